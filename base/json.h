@@ -1,0 +1,95 @@
+/*
+ * JSON: strict parsing into cJSON trees, typed access with messages, and a writer that streams.
+ *
+ * cJSON accepts much that RFC 8259 does not (invalid UTF-8, trailing bytes, duplicate keys, NUL
+ * escapes that cut strings short, numbers out of range), so every document first passes a scanner
+ * of ours that accepts exactly RFC 8259 within limits. Numbers never depend on the locale.
+ * Thread-safety: functions are safe; a tree or a writer belongs to one thread at a time.
+ */
+#ifndef MT_BASE_JSON_H
+#define MT_BASE_JSON_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cJSON;
+
+/* Limits of a document. {0} means the defaults. */
+struct mt_json_limits {
+    size_t max_depth;  /* nesting of arrays and objects; default 16 */
+    size_t max_values; /* strings, numbers, literals, arrays, objects and keys; default 4096 */
+};
+
+/* Accepts bytes[0, length) if it is one well-formed JSON document: grammar, UTF-8, depth, number of
+ * values, no duplicate keys in one object, no lone surrogate escapes, no \u0000, no byte order
+ * mark, nothing behind it. what names the document in messages
+ * ("config.json", "request body"); messages give line and column. MT_FORMAT or MT_LIMIT. Allocates
+ * nothing that grows with the input but the key table of the open objects. */
+MT_MUST_CHECK enum mt_status mt_json_check(const char *bytes, size_t length,
+                                           const struct mt_json_limits *limits, const char *what,
+                                           struct mt_error *err);
+
+/* mt_json_check, then parses. *out is the caller's: cJSON_Delete it. */
+MT_MUST_CHECK enum mt_status mt_json_parse(const char *bytes, size_t length,
+                                           const struct mt_json_limits *limits, const char *what,
+                                           struct cJSON **out, struct mt_error *err);
+
+/* Reads and parses a file of at most limit_bytes. */
+MT_MUST_CHECK enum mt_status mt_json_read_file(const char *path, size_t limit_bytes,
+                                               const struct mt_json_limits *limits,
+                                               struct cJSON **out, struct mt_error *err);
+
+/*
+ * Typed access to a member of an object. An absent member, or one that is null, leaves *out alone
+ * and is MT_OK, so that the caller sets the default first; *found (may be NULL) says which. A
+ * member of another type or out of range is MT_INVALID with key, value and expectation.
+ */
+MT_MUST_CHECK enum mt_status mt_json_get_string(const struct cJSON *object, const char *key,
+                                                const char **out, bool *found,
+                                                struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_json_get_bool(const struct cJSON *object, const char *key,
+                                              bool *out, bool *found, struct mt_error *err);
+/* An integer: 5 and 5.0 are, 5.5 is not. Range [low, high], both within +-2^53. */
+MT_MUST_CHECK enum mt_status mt_json_get_integer(const struct cJSON *object, const char *key,
+                                                 int64_t low, int64_t high, int64_t *out,
+                                                 bool *found, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_json_get_number(const struct cJSON *object, const char *key,
+                                                double low, double high, double *out, bool *found,
+                                                struct mt_error *err);
+
+/*
+ * Writer: appends compact JSON to a text buffer that it borrows; commas are its business. Failures
+ * (memory, the buffer's limit) stay in the buffer's status. Misnesting is a bug of ours and
+ * asserted.
+ */
+#define MT_JSON_WRITER_DEPTH 32
+struct mt_json_writer {
+    struct mt_text *out;
+    size_t depth;
+    bool has_member[MT_JSON_WRITER_DEPTH];
+    bool after_key;
+};
+
+void mt_json_writer_init(struct mt_json_writer *writer, struct mt_text *out);
+void mt_json_begin_object(struct mt_json_writer *writer);
+void mt_json_end_object(struct mt_json_writer *writer);
+void mt_json_begin_array(struct mt_json_writer *writer);
+void mt_json_end_array(struct mt_json_writer *writer);
+void mt_json_key(struct mt_json_writer *writer, const char *key);
+/* Well-formed UTF-8 goes out as it is, only '"', '\\' and control characters are escaped; a
+ * malformed byte becomes U+FFFD. */
+void mt_json_string(struct mt_json_writer *writer, const char *bytes, size_t length);
+void mt_json_string_z(struct mt_json_writer *writer, const char *string);
+void mt_json_bool(struct mt_json_writer *writer, bool value);
+void mt_json_null(struct mt_json_writer *writer);
+void mt_json_integer(struct mt_json_writer *writer, int64_t value);
+/* At most digits (1 to 17) significant digits, no trailing zeros; NaN and infinities become null.
+ */
+void mt_json_number(struct mt_json_writer *writer, double value, int digits);
+/* Exactly as mt_json_number, but fixed decimals (0 to 9) after the point, trailing zeros cut: for
+ * arrays of probabilities. */
+void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
+
+#endif

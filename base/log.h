@@ -1,0 +1,27 @@
+/*
+ * The log: one line per event on standard error, or nowhere. Only server/ uses it.
+ *
+ *   2026-01-31T12:00:00.123Z info  listening on 127.0.0.1:5000
+ *
+ * or, as JSON lines: {"time":"...","level":"info","message":"..."}. Control characters in a message
+ * are escaped, so that one event is always one line. Thread-safety: safe after mt_log_configure,
+ * which runs once before threads start.
+ */
+#ifndef MT_BASE_LOG_H
+#define MT_BASE_LOG_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR, MT_LOG_NONE };
+
+/* Events below level are dropped. */
+void mt_log_configure(enum mt_log_level level, bool as_json);
+
+/* "debug", "info", "warn", "error", "none"; false for anything else. */
+bool mt_log_level_parse(const char *name, enum mt_log_level *out);
+
+void mt_log(enum mt_log_level level, const char *format, ...) MT_PRINTF(2, 3);
+
+#endif

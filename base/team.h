@@ -1,0 +1,40 @@
+/*
+ * Team: a gang of threads that carries out one operation at a time together.
+ *
+ * The thread that calls mt_team_run is member 0; the others wait: they spin for a few microseconds,
+ * because the next operation of a Transformer layer usually follows at once, then sleep. A team of
+ * one has no threads and costs a call.
+ *
+ * Thread-safety: one caller of mt_team_run at a time.
+ */
+#ifndef MT_BASE_TEAM_H
+#define MT_BASE_TEAM_H
+
+#include "base/status.h"
+
+struct mt_team;
+
+#define MT_TEAM_MAX_THREADS 256
+
+/* n_threads 1 to MT_TEAM_MAX_THREADS, the caller's included. */
+MT_MUST_CHECK enum mt_status mt_team_create(size_t n_threads, struct mt_team **out,
+                                            struct mt_error *err);
+
+/* Joins the threads. Takes NULL. No run may be in progress. */
+void mt_team_destroy(struct mt_team *team);
+
+/* 1 for NULL. */
+size_t mt_team_size(const struct mt_team *team);
+
+/* Calls work(context, member, n_members) once for each member 0..n_members-1, concurrently, and
+ * returns when all have returned. What they wrote is visible to the caller. NULL is a team of one.
+ */
+typedef void mt_team_work(void *context, size_t member, size_t n_members);
+void mt_team_run(struct mt_team *team, mt_team_work *work, void *context);
+
+/* The share [*begin, *end) of n items that belongs to member, in multiples of granularity (>= 1).
+ * Shares differ by at most one granule; together they cover [0, n). */
+void mt_team_share(size_t n, size_t granularity, size_t member, size_t n_members, size_t *begin,
+                   size_t *end);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * UTF-8 text: validation and counting, and a growable buffer with a ceiling.
+ */
+#ifndef MT_BASE_TEXT_H
+#define MT_BASE_TEXT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Length of the longest prefix of bytes[0, length) that is well-formed UTF-8 (no overlong forms, no
+ * surrogates, nothing above U+10FFFF). Equal to length if all of it is. Source: Unicode 15, table
+ * 3-7. */
+size_t mt_utf8_valid_prefix(const char *bytes, size_t length);
+
+/* Bytes of the character that starts with this byte: 1 to 4; 1 for a byte that starts none. */
+size_t mt_utf8_length(unsigned char first_byte);
+
+/* The code point at text, which must be well-formed UTF-8. */
+uint32_t mt_utf8_decode(const char *text);
+
+/* Code points, and UTF-16 code units, in well-formed UTF-8. */
+size_t mt_utf8_count(const char *bytes, size_t length);
+size_t mt_utf8_count_utf16(const char *bytes, size_t length);
+
+/* Unicode White_Space: what "blank" means wherever we strip or test a text for emptiness. */
+bool mt_is_space(uint32_t code_point);
+
+/*
+ * Growable bytes. Zero-initialise; set limit_bytes for a ceiling. After the first failure the
+ * buffer refuses everything and `status` keeps the reason, so that a writer may append freely and
+ * look once at the end. Always NUL-terminated once something was appended. Thread-safety: one
+ * thread at a time.
+ */
+struct mt_text {
+    char *bytes;
+    size_t length, capacity;
+    size_t limit_bytes; /* 0: none */
+    enum mt_status status;
+};
+
+void mt_text_finish(struct mt_text *text);
+void mt_text_append(struct mt_text *text, const char *bytes, size_t length);
+void mt_text_append_string(struct mt_text *text, const char *string);
+void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
+
+/* MT_OK, or the first failure put into err. */
+MT_MUST_CHECK enum mt_status mt_text_check(const struct mt_text *text, const char *what,
+                                           struct mt_error *err);
+
+/* Hands the bytes (malloc'd, NUL-terminated, never NULL on MT_OK) to the caller and empties the
+ * buffer. */
+MT_MUST_CHECK enum mt_status mt_text_take(struct mt_text *text, const char *what, char **out,
+                                          size_t *out_length, struct mt_error *err);
+
+#endif

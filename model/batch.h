@@ -1,0 +1,78 @@
+/*
+ * A worker's batch: the sentences in flight and all the memory that changes while decoding.
+ *
+ *   admit -> [ encoder pass over all newcomers, unpadded ] -> [ decoder step over all live rows ]
+ * -> search -> ... -> take
+ *
+ * Sentences join and leave between steps; each keeps its own options, so mixed requests share a
+ * step. After creation nothing here allocates or fails for lack of memory.
+ *
+ * Thread-safety: one thread at a time; the team inside splits each operation.
+ */
+#ifndef MT_MODEL_BATCH_H
+#define MT_MODEL_BATCH_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct mt_batch;
+struct mt_model;
+struct mt_sentence;
+struct mt_team;
+
+/* {0} means the defaults. */
+struct mt_batch_options {
+    size_t max_rows;          /* rows of a decoder step, and sentences in flight; default 64 */
+    size_t max_source_tokens; /* longest source; default the model's max_positions */
+    size_t max_target_tokens; /* longest target; default the model's max_positions */
+    size_t encode_tokens;     /* source tokens of one encoder pass; default 512, at least
+                                 max_source_tokens */
+    struct mt_team *team;     /* borrowed, must outlive the batch; NULL: the calling thread alone */
+};
+
+/* model and options->team are borrowed. The key/value cache is reserved at its largest and
+ * committed by the kernel as it is touched. */
+MT_MUST_CHECK enum mt_status mt_batch_create(const struct mt_model *model,
+                                             const struct mt_batch_options *options,
+                                             struct mt_batch **out, struct mt_error *err);
+
+/* Takes NULL. Sentences in flight are dropped, not destroyed. */
+void mt_batch_destroy(struct mt_batch *batch);
+
+/* Whether the sentence would ever fit: MT_LIMIT names what is too large. */
+MT_MUST_CHECK enum mt_status mt_batch_check(const struct mt_batch *batch,
+                                            const struct mt_sentence *sentence,
+                                            struct mt_error *err);
+
+/* Takes the sentence in for the next step, or returns false where there is no room now (then the
+ * sentence remains the caller's). A sentence that mt_batch_check refuses must not be offered. */
+bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
+
+/* One encoder pass over newcomers, if there are any, and one decoder step over all live rows. Does
+ * nothing when empty. */
+void mt_batch_step(struct mt_batch *batch);
+
+/* A sentence that has ended, or NULL. It belongs to the caller again. */
+struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch);
+
+/* Drops a sentence in flight at once: its rows are free for the next step, and it is the caller's
+ * again. */
+void mt_batch_cancel(struct mt_batch *batch, struct mt_sentence *sentence);
+
+/* In flight now, finished but not yet taken ones included. */
+size_t mt_batch_n_sentences(const struct mt_batch *batch);
+size_t mt_batch_n_rows(const struct mt_batch *batch);
+
+/* Since creation. */
+struct mt_batch_stats {
+    size_t n_steps, n_step_rows;              /* decoder steps, and the sum of their rows */
+    size_t n_encoder_passes, n_source_tokens; /* encoder passes, and the sum of their tokens */
+    double encode_seconds, step_seconds;
+};
+struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch);
+
+/* Bytes reserved (not necessarily resident). */
+size_t mt_batch_reserved_bytes(const struct mt_batch *batch);
+
+#endif

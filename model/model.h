@@ -1,0 +1,47 @@
+/*
+ * A trained encoder-decoder Transformer, mapped from a MarianMT directory: config.json,
+ * generation_config.json, model.safetensors, vocab.json, source.spm, target.spm.
+ *
+ * The architecture is that of Vaswani et al. 2017, "Attention Is All You Need"; names are the
+ * paper's. Dimension letters used throughout model/: B sentences, M rows in a decoder step, S
+ * source length, T target length so far, D d_model, H heads, K d_k = D/H, F d_ff, V vocabulary, L
+ * layers. Matrices are row-major, written [T, D].
+ *
+ * Thread-safety: a model is immutable after open and shared by all threads; what changes while
+ * decoding lives in struct mt_batch (batch.h).
+ */
+#ifndef MT_MODEL_MODEL_H
+#define MT_MODEL_MODEL_H
+
+#include "base/status.h"
+#include "model/hparams.h"
+
+struct mt_model;
+struct mt_tokenizer;
+
+enum mt_precision { MT_FP32, MT_INT8 };
+
+struct mt_model_options {
+    enum mt_precision precision;
+};
+
+/* directory is borrowed only during the call. Every tensor is checked against the hyper-parameters;
+ * messages say "expected ... found ...". */
+MT_MUST_CHECK enum mt_status mt_model_open(const char *directory,
+                                           const struct mt_model_options *options,
+                                           struct mt_model **out, struct mt_error *err);
+
+/* Takes NULL. No batch may still use it. */
+void mt_model_close(struct mt_model *model);
+
+const struct mt_hparams *mt_model_hparams(const struct mt_model *model);
+const struct mt_tokenizer *mt_model_tokenizer(const struct mt_model *model);
+enum mt_precision mt_model_precision(const struct mt_model *model);
+
+/* Numbers in the weights, and bytes of memory that are ours alone (widened copies), beside the
+ * mapped file. */
+size_t mt_model_n_parameters(const struct mt_model *model);
+size_t mt_model_mapped_bytes(const struct mt_model *model);
+size_t mt_model_private_bytes(const struct mt_model *model);
+
+#endif

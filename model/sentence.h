@@ -1,0 +1,87 @@
+/*
+ * One sentence on its way through a batch: source ids and options in, hypotheses and traces out.
+ *
+ * All its memory is taken at creation, so nothing fails later for lack of it. A sentence is filled
+ * by the batch that it was admitted to; until it is taken back nobody else may look at it.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_MODEL_SENTENCE_H
+#define MT_MODEL_SENTENCE_H
+
+#include "base/status.h"
+#include "model/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_model;
+struct mt_sentence;
+
+/* {0} means the model's defaults. Names as in CTranslate2, with the same meaning unless said
+ * otherwise. */
+struct mt_sentence_options {
+    size_t beam_size;      /* 1 (greedy) to MT_MAX_BEAMS; 0: the model's */
+    size_t num_hypotheses; /* 1 to beam_size; 0: 1 */
+    bool has_length_penalty;
+    float length_penalty; /* score = sum of log-probabilities / length^penalty, length with eos; 0
+                             to 10 */
+    size_t min_decoding_length; /* generated tokens before eos is allowed */
+    size_t max_decoding_length; /* generated tokens, eos included; 0: the model's max_length - 1 */
+    const int32_t *target_prefix; /* the hypothesis begins with these; copied */
+    size_t n_target_prefix;
+    const int32_t
+        *forced_target; /* teacher forcing: no search, exactly these, eos included; copied */
+    size_t n_forced_target;
+    bool return_logprobs; /* per-token log-probabilities of every hypothesis */
+    size_t n_top;   /* most probable next tokens to report per step of the best hypothesis; 0 to
+                       MT_MAX_TOP */
+    unsigned trace; /* enum mt_trace_kind or'ed */
+};
+
+#define MT_MAX_TOP 32
+
+struct mt_hypothesis {
+    const int32_t
+        *ids; /* without the start token; ends with eos unless the limit cut it (has_eos) */
+    size_t n_ids;
+    float score;                 /* sum / n_ids^length_penalty; greedy: mean log-probability */
+    const float *token_logprobs; /* log-softmax of each id at its step, or NULL */
+    bool has_eos;                /* the model chose to end; false where max_decoding_length did */
+};
+
+struct mt_top_token {
+    int32_t id;
+    float logprob;
+};
+
+/* Copies source_ids (n_source >= 1, normally ending in eos; all within the source vocabulary; at
+ * most max_positions, else MT_LIMIT). MT_INVALID names an option that is out of range. */
+MT_MUST_CHECK enum mt_status mt_sentence_create(const struct mt_model *model,
+                                                const int32_t *source_ids, size_t n_source,
+                                                const struct mt_sentence_options *options,
+                                                struct mt_sentence **out, struct mt_error *err);
+void mt_sentence_destroy(struct mt_sentence *sentence);
+
+/* The caller's own pointer, untouched by the batch. */
+void mt_sentence_set_user(struct mt_sentence *sentence, void *user);
+void *mt_sentence_user(const struct mt_sentence *sentence);
+
+size_t mt_sentence_n_source(const struct mt_sentence *sentence);
+/* Rows of a decoder step that it takes at most: its beam size. */
+size_t mt_sentence_n_rows(const struct mt_sentence *sentence);
+/* Generated tokens at most. */
+size_t mt_sentence_max_target(const struct mt_sentence *sentence);
+
+/* Results, valid once the batch gave the sentence back. Best first. Pointers are borrowed from the
+ * sentence. */
+size_t mt_sentence_n_hypotheses(const struct mt_sentence *sentence);
+struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, size_t index);
+
+/* The n_top most probable next tokens at a step of the best hypothesis, most probable first. */
+const struct mt_top_token *mt_sentence_top(const struct mt_sentence *sentence, size_t step);
+
+/* NULL unless options.trace asked for something. */
+const struct mt_trace *mt_sentence_trace(const struct mt_sentence *sentence);
+
+#endif

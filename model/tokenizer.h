@@ -1,0 +1,94 @@
+/*
+ * Text to ids and back, for one MarianMT directory: SentencePiece cuts the text into pieces
+ * (source.spm, target.spm), and vocab.json gives each piece its id. The .spm files' own ids are
+ * never used.
+ *
+ * Semantics: Hugging Face's tokenization_marian.py 4.x, but text is plain: "</s>" typed by a user
+ * is five characters, unless MT_TOKENIZE_SPECIALS asks for the reference's way.
+ *
+ * Thread-safety: immutable after open; every function may be called from any thread.
+ */
+#ifndef MT_MODEL_TOKENIZER_H
+#define MT_MODEL_TOKENIZER_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_tokenizer;
+
+/* One token of a text. The offsets say which part of the *original* text it stands for; a token
+ * that stands for no part of it (eos; a lone U+2581 that the model put before the first word) has
+ * begin == end. Blanks that the normaliser dropped belong to no token. */
+struct mt_token {
+    int32_t id;
+    bool special;                /* eos, a >>language<< code, or a special token's literal */
+    bool unknown;                /* the piece is not in the vocabulary: id is that of <unk> */
+    size_t begin, end;           /* bytes */
+    size_t begin_char, end_char; /* code points */
+    const char *piece; /* NUL-terminated, as the model writes it (U+2581 for a blank); borrowed from
+                          the list */
+};
+
+struct mt_token_list {
+    size_t n;
+    struct mt_token *tokens;
+    void *storage; /* the pieces' bytes */
+};
+
+enum mt_tokenize_flags {
+    MT_TOKENIZE_SOURCE = 0, /* source.spm and its vocabulary, a leading >>xx<< taken whole */
+    MT_TOKENIZE_TARGET = 1, /* target.spm and its vocabulary */
+    MT_TOKENIZE_SPECIALS =
+        2, /* "</s>", "<unk>", "<pad>" in the text are the special tokens (the reference's way) */
+};
+
+/* Longest text in bytes that is tokenized. Longer ones are MT_LIMIT; callers split first. */
+#define MT_TOKENIZER_MAX_BYTES ((size_t)1 << 20)
+
+/* Opens directory/source.spm, target.spm, vocab.json (and target_vocab.json where the vocabularies
+ * are separate), tokenizer_config.json. A hostile .spm file (bad character map, overlong pieces) is
+ * refused with MT_FORMAT. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_open(const char *directory, struct mt_tokenizer **out,
+                                               struct mt_error *err);
+void mt_tokenizer_close(struct mt_tokenizer *tokenizer);
+
+/* Tokenizes well-formed UTF-8 and appends eos. An empty or blank text gives [eos]. flags: enum
+ * mt_tokenize_flags or'ed. *out is the caller's: mt_token_list_finish it. MT_INVALID for malformed
+ * UTF-8, with the offset. */
+MT_MUST_CHECK enum mt_status mt_tokenize(const struct mt_tokenizer *tokenizer, const char *text,
+                                         size_t length, unsigned flags, struct mt_token_list *out,
+                                         struct mt_error *err);
+void mt_token_list_finish(struct mt_token_list *list);
+
+/* Target ids to text: eos, pad, <unk> and the start token are dropped, U+2581 becomes a blank, the
+ * ends are stripped. With spans (array of n, may be NULL) spans[i] gets the part of *out that
+ * ids[i] stands for, empty for dropped ones. Appends to out, which is always well-formed UTF-8. Ids
+ * outside the vocabulary are MT_INVALID. */
+struct mt_span {
+    size_t begin, end; /* bytes, relative to the first byte appended */
+};
+MT_MUST_CHECK enum mt_status mt_detokenize(const struct mt_tokenizer *tokenizer, const int32_t *ids,
+                                           size_t n, struct mt_span *spans, struct mt_text *out,
+                                           struct mt_error *err);
+
+/* The piece of an id on the source or target side, borrowed; NULL outside the vocabulary. */
+const char *mt_tokenizer_source_piece(const struct mt_tokenizer *tokenizer, int32_t id);
+const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int32_t id);
+
+/* The id of a target piece, or MT_NO_TOKEN (-1). */
+int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
+
+int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);
+int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *tokenizer);
+int32_t mt_tokenizer_pad_id(
+    const struct mt_tokenizer *tokenizer); /* MT_NO_TOKEN (-1) where there is none */
+size_t mt_tokenizer_source_size(const struct mt_tokenizer *tokenizer); /* highest id + 1 */
+size_t mt_tokenizer_target_size(const struct mt_tokenizer *tokenizer);
+
+/* From tokenizer_config.json, or NULL: "en", "de", ... */
+const char *mt_tokenizer_source_lang(const struct mt_tokenizer *tokenizer);
+const char *mt_tokenizer_target_lang(const struct mt_tokenizer *tokenizer);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * The engine: a bounded queue of jobs and the workers that carry them out. A worker is a team of
+ * threads with one batch; it retires what has ended, admits what has room, and steps, in that
+ * order, at every step.
+ *
+ * The daemon and the command line drive the same engine.
+ *
+ * Thread-safety: every function may be called from any thread, but create and destroy.
+ */
+#ifndef MT_SERVER_ENGINE_H
+#define MT_SERVER_ENGINE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_engine;
+struct mt_model;
+struct mt_sentence;
+
+/* {0} means the defaults. */
+struct mt_engine_options {
+    size_t n_workers;            /* default: see mt_engine_default_threads */
+    size_t threads_per_worker;   /* default: likewise */
+    size_t max_batch_rows;       /* rows of one worker's step; default 64 */
+    size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
+    size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
+};
+
+/*
+ * A job: sentences that were asked for together. The caller owns the struct and the sentences and
+ * keeps both alive until on_done has been called.
+ */
+struct mt_job {
+    struct mt_sentence **sentences; /* in order */
+    size_t n_sentences;             /* at least 1 */
+    uint64_t client;                /* whom the queue is fair to; 0: nobody in particular */
+    int64_t deadline_ns;            /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
+
+    /*
+     * Called exactly once for every accepted job, from a worker's thread (or from
+     * mt_engine_destroy), holding no lock. status: MT_OK when every sentence has ended;
+     * MT_CANCELLED or MT_TIMEOUT otherwise, and then no sentence may be read, only destroyed. The
+     * engine no longer touches the job.
+     */
+    void (*on_done)(struct mt_job *job, enum mt_status status);
+    void *user; /* the caller's */
+
+    /* The engine's own, zeroed by the caller. */
+    struct mt_job *next, *previous;
+    size_t n_taken, n_ended;
+    bool cancelled;
+    enum mt_status status;
+};
+
+/* One team of all cores up to 4; several teams of 4 above. Never 0. */
+void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker);
+
+/* model is borrowed. Starts the threads. */
+MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_model *model,
+                                              const struct mt_engine_options *options,
+                                              struct mt_engine **out, struct mt_error *err);
+
+/* Takes NULL. Cancels what is left (on_done is called for each), joins the threads. */
+void mt_engine_destroy(struct mt_engine *engine);
+
+/* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_LIMIT: a
+ * sentence that never fits a batch; MT_CANCELLED: the engine is draining. After MT_OK on_done will
+ * be called, possibly before this returns. */
+MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
+                                              struct mt_error *err);
+
+/* Asks for the job's end: its rows are free at the next step and on_done gets MT_CANCELLED, unless
+ * it ended before. The job must not have been done yet: the caller knows, because on_done told it.
+ */
+void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
+
+/* Refuses new jobs from now on and waits until all accepted ones are done, at most timeout_ms.
+ * MT_TIMEOUT: some are left. */
+MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
+                                             struct mt_error *err);
+
+/* A snapshot for metrics. Counters are since creation. */
+struct mt_engine_stats {
+    size_t n_workers, threads_per_worker;
+    size_t n_queued_sentences, n_running_sentences, n_running_rows, max_queued_sentences;
+    uint64_t n_jobs_accepted, n_jobs_done, n_jobs_cancelled, n_jobs_expired, n_jobs_refused;
+    uint64_t n_steps, n_step_rows, n_encoder_passes, n_source_tokens, n_target_tokens;
+    double encode_seconds, step_seconds, queue_wait_seconds;
+};
+void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out);
+
+#endif

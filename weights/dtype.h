@@ -1,0 +1,41 @@
+/*
+ * Number formats of tensors in files, and widening to fp32. F32, F16 (IEEE 754 binary16) and BF16
+ * (the upper half of an fp32) are little-endian in files, as on the machines we run on.
+ */
+#ifndef MT_WEIGHTS_DTYPE_H
+#define MT_WEIGHTS_DTYPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum mt_dtype {
+    MT_F32,
+    MT_F16,
+    MT_BF16,
+    MT_F64,
+    MT_I8,
+    MT_U8,
+    MT_I16,
+    MT_U16,
+    MT_I32,
+    MT_U32,
+    MT_I64,
+    MT_U64,
+    MT_BOOL,
+};
+
+/* "F32", ... as safetensors spells it. */
+const char *mt_dtype_name(enum mt_dtype dtype);
+
+size_t mt_dtype_bytes(enum mt_dtype dtype);
+
+/* n numbers of dtype MT_F32, MT_F16 or MT_BF16 at in (any alignment) to fp32. Exact. in and out do
+ * not overlap. Uses the CPU's conversion instructions where it has them. */
+void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float *restrict out);
+
+/* One number to or from binary16, round to nearest even, NaN stays NaN, too large becomes infinity.
+ */
+float mt_f16_to_f32(uint16_t half);
+uint16_t mt_f32_to_f16(float value);
+
+#endif
