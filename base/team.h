@@ -32,6 +32,10 @@ size_t mt_team_size(const struct mt_team *team);
 typedef void mt_team_work(void *context, size_t member, size_t n_members);
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context);
 
+/* Called by every member from within work: returns when all have called it, and what each wrote
+ * before is visible to all after. NULL is a team of one. */
+void mt_team_barrier(struct mt_team *team);
+
 /* The share [*begin, *end) of n items that belongs to member, in multiples of granularity (>= 1).
  * Shares differ by at most one granule; together they cover [0, n). */
 void mt_team_share(size_t n, size_t granularity, size_t member, size_t n_members, size_t *begin,

@@ -18,6 +18,10 @@ enum mt_activation { MT_RELU, MT_SILU, MT_GELU };
  * MarianMT and fairseq put all sines before all cosines. */
 enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };
 
+/* When beam search ends once it has n_beams hypotheses: at once; when the best live beam scores no
+ * better now; or when it could score no better at its longest. */
+enum mt_early_stopping { MT_STOP_HEURISTIC, MT_STOP_AT_ONCE, MT_STOP_NEVER_EARLY };
+
 #define MT_MAX_SUPPRESSED 8
 #define MT_MAX_BEAMS 16
 #define MT_NO_TOKEN (-1)
@@ -31,10 +35,13 @@ struct mt_hparams {
     size_t max_positions; /* longest source and target, special tokens included */
     enum mt_activation activation;
     enum mt_position_layout position_layout;
-    bool normalize_before;  /* pre-norm */
-    bool scale_embedding;   /* multiply embeddings by sqrt(d_model) */
-    bool shared_embeddings; /* source and target use one table */
-    bool tied_output;       /* the output projection is the target embedding */
+    bool normalize_before;    /* pre-norm */
+    bool normalize_embedding; /* a layer norm behind the embeddings */
+    bool final_norm;          /* a layer norm behind the last layer */
+    bool learned_positions;   /* the file must hold the tables of positions */
+    bool scale_embedding;     /* multiply embeddings by sqrt(d_model) */
+    bool shared_embeddings;   /* source and target use one table */
+    bool tied_output;         /* the output projection is the target embedding */
 
     int32_t eos_id, pad_id, start_id;
     int32_t forced_eos_id;                 /* forced at the last position, or MT_NO_TOKEN */
@@ -45,6 +52,7 @@ struct mt_hparams {
     size_t max_length; /* of a target: start + generated + eos */
     size_t n_beams;
     float length_penalty;
+    enum mt_early_stopping early_stopping;
     bool renormalize_logits; /* probabilities sum to 1 without the suppressed tokens */
 };
 

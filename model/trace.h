@@ -1,6 +1,6 @@
 /*
- * What attention looked at: the weights softmax(q k^T / sqrt(d_k)) of every layer and head, for one
- * sentence.
+ * What happened inside, for one sentence. Above all what attention looked at: the weights softmax(q
+ * k^T / sqrt(d_k)) of every layer and head, for one sentence.
  *
  * Row t of a decoder matrix belongs to step t: the decoder consumed input token t (start, then the
  * output so far) and predicted output token t. Rows sum to 1; decoder self-attention is 0 for
@@ -11,7 +11,16 @@
 
 #include <stddef.h>
 
-enum mt_trace_kind { MT_TRACE_ENCODER = 1, MT_TRACE_DECODER = 2, MT_TRACE_CROSS = 4 };
+enum mt_trace_kind {
+    MT_TRACE_ENCODER = 1, /* encoder self-attention [Le, H, S, S] */
+    MT_TRACE_DECODER = 2, /* decoder self-attention [Ld, H, T, T] */
+    MT_TRACE_CROSS = 4,   /* decoder attention to the source [Ld, H, T, S] */
+    MT_TRACE_ENCODER_STATES =
+        8, /* what enters each layer, and what leaves the last [Le + 1, 1, S, D] */
+    MT_TRACE_DECODER_STATES = 16, /* likewise [Ld + 1, 1, T, D] */
+    MT_TRACE_LOGITS = 32,         /* before softmax [1, 1, T, V] */
+};
+#define MT_TRACE_KINDS 6
 
 struct mt_trace;
 

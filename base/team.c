@@ -1,0 +1,281 @@
+#include "base/team.h"
+
+#include "base/size.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a waiter spins before it sleeps: longer than the gap between two operations of a layer,
+ * shorter than anyone notices on an idle machine. */
+#define SPIN_NS 20000
+
+/* Reading the clock costs about as much as this many pauses. */
+#define PAUSES_PER_LOOK 16
+
+#define CACHE_LINE 64
+
+struct member {
+    struct mt_team *team;
+    size_t index;
+    pthread_t thread;
+};
+
+/*
+ * One run:
+ *
+ *   caller   work, context, n_pending = n-1 | generation++ | wake sleepers | own share | n_pending
+ * == 0? member              generation changed? | share | n_pending-- | last one: wake the caller
+ *
+ * generation is what the members wait on, n_pending what the caller waits on; each has a cache line
+ * of its own. Both waits follow one protocol: the waiter announces that it sleeps, then asks the
+ * kernel to sleep unless the value has changed; the other side changes the value, then looks for
+ * sleepers. All four accesses are sequentially consistent: at least one side sees the other, so no
+ * wake-up is lost, and no system call is made while everyone spins.
+ */
+struct mt_team {
+    size_t n_members;
+    struct member *members; /* 1..n_members-1; member 0 is the caller */
+    int64_t spin_ns;
+
+    /* Written by the caller before generation, read by members after it. */
+    mt_team_work *work;
+    void *context;
+    bool is_stopping;
+
+    _Alignas(CACHE_LINE) _Atomic uint32_t generation;
+    _Atomic uint32_t n_sleeping;
+    _Alignas(CACHE_LINE) _Atomic uint32_t n_pending;
+    _Atomic uint32_t is_caller_sleeping;
+
+    /* The barrier within a run: the last to arrive opens the next phase. */
+    _Alignas(CACHE_LINE) _Atomic uint32_t n_arrived;
+    _Alignas(CACHE_LINE) _Atomic uint32_t phase;
+    _Atomic uint32_t n_sleeping_at_barrier;
+};
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Returns at once if *value is not seen any more; may return for no reason: callers loop. */
+static void futex_wait(_Atomic uint32_t *value, uint32_t seen)
+{
+    syscall(SYS_futex, value, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void futex_wake_all(_Atomic uint32_t *value)
+{
+    syscall(SYS_futex, value, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Spins until *value is not seen any more, for at most spin_ns. Returns the last value read. */
+static uint32_t spin_while(_Atomic uint32_t *value, uint32_t seen, int64_t spin_ns)
+{
+    uint32_t now = atomic_load_explicit(value, memory_order_acquire);
+    if (now != seen || spin_ns == 0)
+        return now;
+    int64_t end = now_ns() + spin_ns;
+    do {
+        for (int i = 0; i < PAUSES_PER_LOOK; i++) {
+            now = atomic_load_explicit(value, memory_order_acquire);
+            if (now != seen)
+                return now;
+            pause_cpu();
+        }
+    } while (now_ns() < end);
+    return now;
+}
+
+/* Waits until *value is not seen any more; returns the new value. */
+static uint32_t wait_while(_Atomic uint32_t *value, uint32_t seen, _Atomic uint32_t *n_sleeping,
+                           int64_t spin_ns)
+{
+    uint32_t now = spin_while(value, seen, spin_ns);
+    if (now != seen)
+        return now;
+    atomic_fetch_add(n_sleeping, 1);
+    while ((now = atomic_load(value)) == seen)
+        futex_wait(value, seen);
+    atomic_fetch_sub(n_sleeping, 1);
+    return now;
+}
+
+static void wake_members(struct mt_team *team)
+{
+    atomic_fetch_add(&team->generation, 1);
+    if (atomic_load(&team->n_sleeping))
+        futex_wake_all(&team->generation);
+}
+
+static void finish_share(struct mt_team *team)
+{
+    bool is_last = atomic_fetch_sub(&team->n_pending, 1) == 1;
+    if (is_last && atomic_load(&team->is_caller_sleeping))
+        futex_wake_all(&team->n_pending);
+}
+
+static void wait_for_members(struct mt_team *team)
+{
+    uint32_t pending = atomic_load_explicit(&team->n_pending, memory_order_acquire);
+    while (pending)
+        pending = wait_while(&team->n_pending, pending, &team->is_caller_sleeping, team->spin_ns);
+}
+
+static void *member_main(void *argument)
+{
+    struct member *member = argument;
+    struct mt_team *team = member->team;
+    /* Not what generation is now: the first run may have begun before this thread did. */
+    uint32_t seen = 0;
+    for (;;) {
+        seen = wait_while(&team->generation, seen, &team->n_sleeping, team->spin_ns);
+        if (team->is_stopping)
+            return NULL;
+        team->work(team->context, member->index, team->n_members);
+        finish_share(team);
+    }
+}
+
+/* With fewer processors than members a spinning waiter takes the time of the one it waits for. */
+static int64_t choose_spin_ns(size_t n_members)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return SPIN_NS;
+    return (size_t)CPU_COUNT(&set) >= n_members ? SPIN_NS : 0;
+}
+
+/* Stops and joins the threads of members 1..n_started. */
+static void stop_members(struct mt_team *team, size_t n_started)
+{
+    team->is_stopping = true;
+    wake_members(team);
+    for (size_t i = 1; i <= n_started; i++)
+        pthread_join(team->members[i].thread, NULL);
+}
+
+/* Members take no signals: those are for the threads that the program itself started. */
+static enum mt_status start_members(struct mt_team *team, struct mt_error *err)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    enum mt_status status = MT_OK;
+    for (size_t i = 1; i < team->n_members && !status; i++) {
+        struct member *member = &team->members[i];
+        *member = (struct member){.team = team, .index = i};
+        int error = pthread_create(&member->thread, NULL, member_main, member);
+        if (error) {
+            status = mt_fail(err, MT_IO, "cannot start thread %zu of a team of %zu: %s", i + 1,
+                             team->n_members, strerror(error));
+            stop_members(team, i - 1);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+static void release(struct mt_team *team)
+{
+    free(team->members);
+    free(team);
+}
+
+enum mt_status mt_team_create(size_t n_threads, struct mt_team **out, struct mt_error *err)
+{
+    if (n_threads < 1 || n_threads > MT_TEAM_MAX_THREADS)
+        return mt_fail(err, MT_INVALID, "a team of %zu threads, expected 1 to %d", n_threads,
+                       MT_TEAM_MAX_THREADS);
+    struct mt_team *team = aligned_alloc(CACHE_LINE, sizeof *team);
+    if (!team)
+        return mt_fail_memory(err, sizeof *team, "team");
+    *team = (struct mt_team){.n_members = n_threads, .spin_ns = choose_spin_ns(n_threads)};
+    team->members = calloc(n_threads, sizeof *team->members);
+    enum mt_status status = team->members
+                                ? start_members(team, err)
+                                : mt_fail_memory(err, n_threads * sizeof *team->members, "team");
+    if (status) {
+        release(team);
+        return status;
+    }
+    *out = team;
+    return MT_OK;
+}
+
+void mt_team_destroy(struct mt_team *team)
+{
+    if (!team)
+        return;
+    stop_members(team, team->n_members - 1);
+    release(team);
+}
+
+size_t mt_team_size(const struct mt_team *team)
+{
+    return team ? team->n_members : 1;
+}
+
+void mt_team_run(struct mt_team *team, mt_team_work *work, void *context)
+{
+    if (mt_team_size(team) == 1) {
+        work(context, 0, 1);
+        return;
+    }
+    team->work = work;
+    team->context = context;
+    atomic_store_explicit(&team->n_pending, (uint32_t)(team->n_members - 1), memory_order_relaxed);
+    wake_members(team);
+    work(context, 0, team->n_members);
+    wait_for_members(team);
+}
+
+void mt_team_barrier(struct mt_team *team)
+{
+    if (mt_team_size(team) == 1)
+        return;
+    uint32_t phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
+    if (atomic_fetch_add(&team->n_arrived, 1) + 1 == team->n_members) {
+        atomic_store_explicit(&team->n_arrived, 0, memory_order_relaxed);
+        atomic_fetch_add(&team->phase, 1);
+        if (atomic_load(&team->n_sleeping_at_barrier))
+            futex_wake_all(&team->phase);
+        return;
+    }
+    while (atomic_load_explicit(&team->phase, memory_order_acquire) == phase)
+        wait_while(&team->phase, phase, &team->n_sleeping_at_barrier, team->spin_ns);
+}
+
+void mt_team_share(size_t n, size_t granularity, size_t member, size_t n_members, size_t *begin,
+                   size_t *end)
+{
+    size_t granules = n / granularity + (n % granularity != 0);
+    size_t each = granules / n_members, left_over = granules % n_members;
+    size_t first = member * each + mt_size_min(member, left_over);
+    size_t behind = first + each + (member < left_over);
+    /* The last granule may be cut short; computing its end could overflow. */
+    *begin = first == granules ? n : first * granularity;
+    *end = behind == granules ? n : behind * granularity;
+}

@@ -1,0 +1,494 @@
+#include "model/batch.h"
+
+#include "base/size.h"
+#include "model/decoder.h"
+#include "model/encoder.h"
+#include "model/model_state.h"
+#include "model/sentence_state.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_ROWS 64
+#define DEFAULT_ENCODE_TOKENS 512
+
+/* A ring of sentences through their next and previous; the head is not a sentence. */
+struct sentence_list {
+    struct mt_sentence *first, *last;
+};
+
+struct mt_batch {
+    const struct mt_model *model;
+    struct mt_batch_options options;
+    struct mt_arena *arena;
+    struct mt_workspace workspace;
+    struct mt_kvcache self, cross;
+
+    struct sentence_list waiting, running, ended;
+    size_t n_sentences;
+    size_t n_reserved_rows;  /* rows that the sentences in flight may need */
+    size_t n_waiting_tokens; /* of the next encoder pass */
+
+    /* The pass being made. */
+    struct mt_encoder_input *inputs; /* [max_rows] */
+    size_t n_inputs;
+    struct mt_decoder_row *rows;       /* [max_rows] */
+    struct mt_row_output *row_outputs; /* [max_rows]: outputs of rows that read given tokens */
+    struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
+    size_t n_rows;
+
+    struct mt_batch_stats stats;
+};
+
+static void list_append(struct sentence_list *list, struct mt_sentence *s)
+{
+    s->next = NULL;
+    s->previous = list->last;
+    if (list->last)
+        list->last->next = s;
+    else
+        list->first = s;
+    list->last = s;
+}
+
+static void list_remove(struct sentence_list *list, struct mt_sentence *s)
+{
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        list->first = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+    else
+        list->last = s->previous;
+    s->next = s->previous = NULL;
+}
+
+static struct mt_batch_options with_defaults(const struct mt_model *model,
+                                             const struct mt_batch_options *options)
+{
+    struct mt_batch_options o = options ? *options : (struct mt_batch_options){0};
+    size_t max_positions = model->hparams.max_positions;
+    o.max_rows = o.max_rows ? o.max_rows : DEFAULT_ROWS;
+    o.max_source_tokens =
+        mt_size_min(o.max_source_tokens ? o.max_source_tokens : max_positions, max_positions);
+    o.max_target_tokens =
+        mt_size_min(o.max_target_tokens ? o.max_target_tokens : max_positions, max_positions);
+    o.encode_tokens =
+        mt_size_max(o.encode_tokens ? o.encode_tokens : DEFAULT_ENCODE_TOKENS, o.max_source_tokens);
+    return o;
+}
+
+static enum mt_status take_arrays(struct mt_batch *b, struct mt_error *err)
+{
+    const struct mt_batch_options *o = &b->options;
+    size_t max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens);
+    enum mt_status status =
+        mt_workspace_init(&b->workspace, &b->model->hparams, o->max_rows, o->encode_tokens,
+                          max_attended, mt_team_size(o->team), b->arena, err);
+    void *inputs, *rows, *outputs, *tops;
+    if (!status)
+        status = mt_arena_take(b->arena, o->max_rows, sizeof *b->inputs, "batch", &inputs, err);
+    if (!status)
+        status = mt_arena_take(b->arena, o->max_rows, sizeof *b->rows, "batch", &rows, err);
+    if (!status)
+        status =
+            mt_arena_take(b->arena, o->max_rows, sizeof *b->row_outputs, "batch", &outputs, err);
+    if (!status)
+        status = mt_arena_take(b->arena, o->max_rows * MT_MAX_TOP, sizeof *b->row_tops, "batch",
+                               &tops, err);
+    if (status)
+        return status;
+    b->inputs = inputs;
+    b->rows = rows;
+    b->row_outputs = outputs;
+    b->row_tops = tops;
+    for (size_t i = 0; i < o->max_rows; i++)
+        b->row_outputs[i].top = b->row_tops + i * MT_MAX_TOP;
+    return MT_OK;
+}
+
+enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_batch_options *options,
+                               struct mt_batch **out, struct mt_error *err)
+{
+    struct mt_batch_options o = with_defaults(model, options);
+    if (o.max_rows > MT_KVCACHE_MAX_SLOTS)
+        return mt_fail(err, MT_LIMIT, "max_batch_rows: expected at most %d, found %zu",
+                       MT_KVCACHE_MAX_SLOTS, o.max_rows);
+    struct mt_batch *b = calloc(1, sizeof *b);
+    if (!b)
+        return mt_fail_memory(err, sizeof *b, "batch");
+    b->model = model;
+    b->options = o;
+    const struct mt_hparams *h = &model->hparams;
+    size_t element_bytes = sizeof(float);
+    enum mt_status status = mt_arena_create(0, &b->arena, err);
+    if (!status)
+        status = take_arrays(b, err);
+    if (!status)
+        status = mt_kvcache_init(&b->self, o.max_rows, h->n_decoder_layers, o.max_target_tokens,
+                                 h->d_model, element_bytes, err);
+    if (!status)
+        status = mt_kvcache_init(&b->cross, o.max_rows, h->n_decoder_layers, o.max_source_tokens,
+                                 h->d_model, element_bytes, err);
+    if (status) {
+        mt_batch_destroy(b);
+        return status;
+    }
+    *out = b;
+    return MT_OK;
+}
+
+void mt_batch_destroy(struct mt_batch *batch)
+{
+    if (!batch)
+        return;
+    mt_kvcache_finish(&batch->self);
+    mt_kvcache_finish(&batch->cross);
+    mt_arena_destroy(batch->arena);
+    free(batch);
+}
+
+enum mt_status mt_batch_check(const struct mt_batch *batch, const struct mt_sentence *s,
+                              struct mt_error *err)
+{
+    const struct mt_batch_options *o = &batch->options;
+    if (s->n_source > o->max_source_tokens)
+        return mt_fail(err, MT_LIMIT, "source: expected at most %zu tokens, found %zu",
+                       o->max_source_tokens, s->n_source);
+    if (s->max_target > o->max_target_tokens)
+        return mt_fail(err, MT_LIMIT, "target: expected at most %zu tokens, found %zu",
+                       o->max_target_tokens, s->max_target);
+    if (s->n_beams > o->max_rows)
+        return mt_fail(err, MT_LIMIT, "beam_size: expected at most max_batch_rows (%zu), found %zu",
+                       o->max_rows, s->n_beams);
+    return MT_OK;
+}
+
+bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
+{
+    assert(s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
+    if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
+        b->n_waiting_tokens + s->n_source > b->options.encode_tokens)
+        return false;
+    s->cross_slot = mt_kvcache_take_slot(&b->cross);
+    for (size_t i = 0; i < s->n_beams; i++)
+        s->self_slots[i] = mt_kvcache_take_slot(&b->self);
+    for (size_t i = 0; i < s->max_target; i++)
+        mt_sentence_table(s, 0)[i] = s->self_slots[0];
+    b->n_reserved_rows += s->n_beams;
+    b->n_waiting_tokens += s->n_source;
+    b->n_sentences++;
+    list_append(&b->waiting, s);
+    return true;
+}
+
+static void release(struct mt_batch *b, struct mt_sentence *s)
+{
+    mt_kvcache_release_slot(&b->cross, s->cross_slot);
+    for (size_t i = 0; i < s->n_beams; i++)
+        mt_kvcache_release_slot(&b->self, s->self_slots[i]);
+    b->n_reserved_rows -= s->n_beams;
+}
+
+static void end_sentence(struct mt_batch *b, struct mt_sentence *s)
+{
+    release(b, s);
+    s->phase = MT_ENDED;
+    list_remove(&b->running, s);
+    list_append(&b->ended, s);
+}
+
+void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
+{
+    if (s->phase == MT_WAITING) {
+        b->n_waiting_tokens -= s->n_source;
+        list_remove(&b->waiting, s);
+        release(b, s);
+    } else if (s->phase == MT_ENDED) {
+        list_remove(&b->ended, s);
+    } else {
+        list_remove(&b->running, s);
+        release(b, s);
+    }
+    s->phase = MT_ENDED;
+    b->n_sentences--;
+}
+
+/* --- building a pass
+ * ------------------------------------------------------------------------------------------ */
+
+static void collect_inputs(struct mt_batch *b)
+{
+    b->n_inputs = 0;
+    while (b->waiting.first) {
+        struct mt_sentence *s = b->waiting.first;
+        b->inputs[b->n_inputs++] =
+            (struct mt_encoder_input){.ids = s->source,
+                                      .n = s->n_source,
+                                      .cross_slot = s->cross_slot,
+                                      .trace = s->has_trace ? &s->trace : NULL};
+        list_remove(&b->waiting, s);
+        list_append(&b->running, s);
+        s->phase = MT_READING;
+    }
+    b->stats.n_source_tokens += b->n_waiting_tokens;
+    b->stats.n_encoder_passes += b->n_inputs > 0;
+    b->n_waiting_tokens = 0;
+}
+
+static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
+                                    size_t position)
+{
+    return (struct mt_decoder_row){.token = token,
+                                   .position = position,
+                                   .slot = mt_sentence_table(s, beam)[position],
+                                   .slots = mt_sentence_table(s, beam),
+                                   .cross_slot = s->cross_slot,
+                                   .n_source = s->n_source};
+}
+
+/* Positions that read given tokens: as many as fit into the rows that are free in this step. What
+ * follows a position is known, so only its probability is wanted, except behind the last of a
+ * prefix, where the search begins. */
+static void add_reading_rows(struct mt_batch *b, struct mt_sentence *s, size_t *n_spare)
+{
+    bool is_search = !s->is_forced && s->phase == MT_READING;
+    size_t n = mt_size_min(s->n_given - s->n_read, s->n_beams + *n_spare);
+    if (n > s->n_beams)
+        *n_spare -= n - s->n_beams;
+    for (size_t i = 0; i < n; i++) {
+        size_t position = s->n_read + i;
+        bool begins_search = is_search && position + 1 == s->n_given;
+        struct mt_decoder_row *row = &b->rows[b->n_rows];
+        *row = row_of(s, 0, s->given[position], position);
+        row->trace = s->has_trace && !is_search ? &s->trace : NULL;
+        row->output = begins_search ? &s->outputs[0] : &b->row_outputs[b->n_rows];
+        row->output->n_top = begins_search ? mt_search_n_top(&s->search) : is_search ? 0 : s->n_top;
+        row->output->target_id = begins_search ? MT_NO_TOKEN : s->given[position + 1];
+        b->n_rows++;
+    }
+}
+
+static void add_searching_rows(struct mt_batch *b, struct mt_sentence *s)
+{
+    size_t position = s->search.n_generated; /* the start token is at position 0 */
+    for (size_t beam = 0; beam < s->search.n_live; beam++) {
+        struct mt_decoder_row *row = &b->rows[b->n_rows++];
+        mt_sentence_table(s, beam)[position] = s->self_slots[beam];
+        *row = row_of(s, beam, mt_search_last_token(&s->search, beam), position);
+        row->output = &s->outputs[beam];
+        row->output->n_top = mt_search_n_top(&s->search);
+        row->output->target_id = MT_NO_TOKEN;
+    }
+}
+
+static void collect_rows(struct mt_batch *b)
+{
+    size_t n_spare = b->options.max_rows - b->n_reserved_rows;
+    b->n_rows = 0;
+    for (struct mt_sentence *s = b->running.first; s; s = s->next) {
+        if (s->phase == MT_SEARCHING)
+            add_searching_rows(b, s);
+        else
+            add_reading_rows(b, s, &n_spare);
+    }
+}
+
+/* --- what a pass brought
+ * -------------------------------------------------------------------------------------- */
+
+/* The new beams' pasts are those of the rows that they continue. */
+static void reorder_tables(struct mt_sentence *s)
+{
+    size_t n_positions =
+        s->search.n_generated; /* the start token, and all generated but the last, are cached */
+    uint16_t *scratch = s->tables[1];
+    for (size_t beam = 0; beam < s->search.n_live; beam++)
+        memcpy(scratch + beam * s->max_target, mt_sentence_table(s, s->search.beams[beam].parent),
+               n_positions * sizeof *scratch);
+    s->tables[1] = s->tables[0];
+    s->tables[0] = scratch;
+}
+
+/* Reads the winner again, as a given target, where a trace or runners-up are wanted. */
+static bool begin_review(struct mt_sentence *s)
+{
+    if (!s->has_trace && !s->n_top)
+        return false;
+    const struct mt_hypothesis_state *winner = &s->hypotheses[0];
+    memcpy(s->given + 1, winner->ids, winner->n_ids * sizeof *winner->ids);
+    s->n_given = winner->n_ids;
+    s->n_read = 0;
+    for (size_t i = 0; i < s->max_target; i++)
+        mt_sentence_table(s, 0)[i] = s->self_slots[0];
+    s->phase = MT_REVIEWING;
+    return true;
+}
+
+static void advance_search(struct mt_batch *b, struct mt_sentence *s)
+{
+    const struct mt_row_output *outputs[MT_MAX_BEAMS];
+    for (size_t i = 0; i < s->search.n_live; i++)
+        outputs[i] = &s->outputs[i];
+    mt_search_advance(&s->search, outputs);
+    if (!s->search.is_done) {
+        s->phase = MT_SEARCHING;
+        reorder_tables(s);
+        return;
+    }
+    mt_sentence_collect(s);
+    if (!begin_review(s))
+        end_sentence(b, s);
+}
+
+static void keep_top(struct mt_sentence *s, size_t position, const struct mt_row_output *output)
+{
+    for (size_t i = 0; i < s->n_top; i++)
+        s->top[position * s->n_top + i] =
+            (struct mt_top_token){.id = output->top[i].id,
+                                  .logprob = output->top[i].id == MT_NO_TOKEN
+                                                 ? -INFINITY
+                                                 : output->top[i].logit - output->log_sum_exp};
+}
+
+/* A given target has been read to its end: it is the hypothesis. */
+static void end_reading(struct mt_batch *b, struct mt_sentence *s)
+{
+    struct mt_hypothesis_state *hypothesis = &s->hypotheses[0];
+    if (s->is_forced) {
+        double sum = 0.0;
+        for (size_t i = 0; i < s->n_given; i++)
+            sum += (double)hypothesis->logprobs[i];
+        memcpy(hypothesis->ids, s->given + 1, s->n_given * sizeof *s->given);
+        hypothesis->n_ids = s->n_given;
+        hypothesis->score = (float)(sum / (double)s->n_given);
+        hypothesis->has_eos = s->given[s->n_given] == s->model->hparams.eos_id;
+        s->n_hypotheses = 1;
+    }
+    if (s->has_trace)
+        mt_trace_set_target_length(&s->trace, s->n_given);
+    end_sentence(b, s);
+}
+
+/* Takes in the rows of a sentence that reads, rows[0, n). */
+static void take_reading_rows(struct mt_batch *b, struct mt_sentence *s,
+                              const struct mt_decoder_row *rows, size_t n)
+{
+    bool is_search = !s->is_forced && s->phase == MT_READING;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_row_output *output = rows[i].output;
+        size_t position = rows[i].position;
+        if (output->target_id == MT_NO_TOKEN)
+            continue;
+        float logprob = output->target_logit - output->log_sum_exp;
+        if (is_search)
+            mt_search_force(&s->search, output->target_id, logprob);
+        else if (s->is_forced)
+            s->hypotheses[0].logprobs[position] = logprob;
+        if (!is_search)
+            keep_top(s, position, output);
+    }
+    s->n_read += n;
+    if (s->n_read < s->n_given)
+        return;
+    if (is_search)
+        advance_search(b, s);
+    else
+        end_reading(b, s);
+}
+
+static void take_rows(struct mt_batch *b)
+{
+    size_t at = 0;
+    for (struct mt_sentence *s = b->running.first, *next; s; s = next) {
+        next = s->next;
+        if (s->phase == MT_SEARCHING) {
+            at += s->search.n_live;
+            advance_search(b, s);
+            continue;
+        }
+        size_t n = 0;
+        while (at + n < b->n_rows && b->rows[at + n].cross_slot == s->cross_slot)
+            n++;
+        take_reading_rows(b, s, b->rows + at, n);
+        at += n;
+    }
+    assert(at == b->n_rows);
+}
+
+/* --- the step
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void encode_member(void *context, size_t member, size_t n_members)
+{
+    struct mt_batch *b = context;
+    const struct mt_member me = {.team = b->options.team, .index = member, .n_members = n_members};
+    mt_encoder_run(&me, b->model, &b->workspace, b->inputs, b->n_inputs, &b->cross);
+}
+
+static void decode_member(void *context, size_t member, size_t n_members)
+{
+    struct mt_batch *b = context;
+    const struct mt_member me = {.team = b->options.team, .index = member, .n_members = n_members};
+    mt_decoder_step(&me, b->model, &b->workspace, b->rows, b->n_rows, &b->self, &b->cross);
+}
+
+void mt_batch_step(struct mt_batch *batch)
+{
+    double start = now_seconds();
+    collect_inputs(batch);
+    if (batch->n_inputs)
+        mt_team_run(batch->options.team, encode_member, batch);
+    double encoded = now_seconds();
+    collect_rows(batch);
+    if (batch->n_rows) {
+        mt_team_run(batch->options.team, decode_member, batch);
+        batch->stats.n_steps++;
+        batch->stats.n_step_rows += batch->n_rows;
+        take_rows(batch);
+    }
+    batch->stats.encode_seconds += encoded - start;
+    batch->stats.step_seconds += now_seconds() - encoded;
+}
+
+struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch)
+{
+    struct mt_sentence *s = batch->ended.first;
+    if (!s)
+        return NULL;
+    list_remove(&batch->ended, s);
+    batch->n_sentences--;
+    return s;
+}
+
+size_t mt_batch_n_sentences(const struct mt_batch *batch)
+{
+    return batch->n_sentences;
+}
+
+size_t mt_batch_n_rows(const struct mt_batch *batch)
+{
+    return batch->n_reserved_rows;
+}
+
+struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
+{
+    return batch->stats;
+}
+
+size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
+{
+    return mt_arena_bytes(batch->arena) + batch->self.n_bytes + batch->cross.n_bytes;
+}

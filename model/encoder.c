@@ -1,0 +1,132 @@
+#include "model/encoder.h"
+
+#include "model/attention.h"
+#include "model/model_state.h"
+#include "model/sublayer.h"
+#include "model/trace_state.h"
+
+/* One encoder pass: its arguments, and this member's share of the rows. */
+struct pass {
+    const struct mt_member *me;
+    const struct mt_model *model;
+    const struct mt_workspace *w;
+    const struct mt_encoder_input *inputs;
+    size_t n_inputs, n_rows;
+    size_t begin, end; /* my rows */
+};
+
+/* Calls visit for each of my rows with the sentence it belongs to and its position there. */
+typedef void visit_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                       size_t position, size_t first_row, size_t layer);
+
+static void for_my_rows(const struct pass *p, visit_row *visit, size_t layer)
+{
+    size_t first_row = 0;
+    for (size_t i = 0; i < p->n_inputs && first_row < p->end; i++) {
+        const struct mt_encoder_input *input = &p->inputs[i];
+        for (size_t t = 0; t < input->n; t++)
+            if (first_row + t >= p->begin && first_row + t < p->end)
+                visit(p, first_row + t, input, t, first_row, layer);
+        first_row += input->n;
+    }
+}
+
+static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                      size_t position, size_t first_row, size_t layer)
+{
+    (void)first_row;
+    (void)layer;
+    mt_embed_row(p->model, &p->model->weights.source, input->ids[position], position,
+                 p->w->x + row * p->model->hparams.d_model);
+}
+
+static void attend_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                       size_t position, size_t first_row, size_t layer)
+{
+    const struct mt_hparams *h = &p->model->hparams;
+    size_t d = h->d_model, stride = 3 * d;
+    const float *sentence = p->w->qkv + first_row * stride;
+    const struct mt_attention_place place = {.kind = MT_TRACE_ENCODER,
+                                             .layer = layer,
+                                             .n_heads = h->n_encoder_heads,
+                                             .d_k = d / h->n_encoder_heads};
+    const struct mt_attention_row attention = {.q = p->w->qkv + row * stride,
+                                               .out = p->w->context + row * d,
+                                               .keys = sentence + d,
+                                               .values = sentence + 2 * d,
+                                               .n = input->n,
+                                               .stride = stride,
+                                               .trace = input->trace,
+                                               .trace_row = position};
+    mt_attend_row(p->model->kernels, &place, &attention,
+                  p->w->scores + p->me->index * p->w->scores_stride);
+}
+
+static void trace_state(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                        size_t position, size_t first_row, size_t layer)
+{
+    (void)first_row;
+    size_t d = p->model->hparams.d_model;
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_STATES, layer, 0, position, p->w->x + row * d, d);
+}
+
+static void self_attention(const struct pass *p, const struct mt_self_attention *a, size_t layer)
+{
+    const float *x = mt_sublayer_input(p->me, p->model, &a->norm, p->w, p->n_rows);
+    mt_linear_run(p->me, &a->qkv, x, p->n_rows, p->w->qkv);
+    for_my_rows(p, attend_row, layer);
+    mt_member_barrier(p->me);
+    mt_linear_run(p->me, &a->out, p->w->context, p->n_rows, p->w->y);
+    mt_sublayer_output(p->me, p->model, &a->norm, p->w, p->n_rows);
+}
+
+static void write_cross_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                            size_t position, const struct mt_kvcache *cross, size_t layer)
+{
+    size_t d = p->model->hparams.d_model;
+    const float *kv = p->w->qkv + row * 2 * d;
+    mt_cache_write(p->model->kernels, cross, mt_kvcache_keys(cross, input->cross_slot, layer),
+                   position, kv);
+    mt_cache_write(p->model->kernels, cross, mt_kvcache_values(cross, input->cross_slot, layer),
+                   position, kv + d);
+}
+
+/* What each decoder layer will ask of these sentences, computed once and shared by all steps and
+ * beams. */
+static void cross_keys_and_values(const struct pass *p, const struct mt_kvcache *cross)
+{
+    for (size_t layer = 0; layer < p->model->hparams.n_decoder_layers; layer++) {
+        mt_linear_run(p->me, &p->model->weights.decoder[layer].cross.kv, p->w->x, p->n_rows,
+                      p->w->qkv);
+        size_t row = 0;
+        for (size_t i = 0; i < p->n_inputs; i++)
+            for (size_t t = 0; t < p->inputs[i].n; t++, row++)
+                if (row >= p->begin && row < p->end)
+                    write_cross_row(p, row, &p->inputs[i], t, cross, layer);
+        mt_member_barrier(p->me);
+    }
+}
+
+void mt_encoder_run(const struct mt_member *me, const struct mt_model *model,
+                    const struct mt_workspace *workspace, const struct mt_encoder_input *inputs,
+                    size_t n_inputs, const struct mt_kvcache *cross)
+{
+    const struct mt_weights *weights = &model->weights;
+    struct pass p = {
+        .me = me, .model = model, .w = workspace, .inputs = inputs, .n_inputs = n_inputs};
+    for (size_t i = 0; i < n_inputs; i++)
+        p.n_rows += inputs[i].n;
+    mt_team_share(p.n_rows, 1, me->index, me->n_members, &p.begin, &p.end);
+
+    for_my_rows(&p, embed_row, 0);
+    mt_member_barrier(me);
+    mt_norm_if_any(me, model, &weights->source.norm, workspace, p.n_rows);
+    for_my_rows(&p, trace_state, 0);
+    for (size_t l = 0; l < model->hparams.n_encoder_layers; l++) {
+        self_attention(&p, &weights->encoder[l].self, l);
+        mt_feed_forward(me, model, &weights->encoder[l].ffn, workspace, p.n_rows);
+        for_my_rows(&p, trace_state, l + 1);
+    }
+    mt_norm_if_any(me, model, &weights->encoder_norm, workspace, p.n_rows);
+    cross_keys_and_values(&p, cross);
+}

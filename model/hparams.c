@@ -1,0 +1,434 @@
+#include "model/hparams.h"
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* config.json of a real model has about 60 keys, most of them for training. */
+#define CONFIG_BYTES ((size_t)1 << 20)
+
+/* Sanity limits: several times larger than any published model of this family. */
+#define MAX_D_MODEL 16384
+#define MAX_D_FF 65536
+#define MAX_LAYERS 128
+#define MAX_HEADS 256
+#define MAX_VOCAB 4000000
+#define MAX_POSITIONS 65536
+
+/* One configuration file: the parsed object and its path, for messages. */
+struct config {
+    const char *path;
+    cJSON *json;
+};
+
+static enum mt_status in_file(const struct config *config, enum mt_status status,
+                              struct mt_error *err)
+{
+    return status ? mt_fail_in(err, status, config->path) : MT_OK;
+}
+
+static enum mt_status get_size(const struct config *config, const char *key, size_t low,
+                               size_t high, size_t *out, struct mt_error *err)
+{
+    int64_t value = (int64_t)*out;
+    enum mt_status status =
+        mt_json_get_integer(config->json, key, (int64_t)low, (int64_t)high, &value, NULL, err);
+    *out = (size_t)value;
+    return in_file(config, status, err);
+}
+
+static enum mt_status get_bool(const struct config *config, const char *key, bool *out,
+                               struct mt_error *err)
+{
+    return in_file(config, mt_json_get_bool(config->json, key, out, NULL, err), err);
+}
+
+/* A token id: an integer, or a list of just one, as some exporters write eos_token_id. null is
+ * MT_NO_TOKEN. */
+static enum mt_status get_id(const struct config *config, const char *key, int32_t *out,
+                             struct mt_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(config->json, key);
+    if (cJSON_IsNull(item))
+        *out = MT_NO_TOKEN;
+    if (cJSON_IsArray(item)) {
+        if (cJSON_GetArraySize(item) != 1 || !cJSON_IsNumber(item->child))
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected one token id, found a list of %d",
+                           config->path, key, cJSON_GetArraySize(item));
+        double id = item->child->valuedouble;
+        if (!(id >= 0 && id <= MAX_VOCAB) || id != (double)(int32_t)id)
+            return mt_fail(err, MT_INVALID, "%s: %s: expected a token id, found %g", config->path,
+                           key, id);
+        *out = (int32_t)id;
+        return MT_OK;
+    }
+    int64_t id = *out;
+    enum mt_status status = mt_json_get_integer(config->json, key, 0, MAX_VOCAB, &id, NULL, err);
+    *out = (int32_t)id;
+    return in_file(config, status, err);
+}
+
+static enum mt_status get_activation(const struct config *config, enum mt_activation *out,
+                                     struct mt_error *err)
+{
+    static const struct {
+        const char *name;
+        enum mt_activation activation;
+    } names[] = {{"relu", MT_RELU}, {"swish", MT_SILU}, {"silu", MT_SILU}, {"gelu", MT_GELU}};
+    const char *name = NULL;
+    enum mt_status status =
+        mt_json_get_string(config->json, "activation_function", &name, NULL, err);
+    if (status || !name)
+        return in_file(config, status, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0) {
+            *out = names[i].activation;
+            return MT_OK;
+        }
+    }
+    return mt_fail(err, MT_UNSUPPORTED,
+                   "%s: activation_function: expected relu, swish, silu or gelu, found \"%s\"",
+                   config->path, name);
+}
+
+static enum mt_status get_position_layout(const struct config *config, enum mt_position_layout *out,
+                                          struct mt_error *err)
+{
+    const char *name = NULL;
+    enum mt_status status = mt_json_get_string(config->json, "position_layout", &name, NULL, err);
+    if (status || !name)
+        return in_file(config, status, err);
+    if (strcmp(name, "concatenated") == 0)
+        *out = MT_POSITIONS_CONCATENATED;
+    else if (strcmp(name, "interleaved") == 0)
+        *out = MT_POSITIONS_INTERLEAVED;
+    else
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: position_layout: expected concatenated or interleaved, found \"%s\"",
+                       config->path, name);
+    return MT_OK;
+}
+
+static enum mt_status check_family(const struct config *config, struct mt_error *err)
+{
+    const char *type = "marian";
+    enum mt_status status = mt_json_get_string(config->json, "model_type", &type, NULL, err);
+    if (status)
+        return in_file(config, status, err);
+    if (strcmp(type, "marian") != 0)
+        return mt_fail(err, MT_UNSUPPORTED, "%s: model_type: expected \"marian\", found \"%s\"",
+                       config->path, type);
+    bool encoder_decoder = true;
+    status = get_bool(config, "is_encoder_decoder", &encoder_decoder, err);
+    if (!status && !encoder_decoder)
+        return mt_fail(err, MT_UNSUPPORTED, "%s: is_encoder_decoder: expected true, found false",
+                       config->path);
+    return status;
+}
+
+static enum mt_status read_architecture(const struct config *config, struct mt_hparams *h,
+                                        struct mt_error *err)
+{
+    const struct {
+        const char *key;
+        size_t high;
+        size_t *out;
+    } sizes[] = {
+        {"d_model", MAX_D_MODEL, &h->d_model},
+        {"encoder_layers", MAX_LAYERS, &h->n_encoder_layers},
+        {"decoder_layers", MAX_LAYERS, &h->n_decoder_layers},
+        {"encoder_attention_heads", MAX_HEADS, &h->n_encoder_heads},
+        {"decoder_attention_heads", MAX_HEADS, &h->n_decoder_heads},
+        {"encoder_ffn_dim", MAX_D_FF, &h->d_ff_encoder},
+        {"decoder_ffn_dim", MAX_D_FF, &h->d_ff_decoder},
+        {"vocab_size", MAX_VOCAB, &h->n_source_vocab},
+        {"max_position_embeddings", MAX_POSITIONS, &h->max_positions},
+    };
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status; i++)
+        status = get_size(config, sizes[i].key, 1, sizes[i].high, sizes[i].out, err);
+    if (status)
+        return status;
+    h->n_target_vocab = h->n_source_vocab;
+    bool static_positions = true;
+    const struct {
+        const char *key;
+        bool *out;
+    } flags[] = {
+        {"scale_embedding", &h->scale_embedding},
+        {"normalize_before", &h->normalize_before},
+        {"normalize_embedding", &h->normalize_embedding},
+        {"add_final_layer_norm", &h->final_norm},
+        {"static_position_embeddings", &static_positions},
+        {"share_encoder_decoder_embeddings", &h->shared_embeddings},
+        {"tie_word_embeddings", &h->tied_output},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)
+        status = get_bool(config, flags[i].key, flags[i].out, err);
+    h->learned_positions = !static_positions;
+    if (!status)
+        status = get_size(config, "decoder_vocab_size", 1, MAX_VOCAB, &h->n_target_vocab, err);
+    if (!status)
+        status = get_activation(config, &h->activation, err);
+    if (!status)
+        status = get_position_layout(config, &h->position_layout, err);
+    return status;
+}
+
+static enum mt_status check_architecture(const struct config *config, const struct mt_hparams *h,
+                                         struct mt_error *err)
+{
+    if (h->d_model % h->n_encoder_heads || h->d_model % h->n_decoder_heads)
+        return mt_fail(err, MT_INVALID,
+                       "%s: d_model: expected a multiple of encoder_attention_heads (%zu) and "
+                       "decoder_attention_heads (%zu), found %zu",
+                       config->path, h->n_encoder_heads, h->n_decoder_heads, h->d_model);
+    if (h->d_model % 2)
+        return mt_fail(err, MT_INVALID, "%s: d_model: expected an even number, found %zu",
+                       config->path, h->d_model);
+    if (h->shared_embeddings && h->n_target_vocab != h->n_source_vocab)
+        return mt_fail(err, MT_INVALID,
+                       "%s: decoder_vocab_size: expected vocab_size (%zu), because "
+                       "share_encoder_decoder_embeddings is true, found %zu",
+                       config->path, h->n_source_vocab, h->n_target_vocab);
+    return MT_OK;
+}
+
+/* Generation settings that would change the output and that we do not have: anything but these
+ * values is refused. */
+static enum mt_status refuse_unknown_generation(const struct config *config, struct mt_error *err)
+{
+    static const struct {
+        const char *key;
+        double harmless;
+    } numbers[] = {
+        {"min_length", 0},
+        {"no_repeat_ngram_size", 0},
+        {"encoder_no_repeat_ngram_size", 0},
+        {"repetition_penalty", 1},
+        {"diversity_penalty", 0},
+        {"num_beam_groups", 1},
+        {"encoder_repetition_penalty", 1},
+        {"penalty_alpha", 0},
+        {"min_new_tokens", 0},
+    };
+    static const char *const absent[] = {
+        "forced_bos_token_id", "suppress_tokens", "begin_suppress_tokens",
+        "forced_decoder_ids",  "sequence_bias",   "exponential_decay_length_penalty",
+        "force_words_ids",     "guidance_scale",  "prefix_allowed_tokens_fn"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(config->json, numbers[i].key);
+        if (item && !cJSON_IsNull(item) &&
+            !(cJSON_IsNumber(item) && item->valuedouble == numbers[i].harmless))
+            return mt_fail(err, MT_UNSUPPORTED,
+                           "%s: %s: expected %g (anything else is not implemented), found %s%g",
+                           config->path, numbers[i].key, numbers[i].harmless,
+                           cJSON_IsNumber(item) ? "" : "another type, ", item->valuedouble);
+    }
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(config->json, absent[i]);
+        if (item && !cJSON_IsNull(item) && !(cJSON_IsArray(item) && !item->child))
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %s is set, and is not implemented",
+                           config->path, absent[i]);
+    }
+    bool sample = false;
+    enum mt_status status = get_bool(config, "do_sample", &sample, err);
+    if (!status && sample)
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: do_sample: expected false (sampling is not implemented), found true",
+                       config->path);
+    return status;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum mt_status read_bad_words(const struct config *config, struct mt_hparams *h,
+                                     struct mt_error *err)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(config->json, "bad_words_ids"), *word;
+    if (!list || cJSON_IsNull(list))
+        return MT_OK;
+    h->n_suppressed = 0;
+    cJSON_ArrayForEach(word, list)
+    {
+        if (!cJSON_IsArray(word) || cJSON_GetArraySize(word) != 1 || !cJSON_IsNumber(word->child))
+            return mt_fail(err, MT_UNSUPPORTED,
+                           "%s: bad_words_ids: expected lists of one token id each", config->path);
+        double id = word->child->valuedouble;
+        if (!(id >= 0 && id < (double)h->n_target_vocab) || id != (double)(int32_t)id)
+            return mt_fail(err, MT_INVALID, "%s: bad_words_ids: expected an id below %zu, found %g",
+                           config->path, h->n_target_vocab, id);
+        if (h->n_suppressed == MT_MAX_SUPPRESSED)
+            return mt_fail(err, MT_LIMIT, "%s: bad_words_ids: expected at most %d", config->path,
+                           MT_MAX_SUPPRESSED);
+        h->suppressed[h->n_suppressed++] = (int32_t)id;
+    }
+    qsort(h->suppressed, h->n_suppressed, sizeof *h->suppressed, compare_ids);
+    return MT_OK;
+}
+
+static enum mt_status read_early_stopping(const struct config *config, enum mt_early_stopping *out,
+                                          struct mt_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(config->json, "early_stopping");
+    if (cJSON_IsString(item) && strcmp(item->valuestring, "never") == 0) {
+        *out = MT_STOP_NEVER_EARLY;
+        return MT_OK;
+    }
+    bool at_once = *out == MT_STOP_AT_ONCE;
+    enum mt_status status = get_bool(config, "early_stopping", &at_once, err);
+    *out = at_once ? MT_STOP_AT_ONCE : MT_STOP_HEURISTIC;
+    return status;
+}
+
+static enum mt_status read_generation(const struct config *config, struct mt_hparams *h,
+                                      struct mt_error *err)
+{
+    enum mt_status status = refuse_unknown_generation(config, err);
+    const struct {
+        const char *key;
+        int32_t *out;
+    } ids[] = {
+        {"eos_token_id", &h->eos_id},
+        {"pad_token_id", &h->pad_id},
+        {"decoder_start_token_id", &h->start_id},
+        {"forced_eos_token_id", &h->forced_eos_id},
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && !status; i++)
+        status = get_id(config, ids[i].key, ids[i].out, err);
+    if (!status)
+        status = get_size(config, "max_length", 2, MAX_POSITIONS, &h->max_length, err);
+    if (!status)
+        status = get_size(config, "num_beams", 1, MT_MAX_BEAMS, &h->n_beams, err);
+    double penalty = (double)h->length_penalty;
+    if (!status)
+        status = in_file(
+            config,
+            mt_json_get_number(config->json, "length_penalty", -10, 10, &penalty, NULL, err), err);
+    h->length_penalty = (float)penalty;
+    if (!status)
+        status = get_bool(config, "renormalize_logits", &h->renormalize_logits, err);
+    if (!status)
+        status = read_early_stopping(config, &h->early_stopping, err);
+    if (!status)
+        status = read_bad_words(config, h, err);
+    return status;
+}
+
+static enum mt_status check_ids(const char *path, const struct mt_hparams *h, struct mt_error *err)
+{
+    const struct {
+        const char *key;
+        int32_t id;
+        bool required;
+    } ids[] = {
+        {"eos_token_id", h->eos_id, true},
+        {"decoder_start_token_id", h->start_id, true},
+        {"pad_token_id", h->pad_id, false},
+        {"forced_eos_token_id", h->forced_eos_id, false},
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (ids[i].id == MT_NO_TOKEN && !ids[i].required)
+            continue;
+        if (ids[i].id < 0 || (size_t)ids[i].id >= h->n_target_vocab)
+            return mt_fail(err, MT_INVALID,
+                           "%s: %s: expected an id below decoder_vocab_size (%zu), found %d", path,
+                           ids[i].key, h->n_target_vocab, ids[i].id);
+    }
+    if (h->forced_eos_id != MT_NO_TOKEN && h->forced_eos_id != h->eos_id)
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: forced_eos_token_id: expected eos_token_id (%d) or null, found %d",
+                       path, h->eos_id, h->forced_eos_id);
+    for (size_t i = 0; i < h->n_suppressed; i++)
+        if (h->suppressed[i] == h->eos_id)
+            return mt_fail(err, MT_INVALID,
+                           "%s: bad_words_ids holds eos_token_id (%d): no sentence would end", path,
+                           h->eos_id);
+    return MT_OK;
+}
+
+/* configuration_marian.py's values for absent keys. */
+static const struct mt_hparams marian_defaults = {
+    .d_model = 1024,
+    .n_encoder_layers = 12,
+    .n_decoder_layers = 12,
+    .n_encoder_heads = 16,
+    .n_decoder_heads = 16,
+    .d_ff_encoder = 4096,
+    .d_ff_decoder = 4096,
+    .n_source_vocab = 58101,
+    .max_positions = 1024,
+    .activation = MT_GELU,
+    .position_layout = MT_POSITIONS_CONCATENATED,
+    .shared_embeddings = true,
+    .tied_output = true,
+    .eos_id = 0,
+    .pad_id = 58100,
+    .start_id = 58100,
+    .forced_eos_id = 0,
+    .max_length = 20,
+    .n_beams = 1,
+    .length_penalty = 1.0f,
+    .early_stopping = MT_STOP_HEURISTIC,
+};
+
+static enum mt_status open_config(const char *directory, const char *name, char **path,
+                                  struct config *out, struct mt_error *err)
+{
+    enum mt_status status = mt_path_join(directory, name, path, err);
+    if (status)
+        return status;
+    out->path = *path;
+    status = mt_json_read_file(*path, CONFIG_BYTES, NULL, &out->json, err);
+    if (!status && !cJSON_IsObject(out->json))
+        status = mt_fail(err, MT_FORMAT, "%s: expected an object", *path);
+    return status;
+}
+
+enum mt_status mt_hparams_read(const char *directory, struct mt_hparams *out, struct mt_error *err)
+{
+    struct mt_hparams h = marian_defaults;
+    struct config model = {0}, generation = {0};
+    char *model_path = NULL, *generation_path = NULL;
+    enum mt_status status = open_config(directory, "config.json", &model_path, &model, err);
+    if (!status)
+        status = check_family(&model, err);
+    if (!status)
+        status = read_architecture(&model, &h, err);
+    if (!status)
+        status = check_architecture(&model, &h, err);
+    if (!status)
+        status = read_generation(&model, &h, err);
+    if (status)
+        goto done;
+    status = open_config(directory, "generation_config.json", &generation_path, &generation, err);
+    if (status == MT_NOT_FOUND) {
+        status = MT_OK;
+    } else if (!status) {
+        /* It rules generation: what it leaves out takes the library's defaults, not config.json's
+         * values. */
+        h.max_length = marian_defaults.max_length;
+        h.n_beams = marian_defaults.n_beams;
+        h.length_penalty = marian_defaults.length_penalty;
+        h.early_stopping = marian_defaults.early_stopping;
+        h.renormalize_logits = false;
+        status = read_generation(&generation, &h, err);
+    }
+    if (!status)
+        status = check_ids(generation.json ? generation_path : model_path, &h, err);
+    if (!status)
+        *out = h;
+done:
+    cJSON_Delete(model.json);
+    cJSON_Delete(generation.json);
+    free(model_path);
+    free(generation_path);
+    return status;
+}

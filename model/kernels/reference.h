@@ -1,0 +1,15 @@
+/*
+ * The tables behind mt_kernels_find, and what their files share.
+ */
+#ifndef MT_MODEL_KERNELS_REFERENCE_H
+#define MT_MODEL_KERNELS_REFERENCE_H
+
+#include "model/kernels/kernels.h"
+
+extern const struct mt_kernels mt_kernels_reference;
+
+/* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
+ * out. The caller has checked that it belongs there; ids come in rising order. */
+void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit);
+
+#endif

@@ -1,0 +1,94 @@
+#include "model/kvcache.h"
+
+#include "base/size.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Regions of a power-of-two size would all fall into the same cache sets; this many elements more
+ * keep them apart. */
+#define REGION_PADDING 544
+
+static bool sizes(const struct mt_kvcache *c, size_t *region, size_t *slot, size_t *bytes)
+{
+    return mt_size_mul(c->max_positions, c->d_model, region) &&
+           mt_size_add(*region, REGION_PADDING, region) &&
+           mt_size_mul(*region, 2 * c->n_layers, slot) && mt_size_mul(*slot, c->n_slots, bytes) &&
+           mt_size_mul(*bytes, c->element_bytes, bytes);
+}
+
+enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t n_layers,
+                               size_t max_positions, size_t d_model, size_t element_bytes,
+                               struct mt_error *err)
+{
+    assert(n_slots <= MT_KVCACHE_MAX_SLOTS);
+    struct mt_kvcache c = {.n_slots = n_slots,
+                           .n_layers = n_layers,
+                           .max_positions = max_positions,
+                           .d_model = d_model,
+                           .element_bytes = element_bytes};
+    if (!sizes(&c, &c.region_stride, &c.slot_stride, &c.n_bytes))
+        return mt_fail(err, MT_LIMIT,
+                       "key/value cache: %zu slots of %zu positions overflow the address space",
+                       n_slots, max_positions);
+    c.free_slots = calloc(n_slots, sizeof *c.free_slots);
+    if (!c.free_slots)
+        return mt_fail_memory(err, n_slots * sizeof *c.free_slots, "key/value cache");
+    void *bytes = mmap(NULL, c.n_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes == MAP_FAILED) {
+        free(c.free_slots);
+        return mt_fail_memory(err, c.n_bytes, "key/value cache (fewer batch rows need less)");
+    }
+    c.bytes = bytes;
+    for (size_t i = 0; i < n_slots; i++)
+        c.free_slots[i] = (uint16_t)(n_slots - 1 - i); /* the lowest at the end, where take looks */
+    c.n_free = n_slots;
+    *cache = c;
+    return MT_OK;
+}
+
+void mt_kvcache_finish(struct mt_kvcache *cache)
+{
+    if (cache->bytes)
+        munmap(cache->bytes, cache->n_bytes);
+    free(cache->free_slots);
+    *cache = (struct mt_kvcache){0};
+}
+
+uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache)
+{
+    assert(cache->n_free > 0);
+    return cache->free_slots[--cache->n_free];
+}
+
+/* Insertion keeps the list sorted: at most max_rows moves of two bytes, once per finished row. */
+void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot)
+{
+    assert(cache->n_free < cache->n_slots && slot < cache->n_slots);
+    size_t at = cache->n_free++;
+    while (at > 0 && cache->free_slots[at - 1] < slot) {
+        cache->free_slots[at] = cache->free_slots[at - 1];
+        at--;
+    }
+    cache->free_slots[at] = slot;
+}
+
+static void *region(const struct mt_kvcache *cache, uint16_t slot, size_t layer, size_t which)
+{
+    size_t element = (size_t)slot * cache->slot_stride + (2 * layer + which) * cache->region_stride;
+    return cache->bytes + element * cache->element_bytes;
+}
+
+void *mt_kvcache_keys(const struct mt_kvcache *cache, uint16_t slot, size_t layer)
+{
+    return region(cache, slot, layer, 0);
+}
+
+void *mt_kvcache_values(const struct mt_kvcache *cache, uint16_t slot, size_t layer)
+{
+    return region(cache, slot, layer, 1);
+}

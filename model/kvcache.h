@@ -1,0 +1,50 @@
+/*
+ * Key/value cache: for each slot, layer and position the key and the value of all heads.
+ *
+ *   [slot][layer][key | value][position][D]
+ *
+ * The whole cache is reserved at creation; the kernel commits pages as they are first written, and
+ * slots are handed out lowest first, so the resident part follows the load. A slot of the
+ * self-attention cache belongs to one row (beam); a slot of the cross-attention cache to one
+ * sentence, and all its beams share it.
+ *
+ * Beams that part share their past: a row's table says for each position which slot holds it, so
+ * that reordering beams moves no keys or values (struct mt_attend, slots).
+ */
+#ifndef MT_MODEL_KVCACHE_H
+#define MT_MODEL_KVCACHE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_kvcache {
+    unsigned char *bytes;
+    size_t n_bytes;
+    size_t n_slots, n_layers, max_positions, d_model;
+    size_t element_bytes; /* 4: fp32, 2: binary16 */
+    size_t
+        region_stride;  /* elements from keys to values, and from there to the next layer's keys */
+    size_t slot_stride; /* elements */
+    uint16_t *free_slots; /* ascending order is restored on release: the lowest free slot is taken
+                             first */
+    size_t n_free;
+};
+
+#define MT_KVCACHE_MAX_SLOTS 4096
+
+MT_MUST_CHECK enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots,
+                                             size_t n_layers, size_t max_positions, size_t d_model,
+                                             size_t element_bytes, struct mt_error *err);
+void mt_kvcache_finish(struct mt_kvcache *cache);
+
+/* The caller has checked n_free. */
+uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache);
+void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot);
+
+/* Position 0 of a slot's keys or values in a layer; positions are d_model elements apart. */
+void *mt_kvcache_keys(const struct mt_kvcache *cache, uint16_t slot, size_t layer);
+void *mt_kvcache_values(const struct mt_kvcache *cache, uint16_t slot, size_t layer);
+
+#endif

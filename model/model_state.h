@@ -1,0 +1,24 @@
+/*
+ * The inside of a model. Immutable once open.
+ */
+#ifndef MT_MODEL_MODEL_STATE_H
+#define MT_MODEL_MODEL_STATE_H
+
+#include "model/model.h"
+#include "model/weights.h"
+
+struct mt_arena;
+struct mt_safetensors;
+
+struct mt_model {
+    struct mt_hparams hparams;
+    struct mt_weights weights;
+    const struct mt_kernels *kernels;
+    enum mt_precision precision;
+    struct mt_tokenizer *tokenizer;
+    struct mt_safetensors *file;
+    struct mt_arena *arena; /* widened weights, layer tables, positions */
+    size_t n_parameters;
+};
+
+#endif

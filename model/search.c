@@ -1,0 +1,226 @@
+#include "model/search.h"
+
+#include "base/size.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* A continuation of a beam by one token. */
+struct candidate {
+    float sum;
+    float logprob; /* of the token, by the model */
+    size_t beam;
+    int32_t token;
+};
+
+#define MAX_CANDIDATES (2 * MT_MAX_BEAMS)
+
+enum mt_status mt_search_init(struct mt_search *search, const struct mt_search_options *options,
+                              struct mt_arena *arena, struct mt_error *err)
+{
+    size_t n_nodes;
+    if (!mt_size_mul(options->max_length, options->n_beams, &n_nodes))
+        return mt_fail(err, MT_LIMIT, "search: %zu x %zu nodes", options->max_length,
+                       options->n_beams);
+    void *nodes;
+    enum mt_status status =
+        mt_arena_take(arena, n_nodes, sizeof(struct mt_node), "search", &nodes, err);
+    if (status)
+        return status;
+    *search = (struct mt_search){.options = *options, .n_live = 1, .nodes = nodes};
+    return MT_OK;
+}
+
+/* One more than the candidates, because eos may have to be passed over. */
+size_t mt_search_n_top(const struct mt_search *search)
+{
+    size_t n_beams = search->options.n_beams;
+    return (n_beams == 1 ? 1 : 2 * n_beams) + 1;
+}
+
+static struct mt_node *node_at(const struct mt_search *search, size_t step, size_t beam)
+{
+    return &search->nodes[step * search->options.n_beams + beam];
+}
+
+void mt_search_force(struct mt_search *search, int32_t token, float logprob)
+{
+    assert(search->n_live == 1 && search->n_generated < search->options.max_length);
+    int32_t parent = search->n_generated ? 0 : -1;
+    *node_at(search, search->n_generated, 0) =
+        (struct mt_node){.token = token, .parent = parent, .logprob = logprob};
+    search->n_generated++;
+    search->beams[0].sum += logprob;
+    search->beams[0].parent = 0;
+}
+
+/* Ties go to the lowest flat index beam * V + token, so that the order never depends on how
+ * candidates were found. */
+static bool ranks_before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->sum != b->sum)
+        return a->sum > b->sum;
+    return a->beam != b->beam ? a->beam < b->beam : a->token < b->token;
+}
+
+static void candidate_insert(struct candidate *list, size_t *n, size_t capacity,
+                             const struct candidate *c)
+{
+    if (*n == capacity && !ranks_before(c, &list[capacity - 1]))
+        return;
+    size_t at = *n < capacity ? (*n)++ : capacity - 1;
+    while (at > 0 && ranks_before(c, &list[at - 1])) {
+        list[at] = list[at - 1];
+        at--;
+    }
+    list[at] = *c;
+}
+
+/* Without eos in the distribution the others' probabilities grow by what it had. */
+static float mask_correction(const struct mt_search *search, const struct mt_row_output *output)
+{
+    if (!search->options.renormalize)
+        return 0.0f;
+    float eos = output->eos_logit - output->log_sum_exp;
+    return -log1pf(-expf(eos));
+}
+
+/* The continuations of one beam, best first, until the list of all beams' best is beyond reach. */
+static void offer_beam(const struct mt_search *search, size_t beam,
+                       const struct mt_row_output *output, struct candidate *list, size_t *n,
+                       size_t capacity)
+{
+    const struct mt_search_options *o = &search->options;
+    float sum = search->beams[beam].sum;
+    if (o->force_eos && search->n_generated + 1 == o->max_length) {
+        const struct candidate end = {.sum = sum,
+                                      .logprob = output->eos_logit - output->log_sum_exp,
+                                      .beam = beam,
+                                      .token = o->eos_id};
+        candidate_insert(list, n, capacity, &end);
+        return;
+    }
+    bool eos_is_masked = search->n_generated + 1 < o->min_length;
+    float correction = eos_is_masked ? mask_correction(search, output) : 0.0f;
+    for (size_t i = 0; i < output->n_top && output->top[i].id != MT_NO_TOKEN; i++) {
+        if (eos_is_masked && output->top[i].id == o->eos_id)
+            continue;
+        float logprob = output->top[i].logit - output->log_sum_exp;
+        const struct candidate c = {.sum = sum + (logprob + correction),
+                                    .logprob = logprob,
+                                    .beam = beam,
+                                    .token = output->top[i].id};
+        candidate_insert(list, n, capacity, &c);
+    }
+}
+
+static float normalized(const struct mt_search *search, float sum, size_t n_tokens)
+{
+    return sum / powf((float)n_tokens, search->options.length_penalty);
+}
+
+/* The pool keeps its best n_beams; of equals the older one. */
+static void pool_insert(struct mt_search *search, const struct mt_finished *finished)
+{
+    size_t capacity = search->options.n_beams;
+    if (search->n_finished == capacity && finished->score <= search->pool[capacity - 1].score)
+        return;
+    size_t at = search->n_finished < capacity ? search->n_finished++ : capacity - 1;
+    while (at > 0 && search->pool[at - 1].score < finished->score) {
+        search->pool[at] = search->pool[at - 1];
+        at--;
+    }
+    search->pool[at] = *finished;
+}
+
+static void finish_candidate(struct mt_search *search, const struct candidate *c)
+{
+    size_t n_tokens = search->n_generated + 1;
+    const struct mt_finished finished = {
+        .score = normalized(search, c->sum, n_tokens),
+        .n_tokens = n_tokens,
+        .parent = n_tokens > 1 ? (int32_t)c->beam : -1,
+        .token = c->token,
+        .logprob = c->logprob,
+        .has_eos = c->token == search->options.eos_id,
+    };
+    pool_insert(search, &finished);
+}
+
+static bool is_finished(const struct mt_search *search, const struct candidate *c)
+{
+    return c->token == search->options.eos_id ||
+           search->n_generated + 1 >= search->options.max_length;
+}
+
+/* Splits the candidates: the best n_beams that go on become the beams, finished ones of rank <
+ * n_beams enter the pool. */
+static void settle(struct mt_search *search, const struct candidate *list, size_t n)
+{
+    size_t n_beams = search->options.n_beams, n_live = 0;
+    struct mt_beam next[MT_MAX_BEAMS];
+    for (size_t rank = 0; rank < n; rank++) {
+        const struct candidate *c = &list[rank];
+        if (is_finished(search, c)) {
+            if (rank < n_beams)
+                finish_candidate(search, c);
+        } else if (n_live < n_beams) {
+            *node_at(search, search->n_generated, n_live) =
+                (struct mt_node){.token = c->token,
+                                 .parent = search->n_generated ? (int32_t)c->beam : -1,
+                                 .logprob = c->logprob};
+            next[n_live++] = (struct mt_beam){.sum = c->sum, .parent = c->beam};
+        }
+    }
+    memcpy(search->beams, next, n_live * sizeof *next);
+    search->n_live = n_live;
+    search->n_generated++;
+}
+
+/* Whether no live beam can improve the pool any more, as the reference decides it. */
+static bool pool_is_final(const struct mt_search *search)
+{
+    const struct mt_search_options *o = &search->options;
+    if (search->n_live == 0)
+        return true;
+    if (search->n_finished < o->n_beams)
+        return false;
+    if (o->early_stopping == MT_STOP_AT_ONCE)
+        return true;
+    bool longest = o->early_stopping == MT_STOP_NEVER_EARLY && o->length_penalty > 0.0f;
+    float best =
+        normalized(search, search->beams[0].sum, longest ? o->max_length : search->n_generated);
+    return best <= search->pool[o->n_beams - 1].score;
+}
+
+void mt_search_advance(struct mt_search *search, const struct mt_row_output *const *outputs)
+{
+    struct candidate list[MAX_CANDIDATES];
+    size_t n = 0, n_beams = search->options.n_beams, capacity = n_beams == 1 ? 1 : 2 * n_beams;
+    for (size_t beam = 0; beam < search->n_live; beam++)
+        offer_beam(search, beam, outputs[beam], list, &n, capacity);
+    settle(search, list, n);
+    search->is_done = pool_is_final(search);
+}
+
+int32_t mt_search_last_token(const struct mt_search *search, size_t beam)
+{
+    assert(search->n_generated > 0);
+    return node_at(search, search->n_generated - 1, beam)->token;
+}
+
+void mt_search_path(const struct mt_search *search, const struct mt_finished *finished,
+                    int32_t *ids, float *logprobs)
+{
+    size_t at = finished->n_tokens - 1;
+    ids[at] = finished->token;
+    logprobs[at] = finished->logprob;
+    for (int32_t beam = finished->parent; at > 0;
+         beam = node_at(search, at, (size_t)beam)->parent) {
+        at--;
+        const struct mt_node *node = node_at(search, at, (size_t)beam);
+        ids[at] = node->token;
+        logprobs[at] = node->logprob;
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * Greedy and beam search over one sentence, step by step, with the semantics of Hugging Face's
+ * generate (4.55):
+ *
+ *   each step takes the best 2K of all beams' continuations; a continuation that ends (eos, or the
+ * length limit) and ranks among the best K enters the pool of hypotheses with score sum /
+ * n^length_penalty; the best K that go on are the next beams.
+ *
+ * The hypotheses form a tree that is never copied: a beam is a node, and its past is the path to
+ * the root.
+ *
+ *   step 0        step 1            step 2
+ *   (Das, -1)  <- (Haus, parent 0) <- ...      node = steps[t * K + j]: token, its log-probability,
+ * parent's j at t - 1 (Ein, -1)  <- (Auto, parent 0)
+ *
+ * Thread-safety: one thread at a time. All memory is taken at init.
+ */
+#ifndef MT_MODEL_SEARCH_H
+#define MT_MODEL_SEARCH_H
+
+#include "base/arena.h"
+#include "model/decoder.h"
+#include "model/hparams.h"
+
+struct mt_search_options {
+    size_t n_beams; /* 1: greedy */
+    float length_penalty;
+    size_t min_length, max_length; /* generated tokens, eos included */
+    int32_t eos_id;
+    bool force_eos; /* at max_length, whatever the model says */
+    bool renormalize;
+    enum mt_early_stopping early_stopping;
+};
+
+struct mt_node {
+    int32_t token;
+    int32_t parent; /* beam at the step before, -1 at the first */
+    float logprob;  /* of the token, by the model */
+};
+
+/* A beam: the sum of log-probabilities so far; its last token is nodes[(n_generated - 1) * n_beams
+ * + its index]. */
+struct mt_beam {
+    float sum;
+    size_t parent; /* which row of the last step it continues */
+};
+
+/* A finished hypothesis: the path to a parent node, and one more token. */
+struct mt_finished {
+    float score;
+    size_t n_tokens;
+    int32_t parent; /* beam at step n_tokens - 2 */
+    int32_t token;
+    float logprob;
+    bool has_eos;
+};
+
+struct mt_search {
+    struct mt_search_options options;
+    size_t n_generated; /* tokens of every live beam */
+    size_t n_live;      /* beams: rows of the next step; 1 before the first */
+    struct mt_beam beams[MT_MAX_BEAMS];
+    struct mt_node *nodes;                 /* [max_length, n_beams] */
+    struct mt_finished pool[MT_MAX_BEAMS]; /* by falling score */
+    size_t n_finished;
+    bool is_done;
+};
+
+MT_MUST_CHECK enum mt_status mt_search_init(struct mt_search *search,
+                                            const struct mt_search_options *options,
+                                            struct mt_arena *arena, struct mt_error *err);
+
+/* Candidates that each row must offer: mt_row_output.n_top. */
+size_t mt_search_n_top(const struct mt_search *search);
+
+/* A token of a forced prefix, with its log-probability, instead of a choice. Before the first
+ * advance. */
+void mt_search_force(struct mt_search *search, int32_t token, float logprob);
+
+/* Takes the outputs of one step, outputs[j] that of beam j, and updates the beams: afterwards
+ * beams[j].parent says which row of this step beam j continues, unless is_done. */
+void mt_search_advance(struct mt_search *search, const struct mt_row_output *const *outputs);
+
+/* The last token of a live beam. n_generated > 0. */
+int32_t mt_search_last_token(const struct mt_search *search, size_t beam);
+
+/* Writes the tokens of a finished hypothesis to ids [n_tokens] and their log-probabilities. */
+void mt_search_path(const struct mt_search *search, const struct mt_finished *finished,
+                    int32_t *ids, float *logprobs);
+
+#endif

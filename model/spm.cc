@@ -1,0 +1,90 @@
+extern "C" {
+#include "model/spm.h"
+}
+
+#include <sentencepiece_processor.h>
+
+#include <new>
+#include <string_view>
+#include <vector>
+
+struct mt_spm {
+    sentencepiece::SentencePieceProcessor processor;
+};
+
+// Runs work and turns whatever it throws into a status.
+template <typename Work>
+static enum mt_status guarded(const char *what, struct mt_error *err, Work work) noexcept
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc &) {
+        return mt_fail(err, MT_MEMORY, "%s: out of memory in libsentencepiece", what);
+    } catch (const std::exception &e) {
+        return mt_fail(err, MT_FORMAT, "%s: libsentencepiece failed: %s", what, e.what());
+    } catch (...) {
+        return mt_fail(err, MT_FORMAT, "%s: libsentencepiece failed", what);
+    }
+}
+
+extern "C" enum mt_status mt_spm_open(const char *bytes, size_t length, const char *what,
+                                      struct mt_spm **out, struct mt_error *err)
+{
+    return guarded(what, err, [&] {
+        auto spm = std::make_unique<mt_spm>();
+        auto status = spm->processor.LoadFromSerializedProto(std::string_view(bytes, length));
+        if (!status.ok())
+            return mt_fail(err, MT_FORMAT, "%s: libsentencepiece refuses it: %s", what,
+                           status.error_message());
+        *out = spm.release();
+        return MT_OK;
+    });
+}
+
+extern "C" void mt_spm_close(struct mt_spm *spm)
+{
+    delete spm;
+}
+
+extern "C" enum mt_status mt_spm_encode(const struct mt_spm *spm, const char *text, size_t length,
+                                        mt_spm_emit *emit, void *context, struct mt_error *err)
+{
+    return guarded("tokenizing", err, [&] {
+        sentencepiece::ImmutableSentencePieceText result;
+        auto status = spm->processor.Encode(std::string_view(text, length), result.mutable_proto());
+        if (!status.ok())
+            return mt_fail(err, MT_FORMAT, "tokenizing: libsentencepiece failed: %s",
+                           status.error_message());
+        const size_t n = result.pieces_size();
+        for (size_t i = 0; i < n; i++) {
+            const auto piece = result.pieces(static_cast<int>(i));
+            const std::string &bytes = piece.piece();
+            const struct mt_spm_piece view = {bytes.data(), bytes.size(), piece.begin(),
+                                              piece.end(),
+                                              spm->processor.IsByte(static_cast<int>(piece.id()))};
+            if (enum mt_status failed = emit(context, &view))
+                return failed;
+        }
+        return MT_OK;
+    });
+}
+
+extern "C" enum mt_status mt_spm_decode(const struct mt_spm *spm, const char *const *pieces,
+                                        size_t n, struct mt_span *spans, struct mt_text *out,
+                                        struct mt_error *err)
+{
+    return guarded("detokenizing", err, [&] {
+        sentencepiece::ImmutableSentencePieceText result;
+        const std::vector<std::string_view> views(pieces, pieces + n);
+        auto status = spm->processor.Decode(views, result.mutable_proto());
+        if (!status.ok())
+            return mt_fail(err, MT_FORMAT, "detokenizing: libsentencepiece failed: %s",
+                           status.error_message());
+        mt_text_append(out, result.text().data(), result.text().size());
+        for (size_t i = 0; i < n; i++) {
+            const auto piece = result.pieces(static_cast<int>(i));
+            spans[i] = {piece.begin(), piece.end()};
+        }
+        return MT_OK;
+    });
+}

@@ -1,0 +1,40 @@
+/*
+ * What every sublayer has around it: embedding before the first, residual and layer norm, and the
+ * feed-forward block.
+ *
+ *   post-norm (the paper):  x = LN(x + f(x))          pre-norm:  x = x + f(LN(x))
+ *
+ * All work on workspace->x, the residual stream, and end in a barrier.
+ */
+#ifndef MT_MODEL_SUBLAYER_H
+#define MT_MODEL_SUBLAYER_H
+
+#include "model/weights.h"
+#include "model/workspace.h"
+
+struct mt_model;
+
+/* out [D] = table[id] * sqrt(D) (if the model scales) + positions[position]. The caller's barrier
+ * follows. */
+void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embedding, int32_t id,
+                  size_t position, float *out);
+
+/* What f reads: x itself, or LN(x) for pre-norm. */
+const float *mt_sublayer_input(const struct mt_member *me, const struct mt_model *model,
+                               const struct mt_norm *norm, const struct mt_workspace *w,
+                               size_t n_rows);
+
+/* Adds f's result, workspace->y, to x, and normalises for post-norm. */
+void mt_sublayer_output(const struct mt_member *me, const struct mt_model *model,
+                        const struct mt_norm *norm, const struct mt_workspace *w, size_t n_rows);
+
+/* FFN(x) = act(x W1 + b1) W2 + b2 (section 3.3), as a whole sublayer. */
+void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
+                     const struct mt_feed_forward *ffn, const struct mt_workspace *w,
+                     size_t n_rows);
+
+/* x = LN(x), where the model has this norm. */
+void mt_norm_if_any(const struct mt_member *me, const struct mt_model *model,
+                    const struct mt_norm *norm, const struct mt_workspace *w, size_t n_rows);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * tokenizer_config.json of a MarianMT directory: what the tokenizer reads of it.
+ */
+#ifndef MT_MODEL_TOKENIZER_CONFIG_H
+#define MT_MODEL_TOKENIZER_CONFIG_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+#define MT_TOKENIZER_CONFIG_MAX_BYTES ((size_t)4 << 20)
+#define MT_TOKENIZER_CONFIG_MAX_VALUES 262144 /* added_tokens_decoder may list thousands */
+
+enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
+
+struct mt_tokenizer_config {
+    const char *eos, *unk, *pad;           /* "</s>", "<unk>", "<pad>" where the file is silent */
+    const char *source_lang, *target_lang; /* or NULL */
+    bool clean_up;                         /* clean_up_tokenization_spaces; false where silent */
+    enum mt_tokenizer_switch separate_vocabs;
+};
+
+/* Reads a file; one that does not exist is silent about everything. Strings live in the arena. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_config_read(const char *path, struct mt_arena *arena,
+                                                      struct mt_tokenizer_config *out,
+                                                      struct mt_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+#include "model/trace_state.h"
+
+#include "base/size.h"
+
+#include <assert.h>
+#include <string.h>
+
+static size_t index_of(enum mt_trace_kind kind)
+{
+    return (size_t)__builtin_ctz((unsigned)kind);
+}
+
+static enum mt_status block_init(struct mt_trace_block *block, struct mt_trace_shape capacity,
+                                 struct mt_arena *arena, struct mt_error *err)
+{
+    size_t n_matrices, n_rows;
+    if (!mt_size_mul(capacity.n_layers, capacity.n_heads, &n_matrices) ||
+        !mt_size_mul(n_matrices, capacity.n_rows, &n_rows) ||
+        !mt_size_mul(n_rows, capacity.n_columns, &n_rows))
+        return mt_fail(err, MT_LIMIT,
+                       "trace: %zu x %zu x %zu x %zu numbers overflow the address space",
+                       capacity.n_layers, capacity.n_heads, capacity.n_rows, capacity.n_columns);
+    void *numbers;
+    enum mt_status status = mt_arena_take(arena, n_rows, sizeof(float), "trace", &numbers, err);
+    if (status)
+        return status;
+    *block = (struct mt_trace_block){.numbers = numbers,
+                                     .row_capacity = capacity.n_rows,
+                                     .column_capacity = capacity.n_columns,
+                                     .shape = capacity};
+    return MT_OK;
+}
+
+enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h, unsigned kinds,
+                             size_t n_source, size_t max_target, struct mt_arena *arena,
+                             struct mt_error *err)
+{
+    const struct mt_trace_shape capacities[MT_TRACE_KINDS] = {
+        {h->n_encoder_layers, h->n_encoder_heads, n_source, n_source},
+        {h->n_decoder_layers, h->n_decoder_heads, max_target, max_target},
+        {h->n_decoder_layers, h->n_decoder_heads, max_target, n_source},
+        {h->n_encoder_layers + 1, 1, n_source, h->d_model},
+        {h->n_decoder_layers + 1, 1, max_target, h->d_model},
+        {1, 1, max_target, h->n_target_vocab},
+    };
+    *trace = (struct mt_trace){0};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < MT_TRACE_KINDS && !status; i++)
+        if (kinds & (1u << i))
+            status = block_init(&trace->blocks[i], capacities[i], arena, err);
+    return status;
+}
+
+void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target)
+{
+    const enum mt_trace_kind by_row[] = {MT_TRACE_DECODER, MT_TRACE_CROSS, MT_TRACE_DECODER_STATES,
+                                         MT_TRACE_LOGITS};
+    for (size_t i = 0; i < sizeof by_row / sizeof *by_row; i++) {
+        struct mt_trace_block *block = &trace->blocks[index_of(by_row[i])];
+        assert(!block->numbers || n_target <= block->row_capacity);
+        if (block->numbers)
+            block->shape.n_rows = n_target;
+    }
+    struct mt_trace_block *self = &trace->blocks[index_of(MT_TRACE_DECODER)];
+    if (self->numbers)
+        self->shape.n_columns = n_target;
+}
+
+static float *row_at(const struct mt_trace_block *block, size_t layer, size_t head, size_t row)
+{
+    size_t matrix = layer * block->shape.n_heads + head;
+    return block->numbers + (matrix * block->row_capacity + row) * block->column_capacity;
+}
+
+void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
+                    size_t row, const float *numbers, size_t n)
+{
+    if (!mt_trace_wants(trace, kind))
+        return;
+    const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
+    assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
+           row < block->row_capacity && n <= block->column_capacity);
+    float *out = row_at(block, layer, head, row);
+    memcpy(out, numbers, n * sizeof *out);
+    memset(out + n, 0, (block->column_capacity - n) * sizeof *out);
+}
+
+bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind)
+{
+    return trace && trace->blocks[index_of(kind)].numbers;
+}
+
+struct mt_trace_shape mt_trace_shape(const struct mt_trace *trace, enum mt_trace_kind kind)
+{
+    return trace ? trace->blocks[index_of(kind)].shape : (struct mt_trace_shape){0};
+}
+
+const float *mt_trace_row(const struct mt_trace *trace, enum mt_trace_kind kind, size_t layer,
+                          size_t head, size_t row)
+{
+    const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
+    assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
+           row < block->shape.n_rows);
+    return row_at(block, layer, head, row);
+}

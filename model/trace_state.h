@@ -1,0 +1,40 @@
+/*
+ * The inside of a trace: one block of numbers per kind, sized for the longest target, filled row by
+ * row.
+ */
+#ifndef MT_MODEL_TRACE_STATE_H
+#define MT_MODEL_TRACE_STATE_H
+
+#include "base/arena.h"
+#include "model/hparams.h"
+#include "model/trace.h"
+
+struct mt_trace_block {
+    float
+        *numbers; /* [n_layers, n_heads, row_capacity, column_capacity], NULL where not asked for */
+    size_t row_capacity, column_capacity;
+    struct mt_trace_shape shape;
+};
+
+struct mt_trace {
+    struct mt_trace_block blocks[MT_TRACE_KINDS];
+};
+
+/* kinds: enum mt_trace_kind or'ed. Takes its memory from the arena; pages are committed as rows are
+ * written. */
+MT_MUST_CHECK enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *hparams,
+                                           unsigned kinds, size_t n_source, size_t max_target,
+                                           struct mt_arena *arena, struct mt_error *err);
+
+/* The final length of the target: rows of the decoder's kinds. */
+void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
+
+/* Copies n numbers into a row, zeroing the rest of it. Does nothing for a kind that was not asked
+ * for, or for trace NULL. Different rows may be written at the same time. */
+void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
+                    size_t row, const float *numbers, size_t n);
+
+/* Whether a kind is asked for; false for NULL. */
+bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind);
+
+#endif

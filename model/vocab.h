@@ -1,0 +1,41 @@
+/*
+ * Vocabulary: vocab.json of a MarianMT directory, one JSON object {"piece": id, ...}, both ways.
+ *
+ * Ids are unique but need not be dense. Thread-safety: immutable after open.
+ */
+#ifndef MT_MODEL_VOCAB_H
+#define MT_MODEL_VOCAB_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+#define MT_VOCAB_MAX_FILE_BYTES ((size_t)64 << 20)
+#define MT_VOCAB_MAX_PIECES ((size_t)1 << 20)
+#define MT_VOCAB_MAX_PIECE_BYTES 1024
+#define MT_VOCAB_MAX_ID ((1 << 21) - 1)
+
+struct mt_vocab;
+
+/* Reads a file. Errors name file and piece: MT_FORMAT for malformed JSON, values that are not whole
+ * numbers from 0 to MT_VOCAB_MAX_ID, and ids or pieces that occur twice; MT_LIMIT. */
+MT_MUST_CHECK enum mt_status mt_vocab_open(const char *path, struct mt_vocab **out,
+                                           struct mt_error *err);
+
+/* The same from memory; what names the document in messages. bytes are not needed afterwards. */
+MT_MUST_CHECK enum mt_status mt_vocab_parse(const char *bytes, size_t length, const char *what,
+                                            struct mt_vocab **out, struct mt_error *err);
+
+/* Takes NULL. */
+void mt_vocab_close(struct mt_vocab *vocab);
+
+/* The id of a piece (which may hold NUL: then there is none), or -1. */
+int32_t mt_vocab_id(const struct mt_vocab *vocab, const char *piece, size_t length);
+
+/* The piece of an id, or NULL. Borrowed. */
+const char *mt_vocab_piece(const struct mt_vocab *vocab, int32_t id);
+
+/* The highest id + 1. */
+size_t mt_vocab_size(const struct mt_vocab *vocab);
+
+#endif
