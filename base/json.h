@@ -16,17 +16,21 @@
 
 struct cJSON;
 
-/* Limits of a document. {0} means the defaults. */
+/* The most that max_depth may be: the scanner and cJSON recurse. */
+#define MT_JSON_MAX_DEPTH 128
+
+/* Limits of a document. NULL or {0} means the defaults. */
 struct mt_json_limits {
-    size_t max_depth;  /* nesting of arrays and objects; default 16 */
+    size_t max_depth;  /* nesting of arrays and objects; default 16, at most MT_JSON_MAX_DEPTH */
     size_t max_values; /* strings, numbers, literals, arrays, objects and keys; default 4096 */
 };
 
 /* Accepts bytes[0, length) if it is one well-formed JSON document: grammar, UTF-8, depth, number of
- * values, no duplicate keys in one object, no lone surrogate escapes, no \u0000, no byte order
- * mark, nothing behind it. what names the document in messages
- * ("config.json", "request body"); messages give line and column. MT_FORMAT or MT_LIMIT. Allocates
- * nothing that grows with the input but the key table of the open objects. */
+ * values, no duplicate keys in one object (compared unescaped), no lone surrogate escapes, no
+ * \u0000, no byte order mark, nothing behind it, no number of 10^308 or more. what names the
+ * document in messages ("config.json", "request body"); messages give line and column (in
+ * characters). MT_FORMAT, MT_LIMIT (depth, number of values) or MT_MEMORY. Allocates nothing that
+ * grows with the input but the key table of the open objects; time n log n. */
 MT_MUST_CHECK enum mt_status mt_json_check(const char *bytes, size_t length,
                                            const struct mt_json_limits *limits, const char *what,
                                            struct mt_error *err);
@@ -68,6 +72,7 @@ MT_MUST_CHECK enum mt_status mt_json_get_number(const struct cJSON *object, cons
 struct mt_json_writer {
     struct mt_text *out;
     size_t depth;
+    bool is_object[MT_JSON_WRITER_DEPTH];
     bool has_member[MT_JSON_WRITER_DEPTH];
     bool after_key;
 };
@@ -91,5 +96,10 @@ void mt_json_number(struct mt_json_writer *writer, double value, int digits);
 /* Exactly as mt_json_number, but fixed decimals (0 to 9) after the point, trailing zeros cut: for
  * arrays of probabilities. */
 void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
+
+/* What mt_json_number writes, NUL-terminated in out, for text that is not JSON. Returns its length.
+ */
+#define MT_JSON_NUMBER_BYTES 40
+size_t mt_json_format_number(double value, int digits, char out[MT_JSON_NUMBER_BYTES]);
 
 #endif

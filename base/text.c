@@ -88,8 +88,8 @@ size_t mt_utf8_count_utf16(const char *bytes, size_t length)
     size_t n = 0;
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)bytes[i];
-        n += !is_continuation(byte) +
-             (byte >= 0xF0); /* a code point above U+FFFF takes a surrogate pair */
+        n += !is_continuation(byte);
+        n += byte >= 0xF0; /* a code point above U+FFFF takes a surrogate pair */
     }
     return n;
 }

@@ -86,9 +86,9 @@ static enum mt_status take_arrays(struct mt_batch *b, struct mt_error *err)
 {
     const struct mt_batch_options *o = &b->options;
     size_t max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens);
-    enum mt_status status =
-        mt_workspace_init(&b->workspace, &b->model->hparams, o->max_rows, o->encode_tokens,
-                          max_attended, mt_team_size(o->team), b->arena, err);
+    enum mt_status status = mt_workspace_init(
+        &b->workspace, &b->model->hparams, b->model->precision == MT_INT8, o->max_rows,
+        o->encode_tokens, max_attended, mt_team_size(o->team), b->arena, err);
     void *inputs, *rows, *outputs, *tops;
     if (!status)
         status = mt_arena_take(b->arena, o->max_rows, sizeof *b->inputs, "batch", &inputs, err);
@@ -124,7 +124,7 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     b->model = model;
     b->options = o;
     const struct mt_hparams *h = &model->hparams;
-    size_t element_bytes = sizeof(float);
+    size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
     enum mt_status status = mt_arena_create(0, &b->arena, err);
     if (!status)
         status = take_arrays(b, err);
@@ -268,6 +268,7 @@ static void add_reading_rows(struct mt_batch *b, struct mt_sentence *s, size_t *
         row->trace = s->has_trace && !is_search ? &s->trace : NULL;
         row->output = begins_search ? &s->outputs[0] : &b->row_outputs[b->n_rows];
         row->output->n_top = begins_search ? mt_search_n_top(&s->search) : is_search ? 0 : s->n_top;
+        row->output->wants_sum = true;
         row->output->target_id = begins_search ? MT_NO_TOKEN : s->given[position + 1];
         b->n_rows++;
     }
@@ -282,6 +283,7 @@ static void add_searching_rows(struct mt_batch *b, struct mt_sentence *s)
         *row = row_of(s, beam, mt_search_last_token(&s->search, beam), position);
         row->output = &s->outputs[beam];
         row->output->n_top = mt_search_n_top(&s->search);
+        row->output->wants_sum = s->wants_scores;
         row->output->target_id = MT_NO_TOKEN;
     }
 }

@@ -188,6 +188,12 @@ static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
     return bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
 }
 
+static void set_activation(const struct binder *b, struct mt_linear *fc1)
+{
+    fc1->has_activation = true;
+    fc1->activation = b->hparams->activation;
+}
+
 static enum mt_status bind_layers(const struct binder *b, struct mt_weights *out)
 {
     const struct mt_hparams *h = b->hparams;
@@ -201,10 +207,14 @@ static enum mt_status bind_layers(const struct binder *b, struct mt_weights *out
         return status;
     out->encoder = encoder;
     out->decoder = decoder;
-    for (size_t i = 0; i < h->n_encoder_layers && !status; i++)
+    for (size_t i = 0; i < h->n_encoder_layers && !status; i++) {
         status = bind_encoder_layer(b, i, &out->encoder[i]);
-    for (size_t i = 0; i < h->n_decoder_layers && !status; i++)
+        set_activation(b, &out->encoder[i].ffn.fc1);
+    }
+    for (size_t i = 0; i < h->n_decoder_layers && !status; i++) {
         status = bind_decoder_layer(b, i, &out->decoder[i]);
+        set_activation(b, &out->decoder[i].ffn.fc1);
+    }
     return status;
 }
 

@@ -2,11 +2,9 @@
 
 #include "model/attention.h"
 #include "model/model_state.h"
+#include "model/project.h"
 #include "model/sublayer.h"
 #include "model/trace_state.h"
-
-#include <math.h>
-#include <string.h>
 
 /* One step: its arguments, and this member's share of the rows. */
 struct step {
@@ -24,7 +22,8 @@ static void embed(const struct step *s)
     size_t d = s->model->hparams.d_model;
     for (size_t m = s->begin; m < s->end; m++)
         mt_embed_row(s->model, &s->model->weights.target, s->rows[m].token, s->rows[m].position,
-                     s->w->x + m * d);
+                     s->w->x.x + m * d);
+    mt_rows_quantize(s->model->kernels, &s->w->x, s->begin, s->end);
     mt_member_barrier(s->me);
 }
 
@@ -33,7 +32,7 @@ static void trace_states(const struct step *s, size_t layer)
     size_t d = s->model->hparams.d_model;
     for (size_t m = s->begin; m < s->end; m++)
         mt_trace_write(s->rows[m].trace, MT_TRACE_DECODER_STATES, layer, 0, s->rows[m].position,
-                       s->w->x + m * d, d);
+                       s->w->x.x + m * d, d);
 }
 
 static struct mt_attention_place place_of(const struct step *s, enum mt_trace_kind kind,
@@ -70,7 +69,7 @@ static void attend_to_target(const struct step *s, size_t layer)
     for (size_t m = s->begin; m < s->end; m++) {
         const struct mt_decoder_row *row = &s->rows[m];
         const struct mt_attention_row attention = {.q = s->w->qkv + m * 3 * d,
-                                                   .out = s->w->context + m * d,
+                                                   .out = s->w->context.x + m * d,
                                                    .keys = mt_kvcache_keys(s->self, 0, layer),
                                                    .values = mt_kvcache_values(s->self, 0, layer),
                                                    .n = row->position + 1,
@@ -82,16 +81,17 @@ static void attend_to_target(const struct step *s, size_t layer)
         mt_attend_row(s->model->kernels, &place, &attention,
                       s->w->scores + s->me->index * s->w->scores_stride);
     }
+    mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);
 }
 
 static void self_attention(const struct step *s, const struct mt_self_attention *a, size_t layer)
 {
-    const float *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
-    mt_linear_run(s->me, &a->qkv, x, s->n_rows, s->w->qkv);
+    const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
+    mt_linear_run(s->me, s->model->kernels, &a->qkv, x, s->n_rows, s->w->qkv);
     cache_keys_and_values(s, layer);
     attend_to_target(s, layer);
-    mt_linear_run(s->me, &a->out, s->w->context, s->n_rows, s->w->y);
+    mt_linear_run(s->me, s->model->kernels, &a->out, &s->w->context, s->n_rows, s->w->y);
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
@@ -103,7 +103,7 @@ static void attend_to_source(const struct step *s, size_t layer)
         const struct mt_decoder_row *row = &s->rows[m];
         const struct mt_attention_row attention = {
             .q = s->w->qkv + m * d,
-            .out = s->w->context + m * d,
+            .out = s->w->context.x + m * d,
             .keys = mt_kvcache_keys(s->cross, row->cross_slot, layer),
             .values = mt_kvcache_values(s->cross, row->cross_slot, layer),
             .n = row->n_source,
@@ -113,67 +113,17 @@ static void attend_to_source(const struct step *s, size_t layer)
         mt_attend_row(s->model->kernels, &place, &attention,
                       s->w->scores + s->me->index * s->w->scores_stride);
     }
+    mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);
 }
 
 static void cross_attention(const struct step *s, const struct mt_cross_attention *a, size_t layer)
 {
-    const float *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
-    mt_linear_run(s->me, &a->q, x, s->n_rows, s->w->qkv);
+    const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
+    mt_linear_run(s->me, s->model->kernels, &a->q, x, s->n_rows, s->w->qkv);
     attend_to_source(s, layer);
-    mt_linear_run(s->me, &a->out, s->w->context, s->n_rows, s->w->y);
+    mt_linear_run(s->me, s->model->kernels, &a->out, &s->w->context, s->n_rows, s->w->y);
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
-}
-
-/* Rows that want an output, moved together in w->y: the projection to the vocabulary is the largest
- * matrix of all. */
-static size_t gather_outputs(const struct step *s)
-{
-    size_t d = s->model->hparams.d_model, n = 0;
-    for (size_t m = 0; m < s->n_rows; m++) {
-        if (!s->rows[m].output)
-            continue;
-        if (m >= s->begin && m < s->end)
-            memcpy(s->w->y + n * d, s->w->x + m * d, d * sizeof(float));
-        n++;
-    }
-    mt_member_barrier(s->me);
-    return n;
-}
-
-static void select_row(const struct step *s, const struct mt_decoder_row *row, const float *logits)
-{
-    const struct mt_hparams *h = &s->model->hparams;
-    struct mt_row_output *out = row->output;
-    struct mt_select select = {.logits = logits,
-                               .n_vocab = h->n_target_vocab,
-                               .suppressed = h->suppressed,
-                               .n_suppressed = h->n_suppressed,
-                               .normalize_over_allowed = h->renormalize_logits,
-                               .n_top = out->n_top,
-                               .top = out->top};
-    s->model->kernels->select(&select);
-    out->log_sum_exp = select.max_logit + (float)log((double)select.sum_exp);
-    out->eos_logit = logits[h->eos_id];
-    if (out->target_id != MT_NO_TOKEN)
-        out->target_logit = logits[out->target_id];
-    mt_trace_write(row->trace, MT_TRACE_LOGITS, 0, 0, row->position, logits, h->n_target_vocab);
-}
-
-static void project(const struct step *s)
-{
-    size_t n_vocab = s->model->hparams.n_target_vocab, n_outputs = gather_outputs(s), begin, end,
-           n = 0;
-    mt_linear_run(s->me, &s->model->weights.output, s->w->y, n_outputs, s->w->logits);
-    mt_team_share(n_outputs, 1, s->me->index, s->me->n_members, &begin, &end);
-    for (size_t m = 0; m < s->n_rows; m++) {
-        if (!s->rows[m].output)
-            continue;
-        if (n >= begin && n < end)
-            select_row(s, &s->rows[m], s->w->logits + n * n_vocab);
-        n++;
-    }
-    mt_member_barrier(s->me);
 }
 
 void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
@@ -200,5 +150,5 @@ void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
         trace_states(&s, l + 1);
     }
     mt_norm_if_any(me, model, &weights->decoder_norm, workspace, n_rows);
-    project(&s);
+    mt_project(me, model, workspace, rows, n_rows);
 }

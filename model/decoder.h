@@ -24,6 +24,7 @@ struct mt_row_output {
     int32_t target_id;  /* in: the token whose logit is wanted, too, or MT_NO_TOKEN */
     float target_logit; /* out */
     float eos_logit;    /* out */
+    bool wants_sum;     /* in: log-probabilities are needed, not only the order */
     float log_sum_exp;  /* out: log-probability of a token = its logit - log_sum_exp */
 };
 

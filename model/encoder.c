@@ -37,7 +37,7 @@ static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_
     (void)first_row;
     (void)layer;
     mt_embed_row(p->model, &p->model->weights.source, input->ids[position], position,
-                 p->w->x + row * p->model->hparams.d_model);
+                 p->w->x.x + row * p->model->hparams.d_model);
 }
 
 static void attend_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
@@ -51,7 +51,7 @@ static void attend_row(const struct pass *p, size_t row, const struct mt_encoder
                                              .n_heads = h->n_encoder_heads,
                                              .d_k = d / h->n_encoder_heads};
     const struct mt_attention_row attention = {.q = p->w->qkv + row * stride,
-                                               .out = p->w->context + row * d,
+                                               .out = p->w->context.x + row * d,
                                                .keys = sentence + d,
                                                .values = sentence + 2 * d,
                                                .n = input->n,
@@ -67,16 +67,18 @@ static void trace_state(const struct pass *p, size_t row, const struct mt_encode
 {
     (void)first_row;
     size_t d = p->model->hparams.d_model;
-    mt_trace_write(input->trace, MT_TRACE_ENCODER_STATES, layer, 0, position, p->w->x + row * d, d);
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_STATES, layer, 0, position, p->w->x.x + row * d,
+                   d);
 }
 
 static void self_attention(const struct pass *p, const struct mt_self_attention *a, size_t layer)
 {
-    const float *x = mt_sublayer_input(p->me, p->model, &a->norm, p->w, p->n_rows);
-    mt_linear_run(p->me, &a->qkv, x, p->n_rows, p->w->qkv);
+    const struct mt_rows *x = mt_sublayer_input(p->me, p->model, &a->norm, p->w, p->n_rows);
+    mt_linear_run(p->me, p->model->kernels, &a->qkv, x, p->n_rows, p->w->qkv);
     for_my_rows(p, attend_row, layer);
+    mt_rows_quantize(p->model->kernels, &p->w->context, p->begin, p->end);
     mt_member_barrier(p->me);
-    mt_linear_run(p->me, &a->out, p->w->context, p->n_rows, p->w->y);
+    mt_linear_run(p->me, p->model->kernels, &a->out, &p->w->context, p->n_rows, p->w->y);
     mt_sublayer_output(p->me, p->model, &a->norm, p->w, p->n_rows);
 }
 
@@ -96,8 +98,8 @@ static void write_cross_row(const struct pass *p, size_t row, const struct mt_en
 static void cross_keys_and_values(const struct pass *p, const struct mt_kvcache *cross)
 {
     for (size_t layer = 0; layer < p->model->hparams.n_decoder_layers; layer++) {
-        mt_linear_run(p->me, &p->model->weights.decoder[layer].cross.kv, p->w->x, p->n_rows,
-                      p->w->qkv);
+        mt_linear_run(p->me, p->model->kernels, &p->model->weights.decoder[layer].cross.kv,
+                      &p->w->x, p->n_rows, p->w->qkv);
         size_t row = 0;
         for (size_t i = 0; i < p->n_inputs; i++)
             for (size_t t = 0; t < p->inputs[i].n; t++, row++)
@@ -119,6 +121,7 @@ void mt_encoder_run(const struct mt_member *me, const struct mt_model *model,
     mt_team_share(p.n_rows, 1, me->index, me->n_members, &p.begin, &p.end);
 
     for_my_rows(&p, embed_row, 0);
+    mt_rows_quantize(model->kernels, &workspace->x, p.begin, p.end);
     mt_member_barrier(me);
     mt_norm_if_any(me, model, &weights->source.norm, workspace, p.n_rows);
     for_my_rows(&p, trace_state, 0);

@@ -1,10 +1,9 @@
 /*
- * The layers that every part of the Transformer is made of: linear, residual + layer norm,
- * activation, embedding.
+ * The layers that every part of the Transformer is made of: linear, and residual + layer norm.
  *
- * All members of a team run the same code on the same rows, each its own share (struct mt_member);
- * each operation ends in a barrier, so that its result is complete for all. Rows: x [M, n],
- * row-major.
+ * All members of a team run the same code on the same rows, each its own share (struct mt_member):
+ * shares of columns for linear layers, shares of rows for everything else. Each operation ends in a
+ * barrier, so that its result is complete for all.
  */
 #ifndef MT_MODEL_LAYERS_H
 #define MT_MODEL_LAYERS_H
@@ -21,8 +20,35 @@ struct mt_member {
 /* Waits until all members are here. */
 void mt_member_barrier(const struct mt_member *me);
 
-/* y = x W^T + b. Several matrices that read the same input (query, key, value) are parts of one
- * linear: their outputs lie side by side. */
+/* This member's share of n rows. */
+void mt_member_rows(const struct mt_member *me, size_t n_rows, size_t *begin, size_t *end);
+
+/*
+ * Rows that linear layers read: x [M, width], row-major; for int8 beside it the same rows
+ * quantised, each with a scale and a zero point of its own.
+ */
+struct mt_rows {
+    float *x;
+    size_t width;
+    uint8_t *q; /* [M, padded], or NULL in fp32 */
+    size_t padded;
+    float *scale;  /* [M] */
+    int32_t *zero; /* [M] */
+};
+
+/* Brings the quantised form of rows [begin, end) up to date. Nothing to do in fp32. */
+void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *rows, size_t begin,
+                      size_t end);
+
+/* The same for all rows, shared among the members, where a linear layer wrote them. */
+void mt_rows_quantize_run(const struct mt_member *me, const struct mt_kernels *kernels,
+                          const struct mt_rows *rows, size_t n_rows);
+
+/*
+ * y = act(x W^T + b). In fp32, several matrices that read the same input (query, key, value) are
+ * parts of one linear, used where they lie in the file; their outputs lie side by side. In int8
+ * they have been packed into one.
+ */
 struct mt_linear_part {
     const float *weight; /* [n_out, n_in] */
     const float *bias;   /* [n_out], or NULL */
@@ -32,8 +58,18 @@ struct mt_linear_part {
 #define MT_LINEAR_MAX_PARTS 3
 struct mt_linear {
     size_t n_in, n_out;
-    size_t n_parts;
+    size_t n_parts; /* 0: int8 */
     struct mt_linear_part parts[MT_LINEAR_MAX_PARTS];
+
+    /* int8: struct mt_qgemm */
+    const int8_t *weights;
+    const float *scales;
+    const int32_t *column_sums;
+    const float *bias;
+    size_t k_padded;
+
+    bool has_activation;
+    enum mt_activation activation;
 };
 
 struct mt_norm {
@@ -42,22 +78,24 @@ struct mt_norm {
 
 #define MT_NORM_EPS 1e-5f
 
-/* y [M, n_out] = linear(x [M, n_in]). */
-void mt_linear_run(const struct mt_member *me, const struct mt_linear *linear, const float *x,
-                   size_t n_rows, float *y);
+/* Columns [begin, end) of linear(rows[0, n_rows)), written to y with rows ldy apart, column begin
+ * first. By the calling member alone. begin is a multiple of MT_PACK_COLUMNS. */
+void mt_linear_columns(const struct mt_kernels *kernels, const struct mt_linear *linear,
+                       const struct mt_rows *rows, size_t n_rows, size_t begin, size_t end,
+                       float *y, size_t ldy);
 
-/* The same over gathered rows: row m of the input is x + rows[m] * n_in. */
+/* y [M, n_out] = linear(rows), all members together. */
+void mt_linear_run(const struct mt_member *me, const struct mt_kernels *kernels,
+                   const struct mt_linear *linear, const struct mt_rows *rows, size_t n_rows,
+                   float *y);
 
-/* Post-norm: x = LayerNorm(x + y). y may be NULL. */
+/* out = LayerNorm(x + y), quantised too; y may be NULL; out->x may be x. */
 void mt_add_norm_run(const struct mt_member *me, const struct mt_kernels *kernels,
                      const struct mt_norm *norm, const float *x, const float *y, size_t n_rows,
-                     size_t d_model, float *out);
+                     const struct mt_rows *out);
 
 /* x += y, for pre-norm's residuals. */
 void mt_add_run(const struct mt_member *me, float *x, const float *y, size_t n_rows,
                 size_t d_model);
-
-void mt_activate_run(const struct mt_member *me, const struct mt_kernels *kernels,
-                     enum mt_activation activation, float *x, size_t n_rows, size_t n);
 
 #endif

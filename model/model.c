@@ -3,22 +3,13 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "model/bind.h"
+#include "model/pack_cache.h"
+#include "model/packed.h"
 #include "model/tokenizer.h"
 #include "weights/safetensors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-
-static enum mt_status open_file(struct mt_model *model, const char *directory, struct mt_error *err)
-{
-    char *path;
-    enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
-    if (!status)
-        status = mt_safetensors_open(path, &model->file, err);
-    else
-        path = NULL;
-    free(path);
-    return status;
-}
 
 /* The vocabulary, the tensors and the configuration must speak of the same tokens. */
 static enum mt_status check_vocabulary(const struct mt_model *model, const char *directory,
@@ -42,30 +33,51 @@ static enum mt_status check_vocabulary(const struct mt_model *model, const char 
     return MT_OK;
 }
 
-static size_t count_parameters(const struct mt_safetensors *file)
+static enum mt_status open_fp32(struct mt_model *model, const char *directory, struct mt_error *err)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < mt_safetensors_count(file); i++)
-        n += mt_safetensors_at(file, i)->n_elements;
-    return n;
+    char *path = NULL;
+    enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
+    if (!status)
+        status = mt_safetensors_open(path, &model->file, err);
+    if (!status)
+        status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
+    if (!status)
+        snprintf(model->note, sizeof model->note, "fp32 weights of %s", path);
+    free(path);
+    return status;
+}
+
+/* The packed form: what `import` wrote, or the cache's, or made now. */
+static enum mt_status open_int8(struct mt_model *model, const char *directory,
+                                const struct mt_model_options *options, struct mt_error *err)
+{
+    struct mt_packed_source packed = {0};
+    enum mt_status status = mt_pack_cache_open(directory, &model->hparams, options, &packed, err);
+    if (status)
+        return status;
+    model->file = packed.file;
+    model->image = packed.image;
+    snprintf(model->note, sizeof model->note, "%s", packed.note);
+    return mt_packed_bind(model->file, &model->hparams, model->arena, &model->weights, err);
 }
 
 enum mt_status mt_model_open(const char *directory, const struct mt_model_options *options,
                              struct mt_model **out, struct mt_error *err)
 {
+    static const struct mt_model_options defaults;
+    const struct mt_model_options *o = options ? options : &defaults;
     struct mt_model *model = calloc(1, sizeof *model);
     if (!model)
         return mt_fail_memory(err, sizeof *model, "model");
-    model->precision = options ? options->precision : MT_FP32;
+    model->precision = o->precision;
     enum mt_status status = mt_hparams_read(directory, &model->hparams, err);
     if (!status)
-        status = mt_kernels_find("auto", &model->kernels, err);
+        status = mt_kernels_find(o->kernels ? o->kernels : "auto", &model->kernels, err);
     if (!status)
         status = mt_arena_create(0, &model->arena, err);
     if (!status)
-        status = open_file(model, directory, err);
-    if (!status)
-        status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
+        status = o->precision == MT_INT8 ? open_int8(model, directory, o, err)
+                                         : open_fp32(model, directory, err);
     if (!status)
         status = mt_tokenizer_open(directory, &model->tokenizer, err);
     if (!status)
@@ -74,7 +86,6 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         mt_model_close(model);
         return status;
     }
-    model->n_parameters = count_parameters(model->file);
     *out = model;
     return MT_OK;
 }
@@ -85,8 +96,25 @@ void mt_model_close(struct mt_model *model)
         return;
     mt_tokenizer_close(model->tokenizer);
     mt_safetensors_close(model->file);
+    mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
     free(model);
+}
+
+enum mt_status mt_model_import(const char *directory, const char *packed_path,
+                               const struct mt_model_options *options, struct mt_error *err)
+{
+    static const struct mt_model_options defaults;
+    struct mt_hparams hparams;
+    struct mt_image *image;
+    enum mt_status status = mt_hparams_read(directory, &hparams, err);
+    if (!status)
+        status = mt_pack_directory(directory, &hparams, options ? options : &defaults, &image, err);
+    if (status)
+        return status;
+    status = mt_image_write(image, packed_path, err);
+    mt_image_destroy(image);
+    return status;
 }
 
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model)
@@ -104,17 +132,42 @@ enum mt_precision mt_model_precision(const struct mt_model *model)
     return model->precision;
 }
 
+const char *mt_model_note(const struct mt_model *model)
+{
+    return model->note;
+}
+
+const char *mt_model_kernels_name(const struct mt_model *model)
+{
+    return model->kernels->name;
+}
+
+/* Weights and biases of the layers and the tables of embeddings, each counted once; no positions.
+ */
 size_t mt_model_n_parameters(const struct mt_model *model)
 {
-    return model->n_parameters;
+    const struct mt_hparams *h = &model->hparams;
+    size_t d = h->d_model, attention = 4 * (d * d + d), norm = 2 * d;
+    size_t encoder = attention + norm + (2 * d * h->d_ff_encoder + h->d_ff_encoder + d) + norm;
+    size_t decoder =
+        2 * (attention + norm) + (2 * d * h->d_ff_decoder + h->d_ff_decoder + d) + norm;
+    size_t tables = h->n_target_vocab * (d + 1);
+    if (!h->shared_embeddings)
+        tables += h->n_source_vocab * d;
+    if (!h->tied_output)
+        tables += h->n_target_vocab * d;
+    return h->n_encoder_layers * encoder + h->n_decoder_layers * decoder + tables;
 }
 
 size_t mt_model_mapped_bytes(const struct mt_model *model)
 {
-    return mt_safetensors_bytes(model->file);
+    return model->image ? 0 : mt_safetensors_bytes(model->file);
 }
 
 size_t mt_model_private_bytes(const struct mt_model *model)
 {
-    return mt_arena_bytes(model->arena);
+    size_t image_bytes = 0;
+    if (model->image)
+        mt_image_bytes(model->image, &image_bytes);
+    return mt_arena_bytes(model->arena) + image_bytes;
 }

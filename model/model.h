@@ -21,9 +21,23 @@ struct mt_tokenizer;
 
 enum mt_precision { MT_FP32, MT_INT8 };
 
+/* {0} means the defaults. */
 struct mt_model_options {
     enum mt_precision precision;
+    const char *kernels; /* "auto" (also NULL), or a table's name (kernels.h) */
+
+    /*
+     * int8: where the packed form of a plain directory is kept; NULL or not writable: it is packed
+     * in memory at every start. A file there that is stale, damaged or somebody else's is made
+     * anew, never trusted. A directory that holds attentiond.int8.safetensors (what `import`
+     * writes) needs no cache.
+     */
+    const char *cache_directory;
+    void (*on_progress)(void *context, size_t n_done, size_t n_total); /* of packing; may be NULL */
+    void *progress_context;
 };
+
+#define MT_PACKED_FILE_NAME "attentiond.int8.safetensors"
 
 /* directory is borrowed only during the call. Every tensor is checked against the hyper-parameters;
  * messages say "expected ... found ...". */
@@ -37,6 +51,17 @@ void mt_model_close(struct mt_model *model);
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model);
 const struct mt_tokenizer *mt_model_tokenizer(const struct mt_model *model);
 enum mt_precision mt_model_precision(const struct mt_model *model);
+
+/* Packs a plain directory's weights into a file, by temporary name and rename. */
+MT_MUST_CHECK enum mt_status mt_model_import(const char *directory, const char *packed_path,
+                                             const struct mt_model_options *options,
+                                             struct mt_error *err);
+
+/* Where the weights came from, in a few words, for the log: "packed form in /var/cache/...", ... */
+const char *mt_model_note(const struct mt_model *model);
+
+/* The kernels in use: "avx2", ... */
+const char *mt_model_kernels_name(const struct mt_model *model);
 
 /* Numbers in the weights, and bytes of memory that are ours alone (widened copies), beside the
  * mapped file. */

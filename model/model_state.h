@@ -8,6 +8,7 @@
 #include "model/weights.h"
 
 struct mt_arena;
+struct mt_image;
 struct mt_safetensors;
 
 struct mt_model {
@@ -18,7 +19,8 @@ struct mt_model {
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;
     struct mt_arena *arena; /* widened weights, layer tables, positions */
-    size_t n_parameters;
+    struct mt_image *image; /* the packed form, where it is not in a file */
+    char note[512];
 };
 
 #endif

@@ -196,6 +196,7 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     s->n_wanted = s->is_forced || !o->num_hypotheses ? 1 : o->num_hypotheses;
     s->max_target = max_target_of(h, o);
     s->return_logprobs = o->return_logprobs;
+    s->wants_scores = s->n_beams > 1 || o->return_logprobs || !o->skip_scores;
     s->n_top = o->n_top;
     s->has_trace = o->trace != 0;
     status = mt_arena_create(0, &s->arena, err);
@@ -250,6 +251,8 @@ void mt_sentence_collect(struct mt_sentence *s)
         hypothesis->n_ids = finished->n_tokens;
         hypothesis->score =
             s->n_beams == 1 ? mean(hypothesis->logprobs, finished->n_tokens) : finished->score;
+        if (!s->wants_scores)
+            hypothesis->score = 0.0f; /* raw logits, which say nothing without their sum */
         hypothesis->has_eos = finished->has_eos;
     }
     if (s->n_hypotheses)

@@ -33,6 +33,8 @@ struct mt_sentence_options {
     const int32_t
         *forced_target; /* teacher forcing: no search, exactly these, eos included; copied */
     size_t n_forced_target;
+    bool skip_scores; /* greedy only: scores and log-probabilities are not computed and read as 0,
+                         which saves a pass over the vocabulary per token */
     bool return_logprobs; /* per-token log-probabilities of every hypothesis */
     size_t n_top;   /* most probable next tokens to report per step of the best hypothesis; 0 to
                        MT_MAX_TOP */

@@ -37,6 +37,7 @@ struct mt_sentence {
     size_t max_target;        /* generated tokens at most */
     bool is_forced;           /* the whole target is given */
     bool return_logprobs;
+    bool wants_scores;
     size_t n_top;
 
     /* What the decoder reads: given[0] is the start token; given[i + 1] is the target of position

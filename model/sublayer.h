@@ -20,9 +20,9 @@ void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embed
                   size_t position, float *out);
 
 /* What f reads: x itself, or LN(x) for pre-norm. */
-const float *mt_sublayer_input(const struct mt_member *me, const struct mt_model *model,
-                               const struct mt_norm *norm, const struct mt_workspace *w,
-                               size_t n_rows);
+const struct mt_rows *mt_sublayer_input(const struct mt_member *me, const struct mt_model *model,
+                                        const struct mt_norm *norm, const struct mt_workspace *w,
+                                        size_t n_rows);
 
 /* Adds f's result, workspace->y, to x, and normalises for post-norm. */
 void mt_sublayer_output(const struct mt_member *me, const struct mt_model *model,

@@ -85,6 +85,16 @@ void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t laye
     memset(out + n, 0, (block->column_capacity - n) * sizeof *out);
 }
 
+void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
+                         const float *numbers, size_t n)
+{
+    if (!mt_trace_wants(trace, kind))
+        return;
+    const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
+    assert(row < block->row_capacity && first + n <= block->column_capacity);
+    memcpy(row_at(block, 0, 0, row) + first, numbers, n * sizeof *numbers);
+}
+
 bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind)
 {
     return trace && trace->blocks[index_of(kind)].numbers;

@@ -34,6 +34,10 @@ void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n);
 
+/* Writes n numbers of a row from column first on, and nothing else. */
+void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
+                         const float *numbers, size_t n);
+
 /* Whether a kind is asked for; false for NULL. */
 bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind);
 

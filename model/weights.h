@@ -39,9 +39,10 @@ struct mt_decoder_layer {
 };
 
 struct mt_embedding {
-    const float *table;     /* [V, D] */
-    const float *positions; /* [max_positions, D] */
-    struct mt_norm norm;    /* where the model normalises embeddings */
+    const float *table;      /* [V, D] fp32, or NULL: packed */
+    struct mt_linear packed; /* int8: token n is output feature n of this */
+    const float *positions;  /* [max_positions, D] */
+    struct mt_norm norm;     /* where the model normalises embeddings */
 };
 
 struct mt_weights {

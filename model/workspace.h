@@ -7,24 +7,42 @@
 
 #include "base/arena.h"
 #include "model/hparams.h"
+#include "model/layers.h"
 
-struct mt_workspace {
-    size_t n_rows;  /* rows of x .. hidden: tokens of an encoder pass, or rows of a step */
-    float *x;       /* [n_rows, D] the residual stream */
-    float *normed;  /* [n_rows, D] a normalised copy of it (pre-norm) */
-    float *y;       /* [n_rows, D] what a sublayer adds */
-    float *qkv;     /* [n_rows, 3D] */
-    float *context; /* [n_rows, D] what attention gathered */
-    float *hidden;  /* [n_rows, F] */
-    float *scores;  /* [n_members, scores_stride]: attention weights of one row at a time */
-    size_t scores_stride;
-    float *logits; /* [max_rows, V] */
+/* The best tokens and the sum of exponentials of one row of logits, as far as they have been looked
+ * at. */
+struct mt_block_sum {
+    float max, sum; /* sum of exp(logit - max) over one block of the vocabulary */
 };
 
+struct mt_workspace {
+    size_t n_rows;          /* rows of x .. hidden: tokens of an encoder pass, or rows of a step */
+    struct mt_rows x;       /* [n_rows, D] the residual stream */
+    struct mt_rows normed;  /* [n_rows, D] a normalised copy of it (pre-norm), or rows gathered for
+                               the output */
+    struct mt_rows context; /* [n_rows, D] what attention gathered */
+    struct mt_rows hidden;  /* [n_rows, F] */
+    float *y;               /* [n_rows, D] what a sublayer adds */
+    float *qkv;             /* [n_rows, 3D] */
+
+    /* Per member. */
+    float *scores; /* [n_members, scores_stride] attention weights of one row at a time */
+    size_t scores_stride;
+    float
+        *logits; /* [n_members, max_rows, MT_SELECT_BLOCK] one block of the vocabulary at a time */
+    struct mt_scored_token *top; /* [n_members, max_rows, top_stride] */
+    size_t top_stride;
+
+    struct mt_block_sum *block_sums; /* [max_rows, n_blocks] */
+    size_t n_blocks;                 /* of the vocabulary */
+    size_t max_rows;
+};
+
+/* is_int8: rows carry their quantised form. */
 MT_MUST_CHECK enum mt_status mt_workspace_init(struct mt_workspace *workspace,
-                                               const struct mt_hparams *hparams, size_t max_rows,
-                                               size_t encode_tokens, size_t max_attended,
-                                               size_t n_members, struct mt_arena *arena,
-                                               struct mt_error *err);
+                                               const struct mt_hparams *hparams, bool is_int8,
+                                               size_t max_rows, size_t encode_tokens,
+                                               size_t max_attended, size_t n_members,
+                                               struct mt_arena *arena, struct mt_error *err);
 
 #endif

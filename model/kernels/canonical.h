@@ -60,8 +60,12 @@ static inline float mt_exp(float x)
     return p * power;
 }
 
-/* Elements between MT_SELECT_BLOCK-aligned positions form one term of a logits row's sum of
- * exponentials. */
+/* The vocabulary is searched in blocks of so many logits, each with a sum of exponentials of its
+ * own: whoever computes a block gets the same bits. A multiple of MT_PACK_COLUMNS. */
 #define MT_SELECT_BLOCK 512
+
+/* Ranges that can be quantised: 255 / range is neither infinite nor denormal. */
+#define MT_QUANTIZE_MIN_RANGE 1e-30f
+#define MT_QUANTIZE_MAX_RANGE 1e30f
 
 #endif

@@ -43,17 +43,36 @@ struct mt_scored_token {
     float logit;
 };
 
-struct mt_select {
-    const float *logits; /* [V] */
-    size_t n_vocab;
-    const int32_t *suppressed; /* never among the top; ascending */
-    size_t n_suppressed;
-    bool normalize_over_allowed; /* leave the suppressed ones out of sum_exp, too */
-    size_t n_top;
-    struct mt_scored_token
-        *top; /* [n_top], by falling logit, then by rising id; id -1 where the vocabulary ran out */
-    float max_logit; /* out: of all that sum_exp is taken over */
-    float sum_exp;   /* out: sum of exp(logit - max_logit) */
+/*
+ * An int8 linear layer over rows that were quantised by `quantize`:
+ *
+ *   y[m, n] = act((sum_k a[m, k] w[n, k] - zero[m] * column_sums[n]) * (scale[m] * scales[n]) +
+ * bias[n])
+ *
+ * The sum is exact in int32; then one fused multiply-add. Weights are packed [N/16][K/4][16][4]:
+ * blocks of 16 columns (output features); within a block four consecutive k of column 0, of column
+ * 1, ..., then the next four k. That is one register of AVX512-VNNI per step, two of AVX2, and a
+ * tile of AMX. K is padded with zeros to a multiple of MT_PACK_K.
+ */
+#define MT_PACK_COLUMNS 16
+#define MT_PACK_K 64
+
+struct mt_qgemm {
+    const uint8_t *a; /* [n_rows, lda]; padding of each row up to k_padded is zero */
+    size_t lda;
+    const float *a_scale;  /* [n_rows] */
+    const int32_t *a_zero; /* [n_rows], 0 to 255 */
+    size_t n_rows;
+    const int8_t *weights; /* first block; 64-byte aligned, values -127 to 127 */
+    const float *scales;   /* of the first block's columns */
+    const int32_t *column_sums;
+    const float *bias; /* or NULL */
+    size_t k_padded;
+    size_t n_columns; /* columns to write; the last block may be partly beyond them */
+    float *y;         /* [n_rows, ldy] */
+    size_t ldy;
+    bool has_activation;
+    enum mt_activation activation;
 };
 
 struct mt_kernels {
@@ -70,13 +89,27 @@ struct mt_kernels {
     /* x = act(x), n elements. */
     void (*activate)(enum mt_activation activation, float *x, size_t n);
 
-    /* out = table * scale + position: one row of embeddings. */
-    void (*embed)(const float *restrict table, float scale, const float *restrict position,
-                  size_t n, float *restrict out);
+    /* out = table * scale + position: one row of embeddings; out may be table. */
+    void (*embed)(const float *table, float scale, const float *position, size_t n, float *out);
 
     void (*narrow_f16)(const float *restrict x, size_t n, uint16_t *restrict out);
 
-    void (*select)(struct mt_select *select);
+    /* The largest of n numbers, and the sum of exp(x - max) over them; n at most MT_SELECT_BLOCK
+     * (canonical.h). */
+    void (*sum_exp)(const float *x, size_t n, float *max, float *sum);
+
+    /* Merges n logits, of tokens first_id, first_id + 1, ..., into top[n_top]: by falling logit,
+     * equals by rising id; unused places at the end have id MT_NO_TOKEN. Tokens already there have
+     * smaller ids. A logit of -infinity is never taken. */
+    void (*merge_top)(const float *logits, size_t n, int32_t first_id, size_t n_top,
+                      struct mt_scored_token *top);
+
+    /* int8: q = round(x / scale) + zero, 0 to 255, with the smallest scale that covers all n
+     * numbers and 0; q is padded with zeros to n_padded. A row without a finite range becomes all
+     * zeros. */
+    void (*quantize)(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
+                     int32_t *zero);
+    void (*qgemm)(const struct mt_qgemm *gemm);
 };
 
 /* The best table for this CPU, or the one that name asks for ("auto", "c", "avx2"); MT_UNSUPPORTED

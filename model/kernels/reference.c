@@ -122,8 +122,7 @@ static void activate(enum mt_activation activation, float *x, size_t n)
     }
 }
 
-static void embed(const float *restrict table, float scale, const float *restrict position,
-                  size_t n, float *restrict out)
+static void embed(const float *table, float scale, const float *position, size_t n, float *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = fmaf(table[i], scale, position[i]);
@@ -133,14 +132,6 @@ static void narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out
 {
     for (size_t i = 0; i < n; i++)
         out[i] = mt_f32_to_f16(x[i]);
-}
-
-static bool is_suppressed(const struct mt_select *s, size_t id)
-{
-    for (size_t i = 0; i < s->n_suppressed; i++)
-        if ((size_t)s->suppressed[i] == id)
-            return true;
-    return false;
 }
 
 /* Keeps top sorted by falling logit; ids come in rising order, so an equal logit goes behind. */
@@ -154,38 +145,71 @@ void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float 
     top[at] = (struct mt_scored_token){.id = id, .logit = logit};
 }
 
-static bool is_counted(const struct mt_select *s, size_t id)
+static void merge_top(const float *logits, size_t n, int32_t first_id, size_t n_top,
+                      struct mt_scored_token *top)
 {
-    return !(s->normalize_over_allowed && is_suppressed(s, id));
-}
-
-static void select_top(struct mt_select *s)
-{
-    for (size_t i = 0; i < s->n_top; i++)
-        s->top[i] = (struct mt_scored_token){.id = MT_NO_TOKEN};
-    if (!s->n_top)
+    if (!n_top)
         return;
-    const struct mt_scored_token *last = &s->top[s->n_top - 1];
-    for (size_t id = 0; id < s->n_vocab; id++)
-        if ((last->id < 0 || s->logits[id] > last->logit) && !is_suppressed(s, id))
-            mt_top_insert(s->top, s->n_top, (int32_t)id, s->logits[id]);
+    const struct mt_scored_token *last = &top[n_top - 1];
+    for (size_t i = 0; i < n; i++) {
+        bool belongs = last->id == MT_NO_TOKEN ? logits[i] > -INFINITY : logits[i] > last->logit;
+        if (belongs)
+            mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
+    }
 }
 
-static void select_tokens(struct mt_select *s)
+static void sum_exp(const float *x, size_t n, float *max, float *sum)
 {
-    select_top(s);
-    s->max_logit = -INFINITY;
-    for (size_t id = 0; id < s->n_vocab; id++)
-        if (is_counted(s, id) && s->logits[id] > s->max_logit)
-            s->max_logit = s->logits[id];
-    s->sum_exp = 0.0f;
-    for (size_t begin = 0; begin < s->n_vocab; begin += MT_SELECT_BLOCK) {
-        float lanes[MT_LANES] = {0};
-        size_t end = mt_size_min(begin + MT_SELECT_BLOCK, s->n_vocab);
-        for (size_t id = begin; id < end; id++)
-            if (is_counted(s, id))
-                lanes[(id - begin) % MT_LANES] += mt_exp(s->logits[id] - s->max_logit);
-        s->sum_exp += mt_lanes_sum(lanes);
+    float largest = -INFINITY, lanes[MT_LANES] = {0};
+    for (size_t i = 0; i < n; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    for (size_t i = 0; i < n; i++)
+        lanes[i % MT_LANES] += mt_exp(x[i] - largest);
+    *max = largest;
+    *sum = mt_lanes_sum(lanes);
+}
+
+static void quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
+                     int32_t *zero)
+{
+    float low = 0.0f, high = 0.0f;
+    for (size_t i = 0; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    float range = high - low;
+    bool is_usable = range >= MT_QUANTIZE_MIN_RANGE && range <= MT_QUANTIZE_MAX_RANGE;
+    float inverse = is_usable ? 255.0f / range : 0.0f;
+    int32_t z = is_usable ? (int32_t)rintf(-low * inverse) : 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t v = is_usable ? (int32_t)rintf(x[i] * inverse) + z : 0;
+        q[i] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+    }
+    memset(q + n, 0, n_padded - n);
+    *scale = is_usable ? range / 255.0f : 1.0f;
+    *zero = z;
+}
+
+static int32_t packed_dot(const struct mt_qgemm *g, const uint8_t *a, size_t column)
+{
+    const int8_t *block = g->weights + column / MT_PACK_COLUMNS * MT_PACK_COLUMNS * g->k_padded;
+    const int8_t *w = block + column % MT_PACK_COLUMNS * 4;
+    int32_t sum = 0;
+    for (size_t k = 0; k < g->k_padded; k++)
+        sum += (int32_t)a[k] * (int32_t)w[k / 4 * (MT_PACK_COLUMNS * 4) + k % 4];
+    return sum;
+}
+
+static void qgemm(const struct mt_qgemm *g)
+{
+    for (size_t m = 0; m < g->n_rows; m++) {
+        float *y = g->y + m * g->ldy;
+        for (size_t n = 0; n < g->n_columns; n++) {
+            int32_t sum = packed_dot(g, g->a + m * g->lda, n) - g->a_zero[m] * g->column_sums[n];
+            y[n] = fmaf((float)sum, g->a_scale[m] * g->scales[n], g->bias ? g->bias[n] : 0.0f);
+        }
+        if (g->has_activation)
+            activate(g->activation, y, g->n_columns);
     }
 }
 
@@ -197,5 +221,8 @@ const struct mt_kernels mt_kernels_reference = {
     .activate = activate,
     .embed = embed,
     .narrow_f16 = narrow_f16,
-    .select = select_tokens,
+    .sum_exp = sum_exp,
+    .merge_top = merge_top,
+    .quantize = quantize,
+    .qgemm = qgemm,
 };

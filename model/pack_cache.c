@@ -1,0 +1,198 @@
+#include "model/pack_cache.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "model/bind.h"
+#include "model/packed.h"
+#include "weights/image.h"
+#include "weights/safetensors.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens a packed file if it is what it should be: complete (safetensors' own rules), of this format
+ * and version, made from this source, and bindable to this configuration. */
+static enum mt_status open_checked(const char *path, const struct mt_source_identity *source,
+                                   const struct mt_hparams *hparams, struct mt_safetensors **out,
+                                   struct mt_error *err)
+{
+    struct mt_safetensors *file = NULL;
+    struct mt_arena *arena = NULL;
+    struct mt_weights weights;
+    enum mt_status status = mt_safetensors_open(path, &file, err);
+    if (!status)
+        status = mt_packed_check_identity(file, source, err);
+    if (!status)
+        status = mt_arena_create(0, &arena, err);
+    if (!status)
+        status = mt_packed_bind(file, hparams, arena, &weights, err);
+    mt_arena_destroy(arena);
+    if (status)
+        mt_safetensors_close(file);
+    else
+        *out = file;
+    return status;
+}
+
+enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams *hparams,
+                                 const struct mt_model_options *options, struct mt_image **out,
+                                 struct mt_error *err)
+{
+    char *path = NULL;
+    struct mt_arena *arena = NULL;
+    struct mt_safetensors *file = NULL;
+    struct mt_weights weights;
+    struct mt_source_identity source;
+    enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
+    if (!status)
+        status = mt_source_identity_of(path, &source, err);
+    if (!status)
+        status = mt_safetensors_open(path, &file, err);
+    if (!status)
+        status = mt_arena_create(0, &arena, err);
+    if (!status)
+        status = mt_bind_marian(file, hparams, arena, &weights, err);
+    if (!status)
+        status = mt_packed_make(hparams, &weights, &source, options->on_progress,
+                                options->progress_context, out, err);
+    mt_safetensors_close(file);
+    mt_arena_destroy(arena);
+    free(path);
+    return status;
+}
+
+/* FNV-1a, 64 bits: tells models of the same name in different places apart; the identity inside the
+ * file is what is trusted. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static enum mt_status cache_path(const char *cache_directory, const char *directory, char **out,
+                                 struct mt_error *err)
+{
+    char real[PATH_MAX];
+    if (!realpath(directory, real))
+        return mt_fail(err, MT_NOT_FOUND, "%s: %s", directory, strerror(errno));
+    const char *slash = strrchr(real, '/');
+    if (asprintf(out, "%s/%.64s-%016" PRIx64 ".int8.safetensors", cache_directory,
+                 slash ? slash + 1 : real, hash_of(real)) < 0)
+        return mt_fail_memory(err, PATH_MAX, "path");
+    return MT_OK;
+}
+
+/* mkdir -p. Failure shows when the file is written. */
+static void make_directories(const char *path)
+{
+    char partial[PATH_MAX];
+    size_t n = strlen(path);
+    if (n >= sizeof partial)
+        return;
+    memcpy(partial, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (partial[i] != '/' && partial[i] != '\0')
+            continue;
+        char end = partial[i];
+        partial[i] = '\0';
+        (void)!mkdir(partial, 0755);
+        partial[i] = end;
+    }
+}
+
+/* Somebody else's file may change under us, or be made to look right. */
+static bool is_ours(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static enum mt_status use_image(struct mt_image *image, struct mt_packed_source *out,
+                                const char *why, struct mt_error *err)
+{
+    size_t length;
+    const void *bytes = mt_image_bytes(image, &length);
+    enum mt_status status =
+        mt_safetensors_open_memory(bytes, length, "packed form in memory", &out->file, err);
+    if (status) {
+        mt_image_destroy(image);
+        return status;
+    }
+    out->image = image;
+    snprintf(out->note, sizeof out->note, "int8 weights packed in memory (%s)", why);
+    return MT_OK;
+}
+
+/* Packs, keeps the result in the cache and maps it from there; or keeps it in memory, where the
+ * cache cannot be written. */
+static enum mt_status pack_into_cache(const char *path, const char *directory,
+                                      const struct mt_source_identity *source,
+                                      const struct mt_hparams *hparams,
+                                      const struct mt_model_options *options,
+                                      struct mt_packed_source *out, struct mt_error *err)
+{
+    struct mt_image *image;
+    struct mt_error why;
+    enum mt_status status = mt_pack_directory(directory, hparams, options, &image, err);
+    if (status)
+        return status;
+    if (!path)
+        return use_image(image, out, "no cache directory", err);
+    make_directories(options->cache_directory);
+    if (mt_image_write(image, path, &why) || open_checked(path, source, hparams, &out->file, &why))
+        return use_image(image, out, why.message, err);
+    mt_image_destroy(image);
+    snprintf(out->note, sizeof out->note, "int8 weights packed now into %s", path);
+    return MT_OK;
+}
+
+static enum mt_status open_through_cache(const char *directory, const struct mt_hparams *hparams,
+                                         const struct mt_model_options *options,
+                                         struct mt_packed_source *out, struct mt_error *err)
+{
+    char *weights_path = NULL, *path = NULL;
+    struct mt_source_identity source;
+    enum mt_status status = mt_path_join(directory, "model.safetensors", &weights_path, err);
+    if (!status)
+        status = mt_source_identity_of(weights_path, &source, err);
+    if (!status && options->cache_directory && *options->cache_directory)
+        status = cache_path(options->cache_directory, directory, &path, err);
+    if (status)
+        goto done;
+    if (path && is_ours(path) && !open_checked(path, &source, hparams, &out->file, NULL))
+        snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
+    else
+        status = pack_into_cache(path, directory, &source, hparams, options, out, err);
+done:
+    free(weights_path);
+    free(path);
+    return status;
+}
+
+enum mt_status mt_pack_cache_open(const char *directory, const struct mt_hparams *hparams,
+                                  const struct mt_model_options *options,
+                                  struct mt_packed_source *out, struct mt_error *err)
+{
+    char *path;
+    enum mt_status status = mt_path_join(directory, MT_PACKED_FILE_NAME, &path, err);
+    if (status)
+        return status;
+    if (mt_path_exists(path)) {
+        free(path);
+        return open_through_cache(directory, hparams, options, out, err);
+    }
+    status = open_checked(path, NULL, hparams, &out->file, err);
+    if (!status)
+        snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
+    free(path);
+    return status;
+}

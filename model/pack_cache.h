@@ -1,0 +1,31 @@
+/*
+ * Where the packed form of a model comes from: the directory itself, a cache, or packing now.
+ */
+#ifndef MT_MODEL_PACK_CACHE_H
+#define MT_MODEL_PACK_CACHE_H
+
+#include "model/model.h"
+
+struct mt_image;
+struct mt_safetensors;
+
+/* file is over the mapped file, or over image's memory where image is not NULL. Both are the
+ * caller's. */
+struct mt_packed_source {
+    struct mt_safetensors *file;
+    struct mt_image *image;
+    char note[512];
+};
+
+MT_MUST_CHECK enum mt_status mt_pack_cache_open(const char *directory,
+                                                const struct mt_hparams *hparams,
+                                                const struct mt_model_options *options,
+                                                struct mt_packed_source *out, struct mt_error *err);
+
+/* Packs directory/model.safetensors in memory. */
+MT_MUST_CHECK enum mt_status mt_pack_directory(const char *directory,
+                                               const struct mt_hparams *hparams,
+                                               const struct mt_model_options *options,
+                                               struct mt_image **out, struct mt_error *err);
+
+#endif

@@ -1,0 +1,191 @@
+#include "weights/image.h"
+
+#include "base/json.h"
+#include "base/size.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DATA_ALIGNMENT 64
+#define MAX_PLANNED 65536
+
+struct mt_image {
+    struct mt_text header; /* the JSON text; its object stays open until allocate */
+    struct mt_json_writer writer;
+    struct mt_text metadata;
+    struct mt_json_writer metadata_writer;
+    size_t *offsets; /* of each tensor, relative to the data */
+    size_t n_tensors;
+    size_t data_bytes;
+    unsigned char *bytes; /* the file */
+    size_t data_start, n_bytes;
+};
+
+enum mt_status mt_image_create(struct mt_image **out, struct mt_error *err)
+{
+    struct mt_image *image = calloc(1, sizeof *image);
+    if (!image)
+        return mt_fail_memory(err, sizeof *image, "image");
+    image->offsets = calloc(MAX_PLANNED, sizeof *image->offsets);
+    if (!image->offsets) {
+        free(image);
+        return mt_fail_memory(err, MAX_PLANNED * sizeof *image->offsets, "image");
+    }
+    mt_json_writer_init(&image->writer, &image->header);
+    mt_json_begin_object(&image->writer);
+    mt_json_writer_init(&image->metadata_writer, &image->metadata);
+    mt_json_begin_object(&image->metadata_writer);
+    *out = image;
+    return MT_OK;
+}
+
+void mt_image_destroy(struct mt_image *image)
+{
+    if (!image)
+        return;
+    mt_text_finish(&image->header);
+    mt_text_finish(&image->metadata);
+    if (image->bytes)
+        munmap(image->bytes, image->n_bytes);
+    free(image->offsets);
+    free(image);
+}
+
+enum mt_status mt_image_add_metadata(struct mt_image *image, const char *key, const char *value,
+                                     struct mt_error *err)
+{
+    mt_json_key(&image->metadata_writer, key);
+    mt_json_string_z(&image->metadata_writer, value);
+    return mt_text_check(&image->metadata, "image metadata", err);
+}
+
+enum mt_status mt_image_add(struct mt_image *image, const char *name, enum mt_dtype dtype,
+                            size_t rank, const size_t *shape, size_t *index, struct mt_error *err)
+{
+    assert(!image->bytes);
+    size_t bytes = mt_dtype_bytes(dtype), end;
+    bool fits = image->n_tensors < MAX_PLANNED;
+    for (size_t i = 0; i < rank && fits; i++)
+        fits = mt_size_mul(bytes, shape[i], &bytes);
+    if (!fits || !mt_size_add(image->data_bytes, bytes, &end))
+        return mt_fail(err, MT_LIMIT, "image: tensor \"%s\" is too large, or one of more than %d",
+                       name, MAX_PLANNED);
+    struct mt_json_writer *w = &image->writer;
+    mt_json_key(w, name);
+    mt_json_begin_object(w);
+    mt_json_key(w, "dtype");
+    mt_json_string_z(w, mt_dtype_name(dtype));
+    mt_json_key(w, "shape");
+    mt_json_begin_array(w);
+    for (size_t i = 0; i < rank; i++)
+        mt_json_integer(w, (int64_t)shape[i]);
+    mt_json_end_array(w);
+    mt_json_key(w, "data_offsets");
+    mt_json_begin_array(w);
+    mt_json_integer(w, (int64_t)image->data_bytes);
+    mt_json_integer(w, (int64_t)end);
+    mt_json_end_array(w);
+    mt_json_end_object(w);
+    image->offsets[image->n_tensors] = image->data_bytes;
+    image->data_bytes = end;
+    *index = image->n_tensors++;
+    return mt_text_check(&image->header, "image header", err);
+}
+
+/* The header is padded with blanks, so that the data start on a cache line. */
+static enum mt_status close_header(struct mt_image *image, struct mt_error *err)
+{
+    mt_json_end_object(&image->metadata_writer);
+    struct mt_json_writer *w = &image->writer;
+    mt_json_key(w, "__metadata__");
+    /* The writer borrows the same buffer, so the finished object can be appended as the key's
+     * value. */
+    mt_text_append(&image->header, image->metadata.bytes, image->metadata.length);
+    w->after_key = false;
+    mt_json_end_object(w);
+    while ((sizeof(uint64_t) + image->header.length) % DATA_ALIGNMENT)
+        mt_text_append(&image->header, " ", 1);
+    return mt_text_check(&image->header, "image header", err);
+}
+
+enum mt_status mt_image_allocate(struct mt_image *image, struct mt_error *err)
+{
+    enum mt_status status = close_header(image, err);
+    if (status)
+        return status;
+    uint64_t header_bytes = image->header.length;
+    image->data_start = sizeof header_bytes + image->header.length;
+    if (!mt_size_add(image->data_start, image->data_bytes, &image->n_bytes))
+        return mt_fail(err, MT_LIMIT, "image: %zu bytes of tensors overflow the address space",
+                       image->data_bytes);
+    void *bytes =
+        mmap(NULL, image->n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return mt_fail_memory(err, image->n_bytes, "image");
+    image->bytes = bytes;
+    memcpy(image->bytes, &header_bytes,
+           sizeof header_bytes); /* little-endian, as every machine we run on */
+    memcpy(image->bytes + sizeof header_bytes, image->header.bytes, image->header.length);
+    return MT_OK;
+}
+
+void *mt_image_data(struct mt_image *image, size_t index)
+{
+    assert(image->bytes && index < image->n_tensors);
+    return image->bytes + image->data_start + image->offsets[index];
+}
+
+const void *mt_image_bytes(const struct mt_image *image, size_t *length)
+{
+    *length = image->n_bytes;
+    return image->bytes;
+}
+
+static enum mt_status fail_errno(struct mt_error *err, const char *path, const char *verb)
+{
+    return mt_fail(err, MT_IO, "%s: cannot %s: %s", path, verb, strerror(errno));
+}
+
+static enum mt_status write_all(int fd, const char *path, const unsigned char *bytes, size_t length,
+                                struct mt_error *err)
+{
+    for (size_t at = 0; at < length;) {
+        ssize_t n = write(fd, bytes + at, length - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, path, "write");
+        at += (size_t)n;
+    }
+    return fsync(fd) ? fail_errno(err, path, "sync") : MT_OK;
+}
+
+enum mt_status mt_image_write(const struct mt_image *image, const char *path, struct mt_error *err)
+{
+    char *temporary;
+    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
+        return mt_fail_memory(err, strlen(path) + 32, "path");
+    enum mt_status status = MT_OK;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0) {
+        status = fail_errno(err, temporary, "create");
+        free(temporary);
+        return status;
+    }
+    status = write_all(fd, temporary, image->bytes, image->n_bytes, err);
+    if (close(fd) && !status)
+        status = fail_errno(err, temporary, "close");
+    if (!status && rename(temporary, path))
+        status = fail_errno(err, path, "rename to");
+    if (status)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}

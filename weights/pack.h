@@ -1,0 +1,27 @@
+/*
+ * int8 weights, quantised and packed for the kernels (model/kernels/kernels.h, struct mt_qgemm).
+ *
+ * Each output feature (column) n has a scale of its own, amax / 127; its weights become round(w /
+ * scale), -127 to 127. The layout is [N/16][K/4][16][4], K padded with zeros to a multiple of 64:
+ * the same bytes serve AMX tiles, AVX512-VNNI, AVX2 and plain C.
+ */
+#ifndef MT_WEIGHTS_PACK_H
+#define MT_WEIGHTS_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* n_in padded; columns padded. */
+size_t mt_pack_padded_k(size_t n_in);
+size_t mt_pack_padded_n(size_t n_out);
+
+/* Packs w [n_out, n_in] as columns [first_column, first_column + n_out) of a packed matrix that
+ * starts zeroed. scales and column_sums (of the quantised weights) are the matrix's, indexed by
+ * column. A row of zeros gets scale 1. */
+void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_column, int8_t *packed,
+                     float *scales, int32_t *column_sums);
+
+/* The weight of column n, row k, as packed. */
+int8_t mt_pack_at(const int8_t *packed, size_t n_in, size_t n, size_t k);
+
+#endif
