@@ -41,8 +41,8 @@ static enum mt_status open_regular(const char *path, int *out_fd, size_t *out_le
 
 enum mt_status mt_mapping_open(const char *path, struct mt_mapping *out, struct mt_error *err)
 {
-    int fd;
-    size_t length;
+    int fd = -1;
+    size_t length = 0;
     enum mt_status status = open_regular(path, &fd, &length, err);
     if (status)
         return status;
@@ -89,8 +89,8 @@ static enum mt_status read_all(int fd, const char *path, char *bytes, size_t len
 enum mt_status mt_file_read(const char *path, size_t limit_bytes, char **out, size_t *out_length,
                             struct mt_error *err)
 {
-    int fd;
-    size_t length;
+    int fd = -1;
+    size_t length = 0;
     enum mt_status status = open_regular(path, &fd, &length, err);
     if (status)
         return status;
@@ -117,6 +117,44 @@ done:
     if (out_length)
         *out_length = length;
     return MT_OK;
+}
+
+static enum mt_status write_all(int fd, const char *path, const unsigned char *bytes, size_t length,
+                                struct mt_error *err)
+{
+    for (size_t at = 0; at < length;) {
+        ssize_t n = write(fd, bytes + at, length - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, path, "write");
+        at += (size_t)n;
+    }
+    return fsync(fd) ? fail_errno(err, path, "sync") : MT_OK;
+}
+
+enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
+                             struct mt_error *err)
+{
+    char *temporary;
+    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
+        return mt_fail_memory(err, strlen(path) + 32, "path");
+    enum mt_status status = MT_OK;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0) {
+        status = fail_errno(err, temporary, "create");
+        free(temporary);
+        return status;
+    }
+    status = write_all(fd, temporary, bytes, length, err);
+    if (close(fd) && !status)
+        status = fail_errno(err, temporary, "close");
+    if (!status && rename(temporary, path))
+        status = fail_errno(err, path, "rename to");
+    if (status)
+        unlink(temporary);
+    free(temporary);
+    return status;
 }
 
 enum mt_status mt_path_join(const char *directory, const char *name, char **out,

@@ -25,6 +25,11 @@ void mt_mapping_close(struct mt_mapping *mapping);
 MT_MUST_CHECK enum mt_status mt_file_read(const char *path, size_t limit_bytes, char **out,
                                           size_t *out_length, struct mt_error *err);
 
+/* Writes the file under a temporary name in the same directory, syncs it and renames it to path:
+ * nobody ever sees half of it, and a failure leaves what was there. */
+MT_MUST_CHECK enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
+                                           struct mt_error *err);
+
 /* Joins directory and name with one '/', malloc'd. */
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,
                                           struct mt_error *err);

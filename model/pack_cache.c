@@ -128,7 +128,7 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
         return status;
     }
     out->image = image;
-    snprintf(out->note, sizeof out->note, "int8 weights packed in memory (%s)", why);
+    snprintf(out->note, sizeof out->note, "int8 weights packed in memory (%.400s)", why);
     return MT_OK;
 }
 

@@ -39,6 +39,8 @@ static enum mt_status read_varint(struct message *message, uint64_t *out)
     size_t start = message->at;
     for (unsigned shift = 0; shift < 64 && message->at < message->length; shift += 7) {
         unsigned char byte = (unsigned char)message->bytes[message->at++];
+        if (shift == 63 && byte > 1)
+            break; /* more than 64 bits */
         value |= (uint64_t)(byte & 0x7Fu) << shift;
         if (byte < 0x80) {
             *out = value;
@@ -76,7 +78,7 @@ static enum mt_status read_bytes(struct message *message, struct field *field)
 static enum mt_status next_field(struct message *message, struct field *field)
 {
     *field = (struct field){.at = message->at};
-    uint64_t key;
+    uint64_t key = 0;
     enum mt_status status = read_varint(message, &key);
     if (status)
         return status;

@@ -1,17 +1,14 @@
 #include "weights/image.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/size.h"
 #include "base/text.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define DATA_ALIGNMENT 64
 #define MAX_PLANNED 65536
@@ -148,44 +145,7 @@ const void *mt_image_bytes(const struct mt_image *image, size_t *length)
     return image->bytes;
 }
 
-static enum mt_status fail_errno(struct mt_error *err, const char *path, const char *verb)
-{
-    return mt_fail(err, MT_IO, "%s: cannot %s: %s", path, verb, strerror(errno));
-}
-
-static enum mt_status write_all(int fd, const char *path, const unsigned char *bytes, size_t length,
-                                struct mt_error *err)
-{
-    for (size_t at = 0; at < length;) {
-        ssize_t n = write(fd, bytes + at, length - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(err, path, "write");
-        at += (size_t)n;
-    }
-    return fsync(fd) ? fail_errno(err, path, "sync") : MT_OK;
-}
-
 enum mt_status mt_image_write(const struct mt_image *image, const char *path, struct mt_error *err)
 {
-    char *temporary;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return mt_fail_memory(err, strlen(path) + 32, "path");
-    enum mt_status status = MT_OK;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0) {
-        status = fail_errno(err, temporary, "create");
-        free(temporary);
-        return status;
-    }
-    status = write_all(fd, temporary, image->bytes, image->n_bytes, err);
-    if (close(fd) && !status)
-        status = fail_errno(err, temporary, "close");
-    if (!status && rename(temporary, path))
-        status = fail_errno(err, path, "rename to");
-    if (status)
-        unlink(temporary);
-    free(temporary);
-    return status;
+    return mt_file_write(path, image->bytes, image->n_bytes, err);
 }

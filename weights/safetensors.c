@@ -430,7 +430,7 @@ static void index_names(struct mt_safetensors *file)
 static enum mt_status read_file(struct mt_safetensors *file, const unsigned char *bytes,
                                 size_t length, struct mt_error *err)
 {
-    size_t header_bytes;
+    size_t header_bytes = 0;
     enum mt_status status = find_header(bytes, length, file->path, &header_bytes, err);
     if (status)
         return status;

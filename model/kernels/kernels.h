@@ -110,6 +110,11 @@ struct mt_kernels {
     void (*quantize)(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                      int32_t *zero);
     void (*qgemm)(const struct mt_qgemm *gemm);
+
+    /* The ceiling of qgemm: its instructions on registers alone, n times over. Returns the number
+     * of multiply-adds done. NULL for kernels where nobody asks (plain C). */
+    uint64_t (*int8_peak)(size_t n);
+    uint64_t (*fp32_peak)(size_t n);
 };
 
 /* The best table for this CPU, or the one that name asks for ("auto", "c", "avx2"); MT_UNSUPPORTED

@@ -1,0 +1,366 @@
+/*
+ * The kernels on 256-bit registers: one register holds the eight canonical lanes (canonical.h).
+ * qgemm has a file of its own.
+ */
+#include "model/kernels/avx2.h"
+
+#include "base/size.h"
+#include "model/kernels/reference.h"
+#include "model/kernels/ymm.h"
+
+/* Attention. The two formats of K and V differ in how eight numbers are loaded; always inlined with
+ * a constant is_f16. */
+
+MT_INLINE __m256 load_kv(const void *kv, size_t at, bool is_f16)
+{
+    if (is_f16)
+        return _mm256_cvtph_ps(_mm_loadu_si128((const void *)((const uint16_t *)kv + at)));
+    return _mm256_loadu_ps((const float *)kv + at);
+}
+
+MT_INLINE __m256 load_kv_tail(const void *kv, size_t at, size_t n, bool is_f16)
+{
+    if (!is_f16)
+        return mt_ymm_load_tail((const float *)kv + at, n);
+    uint16_t halves[8] = {0};
+    memcpy(halves, (const uint16_t *)kv + at, n * sizeof *halves);
+    return load_kv(halves, 0, true);
+}
+
+MT_INLINE size_t offset_of(const struct mt_attend *a, size_t t)
+{
+    return t * a->stride + (a->slots ? (size_t)a->slots[t] * a->slot_stride : 0);
+}
+
+/* Canonical sums of four registers. */
+MT_INLINE __m128 four_sums(const __m256 v[4])
+{
+    __m256 h =
+        _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
+    return _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+}
+
+/* q . k for n_keys keys (4 or 8, a constant) from position t on: one key alone would wait for each
+ * fused multiply-add. Positions from n on repeat the last one. */
+MT_INLINE void dots(const struct mt_attend *a, size_t head, size_t t, size_t n_keys, bool is_f16,
+                    float *out)
+{
+    const float *q = a->q + head;
+    size_t at[8], i = 0, rest = a->d_k % MT_LANES;
+    __m256 sums[8];
+    for (size_t j = 0; j < n_keys; j++) {
+        at[j] = offset_of(a, mt_size_min(t + j, a->n - 1)) + head;
+        sums[j] = _mm256_setzero_ps();
+    }
+    for (; i + MT_LANES <= a->d_k; i += MT_LANES) {
+        __m256 x = _mm256_loadu_ps(q + i);
+        for (size_t j = 0; j < n_keys; j++)
+            sums[j] = _mm256_fmadd_ps(x, load_kv(a->keys, at[j] + i, is_f16), sums[j]);
+    }
+    for (size_t j = 0; j < n_keys && rest; j++)
+        sums[j] = _mm256_fmadd_ps(mt_ymm_load_tail(q + i, rest),
+                                  load_kv_tail(a->keys, at[j] + i, rest, is_f16), sums[j]);
+    for (size_t j = 0; j < n_keys; j += 4)
+        _mm_storeu_ps(out + j, four_sums(sums + j));
+}
+
+MT_INLINE void scores(const struct mt_attend *a, size_t head, bool is_f16, float *weights)
+{
+    __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
+    float products[8];
+    size_t t = 0;
+    for (; t + 4 < a->n; t += 8) {
+        dots(a, head, t, 8, is_f16, products);
+        mt_ymm_store(weights + t, _mm256_mul_ps(_mm256_loadu_ps(products), scale), a->n - t);
+    }
+    if (t >= a->n)
+        return;
+    dots(a, head, t, 4, is_f16, products);
+    __m256 rest = _mm256_castps128_ps256(_mm_loadu_ps(products));
+    mt_ymm_store(weights + t, _mm256_mul_ps(rest, scale), a->n - t);
+}
+
+static float largest_of(const float *x, size_t n, float first)
+{
+    __m256 max = _mm256_set1_ps(first); /* x > max ? x : max: skips NaN, except as the first */
+    size_t i = 0;
+    for (; i + MT_LANES <= n; i += MT_LANES)
+        max = _mm256_max_ps(_mm256_loadu_ps(x + i), max);
+    if (i < n) {
+        __m256 is_there = _mm256_castsi256_ps(mt_ymm_mask(n - i));
+        __m256 rest = _mm256_blendv_ps(max, mt_ymm_load_tail(x + i, n - i), is_there);
+        max = _mm256_max_ps(rest, max);
+    }
+    return mt_ymm_max(max);
+}
+
+static void softmax(float *x, size_t n)
+{
+    __m256 max = _mm256_set1_ps(largest_of(x, n, x[0])), sum = _mm256_setzero_ps();
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 exp = mt_ymm_exp(_mm256_sub_ps(mt_ymm_load(x + i, n - i), max));
+        if (n - i < MT_LANES)
+            exp = _mm256_and_ps(exp, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
+        sum = _mm256_add_ps(sum, exp);
+        mt_ymm_store(x + i, exp, n - i);
+    }
+    __m256 inverse = _mm256_set1_ps(1.0f / mt_ymm_sum(sum));
+    for (size_t i = 0; i < n; i += MT_LANES)
+        mt_ymm_store(x + i, _mm256_mul_ps(mt_ymm_load(x + i, n - i), inverse), n - i);
+}
+
+/* out[0 .. 8 n_registers) of one head from element i on; n_registers is a constant. */
+MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, size_t n_registers,
+                     bool is_f16)
+{
+    __m256 sums[8];
+    for (size_t j = 0; j < n_registers; j++)
+        sums[j] = _mm256_setzero_ps();
+    for (size_t t = 0; t < a->n; t++) {
+        __m256 weight = _mm256_broadcast_ss(weights + t);
+        size_t at = offset_of(a, t) + i;
+        for (size_t j = 0; j < n_registers; j++)
+            sums[j] = _mm256_fmadd_ps(weight, load_kv(a->values, at + j * MT_LANES, is_f16),
+                                      sums[j]);
+    }
+    for (size_t j = 0; j < n_registers; j++)
+        _mm256_storeu_ps(a->out + i + j * MT_LANES, sums[j]);
+}
+
+MT_INLINE void weigh_tail(const struct mt_attend *a, const float *weights, size_t i, size_t n,
+                          bool is_f16)
+{
+    __m256 sum = _mm256_setzero_ps();
+    for (size_t t = 0; t < a->n; t++)
+        sum = _mm256_fmadd_ps(_mm256_broadcast_ss(weights + t),
+                              load_kv_tail(a->values, offset_of(a, t) + i, n, is_f16), sum);
+    mt_ymm_store_tail(a->out + i, sum, n);
+}
+
+MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
+{
+    for (size_t h = 0; h < a->n_heads; h++) {
+        size_t i = h * a->d_k, end = i + a->d_k;
+        float *weights = a->weights + h * a->n;
+        scores(a, i, is_f16, weights);
+        softmax(weights, a->n);
+        for (; i + 64 <= end; i += 64)
+            weigh(a, weights, i, 8, is_f16);
+        for (; i + 32 <= end; i += 32)
+            weigh(a, weights, i, 4, is_f16);
+        for (; i + 8 <= end; i += 8)
+            weigh(a, weights, i, 1, is_f16);
+        if (i < end)
+            weigh_tail(a, weights, i, end - i, is_f16);
+    }
+}
+
+void mt_avx2_attend_f32(const struct mt_attend *a)
+{
+    attend(a, false);
+}
+
+void mt_avx2_attend_f16(const struct mt_attend *a)
+{
+    attend(a, true);
+}
+
+/* LayerNorm */
+
+MT_INLINE __m256 add_or_copy(const float *x, const float *y, size_t n)
+{
+    return y ? _mm256_add_ps(mt_ymm_load(x, n), mt_ymm_load(y, n)) : mt_ymm_load(x, n);
+}
+
+void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const float *beta,
+                      float eps, size_t n, float *out)
+{
+    __m256 sum = _mm256_setzero_ps(), squares = _mm256_setzero_ps();
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = add_or_copy(x + i, y ? y + i : NULL, n - i);
+        sum = _mm256_add_ps(sum, v);
+        mt_ymm_store(out + i, v, n - i);
+    }
+    __m256 mean = _mm256_set1_ps(mt_ymm_sum(sum) / (float)n);
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = _mm256_sub_ps(mt_ymm_load(out + i, n - i), mean);
+        if (n - i < MT_LANES)
+            v = _mm256_and_ps(v, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
+        squares = _mm256_fmadd_ps(v, v, squares);
+        mt_ymm_store(out + i, v, n - i);
+    }
+    __m256 inverse = _mm256_set1_ps(1.0f / sqrtf(mt_ymm_sum(squares) / (float)n + eps));
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = _mm256_mul_ps(mt_ymm_load(out + i, n - i), inverse);
+        v = _mm256_fmadd_ps(v, mt_ymm_load(gamma + i, n - i), mt_ymm_load(beta + i, n - i));
+        mt_ymm_store(out + i, v, n - i);
+    }
+}
+
+/* Element by element */
+
+void mt_avx2_activate(enum mt_activation activation, float *x, size_t n)
+{
+    if (activation == MT_GELU) {
+        mt_kernels_reference.activate(activation, x, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = mt_ymm_load(x + i, n - i);
+        mt_ymm_store(x + i, activation == MT_RELU ? mt_ymm_relu(v) : mt_ymm_silu(v), n - i);
+    }
+}
+
+void mt_avx2_embed(const float *restrict table, float scale, const float *restrict position,
+                   size_t n, float *restrict out)
+{
+    __m256 factor = _mm256_set1_ps(scale);
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = mt_ymm_load(table + i, n - i);
+        v = _mm256_fmadd_ps(v, factor, mt_ymm_load(position + i, n - i));
+        mt_ymm_store(out + i, v, n - i);
+    }
+}
+
+void mt_avx2_narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out)
+{
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = mt_ymm_load(x + i, n - i);
+        __m128i halves = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        if (n - i >= MT_LANES) {
+            _mm_storeu_si128((void *)(out + i), halves);
+        } else {
+            uint16_t rest[MT_LANES];
+            _mm_storeu_si128((void *)rest, halves);
+            memcpy(out + i, rest, (n - i) * sizeof *out);
+        }
+    }
+}
+
+/* Logits */
+
+void mt_avx2_sum_exp(const float *x, size_t n, float *max, float *sum)
+{
+    float largest = largest_of(x, n, -INFINITY);
+    __m256 offset = _mm256_set1_ps(largest), total = _mm256_setzero_ps();
+    size_t i = 0;
+    for (; i + MT_LANES <= n; i += MT_LANES)
+        total = _mm256_add_ps(total, mt_ymm_exp(_mm256_sub_ps(_mm256_loadu_ps(x + i), offset)));
+    if (i < n) {
+        __m256 rest = mt_ymm_exp(_mm256_sub_ps(mt_ymm_load_tail(x + i, n - i), offset));
+        rest = _mm256_and_ps(rest, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
+        total = _mm256_add_ps(total, rest);
+    }
+    *max = largest + 0.0f;
+    *sum = mt_ymm_sum(total);
+}
+
+/* What a logit has to exceed. */
+MT_INLINE float threshold_of(const struct mt_scored_token *last)
+{
+    return last->id == MT_NO_TOKEN ? -INFINITY : last->logit;
+}
+
+/* The rare path: one of n logits may belong to the best. */
+static void merge_few(const float *logits, size_t n, int32_t first_id, size_t n_top,
+                      struct mt_scored_token *top)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (logits[i] > threshold_of(&top[n_top - 1]))
+            mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
+    }
+}
+
+void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n_top,
+                       struct mt_scored_token *top)
+{
+    if (!n_top)
+        return;
+    enum { STEP = 4 * MT_LANES };
+    size_t i = 0;
+    __m256 threshold = _mm256_set1_ps(threshold_of(&top[n_top - 1]));
+    for (; i + STEP <= n; i += STEP) {
+        const float *x = logits + i;
+        /* max(x, y) is y where one of them is NaN: NaN must stand on the left */
+        __m256 a = _mm256_max_ps(_mm256_loadu_ps(x), threshold);
+        __m256 b = _mm256_max_ps(_mm256_loadu_ps(x + 8), threshold);
+        a = _mm256_max_ps(_mm256_loadu_ps(x + 16), a);
+        b = _mm256_max_ps(_mm256_loadu_ps(x + 24), b);
+        __m256 is_above = _mm256_cmp_ps(_mm256_max_ps(a, b), threshold, _CMP_GT_OQ);
+        if (!_mm256_movemask_ps(is_above))
+            continue;
+        merge_few(x, STEP, first_id + (int32_t)i, n_top, top);
+        threshold = _mm256_set1_ps(threshold_of(&top[n_top - 1]));
+    }
+    merge_few(logits + i, n - i, first_id + (int32_t)i, n_top, top);
+}
+
+/* Quantisation */
+
+MT_INLINE float smallest_of(__m256 v)
+{
+    return -mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f)));
+}
+
+/* round(x * inverse) + zero of eight numbers as 16-bit integers; NaN becomes the most negative, as
+ * the conversion gives INT32_MIN. */
+MT_INLINE __m128i quantized_words(__m256 x, __m256 inverse, __m256i zero)
+{
+    __m256i v = _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(x, inverse)), zero);
+    return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+}
+
+static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, uint8_t *q)
+{
+    __m256 factor = _mm256_set1_ps(inverse);
+    __m256i offset = _mm256_set1_epi32(zero);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m128i low = quantized_words(_mm256_loadu_ps(x + i), factor, offset);
+        __m128i high = quantized_words(_mm256_loadu_ps(x + i + 8), factor, offset);
+        _mm_storeu_si128((void *)(q + i), _mm_packus_epi16(low, high));
+    }
+    for (; i < n; i += MT_LANES) {
+        __m128i words = quantized_words(mt_ymm_load(x + i, n - i), factor, offset);
+        uint8_t bytes[16];
+        _mm_storeu_si128((void *)bytes, _mm_packus_epi16(words, words));
+        memcpy(q + i, bytes, mt_size_min(MT_LANES, n - i));
+    }
+}
+
+void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
+                      int32_t *zero)
+{
+    __m256 low = _mm256_setzero_ps(), high = low;
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = mt_ymm_load(x + i, n - i); /* zeros behind the tail do not widen the range */
+        low = _mm256_min_ps(v, low);
+        high = _mm256_max_ps(v, high);
+    }
+    float smallest = smallest_of(low), range = mt_ymm_max(high) - smallest;
+    *scale = 1.0f;
+    *zero = 0;
+    if (!(range >= MT_QUANTIZE_MIN_RANGE && range <= MT_QUANTIZE_MAX_RANGE)) {
+        memset(q, 0, n_padded);
+        return;
+    }
+    float inverse = 255.0f / range;
+    *scale = range / 255.0f;
+    *zero = _mm_cvtss_si32(_mm_set_ss(-smallest * inverse));
+    quantize_row(x, n, inverse, *zero, q);
+    memset(q + n, 0, n_padded - n);
+}
+
+const struct mt_kernels mt_kernels_avx2 = {
+    .name = "avx2",
+    .attend_f32 = mt_avx2_attend_f32,
+    .attend_f16 = mt_avx2_attend_f16,
+    .add_norm = mt_avx2_add_norm,
+    .activate = mt_avx2_activate,
+    .embed = mt_avx2_embed,
+    .narrow_f16 = mt_avx2_narrow_f16,
+    .sum_exp = mt_avx2_sum_exp,
+    .merge_top = mt_avx2_merge_top,
+    .quantize = mt_avx2_quantize,
+    .qgemm = mt_avx2_qgemm,
+};

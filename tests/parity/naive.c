@@ -1,0 +1,259 @@
+#include "tests/parity/naive.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct naive {
+    const struct mt_hparams *h;
+    const struct mt_safetensors *file;
+};
+
+static const float *tensor(const struct naive *n, const char *format, const char *side,
+                           size_t layer, const char *name)
+{
+    char full[256];
+    snprintf(full, sizeof full, format, side, layer, name);
+    const struct mt_tensor *t = mt_safetensors_find(n->file, full);
+    if (!t) {
+        fprintf(stderr, "naive: no tensor %s\n", full);
+        abort();
+    }
+    return t->data;
+}
+
+#define LAYER "model.%s.layers.%zu.%s"
+
+static double *zeros(size_t n)
+{
+    double *x = calloc(n, sizeof *x);
+    if (!x)
+        abort();
+    return x;
+}
+
+/* y [rows, out] = x [rows, in] w^T + b */
+static double *linear(const double *x, size_t rows, size_t in, size_t out, const float *w,
+                      const float *b)
+{
+    double *y = zeros(rows * out);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t o = 0; o < out; o++) {
+            double sum = b ? (double)b[o] : 0.0;
+            for (size_t i = 0; i < in; i++)
+                sum += x[r * in + i] * (double)w[o * in + i];
+            y[r * out + o] = sum;
+        }
+    return y;
+}
+
+static double *layer_linear(const struct naive *n, const double *x, size_t rows, size_t in,
+                            size_t out, const char *side, size_t layer, const char *name)
+{
+    char weight[64], bias[64];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    snprintf(bias, sizeof bias, "%s.bias", name);
+    return linear(x, rows, in, out, tensor(n, LAYER, side, layer, weight),
+                  tensor(n, LAYER, side, layer, bias));
+}
+
+static void normalize(double *x, size_t rows, size_t d, const float *gamma, const float *beta)
+{
+    for (size_t r = 0; r < rows; r++) {
+        double mean = 0.0, variance = 0.0, *row = x + r * d;
+        for (size_t i = 0; i < d; i++)
+            mean += row[i] / (double)d;
+        for (size_t i = 0; i < d; i++)
+            variance += (row[i] - mean) * (row[i] - mean) / (double)d;
+        for (size_t i = 0; i < d; i++)
+            row[i] = (row[i] - mean) / sqrt(variance + 1e-5) * (double)gamma[i] + (double)beta[i];
+    }
+}
+
+static void layer_norm(const struct naive *n, double *x, size_t rows, const char *side,
+                       size_t layer, const char *name)
+{
+    char weight[64], bias[64];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    snprintf(bias, sizeof bias, "%s.bias", name);
+    normalize(x, rows, n->h->d_model, tensor(n, LAYER, side, layer, weight),
+              tensor(n, LAYER, side, layer, bias));
+}
+
+static void side_norm(const struct naive *n, double *x, size_t rows, const char *side,
+                      const char *name)
+{
+    char weight[128], bias[128];
+    snprintf(weight, sizeof weight, "model.%s.%s.weight", side, name);
+    snprintf(bias, sizeof bias, "model.%s.%s.bias", side, name);
+    normalize(x, rows, n->h->d_model, mt_safetensors_find(n->file, weight)->data,
+              mt_safetensors_find(n->file, bias)->data);
+}
+
+static double *attention(const struct naive *n, const double *x, size_t rows, const double *memory,
+                         size_t n_memory, size_t heads, bool is_causal, const char *side,
+                         size_t layer, const char *name)
+{
+    size_t d = n->h->d_model, dk = d / heads;
+    char part[64];
+    double *projected[3];
+    const char *const names[3] = {"q_proj", "k_proj", "v_proj"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(part, sizeof part, "%s.%s", name, names[i]);
+        projected[i] =
+            layer_linear(n, i ? memory : x, i ? n_memory : rows, d, d, side, layer, part);
+    }
+    double *context = zeros(rows * d), *weights = zeros(n_memory);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t h = 0; h < heads; h++) {
+            size_t seen = is_causal ? r + 1 : n_memory;
+            double total = 0.0;
+            for (size_t t = 0; t < seen; t++) {
+                double dot = 0.0;
+                for (size_t i = 0; i < dk; i++)
+                    dot += projected[0][r * d + h * dk + i] * projected[1][t * d + h * dk + i];
+                weights[t] = exp(dot / sqrt((double)dk));
+                total += weights[t];
+            }
+            for (size_t t = 0; t < seen; t++)
+                for (size_t i = 0; i < dk; i++)
+                    context[r * d + h * dk + i] +=
+                        weights[t] / total * projected[2][t * d + h * dk + i];
+        }
+    snprintf(part, sizeof part, "%s.out_proj", name);
+    double *out = layer_linear(n, context, rows, d, d, side, layer, part);
+    for (size_t i = 0; i < 3; i++)
+        free(projected[i]);
+    free(context);
+    free(weights);
+    return out;
+}
+
+static double *feed_forward(const struct naive *n, const double *x, size_t rows, size_t d_ff,
+                            const char *side, size_t layer)
+{
+    double *hidden = layer_linear(n, x, rows, n->h->d_model, d_ff, side, layer, "fc1");
+    for (size_t i = 0; i < rows * d_ff; i++) {
+        double v = hidden[i];
+        if (n->h->activation == MT_RELU)
+            hidden[i] = v > 0.0 ? v : 0.0;
+        else if (n->h->activation == MT_SILU)
+            hidden[i] = v / (1.0 + exp(-v));
+        else
+            hidden[i] = 0.5 * v * (1.0 + erf(v / sqrt(2.0)));
+    }
+    double *out = layer_linear(n, hidden, rows, d_ff, n->h->d_model, side, layer, "fc2");
+    free(hidden);
+    return out;
+}
+
+/* x = LN(x + f(x)), or x + f(LN(x)) */
+static double *copy_for_sublayer(const struct naive *n, const double *x, size_t rows,
+                                 const char *side, size_t layer, const char *norm)
+{
+    double *copy = zeros(rows * n->h->d_model);
+    memcpy(copy, x, rows * n->h->d_model * sizeof *copy);
+    if (n->h->normalize_before)
+        layer_norm(n, copy, rows, side, layer, norm);
+    return copy;
+}
+
+static void add_sublayer(const struct naive *n, double *x, double *copy, double *added, size_t rows,
+                         const char *side, size_t layer, const char *norm)
+{
+    for (size_t i = 0; i < rows * n->h->d_model; i++)
+        x[i] += added[i];
+    if (!n->h->normalize_before)
+        layer_norm(n, x, rows, side, layer, norm);
+    free(copy);
+    free(added);
+}
+
+static double *embed(const struct naive *n, const int32_t *ids, size_t rows, const float *table,
+                     const char *side)
+{
+    size_t d = n->h->d_model, half = d / 2;
+    double *x = zeros(rows * d), scale = n->h->scale_embedding ? sqrt((double)d) : 1.0;
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < d; i++) {
+            bool interleaved = n->h->position_layout == MT_POSITIONS_INTERLEAVED;
+            size_t pair = interleaved ? i / 2 : i % half;
+            bool is_sine = interleaved ? i % 2 == 0 : i < half;
+            double angle = (double)t / pow(10000.0, 2.0 * (double)pair / (double)d);
+            x[t * d + i] =
+                (double)table[(size_t)ids[t] * d + i] * scale + (is_sine ? sin(angle) : cos(angle));
+        }
+    if (n->h->normalize_embedding)
+        side_norm(n, x, rows, side, "layernorm_embedding");
+    return x;
+}
+
+static const float *table_of(const struct naive *n, const char *name)
+{
+    const struct mt_tensor *t = mt_safetensors_find(n->file, name);
+    return t ? t->data : mt_safetensors_find(n->file, "model.shared.weight")->data;
+}
+
+static double *encode(const struct naive *n, const int32_t *source, size_t rows)
+{
+    double *x = embed(n, source, rows, table_of(n, "model.encoder.embed_tokens.weight"), "encoder");
+    for (size_t l = 0; l < n->h->n_encoder_layers; l++) {
+        double *in = copy_for_sublayer(n, x, rows, "encoder", l, "self_attn_layer_norm");
+        add_sublayer(n, x, in,
+                     attention(n, in, rows, in, rows, n->h->n_encoder_heads, false, "encoder", l,
+                               "self_attn"),
+                     rows, "encoder", l, "self_attn_layer_norm");
+        in = copy_for_sublayer(n, x, rows, "encoder", l, "final_layer_norm");
+        add_sublayer(n, x, in, feed_forward(n, in, rows, n->h->d_ff_encoder, "encoder", l), rows,
+                     "encoder", l, "final_layer_norm");
+    }
+    if (n->h->final_norm)
+        side_norm(n, x, rows, "encoder", "layer_norm");
+    return x;
+}
+
+static double *decode(const struct naive *n, const int32_t *input, size_t rows,
+                      const double *memory, size_t n_memory)
+{
+    double *x = embed(n, input, rows, table_of(n, "model.decoder.embed_tokens.weight"), "decoder");
+    size_t heads = n->h->n_decoder_heads;
+    for (size_t l = 0; l < n->h->n_decoder_layers; l++) {
+        double *in = copy_for_sublayer(n, x, rows, "decoder", l, "self_attn_layer_norm");
+        add_sublayer(n, x, in,
+                     attention(n, in, rows, in, rows, heads, true, "decoder", l, "self_attn"), rows,
+                     "decoder", l, "self_attn_layer_norm");
+        in = copy_for_sublayer(n, x, rows, "decoder", l, "encoder_attn_layer_norm");
+        add_sublayer(
+            n, x, in,
+            attention(n, in, rows, memory, n_memory, heads, false, "decoder", l, "encoder_attn"),
+            rows, "decoder", l, "encoder_attn_layer_norm");
+        in = copy_for_sublayer(n, x, rows, "decoder", l, "final_layer_norm");
+        add_sublayer(n, x, in, feed_forward(n, in, rows, n->h->d_ff_decoder, "decoder", l), rows,
+                     "decoder", l, "final_layer_norm");
+    }
+    if (n->h->final_norm)
+        side_norm(n, x, rows, "decoder", "layer_norm");
+    return x;
+}
+
+double *naive_logits(const struct mt_hparams *hparams, const struct mt_safetensors *file,
+                     const int32_t *source, size_t n_source, const int32_t *target, size_t n_target)
+{
+    const struct naive n = {.h = hparams, .file = file};
+    int32_t *input = calloc(n_target, sizeof *input);
+    if (!input)
+        abort();
+    for (size_t t = 0; t < n_target; t++)
+        input[t] = t ? target[t - 1] : hparams->start_id;
+    double *memory = encode(&n, source, n_source);
+    double *x = decode(&n, input, n_target, memory, n_source);
+    const float *output = hparams->tied_output ? table_of(&n, "model.decoder.embed_tokens.weight")
+                                               : mt_safetensors_find(file, "lm_head.weight")->data;
+    double *logits = linear(x, n_target, hparams->d_model, hparams->n_target_vocab, output,
+                            mt_safetensors_find(file, "final_logits_bias")->data);
+    free(input);
+    free(memory);
+    free(x);
+    return logits;
+}
