@@ -133,22 +133,38 @@ static enum mt_status write_all(int fd, const char *path, const unsigned char *b
     return fsync(fd) ? fail_errno(err, path, "sync") : MT_OK;
 }
 
+/* A random name, not one made of the process id: a container's daemon is always process 1, and what
+ * it left behind when it was killed would be in its way for ever. */
+static enum mt_status create_temporary(const char *path, char **out_name, int *out_fd,
+                                       struct mt_error *err)
+{
+    char *name;
+    if (asprintf(&name, "%s.XXXXXX", path) < 0)
+        return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX", "path");
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0) {
+        enum mt_status status = fail_errno(err, path, "create a temporary file for");
+        free(name);
+        return status;
+    }
+    *out_name = name;
+    *out_fd = fd;
+    return MT_OK;
+}
+
 enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
                              struct mt_error *err)
 {
-    char *temporary;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return mt_fail_memory(err, strlen(path) + 32, "path");
-    enum mt_status status = MT_OK;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0) {
-        status = fail_errno(err, temporary, "create");
-        free(temporary);
+    char *temporary = NULL;
+    int fd = -1;
+    enum mt_status status = create_temporary(path, &temporary, &fd, err);
+    if (status)
         return status;
-    }
-    status = write_all(fd, temporary, bytes, length, err);
+    status = write_all(fd, path, bytes, length, err);
+    if (!status && fchmod(fd, 0644))
+        status = fail_errno(err, path, "set the mode of");
     if (close(fd) && !status)
-        status = fail_errno(err, temporary, "close");
+        status = fail_errno(err, path, "close");
     if (!status && rename(temporary, path))
         status = fail_errno(err, path, "rename to");
     if (status)

@@ -34,8 +34,11 @@ struct member {
 /*
  * One run:
  *
- *   caller   work, context, n_pending = n-1 | generation++ | wake sleepers | own share | n_pending
- * == 0? member              generation changed? | share | n_pending-- | last one: wake the caller
+ *   caller                                   member
+ *   sets work, context, n_pending = n - 1    waits until generation changes
+ *   generation++, wakes sleepers             does its share
+ *   does its own share                       n_pending--, the last one wakes the caller
+ *   waits until n_pending is 0               waits until generation changes
  *
  * generation is what the members wait on, n_pending what the caller waits on; each has a cache line
  * of its own. Both waits follow one protocol: the waiter announces that it sleeps, then asks the

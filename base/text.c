@@ -153,11 +153,9 @@ void mt_text_appendf(struct mt_text *text, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n < 0) {
+    if (n < 0 && !text->status)
         text->status = MT_INVALID;
-        return;
-    }
-    if (!reserve(text, (size_t)n))
+    if (n < 0 || !reserve(text, (size_t)n))
         return;
     va_start(args, format);
     vsnprintf(text->bytes + text->length, (size_t)n + 1, format, args);

@@ -53,7 +53,7 @@ struct entry {
     uint64_t begin, end;
 };
 
-/* Step 1: the frame. ----------------------------------------------------------------------- */
+/* Step 1: the frame. */
 
 static enum mt_status find_header(const unsigned char *bytes, size_t length, const char *path,
                                   size_t *out, struct mt_error *err)
@@ -91,7 +91,7 @@ static enum mt_status check_header(const char *header, size_t length, const char
     return MT_OK;
 }
 
-/* Step 2: memory, counted before it is taken. ------------------------------------------------ */
+/* Step 2: memory, counted before it is taken. */
 
 struct sizes {
     size_t n_tensors, n_metadata, string_bytes;
@@ -168,7 +168,7 @@ static enum mt_status take_memory(struct mt_safetensors *file, const struct size
     return MT_OK;
 }
 
-/* Step 3: the entries. ------------------------------------------------------------------------ */
+/* Step 3: the entries. */
 
 static const char *keep_string(struct mt_safetensors *file, struct mt_json_span text,
                                size_t *out_length)
@@ -186,8 +186,9 @@ static enum mt_status read_name(struct mt_safetensors *file, struct mt_json_span
     const char *name = keep_string(file, text, &length);
     if (length > MT_SAFETENSORS_MAX_NAME_BYTES)
         return mt_fail(err, MT_LIMIT,
-                       "%s: a tensor name of %zu bytes, expected at most %d (%.40s...)", file->path,
-                       length, MT_SAFETENSORS_MAX_NAME_BYTES, name);
+                       "%s: a tensor name of %zu bytes, expected at most %d: %.*s...", file->path,
+                       length, MT_SAFETENSORS_MAX_NAME_BYTES, (int)mt_utf8_valid_prefix(name, 40),
+                       name);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)name[i] < 0x20)
             return mt_fail(err, MT_FORMAT, "%s: tensor name with control character 0x%02x: %.*s...",
@@ -376,7 +377,7 @@ static enum mt_status read_entries(struct mt_safetensors *file, struct mt_json_r
     return MT_OK;
 }
 
-/* Step 4: all tensors together. ---------------------------------------------------------------- */
+/* Step 4: all tensors together. */
 
 /* Order of the data; empty tensors stand before the one that begins where they are, and among
  * themselves in the order of the header, in which their names were stored. */

@@ -35,78 +35,90 @@ MT_INLINE size_t offset_of(const struct mt_attend *a, size_t t)
 /* Canonical sums of four registers. */
 MT_INLINE __m128 four_sums(const __m256 v[4])
 {
-    __m256 h =
-        _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
+    __m256 h = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
     return _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
 }
 
-/* q . k for n_keys keys (4 or 8, a constant) from position t on: one key alone would wait for each
- * fused multiply-add. Positions from n on repeat the last one. */
-MT_INLINE void dots(const struct mt_attend *a, size_t head, size_t t, size_t n_keys, bool is_f16,
-                    float *out)
+/* q . k of one head for n_keys keys (4 or 8, a constant), the lower half of the result for 4: one
+ * key alone would wait for each fused multiply-add. at: where the keys begin. */
+MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t at[8], size_t n_keys,
+                      bool is_f16)
 {
     const float *q = a->q + head;
-    size_t at[8], i = 0, rest = a->d_k % MT_LANES;
+    size_t i = 0, rest = a->d_k % MT_LANES;
     __m256 sums[8];
-    for (size_t j = 0; j < n_keys; j++) {
-        at[j] = offset_of(a, mt_size_min(t + j, a->n - 1)) + head;
+    for (size_t j = 0; j < n_keys; j++)
         sums[j] = _mm256_setzero_ps();
-    }
     for (; i + MT_LANES <= a->d_k; i += MT_LANES) {
         __m256 x = _mm256_loadu_ps(q + i);
         for (size_t j = 0; j < n_keys; j++)
-            sums[j] = _mm256_fmadd_ps(x, load_kv(a->keys, at[j] + i, is_f16), sums[j]);
+            sums[j] = _mm256_fmadd_ps(x, load_kv(a->keys, at[j] + head + i, is_f16), sums[j]);
     }
     for (size_t j = 0; j < n_keys && rest; j++)
         sums[j] = _mm256_fmadd_ps(mt_ymm_load_tail(q + i, rest),
-                                  load_kv_tail(a->keys, at[j] + i, rest, is_f16), sums[j]);
-    for (size_t j = 0; j < n_keys; j += 4)
-        _mm_storeu_ps(out + j, four_sums(sums + j));
+                                  load_kv_tail(a->keys, at[j] + head + i, rest, is_f16), sums[j]);
+    __m128 low = four_sums(sums);
+    return _mm256_set_m128(n_keys == 8 ? four_sums(sums + 4) : low, low);
 }
 
-MT_INLINE void scores(const struct mt_attend *a, size_t head, bool is_f16, float *weights)
+/* The products of positions t to t + n_keys, of which those from n on do not exist: the last one
+ * stands in. */
+MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
-    float products[8];
-    size_t t = 0;
-    for (; t + 4 < a->n; t += 8) {
-        dots(a, head, t, 8, is_f16, products);
-        mt_ymm_store(weights + t, _mm256_mul_ps(_mm256_loadu_ps(products), scale), a->n - t);
+    size_t at[8];
+    for (size_t j = 0; j < n_keys; j++)
+        at[j] = offset_of(a, mt_size_min(t + j, a->n - 1));
+    for (size_t h = 0; h < a->n_heads; h++) {
+        __m256 products = dots(a, h * a->d_k, at, n_keys, is_f16);
+        mt_ymm_store(a->weights + h * a->n + t, _mm256_mul_ps(products, scale), a->n - t);
     }
-    if (t >= a->n)
-        return;
-    dots(a, head, t, 4, is_f16, products);
-    __m256 rest = _mm256_castps128_ps256(_mm_loadu_ps(products));
-    mt_ymm_store(weights + t, _mm256_mul_ps(rest, scale), a->n - t);
 }
 
-static float largest_of(const float *x, size_t n, float first)
+MT_INLINE void score(const struct mt_attend *a, bool is_f16)
+{
+    size_t t = 0;
+    for (; t + 4 < a->n; t += 8)
+        score_keys(a, t, 8, is_f16);
+    if (t < a->n)
+        score_keys(a, t, 4, is_f16);
+}
+
+/* The first n numbers of `rest`, and `other` behind them. */
+MT_INLINE __m256 with_tail(__m256 rest, size_t n, __m256 other)
+{
+    return _mm256_blendv_ps(other, rest, _mm256_castsi256_ps(mt_ymm_mask(n)));
+}
+
+MT_INLINE __m256 largest_of(const float *x, size_t n, float first)
 {
     __m256 max = _mm256_set1_ps(first); /* x > max ? x : max: skips NaN, except as the first */
     size_t i = 0;
     for (; i + MT_LANES <= n; i += MT_LANES)
         max = _mm256_max_ps(_mm256_loadu_ps(x + i), max);
-    if (i < n) {
-        __m256 is_there = _mm256_castsi256_ps(mt_ymm_mask(n - i));
-        __m256 rest = _mm256_blendv_ps(max, mt_ymm_load_tail(x + i, n - i), is_there);
-        max = _mm256_max_ps(rest, max);
-    }
+    if (i < n)
+        max = _mm256_max_ps(with_tail(mt_ymm_load_tail(x + i, n - i), n - i, max), max);
     return mt_ymm_max(max);
 }
 
+/* A tail stays in a register: written in parts, it could not be read back at once. */
 static void softmax(float *x, size_t n)
 {
-    __m256 max = _mm256_set1_ps(largest_of(x, n, x[0])), sum = _mm256_setzero_ps();
-    for (size_t i = 0; i < n; i += MT_LANES) {
-        __m256 exp = mt_ymm_exp(_mm256_sub_ps(mt_ymm_load(x + i, n - i), max));
-        if (n - i < MT_LANES)
-            exp = _mm256_and_ps(exp, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
+    __m256 max = largest_of(x, n, x[0]), sum = _mm256_setzero_ps(), tail = sum;
+    size_t i = 0, rest = n % MT_LANES;
+    for (; i + MT_LANES <= n; i += MT_LANES) {
+        __m256 exp = mt_ymm_exp(_mm256_sub_ps(_mm256_loadu_ps(x + i), max));
         sum = _mm256_add_ps(sum, exp);
-        mt_ymm_store(x + i, exp, n - i);
+        _mm256_storeu_ps(x + i, exp);
+    }
+    if (rest) {
+        tail = mt_ymm_exp(_mm256_sub_ps(mt_ymm_load_tail(x + i, rest), max));
+        sum = _mm256_add_ps(sum, with_tail(tail, rest, _mm256_setzero_ps()));
     }
     __m256 inverse = _mm256_set1_ps(1.0f / mt_ymm_sum(sum));
-    for (size_t i = 0; i < n; i += MT_LANES)
-        mt_ymm_store(x + i, _mm256_mul_ps(mt_ymm_load(x + i, n - i), inverse), n - i);
+    for (i = 0; i + MT_LANES <= n; i += MT_LANES)
+        _mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_loadu_ps(x + i), inverse));
+    mt_ymm_store_tail(x + i, _mm256_mul_ps(tail, inverse), rest);
 }
 
 /* out[0 .. 8 n_registers) of one head from element i on; n_registers is a constant. */
@@ -120,8 +132,8 @@ MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, 
         __m256 weight = _mm256_broadcast_ss(weights + t);
         size_t at = offset_of(a, t) + i;
         for (size_t j = 0; j < n_registers; j++)
-            sums[j] = _mm256_fmadd_ps(weight, load_kv(a->values, at + j * MT_LANES, is_f16),
-                                      sums[j]);
+            sums[j] =
+                _mm256_fmadd_ps(weight, load_kv(a->values, at + j * MT_LANES, is_f16), sums[j]);
     }
     for (size_t j = 0; j < n_registers; j++)
         _mm256_storeu_ps(a->out + i + j * MT_LANES, sums[j]);
@@ -137,22 +149,29 @@ MT_INLINE void weigh_tail(const struct mt_attend *a, const float *weights, size_
     mt_ymm_store_tail(a->out + i, sum, n);
 }
 
+MT_INLINE void weigh_head(const struct mt_attend *a, size_t h, bool is_f16)
+{
+    const float *weights = a->weights + h * a->n;
+    size_t i = h * a->d_k, end = i + a->d_k;
+    for (; i + 64 <= end; i += 64)
+        weigh(a, weights, i, 8, is_f16);
+    for (; i + 32 <= end; i += 32)
+        weigh(a, weights, i, 4, is_f16);
+    for (; i + 8 <= end; i += 8)
+        weigh(a, weights, i, 1, is_f16);
+    if (i < end)
+        weigh_tail(a, weights, i, end - i, is_f16);
+}
+
+/* All heads go through one stage before the next begins: their chains of dependent instructions
+ * overlap, and a position's keys are read in the order of memory. */
 MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
 {
-    for (size_t h = 0; h < a->n_heads; h++) {
-        size_t i = h * a->d_k, end = i + a->d_k;
-        float *weights = a->weights + h * a->n;
-        scores(a, i, is_f16, weights);
-        softmax(weights, a->n);
-        for (; i + 64 <= end; i += 64)
-            weigh(a, weights, i, 8, is_f16);
-        for (; i + 32 <= end; i += 32)
-            weigh(a, weights, i, 4, is_f16);
-        for (; i + 8 <= end; i += 8)
-            weigh(a, weights, i, 1, is_f16);
-        if (i < end)
-            weigh_tail(a, weights, i, end - i, is_f16);
-    }
+    score(a, is_f16);
+    for (size_t h = 0; h < a->n_heads; h++)
+        softmax(a->weights + h * a->n, a->n);
+    for (size_t h = 0; h < a->n_heads; h++)
+        weigh_head(a, h, is_f16);
 }
 
 void mt_avx2_attend_f32(const struct mt_attend *a)
@@ -185,7 +204,7 @@ void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const 
     for (size_t i = 0; i < n; i += MT_LANES) {
         __m256 v = _mm256_sub_ps(mt_ymm_load(out + i, n - i), mean);
         if (n - i < MT_LANES)
-            v = _mm256_and_ps(v, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
+            v = with_tail(v, n - i, _mm256_setzero_ps());
         squares = _mm256_fmadd_ps(v, v, squares);
         mt_ymm_store(out + i, v, n - i);
     }
@@ -211,8 +230,7 @@ void mt_avx2_activate(enum mt_activation activation, float *x, size_t n)
     }
 }
 
-void mt_avx2_embed(const float *restrict table, float scale, const float *restrict position,
-                   size_t n, float *restrict out)
+void mt_avx2_embed(const float *table, float scale, const float *position, size_t n, float *out)
 {
     __m256 factor = _mm256_set1_ps(scale);
     for (size_t i = 0; i < n; i += MT_LANES) {
@@ -241,17 +259,15 @@ void mt_avx2_narrow_f16(const float *restrict x, size_t n, uint16_t *restrict ou
 
 void mt_avx2_sum_exp(const float *x, size_t n, float *max, float *sum)
 {
-    float largest = largest_of(x, n, -INFINITY);
-    __m256 offset = _mm256_set1_ps(largest), total = _mm256_setzero_ps();
+    __m256 offset = largest_of(x, n, -INFINITY), total = _mm256_setzero_ps();
     size_t i = 0;
     for (; i + MT_LANES <= n; i += MT_LANES)
         total = _mm256_add_ps(total, mt_ymm_exp(_mm256_sub_ps(_mm256_loadu_ps(x + i), offset)));
     if (i < n) {
         __m256 rest = mt_ymm_exp(_mm256_sub_ps(mt_ymm_load_tail(x + i, n - i), offset));
-        rest = _mm256_and_ps(rest, _mm256_castsi256_ps(mt_ymm_mask(n - i)));
-        total = _mm256_add_ps(total, rest);
+        total = _mm256_add_ps(total, with_tail(rest, n - i, _mm256_setzero_ps()));
     }
-    *max = largest + 0.0f;
+    *max = _mm256_cvtss_f32(offset) + 0.0f;
     *sum = mt_ymm_sum(total);
 }
 
@@ -299,7 +315,7 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
 
 MT_INLINE float smallest_of(__m256 v)
 {
-    return -mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f)));
+    return -_mm256_cvtss_f32(mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f))));
 }
 
 /* round(x * inverse) + zero of eight numbers as 16-bit integers; NaN becomes the most negative, as
@@ -337,7 +353,7 @@ void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, flo
         low = _mm256_min_ps(v, low);
         high = _mm256_max_ps(v, high);
     }
-    float smallest = smallest_of(low), range = mt_ymm_max(high) - smallest;
+    float smallest = smallest_of(low), range = _mm256_cvtss_f32(mt_ymm_max(high)) - smallest;
     *scale = 1.0f;
     *zero = 0;
     if (!(range >= MT_QUANTIZE_MIN_RANGE && range <= MT_QUANTIZE_MAX_RANGE)) {
@@ -363,4 +379,6 @@ const struct mt_kernels mt_kernels_avx2 = {
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx2_quantize,
     .qgemm = mt_avx2_qgemm,
+    .int8_peak = mt_avx2_int8_peak,
+    .fp32_peak = mt_avx2_fp32_peak,
 };

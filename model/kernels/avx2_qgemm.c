@@ -16,7 +16,7 @@
 #include <stdalign.h>
 
 #define OFFSET 128
-#define ROWS_AT_ONCE 4             /* 8 accumulators */
+#define ROWS_AT_ONCE 4              /* 8 accumulators */
 #define SPLIT_BYTES ((size_t)32768) /* on the stack; with a block of weights it stays in L2 */
 #define PREFETCH_BYTES 2048
 
@@ -115,4 +115,40 @@ void mt_avx2_qgemm(const struct mt_qgemm *g)
             block(g, first, split, begin, end);
     }
     mt_ymm_activate_rows(g);
+}
+
+/* Ceilings. The empty assembly makes an operand look new each time, or the loop would be emptied.
+ */
+
+uint64_t mt_avx2_int8_peak(size_t n)
+{
+    enum { SUMS = 2 * ROWS_AT_ONCE };
+    __m256i sums[SUMS], x = _mm256_set1_epi8(1), w = x;
+    for (size_t i = 0; i < SUMS; i++)
+        sums[i] = x;
+    for (size_t round = 0; round < n; round++) {
+        for (size_t i = 0; i < SUMS; i++) {
+            __asm__ volatile("" : "+x"(w));
+            sums[i] = multiply_add(sums[i], x, x, w);
+        }
+    }
+    for (size_t i = 0; i < SUMS; i++)
+        __asm__ volatile("" ::"x"(sums[i]));
+    return (uint64_t)n * SUMS * 32;
+}
+
+uint64_t mt_avx2_fp32_peak(size_t n)
+{
+    enum { SUMS = 10 }; /* two units, four or five cycles each */
+    __m256 sums[SUMS], x = _mm256_set1_ps(1.0f), w = x;
+    for (size_t i = 0; i < SUMS; i++)
+        sums[i] = x;
+    for (size_t round = 0; round < n; round++) {
+        __asm__ volatile("" : "+x"(w));
+        for (size_t i = 0; i < SUMS; i++)
+            sums[i] = _mm256_fmadd_ps(x, w, sums[i]);
+    }
+    for (size_t i = 0; i < SUMS; i++)
+        __asm__ volatile("" ::"x"(sums[i]));
+    return (uint64_t)n * SUMS * 8;
 }

@@ -65,7 +65,7 @@ struct mt_qgemm {
     size_t n_rows;
     const int8_t *weights; /* first block; 64-byte aligned, values -127 to 127 */
     const float *scales;   /* of the first block's columns */
-    const int32_t *column_sums;
+    const int32_t *column_sums; /* of the packed weights: sum_k w[n, k] */
     const float *bias; /* or NULL */
     size_t k_padded;
     size_t n_columns; /* columns to write; the last block may be partly beyond them */

@@ -165,7 +165,7 @@ static void sum_exp(const float *x, size_t n, float *max, float *sum)
         largest = x[i] > largest ? x[i] : largest;
     for (size_t i = 0; i < n; i++)
         lanes[i % MT_LANES] += mt_exp(x[i] - largest);
-    *max = largest;
+    *max = largest + 0.0f; /* of zeros that differ in sign, +0 */
     *sum = mt_lanes_sum(lanes);
 }
 
@@ -182,7 +182,8 @@ static void quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, floa
     float inverse = is_usable ? 255.0f / range : 0.0f;
     int32_t z = is_usable ? (int32_t)rintf(-low * inverse) : 0;
     for (size_t i = 0; i < n; i++) {
-        int32_t v = is_usable ? (int32_t)rintf(x[i] * inverse) + z : 0;
+        bool is_number = is_usable && x[i] == x[i];
+        int32_t v = is_number ? (int32_t)rintf(x[i] * inverse) + z : 0;
         q[i] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
     memset(q + n, 0, n_padded - n);

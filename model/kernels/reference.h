@@ -8,6 +8,9 @@
 
 extern const struct mt_kernels mt_kernels_reference;
 
+/* On x86-64 only. */
+extern const struct mt_kernels mt_kernels_avx2;
+
 /* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
  * out. The caller has checked that it belongs there; ids come in rising order. */
 void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit);

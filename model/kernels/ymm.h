@@ -19,12 +19,12 @@ MT_INLINE float mt_ymm_sum(__m256 v)
     return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1)));
 }
 
-/* Of numbers that are not NaN. */
-MT_INLINE float mt_ymm_max(__m256 v)
+/* The largest of numbers that are not NaN, in every lane. */
+MT_INLINE __m256 mt_ymm_max(__m256 v)
 {
-    __m128 x = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    x = _mm_max_ps(x, _mm_movehl_ps(x, x));
-    return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+    v = _mm256_max_ps(v, _mm256_permute2f128_ps(v, v, 1));
+    v = _mm256_max_ps(v, _mm256_permute_ps(v, 0x4E));    /* 2 3 0 1 */
+    return _mm256_max_ps(v, _mm256_permute_ps(v, 0xB1)); /* 1 0 3 2 */
 }
 
 /* mt_exp on eight numbers. */

@@ -1,0 +1,143 @@
+"""The rules of HACKING.md that a program can check: who includes whom, sizes, headers that stand alone."""
+
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Whom each room may include.
+BELOW = {
+    "base": [],
+    "config": ["base"],
+    "weights": ["base"],
+    "model": ["base", "weights"],
+    "server": ["base", "config", "weights", "model"],
+}
+# What a room shows to others; of base, everything.
+FRONT_DOORS = {
+    "config/settings.h",
+    "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/pack.h",
+    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
+    "model/positions.h",
+    "model/kernels/kernels.h",
+}
+# Only server/ prints and exits; the log is how it does.
+SPEAKS = {"base/log.c"}
+SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
+
+MOST_FILE_LINES = 800
+MOST_FUNCTION_LINES = 120
+LONG_FUNCTION_LINES = 60  # of which there is at most one in ten
+
+# Some headers there are for files that are compiled for an instruction set; this one has them all.
+KERNELS = "model/kernels/"
+KERNEL_FLAGS = ["-march=sapphirerapids"]
+
+
+def sources(*suffixes, rooms=tuple(BELOW)):
+    for room in rooms:
+        for path in sorted((ROOT / room).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                yield path.relative_to(ROOT).as_posix()
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def without_comments(code):
+    """Comments and string contents blanked out, line numbers kept."""
+    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+    return pattern.sub(lambda m: '""' if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), code)
+
+
+def includes(path):
+    for number, line in enumerate(text(path).splitlines(), 1):
+        if match := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
+            yield number, match[1]
+
+
+def functions(path):
+    """(name, lines) of each function: a '{' alone at the left margin to the next '}' there."""
+    lines = text(path).splitlines()
+    begin = None
+    for number, line in enumerate(lines):
+        if line == "{":
+            begin = number
+        elif line == "}" and begin is not None:
+            head = " ".join(lines[max(0, begin - 6):begin])
+            names = re.findall(r"(\w+)\(", head)
+            yield names[-1] if names else "?", number - begin + 1
+            begin = None
+
+
+class Lint(unittest.TestCase):
+    def test_there_is_something_to_check(self):
+        self.assertGreater(len(list(sources(".c"))), 40)
+
+    def test_includes_follow_the_order_of_the_rooms(self):
+        wrong = []
+        for path in sources(".c", ".h", ".cc"):
+            room = path.split("/")[0]
+            for number, target in includes(path):
+                other = target.split("/")[0]
+                if other not in BELOW:
+                    wrong.append(f"{path}:{number}: \"{target}\" is not written from the repository's root")
+                elif other != room and other not in BELOW[room]:
+                    wrong.append(f"{path}:{number}: {room} must not know {other}")
+                elif other not in (room, "base") and target not in FRONT_DOORS:
+                    wrong.append(f"{path}:{number}: {target} is no front door of {other}")
+        self.assertEqual(wrong, [])
+
+    def test_no_source_file_is_included(self):
+        wrong = [f"{path}:{number}: {target}" for path in sources(".c", ".h", ".cc", rooms=(*BELOW, "tests"))
+                 for number, target in includes(path) if not target.endswith(".h")]
+        self.assertEqual(wrong, [])
+
+    def test_only_the_server_prints_logs_and_exits(self):
+        wrong = []
+        for path in sources(".c", ".cc", rooms=("base", "config", "weights", "model")):
+            if path in SPEAKS:
+                continue
+            for number, line in enumerate(without_comments(text(path)).splitlines(), 1):
+                if match := SPEECH.search(line):
+                    wrong.append(f"{path}:{number}: {match[0]}")
+        self.assertEqual(wrong, [])
+
+    def test_files_and_functions_are_of_readable_size(self):
+        wrong, lengths = [], []
+        for path in sources(".c", ".h", ".cc"):
+            n_lines = len(text(path).splitlines())
+            if n_lines > MOST_FILE_LINES:
+                wrong.append(f"{path}: {n_lines} lines")
+            for name, length in functions(path):
+                lengths.append(length)
+                if length > MOST_FUNCTION_LINES:
+                    wrong.append(f"{path}: {name} has {length} lines")
+        self.assertEqual(wrong, [])
+        self.assertGreater(len(lengths), 200)
+        self.assertLess(sum(length > LONG_FUNCTION_LINES for length in lengths), len(lengths) / 10)
+
+    def test_every_header_compiles_alone(self):
+        is_x86 = platform.machine() == "x86_64"
+
+        def compile_alone(path):
+            command = ["cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-I.", "-x", "c", "-fsyntax-only"]
+            # As a second include, so that no main file is a header and guards are proven too.
+            unit = f'#include "{path}"\n#include "{path}"\n'
+            flags = KERNEL_FLAGS if is_x86 and path.startswith(KERNELS) else []
+            return subprocess.run([*command, *flags, "-"], input=unit, cwd=ROOT, capture_output=True, text=True).stderr
+
+        headers = list(sources(".h"))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            problems = [f"{path}: {problem}" for path, problem in zip(headers, pool.map(compile_alone, headers)) if problem]
+        self.assertEqual(problems, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

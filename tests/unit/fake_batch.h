@@ -1,0 +1,36 @@
+/*
+ * A batch that only pretends to decode, in the place of model/batch.c and model/sentence.c: what
+ * the engine does with sentences can then be followed step by step, without a model.
+ *
+ * A sentence takes as many steps as it was made with and "generates" the ids n_source, n_source +
+ * 1, ... The gate holds every batch before its next step, so that a test decides when time passes.
+ * Misuse aborts: two threads in one batch, a sentence admitted twice or beyond the limits.
+ */
+#ifndef MT_TESTS_FAKE_BATCH_H
+#define MT_TESTS_FAKE_BATCH_H
+
+#include "model/batch.h"
+#include "model/sentence.h"
+
+/* Destroy with mt_sentence_destroy. */
+struct mt_sentence *fake_sentence(size_t n_source, size_t n_rows, size_t n_steps);
+
+/* Whether it has been through a batch to its end, with all its ids. */
+bool fake_is_decoded(const struct mt_sentence *sentence);
+bool fake_was_admitted(const struct mt_sentence *sentence);
+
+/* A closed gate lets n more steps through, of all batches together. Open at first. */
+void fake_close_gate(void);
+void fake_allow_steps(size_t n);
+void fake_open_gate(void);
+/* Waits until n batches stand before the closed gate. */
+void fake_wait_for_batches(size_t n);
+
+/* Sentences in the order in which they were admitted to any batch. Returns how many there were
+ * altogether. */
+size_t fake_admitted(const struct mt_sentence **out, size_t capacity);
+
+/* Most sentences that any one batch ever took in. */
+size_t fake_largest_share(void);
+
+#endif

@@ -1,0 +1,350 @@
+#include "server/connections.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Both ends of a TCP connection: resets and half-closes exist nowhere else. */
+struct pair {
+    int server, client;
+};
+
+static struct pair connect_pair(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    struct pair pair;
+    pair.client = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(pair.client, (struct sockaddr *)&address, sizeof address), 0);
+    pair.server = accept(listener, NULL, NULL);
+    ck_assert_int_ge(pair.server, 0);
+    close(listener);
+    return pair;
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Whether the server's side has been shut: the client then reads the end. */
+static bool is_shut(const struct pair *pair)
+{
+    char byte;
+    return recv(pair->client, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static bool becomes_shut(const struct pair *pair, int ms)
+{
+    for (; ms > 0 && !is_shut(pair); ms -= 5)
+        sleep_ms(5);
+    return is_shut(pair);
+}
+
+struct fixture {
+    struct mt_connections *connections;
+    atomic_int n_cancelled;
+    atomic_bool has_left;
+    void *cancelled;
+};
+
+static void cancel(void *context, void *work, bool has_left)
+{
+    struct fixture *fixture = context;
+    fixture->cancelled = work;
+    atomic_store(&fixture->has_left, has_left);
+    atomic_fetch_add(&fixture->n_cancelled, 1);
+}
+
+static void create(struct fixture *fixture, struct mt_connections_options options)
+{
+    memset(fixture, 0, sizeof *fixture);
+    options.cancel = cancel;
+    options.context = fixture;
+    struct mt_error err;
+    ck_assert_int_eq(mt_connections_create(&options, &fixture->connections, &err), MT_OK);
+}
+
+static bool becomes_cancelled(struct fixture *fixture, int n, int ms)
+{
+    for (; ms > 0 && atomic_load(&fixture->n_cancelled) < n; ms -= 5)
+        sleep_ms(5);
+    return atomic_load(&fixture->n_cancelled) == n;
+}
+
+#define LONG_MS 60000
+static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
+
+START_TEST(phase_that_takes_too_long_ends_the_connection)
+{
+    struct fixture fixture;
+    create(&fixture, (struct mt_connections_options){
+                         .max_connections = 4,
+                         .max_surplus = 2,
+                         .timeout_ms = {[MT_PHASE_FRESH] = LONG_MS, [MT_PHASE_HEADER] = 200}});
+    struct pair slow = connect_pair(), quick = connect_pair(), fresh = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, slow.server, NULL);
+    struct mt_connection *other = mt_connections_add(fixture.connections, quick.server, NULL);
+    struct mt_connection *third = mt_connections_add(fixture.connections, fresh.server, NULL);
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_HEADER);
+    mt_connections_enter(fixture.connections, other, MT_PHASE_HEADER);
+    sleep_ms(100);
+    ck_assert(!is_shut(&slow));
+    mt_connections_enter(fixture.connections, other, MT_PHASE_WORK);
+    ck_assert(becomes_shut(&slow, 2000));
+    sleep_ms(300);
+    ck_assert(!is_shut(&quick));
+    ck_assert(!is_shut(&fresh));
+    struct mt_connection_counts counts;
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_timed_out, 1);
+    ck_assert_uint_eq(counts.n_open, 3);
+    ck_assert_uint_eq(counts.n_active, 2);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, other);
+    mt_connections_remove(fixture.connections, third);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_open, 0);
+    ck_assert_uint_eq(counts.n_active, 0);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+enum leaving { CLOSES, RESETS, HALF_CLOSES_THEN_CLOSES };
+
+static void leave(struct pair *pair, enum leaving how)
+{
+    const struct linger at_once = {.l_onoff = 1};
+    if (how == RESETS)
+        setsockopt(pair->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (how == HALF_CLOSES_THEN_CLOSES) {
+        shutdown(pair->client, SHUT_WR);
+        sleep_ms(100);
+    }
+    close(pair->client);
+}
+
+START_TEST(client_that_leaves_cancels_its_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    leave(&pair, (enum leaving)_i);
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+    ck_assert_ptr_eq(fixture.cancelled, &work);
+    ck_assert(atomic_load(&fixture.has_left));
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    close(pair.server);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(half_closed_client_keeps_its_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    char received[64] = "";
+    ck_assert_int_eq(recv(pair.client, received, sizeof received, MSG_DONTWAIT), 25);
+    ck_assert_str_eq(received, "HTTP/1.1 100 Continue\r\n\r\n");
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(http_1_0_is_not_probed)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_work(fixture.connections, slot, false);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(200);
+    char byte;
+    ck_assert_int_eq(recv(pair.client, &byte, 1, MSG_DONTWAIT), -1);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(work_that_ended_is_not_cancelled)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    /* It may end before anybody watches it. */
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_end_work(fixture.connections, slot);
+    close(pair.client);
+    sleep_ms(200);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(cancel_all_cancels_what_is_watched)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair(), other = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
+    int work;
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_begin_work(fixture.connections, second, &work);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 1);
+    ck_assert(!atomic_load(&fixture.has_left));
+    mt_connections_watch_work(fixture.connections, second, true);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 3);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_end_work(fixture.connections, second);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, second);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(surplus_connections_are_marked_and_room_is_made)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pairs[8];
+    struct mt_connection *slots[8];
+    for (size_t i = 0; i < 8; i++)
+        pairs[i] = connect_pair();
+    for (size_t i = 0; i < 4; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        ck_assert(!mt_connection_is_surplus(slots[i]));
+    }
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(mt_connection_is_surplus(slots[4]));
+    mt_connections_remove(fixture.connections, slots[4]);
+
+    /* The one that has been idle for longest goes. */
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    sleep_ms(2);
+    mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(!mt_connection_is_surplus(slots[4]));
+    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
+    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, NULL);
+    ck_assert(!mt_connection_is_surplus(slots[5]));
+    ck_assert(becomes_shut(&pairs[1], 1000));
+    ck_assert_ptr_null(mt_connections_add(fixture.connections, pairs[6].server, NULL));
+    for (size_t i = 0; i < 6; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(idle_connections_are_closed_but_not_those_that_speak)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair idle = connect_pair(), speaking = connect_pair(), busy = connect_pair();
+    struct mt_connection *slots[] = {
+        mt_connections_add(fixture.connections, idle.server, NULL),
+        mt_connections_add(fixture.connections, speaking.server, NULL),
+        mt_connections_add(fixture.connections, busy.server, NULL),
+    };
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_BODY);
+    ck_assert_int_eq(send(speaking.client, "G", 1, 0), 1);
+    sleep_ms(50);
+    mt_connections_close_idle(fixture.connections, 1000);
+    ck_assert(!is_shut(&idle));
+    mt_connections_close_idle(fixture.connections, 20);
+    ck_assert(becomes_shut(&idle, 1000));
+    ck_assert(!is_shut(&speaking) && !is_shut(&busy));
+    for (size_t i = 0; i < 3; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(one_address_is_one_client)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000001)};
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000002)};
+    struct mt_connection *a =
+        mt_connections_add(fixture.connections, 1000, (struct sockaddr *)&here);
+    here.sin_port = 17;
+    struct mt_connection *b =
+        mt_connections_add(fixture.connections, 1001, (struct sockaddr *)&here);
+    struct mt_connection *c =
+        mt_connections_add(fixture.connections, 1002, (struct sockaddr *)&there);
+    ck_assert_uint_eq(mt_connection_client(a), mt_connection_client(b));
+    ck_assert_uint_ne(mt_connection_client(a), mt_connection_client(c));
+    mt_connections_remove(fixture.connections, a);
+    mt_connections_remove(fixture.connections, b);
+    mt_connections_remove(fixture.connections, c);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("connections");
+    TCase *tcase = tcase_create("connections");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_test(tcase, phase_that_takes_too_long_ends_the_connection);
+    tcase_add_loop_test(tcase, client_that_leaves_cancels_its_work, 0, 3);
+    tcase_add_test(tcase, half_closed_client_keeps_its_work);
+    tcase_add_test(tcase, http_1_0_is_not_probed);
+    tcase_add_test(tcase, work_that_ended_is_not_cancelled);
+    tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
+    tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
+    tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
+    tcase_add_test(tcase, one_address_is_one_client);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,204 @@
+#include "base/file.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/mt_test_file.XXXXXX";
+
+static void make_directory(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static size_t count_files(void)
+{
+    size_t n = 0;
+    DIR *handle = opendir(directory);
+    ck_assert_ptr_nonnull(handle);
+    for (struct dirent *entry; (entry = readdir(handle));)
+        n += entry->d_name[0] != '.';
+    closedir(handle);
+    return n;
+}
+
+static char *inside(const char *name)
+{
+    char *path;
+    ck_assert_int_eq(mt_path_join(directory, name, &path, NULL), MT_OK);
+    return path;
+}
+
+static char *write_bytes(const char *name, const char *bytes, size_t length)
+{
+    char *path = inside(name);
+    ck_assert_int_eq(mt_file_write(path, bytes, length, NULL), MT_OK);
+    return path;
+}
+
+static void remove_directory(void)
+{
+    DIR *handle = opendir(directory);
+    for (struct dirent *entry; handle && (entry = readdir(handle));) {
+        char *path = inside(entry->d_name);
+        remove(path);
+        free(path);
+    }
+    if (handle)
+        closedir(handle);
+    rmdir(directory);
+}
+
+START_TEST(what_is_written_is_read_and_mapped)
+{
+    static const char content[] = "one\0two";
+    char *path = write_bytes("file", content, sizeof content - 1), *bytes;
+    size_t length;
+    ck_assert_int_eq(mt_file_read(path, 7, &bytes, &length, NULL), MT_OK);
+    ck_assert_uint_eq(length, 7);
+    ck_assert_mem_eq(bytes, content, 8); /* with a NUL of its own */
+    free(bytes);
+
+    struct mt_mapping mapping;
+    ck_assert_int_eq(mt_mapping_open(path, &mapping, NULL), MT_OK);
+    ck_assert_uint_eq(mapping.length, 7);
+    unlink(path); /* the mapping stays */
+    ck_assert_mem_eq(mapping.bytes, content, 7);
+    mt_mapping_close(&mapping);
+    ck_assert_ptr_null(mapping.bytes);
+    mt_mapping_close(&mapping);
+    free(path);
+}
+END_TEST
+
+START_TEST(empty_files_are_files)
+{
+    char *path = write_bytes("empty", "", 0), *bytes;
+    size_t length;
+    ck_assert_int_eq(mt_file_read(path, 0, &bytes, &length, NULL), MT_OK);
+    ck_assert_uint_eq(length, 0);
+    ck_assert_str_eq(bytes, "");
+    free(bytes);
+    struct mt_mapping mapping = {.length = 99};
+    ck_assert_int_eq(mt_mapping_open(path, &mapping, NULL), MT_OK);
+    ck_assert_uint_eq(mapping.length, 0);
+    ck_assert_ptr_null(mapping.bytes);
+    mt_mapping_close(&mapping);
+    free(path);
+}
+END_TEST
+
+START_TEST(limit_is_told_with_both_sizes)
+{
+    struct mt_error err;
+    char *path = write_bytes("large", "12345", 5), *bytes = NULL, expected[200];
+    ck_assert_int_eq(mt_file_read(path, 4, &bytes, NULL, &err), MT_LIMIT);
+    snprintf(expected, sizeof expected, "%s: 5 bytes, expected at most 4", path);
+    ck_assert_str_eq(err.message, expected);
+    ck_assert_ptr_null(bytes);
+    free(path);
+}
+END_TEST
+
+START_TEST(what_is_absent_is_not_found)
+{
+    struct mt_error err;
+    struct mt_mapping mapping;
+    char *path = inside("absent"), *below = inside("absent/file"), *bytes;
+    ck_assert_int_eq(mt_file_read(path, 9, &bytes, NULL, &err), MT_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(err.message, "absent: cannot open: No such file"));
+    ck_assert_int_eq(mt_mapping_open(below, &mapping, &err), MT_NOT_FOUND);
+    ck_assert_int_eq(mt_path_exists(path), MT_NOT_FOUND);
+    ck_assert_int_eq(mt_path_exists(directory), MT_OK);
+    free(path);
+    free(below);
+}
+END_TEST
+
+/* A FIFO without a writer would block an ordinary open for ever. */
+START_TEST(only_regular_files_are_opened)
+{
+    struct mt_error err;
+    struct mt_mapping mapping;
+    char *fifo = inside("fifo"), *bytes;
+    ck_assert_int_eq(mt_mapping_open(directory, &mapping, &err), MT_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "expected a regular file, found a directory"));
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    ck_assert_int_eq(mt_file_read(fifo, 9, &bytes, NULL, &err), MT_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "found a special file"));
+    free(fifo);
+}
+END_TEST
+
+START_TEST(writing_replaces_the_whole_file_and_leaves_nothing_else)
+{
+    size_t before = count_files();
+    char *path = write_bytes("replaced", "a long first version", 20), *bytes;
+    struct mt_mapping old;
+    ck_assert_int_eq(mt_mapping_open(path, &old, NULL), MT_OK);
+    ck_assert_int_eq(mt_file_write(path, "short", 5, NULL), MT_OK);
+    ck_assert_mem_eq(old.bytes, "a long first version", 20);
+    mt_mapping_close(&old);
+    ck_assert_int_eq(mt_file_read(path, 100, &bytes, NULL, NULL), MT_OK);
+    ck_assert_str_eq(bytes, "short");
+    free(bytes);
+    ck_assert_uint_eq(count_files(), before + 1);
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0644);
+    free(path);
+}
+END_TEST
+
+START_TEST(a_failed_write_leaves_what_was_there)
+{
+    struct mt_error err;
+    char *path = inside("directory"), *below = inside("absent/file");
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    size_t before = count_files();
+    ck_assert_int_eq(mt_file_write(path, "x", 1, &err), MT_IO); /* rename over a directory */
+    ck_assert_ptr_nonnull(strstr(err.message, "cannot rename to"));
+    ck_assert_int_eq(mt_file_write(below, "x", 1, &err), MT_NOT_FOUND);
+    ck_assert_uint_eq(count_files(), before);
+    free(path);
+    free(below);
+}
+END_TEST
+
+START_TEST(paths_are_joined_with_one_slash)
+{
+    static const char *const cases[][3] = {
+        {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"/", "b", "/b"}, {"", "b", "/b"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *path;
+        ck_assert_int_eq(mt_path_join(cases[i][0], cases[i][1], &path, NULL), MT_OK);
+        ck_assert_str_eq(path, cases[i][2]);
+        free(path);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("file");
+    TCase *tcase = tcase_create("files");
+    tcase_add_unchecked_fixture(tcase, make_directory, remove_directory);
+    tcase_add_test(tcase, what_is_written_is_read_and_mapped);
+    tcase_add_test(tcase, empty_files_are_files);
+    tcase_add_test(tcase, limit_is_told_with_both_sizes);
+    tcase_add_test(tcase, what_is_absent_is_not_found);
+    tcase_add_test(tcase, only_regular_files_are_opened);
+    tcase_add_test(tcase, writing_replaces_the_whole_file_and_leaves_nothing_else);
+    tcase_add_test(tcase, a_failed_write_leaves_what_was_there);
+    tcase_add_test(tcase, paths_are_joined_with_one_slash);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

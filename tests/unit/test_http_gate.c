@@ -1,0 +1,212 @@
+#include "server/http_gate.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BODY 1000
+#define MAX_FIELDS 4
+
+struct field {
+    const char *name, *value;
+};
+
+struct request {
+    const char *method, *target, *version;
+    struct field fields[MAX_FIELDS]; /* Host is added */
+    unsigned code;
+    bool must_close;
+};
+
+static struct mt_gate_result check(const struct request *request, bool with_host)
+{
+    struct mt_gate_header headers[MAX_FIELDS + 1];
+    size_t n = 0;
+    if (with_host)
+        headers[n++] = (struct mt_gate_header){"Host", "localhost", 4, 9};
+    for (size_t i = 0; i < MAX_FIELDS && request->fields[i].name; i++)
+        headers[n++] = (struct mt_gate_header){request->fields[i].name, request->fields[i].value,
+                                               strlen(request->fields[i].name),
+                                               strlen(request->fields[i].value)};
+    const struct mt_gate_head head = {
+        .method = request->method,
+        .target = request->target,
+        .version = request->version ? request->version : "HTTP/1.1",
+        .headers = headers,
+        .n_headers = n,
+        .max_body_bytes = MAX_BODY,
+    };
+    struct mt_gate_result result;
+    mt_gate_check(&head, &result);
+    return result;
+}
+
+static const struct request requests[] = {
+    {"GET", "/health", NULL, {{0}}, 0, false},
+    {"GET", "/health", "HTTP/1.0", {{0}}, 0, false},
+    {"OPTIONS", "*", NULL, {{0}}, 0, false},
+    {"POST", "/t", NULL, {{"Content-Length", "0"}}, 0, false},
+    {"POST", "/t", NULL, {{"content-length", "1000"}}, 0, false},
+    {"POST", "/t", NULL, {{"Content-Length", "00000000000000000001000"}}, 0, false},
+    {"POST", "/t", NULL, {{"Transfer-Encoding", "CHUNKED"}}, 0, false},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Expect", "100-Continue"}}, 0, false},
+    {"GET", "/a", NULL, {{"X", "tab\tand \xE4"}, {"Y", ""}}, 0, false},
+    /* framing */
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Content-Length", "5"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}, 400, true},
+    {"POST", "/t", NULL, {{"Transfer-Encoding", "chunked"}, {"Content-Length", "0"}}, 400, true},
+    {"GET", "/t", NULL, {{"Transfer-Encoding", "chunked"}, {"Content-Length", "0"}}, 400, true},
+    {"POST", "/t", NULL, {{"Transfer-Encoding", "gzip, chunked"}}, 400, true},
+    {"POST", "/t", NULL, {{"Transfer-Encoding", "chunked\t"}}, 400, true},
+    {"POST", "/t", NULL, {{"Transfer-Encoding", ""}}, 400, true},
+    {"POST",
+     "/t",
+     NULL,
+     {{"Transfer-Encoding", "chunked"}, {"transfer-encoding", "chunked"}},
+     400,
+     true},
+    {"POST", "/t", "HTTP/1.0", {{"Transfer-Encoding", "chunked"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", ""}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "+5"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "-1"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "5, 5"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "18446744073709551616"}}, 400, true},
+    {"POST", "/t", NULL, {{"Content-Length", "99999999999999999999"}}, 400, true},
+    /* fields */
+    {"GET", "/a", NULL, {{"Host", "other"}}, 400, true},
+    {"GET", "/a", NULL, {{"Bad Name", "x"}}, 400, true},
+    {"GET", "/a", NULL, {{"Transfer-Encoding ", "chunked"}}, 400, true},
+    {"GET", "/a", NULL, {{"", "x"}}, 400, true},
+    {"GET", "/a", NULL, {{"X", "a\x01"}}, 400, true},
+    {"GET", "/a", NULL, {{"X", "a\r"}}, 400, true},
+    {"GET", "/a", NULL, {{"X", "a\x7F"}}, 400, true},
+    /* the request line */
+    {"G@T", "/a", NULL, {{0}}, 400, true},
+    {"", "/a", NULL, {{0}}, 400, true},
+    {"GET", "/a", "HTTP/1.2", {{0}}, 505, true},
+    {"GET", "/a", "", {{0}}, 505, true},
+    {"GET", "", NULL, {{0}}, 400, false},
+    {"GET", "*", NULL, {{0}}, 400, false},
+    {"GET", "http://localhost/", NULL, {{0}}, 400, false},
+    {"GET", "/a b", NULL, {{0}}, 400, false},
+    {"GET", "/\xC3\xA4", NULL, {{0}}, 400, false},
+    {"GET", "/a%00", NULL, {{0}}, 400, false},
+    {"GET", "/a?b=%00", NULL, {{0}}, 400, false},
+    /* the body */
+    {"POST", "/t", NULL, {{0}}, 411, false},
+    {"PUT", "/t", NULL, {{0}}, 411, false},
+    {"DELETE", "/t", NULL, {{0}}, 0, false},
+    {"POST", "/t", NULL, {{"Content-Length", "1001"}}, 413, false},
+    {"POST", "/t", NULL, {{"Content-Length", "18446744073709551600"}}, 413, false},
+    {"GET", "/t", NULL, {{"Content-Length", "1001"}}, 413, false},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Expect", "200-ok"}}, 417, false},
+    /* what closes closes, even where something else is complained about */
+    {"GET", "/\xC3\xA4", "HTTP/3", {{"Content-Length", "x"}}, 400, true},
+};
+
+START_TEST(lets_in_what_is_well_formed_and_refuses_the_rest)
+{
+    const struct request *request = &requests[_i];
+    struct mt_gate_result result = check(request, true);
+    ck_assert_msg(result.code == request->code && result.must_close == request->must_close,
+                  "%s %s: %u%s (%s), expected %u%s", request->method, request->target, result.code,
+                  result.must_close ? " and close" : "", result.code ? result.message : "",
+                  request->code, request->must_close ? " and close" : "");
+    ck_assert((result.code != 0) == (result.message != NULL));
+}
+END_TEST
+
+START_TEST(wants_a_host_in_http_1_1)
+{
+    const struct request request = {.method = "GET", .target = "/"};
+    ck_assert_uint_eq(check(&request, false).code, 400);
+    const struct request old = {.method = "GET", .target = "/", .version = "HTTP/1.0"};
+    ck_assert_uint_eq(check(&old, false).code, 0);
+}
+END_TEST
+
+START_TEST(takes_the_target_apart)
+{
+    const struct request request = {.method = "GET", .target = "/a/b?c=d?e"};
+    struct mt_gate_result result = check(&request, true);
+    ck_assert_uint_eq(result.path_length, 4);
+    ck_assert_mem_eq(result.path, "/a/b", 4);
+    ck_assert_str_eq(result.query, "c=d?e");
+    const struct request plain = {.method = "GET", .target = "/a"};
+    ck_assert_str_eq(check(&plain, true).query, "");
+}
+END_TEST
+
+START_TEST(says_how_the_body_comes)
+{
+    const struct request sized = {
+        .method = "POST", .target = "/", .fields = {{"Content-Length", "17"}}};
+    struct mt_gate_result result = check(&sized, true);
+    ck_assert(result.has_body && result.has_length && !result.is_chunked);
+    ck_assert_uint_eq(result.content_length, 17);
+    const struct request chunked = {
+        .method = "POST", .target = "/", .fields = {{"Transfer-Encoding", "chunked"}}};
+    result = check(&chunked, true);
+    ck_assert(result.has_body && !result.has_length && result.is_chunked);
+    const struct request empty = {
+        .method = "POST", .target = "/", .fields = {{"Content-Length", "0"}}};
+    ck_assert(!check(&empty, true).has_body);
+    /* Not one that we know, but something follows. */
+    const struct request unknown = {
+        .method = "POST", .target = "/", .fields = {{"Transfer-Encoding", "br"}}};
+    ck_assert(check(&unknown, true).has_body);
+}
+END_TEST
+
+START_TEST(limits_the_size_of_a_head)
+{
+    static char longest[MT_MAX_TARGET_BYTES + 2];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[0] = '/';
+    const struct request target = {.method = "GET", .target = longest};
+    ck_assert_uint_eq(check(&target, true).code, 414);
+    longest[MT_MAX_TARGET_BYTES] = '\0';
+    ck_assert_uint_eq(check(&target, true).code, 0);
+
+    static char value[MT_MAX_HEADER_BYTES];
+    memset(value, 'x', sizeof value - 1);
+    const struct request header = {.method = "GET", .target = "/", .fields = {{"X", value}}};
+    ck_assert_uint_eq(check(&header, true).code, 431);
+    value[MT_MAX_HEADER_BYTES - 14] = '\0'; /* "X", "Host" and "localhost" count too */
+    ck_assert_uint_eq(check(&header, true).code, 0);
+
+    static struct mt_gate_header many[MT_MAX_HEADERS + 1];
+    many[0] = (struct mt_gate_header){"Host", "h", 4, 1};
+    for (size_t i = 1; i < MT_MAX_HEADERS + 1; i++)
+        many[i] = (struct mt_gate_header){"X", "y", 1, 1};
+    struct mt_gate_head head = {.method = "GET",
+                                .target = "/",
+                                .version = "HTTP/1.1",
+                                .headers = many,
+                                .n_headers = MT_MAX_HEADERS};
+    struct mt_gate_result result;
+    mt_gate_check(&head, &result);
+    ck_assert_uint_eq(result.code, 0);
+    head.n_headers = MT_MAX_HEADERS + 1;
+    mt_gate_check(&head, &result);
+    ck_assert_uint_eq(result.code, 431);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("http_gate");
+    TCase *tcase = tcase_create("gate");
+    tcase_add_loop_test(tcase, lets_in_what_is_well_formed_and_refuses_the_rest, 0,
+                        sizeof requests / sizeof requests[0]);
+    tcase_add_test(tcase, wants_a_host_in_http_1_1);
+    tcase_add_test(tcase, takes_the_target_apart);
+    tcase_add_test(tcase, says_how_the_body_comes);
+    tcase_add_test(tcase, limits_the_size_of_a_head);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

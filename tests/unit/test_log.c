@@ -1,0 +1,218 @@
+#include "base/log.h"
+
+#include "base/json.h"
+
+#include <cjson/cJSON.h>
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIME_BYTES 24 /* 2026-01-31T12:00:00.123Z */
+
+static FILE *captured;
+
+/* Tests run in processes of their own: standard error need not be restored. */
+static void capture_log(void)
+{
+    captured = tmpfile();
+    ck_assert_ptr_nonnull(captured);
+    ck_assert_int_ge(dup2(fileno(captured), STDERR_FILENO), 0);
+}
+
+/* Everything logged so far, malloc'd. */
+static char *read_log(void)
+{
+    off_t length = lseek(STDERR_FILENO, 0, SEEK_END);
+    ck_assert_int_ge(length, 0);
+    char *bytes = calloc(1, (size_t)length + 1);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_int_eq(pread(STDERR_FILENO, bytes, (size_t)length, 0), length);
+    return bytes;
+}
+
+static bool is_time(const char *text)
+{
+    static const char pattern[] = "dddd-dd-ddTdd:dd:dd.dddZ";
+    for (size_t i = 0; i < TIME_BYTES; i++) {
+        bool is_digit = text[i] >= '0' && text[i] <= '9';
+        if (pattern[i] == 'd' ? !is_digit : text[i] != pattern[i])
+            return false;
+    }
+    return true;
+}
+
+START_TEST(a_line_has_time_level_and_message)
+{
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, false);
+    mt_log(MT_LOG_INFO, "listening on %s:%d", "127.0.0.1", 5000);
+    mt_log(MT_LOG_ERROR, "failed");
+    char *log = read_log();
+    ck_assert(is_time(log));
+    ck_assert_int_eq(strncmp(log + TIME_BYTES, " info  listening on 127.0.0.1:5000\n", 35), 0);
+    char *second = strchr(log, '\n') + 1;
+    ck_assert(is_time(second));
+    ck_assert_str_eq(second + TIME_BYTES, " error failed\n");
+    free(log);
+}
+END_TEST
+
+START_TEST(json_lines_parse_whatever_the_message)
+{
+    static const char message[] = "say \"hi\"\n\\ \x1b[31m \xC3\xA4 \xFF";
+    capture_log();
+    mt_log_configure(MT_LOG_DEBUG, true);
+    mt_log(MT_LOG_DEBUG, "%s", message);
+    char *log = read_log();
+    ck_assert_ptr_eq(strchr(log, '\n'), log + strlen(log) - 1);
+    cJSON *tree;
+    ck_assert_int_eq(mt_json_parse(log, strlen(log), NULL, "log", &tree, NULL), MT_OK);
+    const char *time = NULL, *level = NULL, *text = NULL;
+    ck_assert_int_eq(mt_json_get_string(tree, "time", &time, NULL, NULL), MT_OK);
+    ck_assert_int_eq(mt_json_get_string(tree, "level", &level, NULL, NULL), MT_OK);
+    ck_assert_int_eq(mt_json_get_string(tree, "message", &text, NULL, NULL), MT_OK);
+    ck_assert(strlen(time) == TIME_BYTES && is_time(time));
+    ck_assert_str_eq(level, "debug");
+    ck_assert_str_eq(text, "say \"hi\"\n\\ \x1b[31m \xC3\xA4 \xEF\xBF\xBD");
+    cJSON_Delete(tree);
+    free(log);
+}
+END_TEST
+
+/* A message must not forge lines nor drive a terminal. */
+START_TEST(control_characters_are_escaped)
+{
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, false);
+    mt_log(MT_LOG_INFO, "%s",
+           "a\nb\rc\td\x1b[2Je\x7f"
+           "f\xC2\x9Bg\xFFh\xC3\xA4i\xE2\x82");
+    char *log = read_log();
+    ck_assert_str_eq(log + TIME_BYTES,
+                     " info  a\\nb\\x0dc\\x09d\\x1b[2Je\\x7ff\\x9bg\xEF\xBF\xBDh\xC3\xA4i"
+                     "\xEF\xBF\xBD\xEF\xBF\xBD\n");
+    free(log);
+}
+END_TEST
+
+START_TEST(events_below_the_level_are_dropped)
+{
+    static const char *const expected[] = {"debug info warn error ", "info warn error ",
+                                           "warn error ", "error ", ""};
+    capture_log();
+    mt_log_configure((enum mt_log_level)_i, false);
+    mt_log(MT_LOG_DEBUG, "event");
+    mt_log(MT_LOG_INFO, "event");
+    mt_log(MT_LOG_WARN, "event");
+    mt_log(MT_LOG_ERROR, "event");
+    mt_log(MT_LOG_NONE, "event");
+    char *log = read_log(), found[64] = "", *rest = log;
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        char level[8];
+        ck_assert_int_eq(sscanf(line + TIME_BYTES, " %7s event", level), 1);
+        strcat(strcat(found, level), " ");
+    }
+    ck_assert_str_eq(found, expected[_i]);
+    free(log);
+}
+END_TEST
+
+START_TEST(long_messages_are_cut)
+{
+    capture_log();
+    char message[5000];
+    memset(message, 'x', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    mt_log(MT_LOG_INFO, "%s", message);
+    char *log = read_log();
+    size_t length = strlen(log);
+    ck_assert_uint_lt(length, 4096);
+    ck_assert_str_eq(log + length - 5, "x...\n");
+    free(log);
+}
+END_TEST
+
+START_TEST(level_names_are_known_exactly)
+{
+    static const char *const names[] = {"debug", "info", "warn", "error", "none"};
+    enum mt_log_level level = MT_LOG_NONE;
+    for (int i = 0; i < 5; i++) {
+        ck_assert(mt_log_level_parse(names[i], &level));
+        ck_assert_int_eq(level, i);
+    }
+    ck_assert(!mt_log_level_parse("INFO", &level));
+    ck_assert(!mt_log_level_parse("", &level));
+    ck_assert(!mt_log_level_parse("warning", &level));
+    ck_assert_int_eq(level, MT_LOG_NONE);
+}
+END_TEST
+
+#define N_THREADS 4
+#define N_LINES 500
+
+static void *log_many(void *argument)
+{
+    for (int i = 0; i < N_LINES; i++)
+        mt_log(MT_LOG_INFO, "thread %d line %d end", *(int *)argument, i);
+    return NULL;
+}
+
+START_TEST(lines_of_many_threads_stay_whole)
+{
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, false);
+    pthread_t threads[N_THREADS];
+    int indices[N_THREADS], next[N_THREADS] = {0};
+    for (int i = 0; i < N_THREADS; i++) {
+        indices[i] = i;
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, log_many, &indices[i]), 0);
+    }
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    char *log = read_log(), *rest = log;
+    int n_lines = 0;
+    for (char *line; (line = strsep(&rest, "\n")) && *line; n_lines++) {
+        int thread, number, n_read = 0;
+        ck_assert_int_eq(
+            sscanf(line + TIME_BYTES, " info thread %d line %d end%n", &thread, &number, &n_read),
+            2);
+        ck_assert_uint_eq(TIME_BYTES + (size_t)n_read, strlen(line));
+        ck_assert_int_eq(number, next[thread]++);
+    }
+    ck_assert_int_eq(n_lines, N_THREADS * N_LINES);
+    free(log);
+}
+END_TEST
+
+/* A daemon does not stop, nor die, for its log. */
+START_TEST(a_closed_standard_error_is_no_matter)
+{
+    mt_log_configure(MT_LOG_INFO, false);
+    close(STDERR_FILENO);
+    mt_log(MT_LOG_INFO, "lost");
+    ck_assert_int_eq(write(STDERR_FILENO, "", 1), -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("log");
+    TCase *tcase = tcase_create("lines");
+    tcase_add_test(tcase, a_line_has_time_level_and_message);
+    tcase_add_test(tcase, json_lines_parse_whatever_the_message);
+    tcase_add_test(tcase, control_characters_are_escaped);
+    tcase_add_loop_test(tcase, events_below_the_level_are_dropped, 0, 5);
+    tcase_add_test(tcase, long_messages_are_cut);
+    tcase_add_test(tcase, level_names_are_known_exactly);
+    tcase_add_test(tcase, lines_of_many_threads_stay_whole);
+    tcase_add_test(tcase, a_closed_standard_error_is_no_matter);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

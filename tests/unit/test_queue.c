@@ -1,0 +1,270 @@
+#include "server/engine.h"
+#include "server/queue.h"
+#include "tests/unit/fake_batch.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define MAX_JOBS 64
+#define MAX_SENTENCES 512
+
+/* What a test has made, so that the end frees it. */
+static struct mt_queue *queue;
+static struct mt_job jobs[MAX_JOBS];
+static struct mt_sentence *sentences[MAX_JOBS][MAX_SENTENCES];
+static size_t n_jobs;
+
+static void create_queue(void)
+{
+    ck_assert_int_eq(mt_queue_create(1000, &queue, NULL), MT_OK);
+    n_jobs = 0;
+}
+
+static void destroy_queue(void)
+{
+    mt_queue_destroy(queue);
+    for (size_t i = 0; i < n_jobs; i++)
+        for (size_t k = 0; k < jobs[i].n_sentences; k++)
+            mt_sentence_destroy(sentences[i][k]);
+}
+
+static struct mt_job *make_job(uint64_t client, size_t n_sentences, size_t cost)
+{
+    struct mt_job *job = &jobs[n_jobs];
+    for (size_t i = 0; i < n_sentences; i++)
+        sentences[n_jobs][i] = fake_sentence(cost, 1, 1);
+    *job = (struct mt_job){
+        .client = client, .sentences = sentences[n_jobs], .n_sentences = n_sentences};
+    n_jobs++;
+    return job;
+}
+
+static struct mt_job *put(uint64_t client, size_t n_sentences, size_t cost)
+{
+    struct mt_job *job = make_job(client, n_sentences, cost);
+    ck_assert_int_eq(mt_queue_put(queue, job, NULL), MT_OK);
+    return job;
+}
+
+/* The job of the next sentence, which is taken; NULL at the end. */
+static struct mt_job *take(void)
+{
+    struct mt_job *job;
+    struct mt_sentence *sentence = mt_queue_peek(queue, &job);
+    if (!sentence)
+        return NULL;
+    ck_assert_ptr_eq(sentence, job->sentences[job->n_taken]);
+    size_t n = mt_queue_n_sentences(queue), n_taken = job->n_taken;
+    mt_queue_take(queue);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), n - 1);
+    ck_assert_uint_eq(job->n_taken, n_taken + 1);
+    return job;
+}
+
+START_TEST(serves_one_client_first_come_first_served)
+{
+    struct mt_job *a = put(7, 2, 100), *b = put(7, 1, 1), *c = put(7, 2, 1);
+    struct mt_job *expected[] = {a, a, b, c, c, NULL};
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_ptr_eq(take(), expected[i]);
+}
+END_TEST
+
+START_TEST(serves_clients_in_turn)
+{
+    struct mt_job *a = put(1, 4, 10), *b = put(2, 2, 10), *c = put(3, 3, 10);
+    struct mt_job *expected[] = {a, b, c, a, b, c, a, c, a, NULL};
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_ptr_eq(take(), expected[i]);
+}
+END_TEST
+
+START_TEST(a_document_does_not_hold_up_a_single_sentence)
+{
+    struct mt_job *document = put(1, 500, 10);
+    for (size_t i = 0; i < 100; i++)
+        ck_assert_ptr_eq(take(), document);
+    struct mt_job *single = put(2, 1, 10);
+    ck_assert_ptr_eq(take(), single);
+}
+END_TEST
+
+/* Twice as long sentences come half as often. */
+START_TEST(shares_by_cost)
+{
+    struct mt_job *heavy = put(1, 200, 20), *light = put(2, 400, 10);
+    size_t n_heavy = 0;
+    for (size_t i = 0; i < 300; i++)
+        n_heavy += take() == heavy;
+    ck_assert_uint_ge(n_heavy, 99);
+    ck_assert_uint_le(n_heavy, 101);
+    ck_assert_uint_eq(light->n_taken, 300 - n_heavy);
+}
+END_TEST
+
+/* Being away earns nothing: afterwards the turns are equal again. */
+START_TEST(a_client_that_pauses_saves_nothing_up)
+{
+    struct mt_job *steady = put(1, 400, 10);
+    put(2, 1, 10);
+    for (size_t i = 0; i < 200; i++)
+        take();
+    struct mt_job *back = put(2, 100, 10);
+    size_t n_back = 0;
+    for (size_t i = 0; i < 100; i++)
+        n_back += take() == back;
+    ck_assert_uint_ge(n_back, 49);
+    ck_assert_uint_le(n_back, 51);
+    ck_assert_ptr_nonnull(steady);
+}
+END_TEST
+
+START_TEST(jobs_of_nobody_are_each_their_own_client)
+{
+    struct mt_job *document = put(0, 100, 10);
+    take();
+    struct mt_job *single = put(0, 1, 10);
+    ck_assert_ptr_eq(take(), single);
+    ck_assert_ptr_eq(take(), document);
+}
+END_TEST
+
+START_TEST(refuses_what_does_not_fit_and_keeps_nothing_of_it)
+{
+    struct mt_queue *small;
+    struct mt_error err = {0};
+    struct mt_job *first = make_job(1, 3, 1), *second = make_job(2, 2, 1),
+                  *third = make_job(2, 1, 1);
+    ck_assert_int_eq(mt_queue_create(4, &small, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(small, first, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(small, second, &err), MT_BUSY);
+    ck_assert_uint_eq(mt_queue_n_sentences(small), 3);
+    ck_assert_int_eq(mt_queue_put(small, third, NULL), MT_OK);
+    ck_assert_uint_eq(mt_queue_n_sentences(small), 4);
+    mt_queue_destroy(small);
+}
+END_TEST
+
+START_TEST(removes_jobs_wherever_they_stand)
+{
+    struct mt_job *a = put(1, 3, 10), *b = put(1, 2, 10), *c = put(1, 1, 10), *d = put(2, 1, 10);
+    ck_assert_ptr_eq(take(), a);
+    mt_queue_remove(queue, b);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 4);
+    ck_assert_uint_eq(b->n_taken, 2);
+    mt_queue_remove(queue, a);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 2);
+    ck_assert_ptr_eq(take(), d);
+    ck_assert_ptr_eq(take(), c);
+    ck_assert_ptr_null(take());
+}
+END_TEST
+
+START_TEST(finds_what_has_expired)
+{
+    struct mt_job *never = put(1, 1, 1), *late = make_job(1, 1, 1), *early = make_job(2, 2, 1);
+    late->deadline_ns = 2000;
+    early->deadline_ns = 1000;
+    ck_assert_int_eq(mt_queue_put(queue, late, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, early, NULL), MT_OK);
+    ck_assert_ptr_null(mt_queue_find_expired(queue, 999));
+    ck_assert_ptr_eq(mt_queue_find_expired(queue, 1000), early);
+    mt_queue_remove(queue, early);
+    ck_assert_ptr_null(mt_queue_find_expired(queue, 1999));
+    ck_assert_ptr_eq(mt_queue_find_expired(queue, 3000), late);
+    mt_queue_remove(queue, late);
+    ck_assert_ptr_null(mt_queue_find_expired(queue, INT64_MAX));
+    ck_assert_ptr_eq(take(), never);
+}
+END_TEST
+
+/* As many clients as there are sentences; each is served once, in the order of arrival, and a
+ * second round finds all memory given back. */
+START_TEST(has_room_for_a_client_per_sentence)
+{
+    enum { N = 5000 };
+    struct mt_queue *large;
+    struct mt_job *many = calloc(N, sizeof *many);
+    struct mt_sentence *sentence = fake_sentence(5, 1, 1);
+    ck_assert_ptr_nonnull(many);
+    ck_assert_int_eq(mt_queue_create(N, &large, NULL), MT_OK);
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < N; i++) {
+            many[i] = (struct mt_job){
+                .client = round ? 0 : i + 1, .sentences = &sentence, .n_sentences = 1};
+            ck_assert_int_eq(mt_queue_put(large, &many[i], NULL), MT_OK);
+        }
+        for (size_t i = 0; i < N; i++) {
+            struct mt_job *job = NULL;
+            ck_assert_ptr_nonnull(mt_queue_peek(large, &job));
+            ck_assert_ptr_eq(job, &many[i]);
+            mt_queue_take(large);
+        }
+    }
+    mt_queue_destroy(large);
+    mt_sentence_destroy(sentence);
+    free(many);
+}
+END_TEST
+
+/* Random traffic against a plain count of what must be there. */
+START_TEST(loses_nothing_in_random_traffic)
+{
+    unsigned seed = 5;
+    size_t n_expected = 0, n_seen = 0, n_removed = 0, n_put = 0;
+    while (n_jobs < MAX_JOBS) {
+        seed = seed * 1664525u + 1013904223u;
+        unsigned what = seed >> 16;
+        if (what % 4 == 0) {
+            struct mt_job *job = put(what / 4 % 5, 1 + what / 32 % 20, 1 + what / 8 % 7);
+            n_expected += job->n_sentences;
+            n_put += job->n_sentences;
+        } else if (what % 16 == 1 && n_jobs) {
+            struct mt_job *job = &jobs[what / 16 % n_jobs];
+            size_t n_waiting = job->n_sentences - job->n_taken;
+            if (n_waiting) {
+                mt_queue_remove(queue, job);
+                n_expected -= n_waiting;
+                n_removed += n_waiting;
+            }
+        } else if (take()) {
+            n_expected--;
+            n_seen++;
+        }
+        ck_assert_uint_eq(mt_queue_n_sentences(queue), n_expected);
+    }
+    while (take())
+        n_seen++;
+    ck_assert_uint_eq(n_seen + n_removed, n_put);
+    ck_assert_uint_gt(n_removed, 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *suite = suite_create("queue");
+    TCase *tcase = tcase_create("all");
+    tcase_add_checked_fixture(tcase, create_queue, destroy_queue);
+    tcase_add_test(tcase, serves_one_client_first_come_first_served);
+    tcase_add_test(tcase, serves_clients_in_turn);
+    tcase_add_test(tcase, a_document_does_not_hold_up_a_single_sentence);
+    tcase_add_test(tcase, shares_by_cost);
+    tcase_add_test(tcase, a_client_that_pauses_saves_nothing_up);
+    tcase_add_test(tcase, jobs_of_nobody_are_each_their_own_client);
+    tcase_add_test(tcase, refuses_what_does_not_fit_and_keeps_nothing_of_it);
+    tcase_add_test(tcase, removes_jobs_wherever_they_stand);
+    tcase_add_test(tcase, finds_what_has_expired);
+    tcase_add_test(tcase, has_room_for_a_client_per_sentence);
+    tcase_add_test(tcase, loses_nothing_in_random_traffic);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
