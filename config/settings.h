@@ -1,14 +1,21 @@
 /*
- * Settings: one table of {key, type, range, default, doc} drives the configuration file, the
- * environment, the command line, --help and the documented example config/attentiond.json.
+ * Settings: one table of {key, type, range, default, verbs, doc} (table.c) drives the configuration
+ * file, the environment, the command line, --help and the documented example
+ * config/attentiond.json.
  *
  * Precedence: flag > environment (ATTENTIOND_ + the key in upper case) > file > default. An unknown
  * key, a value of another type or one out of range is refused with its source (file, variable or
- * flag), key, value and expectation.
+ * flag), key, value and expectation: MT_INVALID.
+ *
+ * The file is one JSON object {key: value}. A member whose name begins with "//" is a comment; a
+ * value of null leaves the setting as it is.
+ *
+ * Thread-safety: settings belong to one thread at a time; the table is immutable.
  */
 #ifndef MT_CONFIG_SETTINGS_H
 #define MT_CONFIG_SETTINGS_H
 
+#include "base/nearest.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -21,20 +28,25 @@ enum mt_verb {
     MT_VERB_INSPECT = 4,
     MT_VERB_CHECK_CONFIG = 8,
     MT_VERB_BENCH = 16,
-    MT_VERB_IMPORT = 32
+    MT_VERB_IMPORT = 32,
+    MT_VERB_HEALTHCHECK = 64
 };
 
 /* Strings are NUL-terminated, owned by the settings. A field's meaning, range and default are in
- * the table (settings.c); do not repeat them. */
+ * the table (table.c); do not repeat them. */
 struct mt_settings {
     /* model */
     char *model;     /* directory */
     char *precision; /* "fp32" or "int8" */
+    char *cache_dir; /* empty: chosen by the command line's front (server/cli.c) */
+    char *kernels;
+    char *source_lang, *target_lang;
     /* network */
     char *host;
     int64_t port;
     int64_t max_connections;
     int64_t request_timeout_ms, idle_timeout_ms;
+    int64_t header_timeout_ms, body_timeout_ms;
     int64_t drain_timeout_ms;
     int64_t max_body_bytes;
     /* threads */
@@ -57,11 +69,18 @@ struct mt_settings {
     bool log_json;
 };
 
-/* All defaults. */
+/* All defaults. On failure there is nothing to finish. */
 MT_MUST_CHECK enum mt_status mt_settings_init(struct mt_settings *settings, struct mt_error *err);
+/* Takes zeroed ones. */
 void mt_settings_finish(struct mt_settings *settings);
 
-/* Each overrides what is there. The environment is read with getenv: call before threads start. */
+/* Largest configuration file that is read. */
+#define MT_SETTINGS_MAX_FILE_BYTES ((size_t)1 << 20)
+
+/* Each overrides what is there. On failure the settings remain valid, with what came before the
+ * wrong one applied. The environment is read in place: call before threads start.
+ * ATTENTIOND_CONFIG is the command line's; variables that Kubernetes and Docker derive from a
+ * service of our name are passed over. */
 MT_MUST_CHECK enum mt_status mt_settings_read_file(struct mt_settings *settings, const char *path,
                                                    struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_settings_read_environment(struct mt_settings *settings,
@@ -73,13 +92,19 @@ MT_MUST_CHECK enum mt_status mt_settings_set(struct mt_settings *settings, const
                                              const char *value, const char *origin,
                                              struct mt_error *err);
 
-/* Whether --flag (without the dashes, '-' for '_') is a setting of the verb, and whether it takes
- * no value (a boolean). */
+/* Whether --flag (without the dashes) is a setting of the verb, and whether it takes a value (a
+ * boolean needs none). */
 bool mt_settings_is_flag(const char *flag, enum mt_verb verb, bool *takes_value);
 
-/* The options part of a verb's help page: flag, range, default and doc of each setting that
- * applies. */
+/* Offers the verb's flags, spelt as keys ('_' for '-'), as what a mistyped one may have meant. */
+void mt_settings_offer_flags(enum mt_verb verb, struct mt_nearest *nearest);
+
+/* The settings part of a verb's help page: flag, range, default and doc of each that applies. */
 void mt_settings_print_help(enum mt_verb verb, struct mt_text *out);
+
+/* One such entry, for flags that are no settings. limits is put behind doc. */
+void mt_settings_print_flag(const char *flag, const char *value_name, const char *doc,
+                            const char *limits, struct mt_text *out);
 
 /* The commented example (config/attentiond.json is exactly this), and the effective settings as
  * JSON. */

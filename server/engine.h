@@ -21,7 +21,8 @@ struct mt_sentence;
 
 /* {0} means the defaults. */
 struct mt_engine_options {
-    size_t n_workers;            /* default: see mt_engine_default_threads */
+    size_t n_workers;            /* default: mt_engine_default_threads of the cores that we may
+                                    use; where only one of the two is given, the other covers them */
     size_t threads_per_worker;   /* default: likewise */
     size_t max_batch_rows;       /* rows of one worker's step; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
@@ -39,25 +40,28 @@ struct mt_job {
     int64_t deadline_ns;            /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 
     /*
-     * Called exactly once for every accepted job, from a worker's thread (or from
-     * mt_engine_destroy), holding no lock. status: MT_OK when every sentence has ended;
-     * MT_CANCELLED or MT_TIMEOUT otherwise, and then no sentence may be read, only destroyed. The
-     * engine no longer touches the job.
+     * Called exactly once for every accepted job, from a worker's thread, holding no lock: it may
+     * submit and cancel jobs. The worker's batch waits meanwhile, so it should be short. status:
+     * MT_OK when every sentence has ended; MT_CANCELLED or MT_TIMEOUT otherwise, and then no
+     * sentence may be read, only destroyed. The engine no longer touches the job.
      */
     void (*on_done)(struct mt_job *job, enum mt_status status);
     void *user; /* the caller's */
 
     /* The engine's own, zeroed by the caller. */
     struct mt_job *next, *previous;
+    int64_t submitted_ns;
     size_t n_taken, n_ended;
     bool cancelled;
     enum mt_status status;
 };
 
-/* One team of all cores up to 4; several teams of 4 above. Never 0. */
+/* One team of all cores up to 4; above, as few teams of at most 4 as cover the cores, all of one
+ * size. Never 0. */
 void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker);
 
-/* model is borrowed. Starts the threads. */
+/* model is borrowed. Starts the threads; signals are blocked in all of them. MT_INVALID, MT_IO
+ * (threads), MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_model *model,
                                               const struct mt_engine_options *options,
                                               struct mt_engine **out, struct mt_error *err);
@@ -72,8 +76,8 @@ MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct m
                                               struct mt_error *err);
 
 /* Asks for the job's end: its rows are free at the next step and on_done gets MT_CANCELLED, unless
- * it ended before. The job must not have been done yet: the caller knows, because on_done told it.
- */
+ * it ended before. The job must still exist: a caller whose on_done may run at the same time holds
+ * a lock of its own here that on_done takes before it lets go of the job. */
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
 
 /* Refuses new jobs from now on and waits until all accepted ones are done, at most timeout_ms.

@@ -51,7 +51,7 @@ static double *linear(const double *x, size_t rows, size_t in, size_t out, const
 static double *layer_linear(const struct naive *n, const double *x, size_t rows, size_t in,
                             size_t out, const char *side, size_t layer, const char *name)
 {
-    char weight[64], bias[64];
+    char weight[96], bias[96];
     snprintf(weight, sizeof weight, "%s.weight", name);
     snprintf(bias, sizeof bias, "%s.bias", name);
     return linear(x, rows, in, out, tensor(n, LAYER, side, layer, weight),
@@ -74,7 +74,7 @@ static void normalize(double *x, size_t rows, size_t d, const float *gamma, cons
 static void layer_norm(const struct naive *n, double *x, size_t rows, const char *side,
                        size_t layer, const char *name)
 {
-    char weight[64], bias[64];
+    char weight[96], bias[96];
     snprintf(weight, sizeof weight, "%s.weight", name);
     snprintf(bias, sizeof bias, "%s.bias", name);
     normalize(x, rows, n->h->d_model, tensor(n, LAYER, side, layer, weight),
@@ -96,7 +96,7 @@ static double *attention(const struct naive *n, const double *x, size_t rows, co
                          size_t layer, const char *name)
 {
     size_t d = n->h->d_model, dk = d / heads;
-    char part[64];
+    char part[80];
     double *projected[3];
     const char *const names[3] = {"q_proj", "k_proj", "v_proj"};
     for (size_t i = 0; i < 3; i++) {

@@ -1,0 +1,439 @@
+#include "config/table.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+#define ENGINE \
+    (MT_VERB_SERVE | MT_VERB_TRANSLATE | MT_VERB_INSPECT | MT_VERB_BENCH | MT_VERB_CHECK_CONFIG)
+#define DAEMON (MT_VERB_SERVE | MT_VERB_CHECK_CONFIG)
+#define FIELD(name) .key = #name, .offset = offsetof(struct mt_settings, name)
+
+/* Verbs that decode text, not only measure the engine. */
+#define DECODING (MT_VERB_SERVE | MT_VERB_TRANSLATE | MT_VERB_INSPECT | MT_VERB_CHECK_CONFIG)
+
+static const struct mt_setting table[] = {
+    {
+        .section = "Model",
+        FIELD(model),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = ENGINE,
+        .doc = "Directory of the model: config.json, model.safetensors, source.spm, target.spm and "
+               "vocab.json, as downloaded. There is no default, because the program does not know "
+               "where it was put; ./run and the Docker image set it to the bundled English-German "
+               "model.",
+    },
+    {
+        .section = "Model",
+        FIELD(precision),
+        .value_name = "P",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"fp32", "int8"},
+        .default_string = "fp32",
+        .verbs = ENGINE,
+        .doc = "Arithmetic of the linear layers. fp32 runs on every CPU and is the measure that "
+               "int8 is held against.",
+    },
+    {
+        .section = "Model",
+        FIELD(cache_dir),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = ENGINE,
+        .doc = "int8: where the packed form of a model is kept after the first start, one file per "
+               "model directory, a quarter of the size of its weights in fp32. Empty: attentiond "
+               "below XDG_CACHE_HOME, or .cache in HOME; where there is neither, or it cannot be "
+               "written, the model is packed in memory at every start.",
+    },
+    {
+        .section = "Model",
+        FIELD(kernels),
+        .value_name = "NAME",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"auto", "amx", "avx512vnni", "avx2", "c"},
+        .default_string = "auto",
+        .verbs = ENGINE,
+        .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has; the "
+               "others are for comparisons: the answers are the same, bit for bit (int8).",
+    },
+    {
+        .section = "Model",
+        FIELD(source_lang),
+        .value_name = "CODE",
+        .type = MT_SETTING_STRING,
+        .high = 31,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Language of the source, as in en, pt-BR or zh-Hans. Empty: what the model's "
+               "tokenizer_config.json says; where that says nothing, requests may name any.",
+    },
+    {
+        .section = "Model",
+        FIELD(target_lang),
+        .value_name = "CODE",
+        .type = MT_SETTING_STRING,
+        .high = 31,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Language of the translation, likewise.",
+    },
+    {
+        .section = "Network",
+        FIELD(host),
+        .value_name = "H",
+        .type = MT_SETTING_STRING,
+        .low = 1,
+        .high = 255,
+        .default_string = "127.0.0.1",
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .doc =
+            "Address that the daemon listens on. Only this machine by default, since there is no "
+            "authentication; 0.0.0.0 for every interface.",
+    },
+    {
+        .section = "Network",
+        FIELD(port),
+        .value_name = "P",
+        .type = MT_SETTING_INTEGER,
+        .high = 65535,
+        .default_number = 5000,
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .doc = "TCP port. 0 lets the system choose a free one, which the log names. The default "
+               "is where clients of translation servers look first.",
+    },
+    {
+        .section = "Network",
+        FIELD(max_connections),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 1024,
+        .verbs = DAEMON,
+        .doc =
+            "Connections open at once. One more closes the one that has been idle for longest, or "
+            "is answered with 503. Each costs a descriptor and up to 48 KiB; the default is "
+            "more than a proxy in front usually keeps open.",
+    },
+    {
+        .section = "Network",
+        FIELD(request_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 3600000,
+        .default_number = 60000,
+        .verbs = DAEMON,
+        .doc = "Time for one request from its arrival to its reply; then it is answered with 504 "
+               "and its work is dropped. Clients give up after 10 to 60 seconds, so longer would "
+               "translate for nobody.",
+    },
+    {
+        .section = "Network",
+        FIELD(idle_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1000,
+        .high = 3600000,
+        .default_number = 60000,
+        .verbs = DAEMON,
+        .doc = "A connection on which nothing moves for so long is closed. Long enough for a "
+               "client to use its connection again, short enough that forgotten ones do not add "
+               "up.",
+    },
+    {
+        .section = "Network",
+        FIELD(header_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 3600000,
+        .default_number = 10000,
+        .verbs = DAEMON,
+        .doc = "A new connection's first request line, and the headers of any request, must be "
+               "complete after so long, or the connection is closed. Real clients need a "
+               "fraction of a second.",
+    },
+    {
+        .section = "Network",
+        FIELD(body_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 3600000,
+        .default_number = 30000,
+        .verbs = DAEMON,
+        .doc = "A request's body must be complete so long after its headers, however steadily it "
+               "trickles in.",
+    },
+    {
+        .section = "Network",
+        FIELD(drain_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .high = 3600000,
+        .default_number = 30000,
+        .verbs = DAEMON,
+        .doc = "After SIGTERM: time for accepted requests to finish. As long as Kubernetes waits "
+               "before it kills.",
+    },
+    {
+        .section = "Network",
+        FIELD(max_body_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 67108864,
+        .default_number = 262144,
+        .verbs = DAEMON,
+        .doc = "Largest request body; larger ones get 413. 256 KiB is a long chapter of text, and "
+               "what a connection may cost in memory.",
+    },
+    {
+        .section = "Threads",
+        FIELD(workers),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 256,
+        .default_number = 0,
+        .verbs = ENGINE,
+        .doc = "Worker teams, each with a batch of its own. 0 chooses for the machine: one team on "
+               "up to 4 cores, one for every 4 above, because sentences that share a batch share "
+               "the reading of the weights.",
+    },
+    {
+        .section = "Threads",
+        FIELD(threads_per_worker),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .high = 256,
+        .default_number = 0,
+        .verbs = ENGINE,
+        .doc = "Threads of a team. 0 chooses for the machine: all cores, at most 4, since the "
+               "operations of a decoder step are too short to be split further.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(max_batch_rows),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1024,
+        .default_number = 64,
+        .verbs = ENGINE,
+        .doc = "Hypotheses that one worker decodes in one step; a beam of 4 takes 4. More give "
+               "more throughput, but each step, and so each answer, takes longer and needs more "
+               "memory.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(max_queued_sentences),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1048576,
+        .default_number = 4096,
+        .verbs = ENGINE,
+        .doc = "Sentences that wait for a worker; a request that finds no room gets 503 with "
+               "Retry-After. A queue longer than what is done within a request's timeout would "
+               "only turn into late refusals.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(encode_tokens),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 512,
+        .verbs = ENGINE,
+        .doc = "Source tokens that one encoder pass takes in, never less than the model's longest "
+               "sentence. Sentences in flight stand still meanwhile, so it bounds how long.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_text_chars),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16777216,
+        .default_number = 100000,
+        .verbs = DAEMON,
+        .doc = "Characters of one text. The default is some 40 pages; a longer text would fill a "
+               "large part of the queue alone.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_batch_texts),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 256,
+        .verbs = DAEMON,
+        .doc = "Texts of one request. Clients send 20 to 100.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_beam_size),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16,
+        .default_number = 8,
+        .verbs = DAEMON,
+        .doc = "Largest beam that a request may ask for. A beam costs as much as so many "
+               "sentences, and quality stops growing before 8; 16 is the engine's own limit.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_alternatives),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 15,
+        .default_number = 7,
+        .verbs = DAEMON,
+        .doc = "Alternatives that a request may ask for beside the best translation. A beam of k "
+               "has k - 1 of them.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_attention_values),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1000000000,
+        .default_number = 4000000,
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc = "Numbers in one attention reply; more get 413. 4 million are about 28 MB of JSON: "
+               "every layer and head of a base-size model for a sentence of 150 tokens.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(beam_size),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .high = 16,
+        .default_number = 0,
+        .verbs = DECODING,
+        .doc = "Beam size where a request does not say one. 0: what the model's "
+               "generation_config.json says, because that is what it was tuned with.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(length_penalty),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .low = -1,
+        .high = 10,
+        .default_number = -1,
+        .verbs = DECODING,
+        .doc = "Beam search divides a hypothesis' log-probability by its length to this power. "
+               "Negative: the model's own.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(max_decoding_length),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 65536,
+        .default_number = 0,
+        .verbs = DECODING,
+        .doc = "Longest translation of a sentence in tokens. 0: the model's own; a model has "
+               "never seen more positions than it was trained with.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(split_sentences),
+        .value_name = "S",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"on", "off"},
+        .default_string = "on",
+        .verbs = DECODING,
+        .doc = "Whether a text is cut into sentences that are translated one by one. On, because "
+               "the models are trained on single sentences.",
+    },
+    {
+        .section = "Log",
+        FIELD(log_level),
+        .value_name = "L",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"debug", "info", "warn", "error", "none"},
+        .default_string = "info",
+        .verbs = DAEMON,
+        .doc = "Least important events that are logged, on standard error. Texts are never "
+               "logged.",
+    },
+    {
+        .section = "Log",
+        FIELD(log_json),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "One JSON object per event, for programs, instead of a line for people.",
+    },
+};
+
+size_t mt_setting_count(void)
+{
+    return sizeof table / sizeof table[0];
+}
+
+const struct mt_setting *mt_setting_at(size_t index)
+{
+    return &table[index];
+}
+
+const struct mt_setting *mt_setting_find(const char *key)
+{
+    for (size_t i = 0; i < mt_setting_count(); i++)
+        if (!strcmp(table[i].key, key))
+            return &table[i];
+    return NULL;
+}
+
+static void append_range(const struct mt_setting *setting, const char *kind, struct mt_text *out)
+{
+    struct mt_json_writer writer;
+    mt_text_appendf(out, "%s from ", kind);
+    mt_json_writer_init(&writer, out);
+    mt_json_number(&writer, setting->low, MT_SETTING_DIGITS);
+    mt_text_append_string(out, " to ");
+    mt_json_writer_init(&writer, out);
+    mt_json_number(&writer, setting->high, MT_SETTING_DIGITS);
+}
+
+static void append_choices(const struct mt_setting *setting, struct mt_text *out)
+{
+    for (size_t i = 0; setting->choices[i]; i++) {
+        bool is_last = !setting->choices[i + 1];
+        mt_text_append_string(out, i == 0 ? "" : is_last ? " or " : ", ");
+        mt_text_appendf(out, "\"%s\"", setting->choices[i]);
+    }
+}
+
+void mt_setting_append_expectation(const struct mt_setting *setting, struct mt_text *out)
+{
+    switch (setting->type) {
+    case MT_SETTING_STRING:
+        mt_text_appendf(out, "a string of %.0f to %.0f bytes", setting->low, setting->high);
+        return;
+    case MT_SETTING_CHOICE:
+        append_choices(setting, out);
+        return;
+    case MT_SETTING_INTEGER:
+        append_range(setting, "an integer", out);
+        return;
+    case MT_SETTING_NUMBER:
+        append_range(setting, "a number", out);
+        return;
+    case MT_SETTING_BOOLEAN:
+        mt_text_append_string(out, "true or false");
+        return;
+    }
+}

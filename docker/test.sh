@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Builds the image and proves it: the daemon starts as it is shipped and as any other user, answers,
+# knows its health, serves a model from /models, and stops on SIGTERM.
+#
+# Uses Docker where an engine answers. Elsewhere buildah does the same without one, as root: the base
+# image is then a Debian made by debootstrap from this machine's own package sources, and containers
+# share the machine's network.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+image=attentiond-test
+port=$((20000 + RANDOM % 20000))
+question='{"q":"Where is the train station?","source":"en","target":"de"}'
+answer='"translatedText":[^,}]*Bahnhof'
+work=$PWD/build/docker
+mkdir -p "$work"
+
+say() { echo "== $*"; }
+fail() {
+    echo "FAILED: $*" >&2
+    [ ! -f "$work/daemon.log" ] || tail -20 "$work/daemon.log" >&2
+    exit 1
+}
+
+# --- two ways to do the same: docker_X and buildah_X ----------------------------------------------
+
+docker_build() { docker build -f docker/Dockerfile -t "$image" .; }
+docker_config() {
+    docker inspect --format '{{json .Config}}' "$image"
+}
+# start USER MODEL: the daemon in the background
+docker_start() {
+    docker run --detach --name "$image" --read-only --user "$1" --publish "127.0.0.1:$port:5000" \
+        --volume "$PWD/weights/en-de:/models/mine:ro" --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
+    docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
+}
+docker_inside() { docker exec "$image" "$@"; }
+docker_stop() {
+    docker kill --signal TERM "$image" >/dev/null
+    exit_code=$(docker wait "$image")
+}
+docker_clean() { docker rm --force "$image" >/dev/null 2>&1 || true; }
+
+# A storage of our own: the base image must not stand in for a real one of that name.
+export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
+buildah() { command buildah --root "$work/storage" --runroot "$work/storage-run" "$@"; }
+base=docker.io/library/debian:bookworm-slim
+
+# "URI SUITE COMPONENT" of every Debian source that apt uses here
+host_sources() {
+    # shellcheck disable=SC2016 # apt's variables, not ours
+    apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
+        awk '$4 == "Packages" && $2 ~ /^bookworm/ {print $1, $2, $3}' | sort -u
+}
+make_base() {
+    local sources mirror container rootfs=$work/rootfs include=()
+    sources=$(host_sources)
+    mirror=$(awk '$2 == "bookworm" && $3 == "main" {print $1; exit}' <<<"$sources")
+    [ -n "$mirror" ] || fail "this machine's apt knows no source of Debian bookworm"
+    case $mirror in https:*) include=(--include=ca-certificates) ;; esac
+    rm -rf "$rootfs"
+    debootstrap --variant=minbase "${include[@]}" bookworm "$rootfs" "$mirror" \
+        >"$work/debootstrap.log" 2>&1 || fail "debootstrap: see $work/debootstrap.log"
+    awk '{print "deb", $0}' <<<"$sources" >"$rootfs/etc/apt/sources.list"
+    apt-config dump --format '%f "%v";%n' Acquire::http::Proxy Acquire::https::Proxy \
+        >"$rootfs/etc/apt/apt.conf.d/99host"
+    rm -f "$rootfs"/var/cache/apt/archives/*.deb
+    container=$(buildah from scratch)
+    buildah add --quiet "$container" "$rootfs" / >/dev/null
+    buildah config --cmd bash "$container"
+    buildah commit --quiet --rm "$container" "$base" >/dev/null
+    rm -rf "$rootfs"
+}
+buildah_build() {
+    .ci/install image
+    buildah inspect --type image "$base" >/dev/null 2>&1 || make_base
+    buildah bud --pull-never --format docker -f docker/Dockerfile -t "$image" .
+}
+buildah_config() {
+    buildah inspect --type image "$image" | tr -d ' \n'
+}
+# The entrypoint and command of the image, which "buildah run" would not use by itself.
+buildah_start() {
+    container=$(buildah from --pull-never "$image")
+    buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
+        --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
+        "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
+    runner=$!
+}
+buildah_inside() { buildah run --env ATTENTIOND_PORT="$port" "$container" -- "$@"; }
+# The daemon is the last of a chain of helpers; a signal to the first of them would kill, not stop.
+buildah_stop() {
+    local pid=$runner child
+    while child=$(pgrep --parent "$pid" | head -n 1) && [ -n "$child" ]; do
+        pid=$child
+    done
+    kill -TERM "$pid"
+    exit_code=0
+    wait "$runner" || exit_code=$?
+}
+buildah_clean() {
+    [ -z "${container:-}" ] || buildah rm "$container" >/dev/null 2>&1 || true
+}
+
+# --- the proof -----------------------------------------------------------------------------------
+
+translate() {
+    curl -sS --fail-with-body --max-time 10 "127.0.0.1:$port/translate" \
+        -H 'Content-Type: application/json' -d "$question"
+}
+wait_until_well() {
+    for _ in $(seq 100); do
+        "${engine}_inside" attentiond healthcheck >/dev/null 2>&1 && return
+        sleep 0.2
+    done
+    fail "not well after 20 seconds"
+}
+expect() { # WHAT PATTERN TEXT
+    grep -q -- "$2" <<<"$3" || fail "$1: expected $2, found: $3"
+    say "$1: good"
+}
+
+# serves_as USER MODEL
+serves_as() {
+    say "as user $1 with $2"
+    "${engine}_start" "$1" "$2"
+    wait_until_well
+    expect "translation" "$answer" "$(translate)"
+    "${engine}_stop"
+    expect "exit code after SIGTERM" '^0$' "$exit_code"
+    "${engine}_clean"
+}
+
+if docker info >/dev/null 2>&1; then engine=docker; else engine=buildah; fi
+say "building with $engine"
+trap '"${engine}_clean"' EXIT
+"${engine}_build"
+
+config=$("${engine}_config")
+expect "user" '"User":"10001:0"' "$config"
+expect "entrypoint" '"Entrypoint":\["attentiond"\]' "$config"
+expect "command" '"Cmd":\["serve"\]' "$config"
+expect "health check" '"CMD","attentiond","healthcheck"' "$config"
+expect "port" '"5000/tcp":{}' "$config"
+expect "volume" '"/models":{}' "$config"
+
+serves_as 10001:0 /usr/share/attentiond/en-de
+serves_as 23456:0 /models/mine
+say "all good"

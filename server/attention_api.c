@@ -1,0 +1,195 @@
+#include "server/attention_api.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/decoding_params.h"
+#include "server/inspection_request.h"
+#include "server/inspection_translation.h"
+#include "server/languages_api.h"
+#include "server/translation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+struct state {
+    const char *text; /* the request's */
+    const char *target_text;
+    struct mt_language_pair languages;
+    struct mt_inspection_model model;
+    struct mt_inspection_request inspection;
+    struct mt_translation_options options;
+    struct mt_translation *translation;
+};
+
+static enum mt_status read_text(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    size_t limit = (size_t)request->service->settings->max_text_chars;
+    const struct cJSON *q = mt_params_get(&request->params, "q");
+    if (cJSON_IsArray(q))
+        return mt_fail(err, MT_INVALID, "q: /attention takes one string, found an array");
+    enum mt_status status = mt_params_string(&request->params, "q", &state->text, NULL, err);
+    if (!status)
+        status = mt_params_string(&request->params, "target_text", &state->target_text, NULL, err);
+    if (status)
+        return status;
+    if (!state->text || !state->text[0])
+        return mt_fail(err, MT_INVALID, "Invalid request: missing q parameter");
+    if (state->target_text && !state->target_text[0])
+        state->target_text = NULL;
+    size_t n_chars = mt_utf8_count(state->text, strlen(state->text));
+    if (state->target_text)
+        n_chars += mt_utf8_count(state->target_text, strlen(state->target_text));
+    if (n_chars > limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%zu)",
+                       n_chars, limit);
+    return MT_OK;
+}
+
+/* With one model there is no choice, so both languages may be left out. */
+static enum mt_status read_languages(struct state *state, const struct mt_request *request,
+                                     struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    const char *source = service->source_lang, *target = service->target_lang;
+    bool has_source, has_target;
+    enum mt_status status = mt_params_string(&request->params, "source", &source, &has_source, err);
+    if (!status)
+        status = mt_params_string(&request->params, "target", &target, &has_target, err);
+    if (status)
+        return status;
+    if (!has_source && !has_target) {
+        memcpy(state->languages.source, service->source_lang, sizeof state->languages.source);
+        memcpy(state->languages.target, service->target_lang, sizeof state->languages.target);
+        return MT_OK;
+    }
+    status = mt_languages_check(service, source, target, &state->languages, err);
+    if (!status && state->languages.is_identity)
+        status = mt_fail(err, MT_INVALID, "source and target are both %s: nothing is translated",
+                         state->languages.source);
+    return status;
+}
+
+static enum mt_status read_beam(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    int64_t beam_size = settings->beam_size;
+    enum mt_status status = mt_params_integer(&request->params, "beam_size", 1,
+                                              settings->max_beam_size, &beam_size, NULL, err);
+    state->options.decoding.beam_size = (size_t)beam_size;
+    return status;
+}
+
+static enum mt_status read_inspection(struct state *state, const struct mt_request *request,
+                                      struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_inspection_options *options = &state->inspection.options;
+    state->model = mt_inspection_describe_model(service->model, service->model_label,
+                                                state->languages.source, state->languages.target);
+    options->max_values = (uint64_t)service->settings->max_attention_values;
+    enum mt_status status = mt_inspection_request_read(&request->params, &state->inspection, err);
+    if (!status)
+        status =
+            mt_inspection_format_prepare(state->inspection.format, &state->model, options, err);
+    return status ? status : mt_inspection_check(&state->model, options, err);
+}
+
+static enum mt_status read_request(struct state *state, const struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_sentence_options *decoding = &state->options.decoding;
+    enum mt_status status = read_text(state, request, err);
+    if (!status)
+        status = read_languages(state, request, err);
+    if (!status)
+        status = read_beam(state, request, err);
+    if (!status)
+        status = mt_decoding_params_lengths(service, &request->params, decoding, err);
+    if (!status)
+        status = mt_decoding_params_split(service, &request->params, &state->options.split, err);
+    if (!status)
+        status = read_inspection(state, request, err);
+    if (status)
+        return status;
+    mt_inspection_require(&state->inspection.options, decoding);
+    state->options.splitter = service->splitter;
+    state->options.source_lang = state->languages.source;
+    state->options.forced_target_text = state->target_text;
+    return MT_OK;
+}
+
+/* What decoding would keep in memory, which the caller's choice of layers does not make smaller. */
+static enum mt_status check_size(const struct state *state, const struct mt_request *request,
+                                 struct mt_error *err)
+{
+    const struct mt_inspection_options *options = &state->inspection.options;
+    uint64_t n = mt_inspection_estimate_traced(request->service->model, state->translation, options,
+                                               state->target_text != NULL);
+    if (n <= options->max_values)
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT,
+                   "attention of this text: about %llu numbers needed, %llu allowed; send fewer "
+                   "sentences at a time",
+                   (unsigned long long)n, (unsigned long long)options->max_values);
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (!state)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    enum mt_status status = read_request(state, request, err);
+    if (!status)
+        status = mt_translation_create(request->service->model, state->text, strlen(state->text),
+                                       &state->options, &state->translation, err);
+    if (!status)
+        status = check_size(state, request, err);
+    if (status)
+        return status;
+    size_t n = mt_translation_n_sentences(state->translation);
+    for (size_t i = 0; i < n && !status; i++)
+        status = mt_request_add_sentence(request,
+                                         mt_translation_part(state->translation, i).sentence, err);
+    return status;
+}
+
+/* The inspection takes the translation over, and the stream the inspection: both outlive the
+ * request. */
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    const struct mt_inspection_request *asked = &state->inspection;
+    const struct mt_inspection_format_info *info = mt_inspection_format_info(asked->format);
+    struct mt_inspection *inspection;
+    enum mt_status status =
+        mt_inspection_of_translation(request->service->model, state->translation, &state->model,
+                                     &asked->options, state->target_text != NULL, &inspection, err);
+    if (status)
+        return status;
+    state->translation = NULL;
+    status = mt_inspection_render(inspection, asked->format, asked->sentence,
+                                  &request->reply.stream, err);
+    if (status)
+        return status;
+    request->reply.content_type = info->content_type;
+    request->reply.no_compression = info->is_compressed;
+    return MT_OK;
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (!state)
+        return;
+    mt_translation_destroy(state->translation);
+    free(state);
+}
+
+const struct mt_handler mt_attention_handler = {
+    .begin = begin, .finish = finish, .release = release};

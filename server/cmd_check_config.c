@@ -1,0 +1,112 @@
+#include "server/cli.h"
+#include "server/commands.h"
+
+#include <stdio.h>
+
+static const char *activation_name(enum mt_activation activation)
+{
+    switch (activation) {
+    case MT_RELU:
+        return "relu";
+    case MT_SILU:
+        return "silu";
+    case MT_GELU:
+        return "gelu";
+    }
+    return "unknown";
+}
+
+static void describe(const char *directory, const struct mt_model *model)
+{
+    const struct mt_hparams *h = mt_model_hparams(model);
+    fprintf(stderr,
+            "model %s: good, %.1f million parameters, %.1f MiB mapped and %.1f MiB copied\n",
+            directory, (double)mt_model_n_parameters(model) / 1e6,
+            (double)mt_model_mapped_bytes(model) / 0x1p20,
+            (double)mt_model_private_bytes(model) / 0x1p20);
+    fprintf(
+        stderr,
+        "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers, %zu heads, "
+        "d_ff %zu; %s, %s-norm\n",
+        h->d_model, h->n_encoder_layers, h->n_encoder_heads, h->d_ff_encoder, h->n_decoder_layers,
+        h->n_decoder_heads, h->d_ff_decoder, activation_name(h->activation),
+        h->normalize_before ? "pre" : "post");
+    fprintf(stderr,
+            "  vocabulary %zu to %zu; at most %zu positions; beam %zu, length penalty %g, at most "
+            "%zu tokens unless asked otherwise\n",
+            h->n_source_vocab, h->n_target_vocab, h->max_positions, h->n_beams,
+            (double)h->length_penalty, h->max_length);
+}
+
+static enum mt_status check_model(const struct mt_settings *settings, struct mt_error *err)
+{
+    if (!*settings->model) {
+        fputs("no model is set: serve would need --model DIR or ATTENTIOND_MODEL\n", stderr);
+        return MT_OK;
+    }
+    const struct mt_model_options options = mt_cli_model_options(settings);
+    struct mt_model *model;
+    enum mt_status status = mt_model_open(settings->model, &options, &model, err);
+    if (status)
+        return status;
+    describe(settings->model, model);
+    mt_model_close(model);
+    return MT_OK;
+}
+
+static enum mt_status print(struct mt_text *text, struct mt_error *err)
+{
+    enum mt_status status = mt_text_check(text, "settings", err);
+    if (!status && (fputs(text->bytes, stdout) < 0 || fflush(stdout)))
+        status = mt_fail(err, MT_IO, "standard output: cannot write");
+    mt_text_finish(text);
+    return status;
+}
+
+static enum mt_status check(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_text text = {0};
+    mt_settings_print_effective(settings, &text);
+    enum mt_status status = print(&text, err);
+    return status ? status : check_model(settings, err);
+}
+
+static enum mt_status print_example(struct mt_error *err)
+{
+    struct mt_text text = {0};
+    mt_settings_print_example(&text);
+    return print(&text, err);
+}
+
+int mt_cmd_check_config(int argc, char **argv)
+{
+    bool wants_example = false;
+    const struct mt_cli_option options[] = {
+        {
+            .name = "print-example",
+            .doc = "print a configuration file with every setting, its default and what it does",
+            .is_set = &wants_example,
+        },
+        {0},
+    };
+    const struct mt_cli_command command = {
+        .name = "check-config",
+        .verb = MT_VERB_CHECK_CONFIG,
+        .synopsis = "[--config FILE] [settings]",
+        .summary = "check a configuration and its model, without serving",
+        .detail =
+            "Reads the settings exactly as serve would and prints those that result, as JSON, "
+            "to standard\noutput. Opens the model that they name and says on standard error "
+            "what it found there.\n",
+        .options = options,
+    };
+    struct mt_cli cli;
+    struct mt_error err;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+    enum mt_status status = wants_example ? print_example(&err) : check(&cli.settings, &err);
+    exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
+    mt_cli_finish(&cli);
+    return exit_code;
+}

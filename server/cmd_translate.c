@@ -1,0 +1,221 @@
+#include "server/cli.h"
+#include "server/commands.h"
+
+#include "base/size.h"
+#include "model/hparams.h"
+#include "model/model.h"
+#include "server/engine.h"
+#include "server/line_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* Most sentences of one line. */
+#define MAX_LINE_SENTENCES 10000
+/* Sentences in flight, in multiples of what the workers' batches hold: enough that they never wait
+ * for the reader, few enough to stay small. */
+#define WINDOW_BATCHES 4
+#define MIN_WINDOW 64
+#define MAX_WINDOW 4096
+
+/* What the flags of this verb alone say. */
+struct flags {
+    bool as_json;
+    int64_t batch_size; /* 0: the setting max_batch_rows */
+    int64_t num_hypotheses;
+};
+
+/* Everything that is open while the verb runs; zero-initialised but for stop_fd. */
+struct session {
+    struct mt_model *model;
+    struct mt_engine *engine;
+    struct mt_splitter *splitter;
+    int stop_fd;
+};
+
+static const char detail[] =
+    "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
+    "may hold several sentences; an empty line stays empty. With --json each line becomes\n"
+    "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, and a line is one "
+    "sentence\n"
+    "(--split-sentences off), cut only where it is too long for the model.\n";
+
+static struct mt_sentence_options decoding_options(const struct mt_settings *settings,
+                                                   const struct flags *flags)
+{
+    return (struct mt_sentence_options){
+        .beam_size = (size_t)settings->beam_size,
+        .num_hypotheses = (size_t)flags->num_hypotheses,
+        .has_length_penalty = settings->length_penalty >= 0,
+        .length_penalty = (float)settings->length_penalty,
+        .max_decoding_length = (size_t)settings->max_decoding_length,
+        .return_logprobs = flags->as_json,
+    };
+}
+
+/* A beam is never larger than a batch: with --batch-size 1 the sentences go one by one. */
+static struct mt_engine_options engine_options(const struct mt_settings *settings,
+                                               const struct flags *flags, size_t n_beams)
+{
+    int64_t n_rows = flags->batch_size ? flags->batch_size : settings->max_batch_rows;
+    return (struct mt_engine_options){
+        .n_workers = (size_t)settings->workers,
+        .threads_per_worker = (size_t)settings->threads_per_worker,
+        .max_batch_rows = mt_size_max((size_t)n_rows, n_beams),
+        .encode_tokens = (size_t)settings->encode_tokens,
+    };
+}
+
+static size_t window_of(const struct mt_engine_options *options)
+{
+    size_t n_workers = options->n_workers, n_threads;
+    if (!n_workers)
+        mt_engine_default_threads((size_t)sysconf(_SC_NPROCESSORS_ONLN), &n_workers, &n_threads);
+    size_t window = WINDOW_BATCHES * n_workers * options->max_batch_rows;
+    return mt_size_min(mt_size_max(window, MIN_WINDOW), MAX_WINDOW);
+}
+
+/* Says what is wrong with the decoding options before a line is read: for all lines it would be the
+ * same. */
+static enum mt_status check_decoding(const struct mt_model *model,
+                                     const struct mt_sentence_options *options,
+                                     struct mt_error *err)
+{
+    struct mt_sentence *sentence = NULL;
+    const int32_t eos = mt_model_hparams(model)->eos_id;
+    enum mt_status status = mt_sentence_create(model, &eos, 1, options, &sentence, err);
+    mt_sentence_destroy(sentence);
+    return status;
+}
+
+/* SIGINT and SIGTERM become readable on stop_fd, in all threads started from here on. */
+static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
+{
+    sigset_t stopping;
+    sigemptyset(&stopping);
+    sigaddset(&stopping, SIGINT);
+    sigaddset(&stopping, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &stopping, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    *stop_fd = signalfd(-1, &stopping, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (*stop_fd < 0)
+        return mt_fail(err, MT_IO, "cannot catch signals: %s", strerror(errno));
+    return MT_OK;
+}
+
+static enum mt_status run(struct session *session, const struct mt_settings *settings,
+                          const struct flags *flags, struct mt_error *err)
+{
+    const struct mt_model_options model_options = mt_cli_model_options(settings);
+    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    if (status)
+        return status;
+    struct mt_line_stream_options stream = {
+        .model = session->model,
+        .translation = {.decoding = decoding_options(settings, flags)},
+        .as_json = flags->as_json,
+        .in_fd = STDIN_FILENO,
+        .out_fd = STDOUT_FILENO,
+    };
+    status = check_decoding(session->model, &stream.translation.decoding, err);
+    if (status)
+        return status;
+
+    const struct mt_hparams *hparams = mt_model_hparams(session->model);
+    size_t n_beams = settings->beam_size ? (size_t)settings->beam_size : hparams->n_beams;
+    struct mt_engine_options engine = engine_options(settings, flags, n_beams);
+    stream.window = window_of(&engine);
+    engine.max_queued_sentences = stream.window + MAX_LINE_SENTENCES;
+    status = catch_signals(&session->stop_fd, err);
+    if (!status)
+        status = mt_engine_create(session->model, &engine, &session->engine, err);
+    if (!status)
+        status = mt_splitter_create(&session->splitter, err);
+    if (status)
+        return status;
+
+    bool is_split = !flags->as_json && strcmp(settings->split_sentences, "off") != 0;
+    stream.engine = session->engine;
+    stream.stop_fd = session->stop_fd;
+    stream.translation.split = is_split ? MT_SPLIT_ON : MT_SPLIT_OFF;
+    stream.translation.splitter = session->splitter;
+    stream.translation.source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model));
+    stream.translation.max_sentences = MAX_LINE_SENTENCES;
+    return mt_line_stream_run(&stream, err);
+}
+
+/* Exit code of a process that a signal ended, as shells see it; of one whose reader went away,
+ * failure, which nobody hears of. */
+static int cancelled(int stop_fd)
+{
+    struct signalfd_siginfo info;
+    if (stop_fd >= 0 && read(stop_fd, &info, sizeof info) == (ssize_t)sizeof info)
+        return 128 + (int)info.ssi_signo;
+    return MT_EXIT_FAILURE;
+}
+
+int mt_cmd_translate(int argc, char **argv)
+{
+    struct flags flags = {.num_hypotheses = 1};
+    const struct mt_cli_option options[] = {
+        {.name = "json", .doc = "one JSON object per line", .is_set = &flags.as_json},
+        {
+            .name = "batch-size",
+            .value_name = "N",
+            .doc = "rows of one decoder step, at least the beam size; the same as --max-batch-rows",
+            .integer = &flags.batch_size,
+            .low = 1,
+            .high = 1024,
+        },
+        {
+            .name = "num-hypotheses",
+            .value_name = "N",
+            .doc = "translations of each line, best first; more than 1 needs --json and a beam as "
+                   "large",
+            .integer = &flags.num_hypotheses,
+            .low = 1,
+            .high = MT_MAX_BEAMS,
+        },
+        {0},
+    };
+    const struct mt_cli_command command = {
+        .name = "translate",
+        .verb = MT_VERB_TRANSLATE,
+        .synopsis = "--model DIR [flags] < text",
+        .summary = "translate standard input, line by line",
+        .detail = detail,
+        .options = options,
+        .needs_model = true,
+    };
+    struct mt_cli cli;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+
+    struct session session = {.stop_fd = -1};
+    struct mt_error err;
+    enum mt_status status;
+    if (flags.num_hypotheses > 1 && !flags.as_json)
+        status = mt_fail(&err, MT_INVALID, "--num-hypotheses %lld: more than 1 needs --json",
+                         (long long)flags.num_hypotheses);
+    else
+        status = run(&session, &cli.settings, &flags, &err);
+    if (status == MT_CANCELLED)
+        exit_code = cancelled(session.stop_fd);
+    else
+        exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
+
+    mt_engine_destroy(session.engine);
+    mt_splitter_destroy(session.splitter);
+    mt_model_close(session.model);
+    if (session.stop_fd >= 0)
+        close(session.stop_fd);
+    mt_cli_finish(&cli);
+    return exit_code;
+}

@@ -1,0 +1,433 @@
+#include "server/connections.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+
+/* How late a deadline may be noticed. */
+#define TICK_MS 100
+#define MAX_EVENTS 64
+#define FRESH_GRACE_MS 1000
+/* The event that ends the thread. */
+#define STOP_EVENT UINT64_MAX
+
+/* One slot per possible connection. Events carry slot and generation, because one that is already
+ * on its way when its connection goes must not meet the next connection in that slot. */
+struct mt_connection {
+    int fd; /* -1: the slot is free */
+    uint32_t index, generation;
+    enum mt_phase phase;
+    int64_t since_ns; /* of the phase */
+    uint64_t client;
+    void *work;
+    bool is_surplus, is_shut, is_watched, may_cancel, may_probe;
+    struct mt_connection *next_free;
+};
+
+struct mt_connections {
+    struct mt_connections_options options;
+    int epoll_fd, stop_fd;
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_t lock;   /* guards everything below, and the slots */
+    size_t n_slots, n_used; /* slots from n_used on were never used */
+    struct mt_connection *free_slots;
+    size_t n_shut; /* by us, and not yet removed */
+    struct mt_connection_counts counts;
+    struct mt_connection slots[];
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool is_active(enum mt_phase phase)
+{
+    return phase != MT_PHASE_FRESH && phase != MT_PHASE_IDLE;
+}
+
+/* libmicrohttpd sees the end of the stream and closes the connection as if the client had. */
+static void shut(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_shut)
+        return;
+    connection->is_shut = true;
+    connections->n_shut++;
+    shutdown(connection->fd, SHUT_RDWR);
+}
+
+static void set_phase(struct mt_connections *connections, struct mt_connection *connection,
+                      enum mt_phase phase)
+{
+    connections->counts.n_active -= is_active(connection->phase);
+    connections->counts.n_active += is_active(phase);
+    connection->phase = phase;
+    connection->since_ns = now_ns();
+}
+
+static void stop_watching(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_watched)
+        epoll_ctl(connections->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    connection->is_watched = false;
+}
+
+/* Oneshot: level-triggered, a FIN would be reported without end. Errors and resets are always
+ * reported, so 0 waits for these alone. */
+static void watch(struct mt_connections *connections, struct mt_connection *connection,
+                  uint32_t events)
+{
+    struct epoll_event event = {
+        .events = events | EPOLLONESHOT,
+        .data.u64 = (uint64_t)connection->generation << 32 | connection->index,
+    };
+    int operation = connection->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    /* Without memory for it a client that leaves is noticed when its reply is sent. */
+    connection->is_watched =
+        epoll_ctl(connections->epoll_fd, operation, connection->fd, &event) == 0;
+}
+
+/* Only where nothing is on its way: a part of the probe would spoil the stream, and bytes on their
+ * way find out by themselves whether the client is there. */
+static void probe(struct mt_connection *connection)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    int n_unsent = 0;
+    if (!connection->may_probe)
+        return;
+    if (ioctl(connection->fd, SIOCOUTQ, &n_unsent) != 0 || n_unsent != 0)
+        return;
+    /* If this fails the socket reports an error, which is what we wait for. */
+    ssize_t ignored =
+        send(connection->fd, interim, sizeof interim - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)ignored;
+}
+
+static void handle_event(struct mt_connections *connections, const struct epoll_event *event)
+{
+    struct mt_connection *connection = &connections->slots[event->data.u64 & UINT32_MAX];
+    bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
+    if (!is_current || connection->work == NULL)
+        return;
+    if ((event->events & (EPOLLHUP | EPOLLERR)) == 0) {
+        probe(connection);
+        watch(connections, connection, 0);
+        return;
+    }
+    connections->counts.n_left++;
+    connections->options.cancel(connections->options.context, connection->work, true);
+}
+
+static void close_overdue(struct mt_connections *connections)
+{
+    int64_t now = now_ns();
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        int64_t timeout_ms = connections->options.timeout_ms[connection->phase];
+        if (connection->fd < 0 || timeout_ms == 0)
+            continue;
+        if (now - connection->since_ns < timeout_ms * 1000000)
+            continue;
+        connections->counts.n_timed_out += !connection->is_shut;
+        shut(connections, connection);
+    }
+}
+
+static void *watch_connections(void *argument)
+{
+    struct mt_connections *connections = argument;
+    int64_t next_tick_ns = 0;
+    for (;;) {
+        struct epoll_event events[MAX_EVENTS];
+        int n = epoll_wait(connections->epoll_fd, events, MAX_EVENTS, TICK_MS);
+        pthread_mutex_lock(&connections->lock);
+        bool is_over = false;
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.u64 == STOP_EVENT)
+                is_over = true;
+            else
+                handle_event(connections, &events[i]);
+        }
+        if (now_ns() >= next_tick_ns) {
+            close_overdue(connections);
+            next_tick_ns = now_ns() + TICK_MS * 1000000;
+        }
+        pthread_mutex_unlock(&connections->lock);
+        if (is_over)
+            return NULL;
+    }
+}
+
+static enum mt_status open_events(struct mt_connections *connections, struct mt_error *err)
+{
+    connections->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    connections->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (connections->epoll_fd < 0 || connections->stop_fd < 0)
+        return mt_fail(err, MT_IO, "no descriptors for watching connections");
+    struct epoll_event stop = {.events = EPOLLIN, .data.u64 = STOP_EVENT};
+    if (epoll_ctl(connections->epoll_fd, EPOLL_CTL_ADD, connections->stop_fd, &stop) != 0)
+        return mt_fail(err, MT_IO, "no memory for watching connections");
+    if (pthread_create(&connections->thread, NULL, watch_connections, connections) != 0)
+        return mt_fail(err, MT_IO, "no thread for watching connections");
+    connections->has_thread = true;
+    return MT_OK;
+}
+
+enum mt_status mt_connections_create(const struct mt_connections_options *options,
+                                     struct mt_connections **out, struct mt_error *err)
+{
+    size_t n_slots = options->max_connections + options->max_surplus;
+    assert(n_slots > 0 && n_slots < UINT32_MAX);
+    struct mt_connections *connections =
+        calloc(1, sizeof *connections + n_slots * sizeof connections->slots[0]);
+    if (connections == NULL)
+        return mt_fail_memory(err, n_slots * sizeof connections->slots[0], "connections");
+    connections->options = *options;
+    connections->n_slots = n_slots;
+    connections->epoll_fd = connections->stop_fd = -1;
+    pthread_mutex_init(&connections->lock, NULL);
+    enum mt_status status = open_events(connections, err);
+    if (status != MT_OK) {
+        mt_connections_destroy(connections);
+        return status;
+    }
+    *out = connections;
+    return MT_OK;
+}
+
+void mt_connections_destroy(struct mt_connections *connections)
+{
+    if (connections == NULL)
+        return;
+    if (connections->has_thread) {
+        eventfd_write(connections->stop_fd, 1);
+        pthread_join(connections->thread, NULL);
+    }
+    if (connections->stop_fd >= 0)
+        close(connections->stop_fd);
+    if (connections->epoll_fd >= 0)
+        close(connections->epoll_fd);
+    pthread_mutex_destroy(&connections->lock);
+    free(connections);
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash(const void *bytes, size_t length)
+{
+    uint64_t value = 0xcbf29ce484222325;
+    for (size_t i = 0; i < length; i++)
+        value = (value ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+    return value != 0 ? value : 1;
+}
+
+/* An IPv6 customer owns a whole /64. */
+static uint64_t client_of(const struct sockaddr *address)
+{
+    if (address != NULL && address->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, address, sizeof ipv4);
+        return hash(&ipv4.sin_addr, sizeof ipv4.sin_addr);
+    }
+    if (address != NULL && address->sa_family == AF_INET6) {
+        struct sockaddr_in6 ipv6;
+        memcpy(&ipv6, address, sizeof ipv6);
+        bool is_mapped = IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr);
+        return hash(&ipv6.sin6_addr, is_mapped ? 16 : 8);
+    }
+    return 1;
+}
+
+/* Whether the connection may go to make room for another. A fresh one gets a moment to say what it
+ * wants. */
+static bool is_evictable(const struct mt_connection *connection, int64_t now)
+{
+    if (connection->fd < 0 || connection->is_shut)
+        return false;
+    if (connection->phase == MT_PHASE_FRESH)
+        return now - connection->since_ns > FRESH_GRACE_MS * 1000000;
+    return connection->phase == MT_PHASE_IDLE;
+}
+
+/* Closes the connection that has waited for longest. False: none does. */
+static bool evict(struct mt_connections *connections)
+{
+    int64_t now = now_ns();
+    struct mt_connection *oldest = NULL;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (!is_evictable(connection, now))
+            continue;
+        if (oldest == NULL || connection->since_ns < oldest->since_ns)
+            oldest = connection;
+    }
+    if (oldest == NULL)
+        return false;
+    connections->counts.n_evicted++;
+    shut(connections, oldest);
+    return true;
+}
+
+static struct mt_connection *take_slot(struct mt_connections *connections)
+{
+    struct mt_connection *connection = connections->free_slots;
+    if (connection != NULL) {
+        connections->free_slots = connection->next_free;
+        return connection;
+    }
+    if (connections->n_used == connections->n_slots)
+        return NULL;
+    connection = &connections->slots[connections->n_used];
+    connection->index = (uint32_t)connections->n_used++;
+    return connection;
+}
+
+struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
+                                         const struct sockaddr *address)
+{
+    uint64_t client = client_of(address);
+    pthread_mutex_lock(&connections->lock);
+    struct mt_connection *connection = take_slot(connections);
+    if (connection != NULL) {
+        *connection = (struct mt_connection){
+            .fd = fd,
+            .index = connection->index,
+            .generation = connection->generation + 1,
+            .phase = MT_PHASE_FRESH,
+            .since_ns = now_ns(),
+            .client = client,
+        };
+        size_t n_staying = connections->counts.n_open - connections->n_shut;
+        connection->is_surplus =
+            n_staying >= connections->options.max_connections && !evict(connections);
+        connections->counts.n_open++;
+    }
+    pthread_mutex_unlock(&connections->lock);
+    return connection;
+}
+
+void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL);
+    stop_watching(connections, connection);
+    set_phase(connections, connection, MT_PHASE_IDLE);
+    connections->counts.n_open--;
+    connections->n_shut -= connection->is_shut;
+    connection->fd = -1;
+    connection->next_free = connections->free_slots;
+    connections->free_slots = connection;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
+                          enum mt_phase phase)
+{
+    pthread_mutex_lock(&connections->lock);
+    set_phase(connections, connection, phase);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+bool mt_connection_is_surplus(const struct mt_connection *connection)
+{
+    return connection->is_surplus;
+}
+
+uint64_t mt_connection_client(const struct mt_connection *connection)
+{
+    return connection->client;
+}
+
+void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
+                               void *work)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL && work != NULL);
+    connection->work = work;
+    connection->may_cancel = false;
+    connections->counts.n_working++;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
+                               bool may_probe)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work != NULL) {
+        connection->may_cancel = true;
+        connection->may_probe = may_probe;
+        watch(connections, connection, EPOLLRDHUP);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work != NULL);
+    connection->work = NULL;
+    connections->counts.n_working--;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_forget_work(struct mt_connections *connections,
+                                struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL);
+    stop_watching(connections, connection);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_cancel_all(struct mt_connections *connections)
+{
+    const struct mt_connections_options *options = &connections->options;
+    pthread_mutex_lock(&connections->lock);
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (connection->fd >= 0 && connection->work != NULL && connection->may_cancel)
+            options->cancel(options->context, connection->work, false);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+/* One with bytes waiting is about to become a request. */
+static bool has_input(const struct mt_connection *connection)
+{
+    int n_bytes = 0;
+    return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
+}
+
+void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms)
+{
+    pthread_mutex_lock(&connections->lock);
+    int64_t latest_ns = now_ns() - age_ms * 1000000;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (connection->fd < 0 || is_active(connection->phase))
+            continue;
+        if (connection->since_ns <= latest_ns && !has_input(connection))
+            shut(connections, connection);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out)
+{
+    pthread_mutex_lock(&connections->lock);
+    *out = connections->counts;
+    pthread_mutex_unlock(&connections->lock);
+}

@@ -1,0 +1,101 @@
+/*
+ * Who is connected, since when and doing what. A thread of its own closes connections that take too
+ * long (libmicrohttpd's timeout knows only inactivity, so a byte a second lives for ever) and
+ * notices clients that leave while their request is being worked on (libmicrohttpd does not look at
+ * a suspended connection).
+ *
+ *   FRESH -> HEADER -> BODY -> WORK -> REPLY -> IDLE -> HEADER -> ...
+ *
+ * A client that has gone and one that has only finished sending (shutdown(SHUT_WR)) look the same
+ * at first: both are a FIN. So the FIN is answered with "HTTP/1.1 100 Continue", which HTTP clients
+ * ignore (RFC 9110, 15.2.1): a closed socket answers that with a reset, and then the work is
+ * cancelled; a half-closed one stays, and gets its reply.
+ *
+ * Thread-safety: every function but create and destroy is safe. The lock guards everything in here.
+ */
+#ifndef MT_SERVER_CONNECTIONS_H
+#define MT_SERVER_CONNECTIONS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sockaddr;
+struct mt_connections;
+struct mt_connection;
+
+enum mt_phase {
+    MT_PHASE_FRESH,  /* connected, no request line yet */
+    MT_PHASE_HEADER, /* the request line is there */
+    MT_PHASE_BODY,   /* the head is complete */
+    MT_PHASE_WORK,   /* the request is complete */
+    MT_PHASE_REPLY,  /* the reply is on its way */
+    MT_PHASE_IDLE,   /* the reply was sent, the connection is kept */
+    MT_N_PHASES
+};
+
+struct mt_connections_options {
+    size_t max_connections;          /* more are surplus: refused, politely */
+    size_t max_surplus;              /* connections being refused at once */
+    int64_t timeout_ms[MT_N_PHASES]; /* a phase that takes longer ends the connection; 0: never */
+    /* Called with the lock held for work that has begun and not ended: ask for its end, and return
+     * at once. has_left: because of the client, not of cancel_all. */
+    void (*cancel)(void *context, void *work, bool has_left);
+    void *context;
+};
+
+MT_MUST_CHECK enum mt_status mt_connections_create(const struct mt_connections_options *options,
+                                                   struct mt_connections **out,
+                                                   struct mt_error *err);
+
+/* Takes NULL. Joins the thread. Connections that are left are forgotten, not closed. */
+void mt_connections_destroy(struct mt_connections *connections);
+
+/* A connection that was just accepted. fd stays the caller's and open until remove. Where there are
+ * too many, the one that has been without a request for longest is closed to make room; where none
+ * is, the new one is surplus. NULL if even the surplus is exhausted. */
+struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
+                                         const struct sockaddr *address);
+void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection);
+
+void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
+                          enum mt_phase phase);
+
+/* Whether the connection is one too many and must be refused, and a number that is the same for the
+ * same address and never 0. Fixed from add to remove. */
+bool mt_connection_is_surplus(const struct mt_connection *connection);
+uint64_t mt_connection_client(const struct mt_connection *connection);
+
+/*
+ * Work for a connection's request, which another thread may end:
+ *
+ *   begin_work, start the work, watch_work, ... end_work ..., forget_work
+ *
+ * end_work comes from any thread, from begin_work on. Between watch_work and end_work a client that
+ * leaves causes options.cancel(work); when end_work has returned, cancel is not called any more.
+ * The others belong to the caller of begin_work. may_probe: the client speaks HTTP/1.1.
+ */
+void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
+                               void *work);
+void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
+                               bool may_probe);
+void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection);
+void mt_connections_forget_work(struct mt_connections *connections,
+                                struct mt_connection *connection);
+
+/* For the end of the server, to be called until it is reached: cancels all work that is watched;
+ * closes connections that have been without a request for at least age_ms and have sent nothing
+ * (the next request of a pipeline may have been read already, and then it begins at once). */
+void mt_connections_cancel_all(struct mt_connections *connections);
+void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms);
+
+struct mt_connection_counts {
+    size_t n_open;                           /* all */
+    size_t n_active;                         /* with a request: HEADER to REPLY */
+    size_t n_working;                        /* between begin_work and end_work */
+    uint64_t n_timed_out, n_left, n_evicted; /* since creation */
+};
+void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out);
+
+#endif

@@ -1,0 +1,45 @@
+#include "server/decoding_params.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+
+#include <string.h>
+
+enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
+                                          const struct mt_params *params,
+                                          struct mt_sentence_options *decoding,
+                                          struct mt_error *err)
+{
+    int64_t longest = (int64_t)mt_model_hparams(service->model)->max_positions;
+    int64_t minimum = 0, maximum = service->settings->max_decoding_length;
+    double penalty = service->settings->length_penalty;
+    enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "max_decoding_length", 1, longest, &maximum, NULL, err);
+    decoding->has_length_penalty = penalty >= 0;
+    decoding->length_penalty = penalty >= 0 ? (float)penalty : 0;
+    decoding->min_decoding_length = (size_t)minimum;
+    decoding->max_decoding_length = (size_t)maximum;
+    return status;
+}
+
+enum mt_status mt_decoding_params_split(const struct mt_service *service,
+                                        const struct mt_params *params, enum mt_split *out,
+                                        struct mt_error *err)
+{
+    static const char *const names[] = {
+        [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
+    const char *asked = service->settings->split_sentences;
+    enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
+    if (status != MT_OK)
+        return status;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(asked, names[i]) == 0) {
+            *out = (enum mt_split)i;
+            return MT_OK;
+        }
+    return mt_fail(err, MT_INVALID,
+                   "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);
+}

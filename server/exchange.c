@@ -1,0 +1,586 @@
+#include "server/exchange.h"
+
+#include "base/log.h"
+#include "server/connections.h"
+#include "server/engine.h"
+#include "server/handler.h"
+#include "server/http_gate.h"
+#include "server/metrics.h"
+#include "server/router.h"
+#include "server/stream.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
+ * because clients that are still sending do not look for a reply; a longer one ends the connection.
+ */
+#define DISCARD_FACTOR 4
+#define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
+#define MAX_REQUEST_ID_BYTES 128
+
+enum stage { STAGE_HEAD, STAGE_BODY, STAGE_RUNNING, STAGE_REPLIED };
+
+struct mt_exchange {
+    struct mt_request request; /* the handler's view */
+    struct mt_http *http;
+    struct MHD_Connection *connection;
+    struct mt_connection *slot;
+    char *target; /* as received; request.path and query are cut out of it */
+    const char *query;
+    enum stage stage;
+    const struct mt_route *route;
+    bool is_begun; /* the handler's release is due */
+    bool is_http_1_1, keeps_body;
+    struct mt_text body;
+    uint64_t n_discarded;
+    int64_t start_ns, timeout_ns;
+    bool has_rejection;
+    enum mt_rejection rejection;
+
+    /* Written before mt_connections_end_work, read after the connection was resumed. */
+    struct mt_job job;
+    enum mt_status job_status;
+    bool has_left; /* written under the connections' lock, before the job ends */
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
+                                       struct mt_connection *slot, const char *target)
+{
+    struct mt_exchange *exchange = calloc(1, sizeof *exchange);
+    if (exchange == NULL)
+        return NULL;
+    exchange->target = strdup(target);
+    if (exchange->target == NULL) {
+        free(exchange);
+        return NULL;
+    }
+    exchange->http = http;
+    exchange->connection = connection;
+    exchange->slot = slot;
+    exchange->query = "";
+    exchange->start_ns = now_ns();
+    exchange->request.service = http->options.service;
+    exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
+    mt_metrics_request_begin(http->options.service->metrics);
+    mt_connections_enter(http->connections, slot, MT_PHASE_HEADER);
+    return exchange;
+}
+
+static size_t route_index(const struct mt_exchange *exchange)
+{
+    if (exchange->route == NULL)
+        return MT_NO_ROUTE;
+    return (size_t)(exchange->route - exchange->http->options.routes);
+}
+
+void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
+{
+    struct mt_http *http = exchange->http;
+    struct mt_metrics *metrics = http->options.service->metrics;
+    unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
+    double seconds = (double)(now_ns() - exchange->start_ns) * 1e-9;
+    if (exchange->has_rejection)
+        mt_metrics_reject(metrics, exchange->rejection);
+    mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
+    mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
+           exchange->request.method ? exchange->request.method : "?",
+           exchange->route != NULL ? exchange->route->path : "(no route)", code, seconds * 1e3);
+    if (exchange->is_begun && exchange->route->handler->release != NULL)
+        exchange->route->handler->release(&exchange->request);
+    mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
+    free(exchange->request.sentences);
+    mt_params_finish(&exchange->request.params);
+    mt_reply_finish(&exchange->request.reply);
+    mt_text_finish(&exchange->body);
+    free(exchange->target);
+    free(exchange);
+}
+
+static const char *header(const struct mt_exchange *exchange, const char *name)
+{
+    return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+const char *mt_request_header(const struct mt_request *request, const char *name)
+{
+    return header((const struct mt_exchange *)request, name);
+}
+
+enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
+                                       struct mt_error *err)
+{
+    if (request->n_sentences == MT_MAX_REQUEST_SENTENCES)
+        return mt_fail(err, MT_LIMIT, "a request may have at most %d sentences",
+                       MT_MAX_REQUEST_SENTENCES);
+    if (request->n_sentences == request->sentence_capacity) {
+        size_t capacity = request->sentence_capacity > 0 ? 2 * request->sentence_capacity : 16;
+        struct mt_sentence **larger =
+            realloc(request->sentences, capacity * sizeof request->sentences[0]);
+        if (larger == NULL)
+            return mt_fail_memory(err, capacity * sizeof request->sentences[0], "sentences");
+        request->sentences = larger;
+        request->sentence_capacity = capacity;
+    }
+    request->sentences[request->n_sentences++] = sentence;
+    return MT_OK;
+}
+
+/* ---- replying ---- */
+
+static void count_rejection(struct mt_exchange *exchange, enum mt_rejection reason)
+{
+    exchange->has_rejection = true;
+    exchange->rejection = reason;
+}
+
+static void reply_failure(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+}
+
+/* Bytes that are made while they are sent. */
+#define STREAM_BLOCK_BYTES ((size_t)32 << 10)
+
+static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
+{
+    (void)position; /* MHD reads in order */
+    ssize_t n = mt_stream_read(context, buffer, n_max);
+    return n > 0    ? n
+           : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM
+                    : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void free_stream(void *context)
+{
+    mt_stream_destroy(context);
+}
+
+static struct MHD_Response *make_stream_response(struct mt_reply *reply)
+{
+    uint64_t n_bytes = mt_stream_bytes(reply->stream);
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes, STREAM_BLOCK_BYTES, read_stream,
+        reply->stream, free_stream);
+    if (response != NULL)
+        reply->stream = NULL;
+    return response;
+}
+
+static struct MHD_Response *make_response(struct mt_reply *reply)
+{
+    if (reply->stream != NULL)
+        return make_stream_response(reply);
+    if (reply->static_body != NULL)
+        return MHD_create_response_from_buffer(
+            reply->static_length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
+    char *bytes = reply->body.bytes;
+    size_t length = reply->body.length;
+    struct MHD_Response *response;
+    if (length == 0)
+        return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+    response = MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
+    if (response != NULL)
+        reply->body.bytes = NULL, reply->body.length = reply->body.capacity = 0;
+    return response;
+}
+
+/* A client's own number for its request, given back so that both logs can be joined. */
+static bool is_request_id(const char *id)
+{
+    size_t length = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "-_.:/+=");
+    return length > 0 && length <= MAX_REQUEST_ID_BYTES && id[length] == '\0';
+}
+
+static void add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
+{
+    static const char *const common[][2] = {
+        {"Access-Control-Allow-Origin", "*"},
+        {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+        {"Access-Control-Expose-Headers", "Authorization"},
+        {"Access-Control-Allow-Methods", "GET, POST"},
+        {"Access-Control-Allow-Credentials", "true"},
+        {"Access-Control-Max-Age", "1728000"},
+        {"X-Content-Type-Options", "nosniff"},
+    };
+    const struct mt_reply *reply = &exchange->request.reply;
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        MHD_add_response_header(response, common[i][0], common[i][1]);
+    const char *type = reply->content_type != NULL ? reply->content_type : "application/json";
+    if (reply->code != 304)
+        MHD_add_response_header(response, "Content-Type", type);
+    for (size_t i = 0; i < reply->n_headers; i++)
+        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
+    const char *id = header(exchange, "X-Request-ID");
+    if (id != NULL && is_request_id(id))
+        MHD_add_response_header(response, "X-Request-ID", id);
+    if (reply->close || mt_http_is_draining(exchange->http))
+        MHD_add_response_header(response, "Connection", "close");
+}
+
+/* Where every reply leaves. */
+static enum MHD_Result send_reply(struct mt_exchange *exchange)
+{
+    struct mt_reply *reply = &exchange->request.reply;
+    assert(reply->code != 0);
+    if (reply->body.status != MT_OK) {
+        struct mt_error err;
+        mt_fail(&err, reply->body.status, "the reply is larger than this server can send");
+        reply_failure(exchange, &err);
+    }
+    mt_reply_compress(reply, header(exchange, "Accept-Encoding"));
+    struct MHD_Response *response = make_response(reply);
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(exchange, response);
+    exchange->stage = STAGE_REPLIED;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
+    enum MHD_Result result = MHD_queue_response(exchange->connection, reply->code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result send_failure(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    reply_failure(exchange, err);
+    return send_reply(exchange);
+}
+
+/* ---- the head ---- */
+
+struct header_list {
+    struct mt_gate_header items[MT_MAX_HEADERS + 1];
+    size_t n;
+};
+
+static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_length, const char *value, size_t value_length)
+{
+    (void)kind;
+    struct header_list *list = context;
+    /* One more than the gate allows is enough for it to say so. */
+    if (list->n == sizeof list->items / sizeof list->items[0])
+        return MHD_NO;
+    list->items[list->n++] = (struct mt_gate_header){
+        .name = name != NULL ? name : "",
+        .value = value != NULL ? value : "",
+        .name_length = name != NULL ? name_length : 0,
+        .value_length = value != NULL ? value_length : 0,
+    };
+    return MHD_YES;
+}
+
+static void check_head(struct mt_exchange *exchange, const char *method, const char *version,
+                       struct mt_gate_result *gate)
+{
+    struct header_list list = {.n = 0};
+    MHD_get_connection_values_n(exchange->connection, MHD_HEADER_KIND, add_header, &list);
+    const struct mt_gate_head head = {
+        .method = method,
+        .target = exchange->target,
+        .version = version,
+        .headers = list.items,
+        .n_headers = list.n,
+        .max_body_bytes = exchange->http->options.max_body_bytes,
+    };
+    mt_gate_check(&head, gate);
+    exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;
+    exchange->query = gate->query;
+    if (gate->code == 0)
+        return;
+    mt_reply_error(&exchange->request.reply, gate->code, gate->message);
+    exchange->request.reply.close = gate->must_close;
+    count_rejection(exchange, gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
+}
+
+static void route_request(struct mt_exchange *exchange, const char *method,
+                          const struct mt_gate_result *gate)
+{
+    const struct mt_http_options *options = &exchange->http->options;
+    struct mt_reply *reply = &exchange->request.reply;
+    struct mt_routing routing;
+    mt_route_find(options->routes, options->n_routes, method, gate->path, gate->path_length,
+                  &routing);
+    exchange->route = routing.route;
+    switch (routing.match) {
+    case MT_ROUTE_FOUND:
+        exchange->request.method = routing.route->method;
+        exchange->request.path = routing.route->path;
+        exchange->keeps_body = strcmp(routing.route->method, "POST") == 0;
+        return;
+    case MT_ROUTE_OPTIONS:
+        reply->code = 200;
+        break;
+    case MT_ROUTE_WRONG_METHOD:
+        mt_reply_error(reply, 405, "The method is not allowed for the requested URL.");
+        break;
+    case MT_ROUTE_UNKNOWN:
+        mt_reply_error(reply, 404, "The requested URL was not found on the server.");
+        return;
+    }
+    mt_reply_header(reply, "Allow", routing.allow);
+}
+
+static void refuse_surplus(struct mt_exchange *exchange)
+{
+    if (exchange->route != NULL && exchange->route->is_vital)
+        return;
+    mt_reply_error(&exchange->request.reply, 503, "too many connections: try again later");
+    mt_reply_header(&exchange->request.reply, "Retry-After", "1");
+    exchange->request.reply.close = true;
+    count_rejection(exchange, MT_REJECTED_CONNECTIONS);
+}
+
+static uint64_t max_discarded(const struct mt_exchange *exchange)
+{
+    uint64_t limit_bytes = DISCARD_FACTOR * (uint64_t)exchange->http->options.max_body_bytes;
+    return limit_bytes > MIN_DISCARD_BYTES ? limit_bytes : MIN_DISCARD_BYTES;
+}
+
+static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *method,
+                                    const char *version)
+{
+    struct mt_reply *reply = &exchange->request.reply;
+    struct mt_gate_result gate;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_BODY);
+    check_head(exchange, method, version, &gate);
+    if (reply->code == 0)
+        route_request(exchange, method, &gate);
+    if (reply->code == 0 && mt_connection_is_surplus(exchange->slot))
+        refuse_surplus(exchange);
+    exchange->stage = STAGE_BODY;
+    exchange->body.limit_bytes = exchange->http->options.max_body_bytes;
+    if (reply->code == 0)
+        return MHD_YES;
+    /* The answer is known before the body: wait for one that is short, so that the connection
+     * lives on and clients see the reply, but do not ask for one with 100 Continue. */
+    bool is_short = gate.content_length <= DISCARD_FACTOR * exchange->http->options.max_body_bytes;
+    bool is_worth_reading = is_short && !gate.expects_continue;
+    if (!gate.must_close && (!gate.has_body || is_worth_reading))
+        return MHD_YES;
+    return send_reply(exchange);
+}
+
+/* ---- the body ---- */
+
+static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *bytes, size_t length)
+{
+    struct mt_reply *reply = &exchange->request.reply;
+    if (reply->code == 0 && exchange->keeps_body) {
+        mt_text_append(&exchange->body, bytes, length);
+        if (exchange->body.status == MT_OK)
+            return MHD_YES;
+        struct mt_error err;
+        mt_fail(&err, exchange->body.status, "the request body is longer than this server accepts");
+        reply_failure(exchange, &err);
+        count_rejection(exchange, MT_REJECTED_TOO_LARGE);
+        mt_text_finish(&exchange->body);
+    }
+    exchange->n_discarded += length;
+    return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
+}
+
+/* The media type without its parameters: its length. */
+static size_t type_length(const char *type)
+{
+    size_t length = strcspn(type, ";");
+    while (length > 0 && (type[length - 1] == ' ' || type[length - 1] == '\t'))
+        length--;
+    return length;
+}
+
+static bool is_type(const char *type, const char *name)
+{
+    return type_length(type) == strlen(name) && strncasecmp(type, name, strlen(name)) == 0;
+}
+
+static bool is_json_type(const char *type)
+{
+    size_t length = type_length(type);
+    return is_type(type, "application/json") ||
+           (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
+}
+
+/* All encodings end up in request.params. */
+static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_params *params = &exchange->request.params;
+    const struct mt_text *body = &exchange->body;
+    const char *type = header(exchange, "Content-Type");
+    bool has_query = exchange->query[0] != '\0';
+    if (type == NULL)
+        type = "";
+    if (body->length > 0 && is_type(type, "application/x-www-form-urlencoded"))
+        return mt_params_parse_form(params, body->bytes, body->length, true, err);
+    if (is_json_type(type) && (body->length > 0 || (exchange->keeps_body && !has_query)))
+        return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
+    if (body->length == 0)
+        return mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
+    if (!exchange->route->is_strict_about_type && !is_type(type, "multipart/form-data"))
+        return MT_OK;
+    mt_fail(err, MT_UNSUPPORTED,
+            "Content-Type is \"%.60s\", expected application/json or "
+            "application/x-www-form-urlencoded",
+            type);
+    mt_reply_error(&exchange->request.reply, 415, err->message);
+    return MT_OK;
+}
+
+/* ---- the work ---- */
+
+static enum MHD_Result finish_request(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    const struct mt_handler *handler = exchange->route->handler;
+    struct mt_error err;
+    if (handler->finish(request, &err) != MT_OK)
+        return send_failure(exchange, &err);
+    if (request->reply.code == 0)
+        request->reply.code = 200;
+    return send_reply(exchange);
+}
+
+/* A worker's thread. After end_work nobody cancels, and after resume the exchange may be gone. */
+static void job_done(struct mt_job *job, enum mt_status status)
+{
+    struct mt_exchange *exchange = job->user;
+    struct MHD_Connection *connection = exchange->connection;
+    exchange->job_status = status;
+    mt_connections_end_work(exchange->http->connections, exchange->slot);
+    MHD_resume_connection(connection);
+}
+
+void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
+{
+    exchange->has_left |= has_left;
+    mt_engine_cancel(exchange->http->options.service->engine, &exchange->job);
+}
+
+/* Suspends first: the job may end before mt_engine_submit returns. */
+static enum MHD_Result run_sentences(struct mt_exchange *exchange)
+{
+    struct mt_http *http = exchange->http;
+    struct mt_error err;
+    exchange->job = (struct mt_job){
+        .sentences = exchange->request.sentences,
+        .n_sentences = exchange->request.n_sentences,
+        .client = mt_connection_client(exchange->slot),
+        .deadline_ns = now_ns() + exchange->timeout_ns,
+        .on_done = job_done,
+        .user = exchange,
+    };
+    exchange->stage = STAGE_RUNNING;
+    MHD_suspend_connection(exchange->connection);
+    mt_connections_begin_work(http->connections, exchange->slot, exchange);
+    enum mt_status status = mt_engine_submit(http->options.service->engine, &exchange->job, &err);
+    if (status == MT_OK) {
+        mt_connections_watch_work(http->connections, exchange->slot, exchange->is_http_1_1);
+        return MHD_YES;
+    }
+    /* Not accepted: the reply waits in the exchange until the connection is back. */
+    reply_failure(exchange, &err);
+    if (status == MT_BUSY)
+        count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
+    else if (status == MT_CANCELLED)
+        count_rejection(exchange, MT_REJECTED_DRAINING);
+    mt_connections_end_work(http->connections, exchange->slot);
+    MHD_resume_connection(exchange->connection);
+    return MHD_YES;
+}
+
+/* After the connection was resumed. */
+static enum MHD_Result finish_work(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    mt_connections_forget_work(exchange->http->connections, exchange->slot);
+    if (exchange->request.reply.code != 0)
+        return send_reply(exchange);
+    if (exchange->job_status == MT_OK)
+        return finish_request(exchange);
+    if (exchange->job_status == MT_TIMEOUT) {
+        count_rejection(exchange, MT_REJECTED_TIMEOUT);
+        mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
+                (double)exchange->timeout_ns * 1e-9);
+    } else {
+        count_rejection(exchange,
+                        exchange->has_left ? MT_REJECTED_CLIENT_GONE : MT_REJECTED_DRAINING);
+        mt_fail(&err, MT_CANCELLED, "the server is shutting down");
+        exchange->request.reply.close = true;
+    }
+    return send_failure(exchange, &err);
+}
+
+/* X-Request-Timeout: seconds that the client is going to wait. */
+static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error *err)
+{
+    double limit = (double)exchange->http->options.request_timeout_ms * 1e-3;
+    const char *text = header(exchange, "X-Request-Timeout");
+    double seconds = limit;
+    if (text != NULL && (!mt_parse_number(text, &seconds) || seconds < 0))
+        return mt_fail(err, MT_INVALID,
+                       "X-Request-Timeout is \"%.40s\", expected a number of seconds", text);
+    exchange->timeout_ns = (int64_t)(fmin(seconds, limit) * 1e9);
+    return MT_OK;
+}
+
+static enum mt_status begin_request(struct mt_exchange *exchange, struct mt_error *err)
+{
+    const struct mt_handler *handler = exchange->route->handler;
+    enum mt_status status = read_timeout(exchange, err);
+    if (status == MT_OK)
+        status = parse_params(exchange, err);
+    mt_text_finish(&exchange->body);
+    if (status != MT_OK || exchange->request.reply.code != 0 || handler->begin == NULL)
+        return status;
+    exchange->is_begun = true;
+    return handler->begin(&exchange->request, err);
+}
+
+static enum MHD_Result handle_request(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_error err;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
+    if (request->reply.code != 0)
+        return send_reply(exchange);
+    request->is_draining = mt_http_is_draining(exchange->http);
+    if (begin_request(exchange, &err) != MT_OK)
+        return send_failure(exchange, &err);
+    if (request->reply.code != 0)
+        return send_reply(exchange);
+    if (request->n_sentences == 0)
+        return finish_request(exchange);
+    return run_sentences(exchange);
+}
+
+enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
+                                    const char *version, const char *upload, size_t *n_upload)
+{
+    size_t n = *n_upload;
+    switch (exchange->stage) {
+    case STAGE_HEAD:
+        return receive_head(exchange, method, version);
+    case STAGE_BODY:
+        if (n == 0)
+            return handle_request(exchange);
+        *n_upload = 0;
+        return receive_body(exchange, upload, n);
+    case STAGE_RUNNING:
+        return finish_work(exchange);
+    case STAGE_REPLIED:
+        break;
+    }
+    return MHD_NO;
+}

@@ -1,0 +1,49 @@
+/*
+ * One exchange: a request and its reply, from the request line to the last byte sent. The one place
+ * that replies.
+ *
+ *   HEAD -> BODY -> (RUNNING) -> REPLIED
+ *
+ * In RUNNING the connection is suspended and the sentences are the engine's; the exchange itself
+ * stays the HTTP thread's. libmicrohttpd does not touch a suspended connection, so an exchange
+ * never ends before its job: mt_job.on_done is what resumes the connection.
+ *
+ * Only http.c uses this. Thread-safety: the HTTP thread alone, but for mt_exchange_cancel.
+ */
+#ifndef MT_SERVER_EXCHANGE_H
+#define MT_SERVER_EXCHANGE_H
+
+#include "server/http.h"
+
+#include <stdatomic.h>
+
+#include <microhttpd.h>
+
+struct mt_connection;
+struct mt_connections;
+struct mt_exchange;
+
+struct mt_http {
+    struct mt_http_options options;
+    struct MHD_Daemon *daemon;
+    struct mt_connections *connections;
+    int listen_fd; /* ours again once draining; else -1 */
+    atomic_bool is_draining;
+};
+
+/* NULL without memory; the request is then cut off. */
+struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
+                                       struct mt_connection *slot, const char *target);
+
+/* libmicrohttpd's access handler: called for the head, for each piece of the body, for its end, and
+ * after the job has ended. */
+enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
+                                    const char *version, const char *upload, size_t *n_upload);
+
+/* is_complete: the reply was sent to its end. */
+void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete);
+
+/* Asks the engine to end the exchange's job, which must not have ended. Any thread. */
+void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * What a route does with a request. The HTTP side (http.c) receives, checks and parses; a handler
+ * says which sentences have to be decoded and afterwards writes the reply. Handlers see neither
+ * sockets nor libmicrohttpd, and never block.
+ *
+ *   begin (HTTP thread) -> the sentences run in the engine -> finish (HTTP thread) -> reply
+ *
+ * The HTTP thread is one; a request is touched by one thread at a time, so handlers need no locks.
+ */
+#ifndef MT_SERVER_HANDLER_H
+#define MT_SERVER_HANDLER_H
+
+#include "server/language.h"
+#include "server/params.h"
+#include "server/reply.h"
+
+struct mt_engine;
+struct mt_http;
+struct mt_metrics;
+struct mt_model;
+struct mt_sentence;
+struct mt_settings;
+struct mt_splitter;
+
+/* What all handlers work with. Immutable while any request holds it; borrowed everywhere. */
+struct mt_service {
+    const struct mt_settings *settings;
+    const struct mt_model *model;
+    struct mt_engine *engine;
+    struct mt_metrics *metrics;
+    struct mt_http *http;
+    struct mt_splitter *splitter; /* for mt_translation_create, in begin alone */
+    const char *model_label;      /* the directory's name, fit for a metrics label */
+    /* What the model translates, normalised (language.h); "" where it does not say. */
+    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
+};
+
+/* Most sentences of one request; one more is MT_LIMIT. */
+#define MT_MAX_REQUEST_SENTENCES 20000
+
+struct mt_request {
+    const struct mt_service *service;
+    const char *method; /* "GET" for HEAD too */
+    const char *path;   /* as routed: "/translate" */
+    struct mt_params params;
+    bool is_draining; /* the server is about to stop */
+
+    /* For the handler: its own state, made in begin, freed in release. NULL before. */
+    void *state;
+    /* For the handler to fill; see reply.h. */
+    struct mt_reply reply;
+
+    /* Filled by mt_request_add_sentence; read by the HTTP side. */
+    struct mt_sentence **sentences;
+    size_t n_sentences, sentence_capacity;
+};
+
+/* Adds a sentence to what the request has to decode. Borrowed: it stays the handler's, who destroys
+ * it in release. Only in begin. */
+MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
+                                                     struct mt_sentence *sentence,
+                                                     struct mt_error *err);
+
+/* A header of the request, or NULL; borrowed, valid during begin and finish. */
+const char *mt_request_header(const struct mt_request *request, const char *name);
+
+struct mt_handler {
+    /*
+     * Checks request->params, sets up request->state and adds sentences. NULL: nothing to do.
+     * Anything but MT_OK is answered as an error with err's message (reply.h has the table), and so
+     * is a reply.code that begin sets itself; finish is not called then. All sentences of a request
+     * are one job: they are admitted to the queue together or not at all (503).
+     */
+    enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
+
+    /*
+     * Called when every sentence has ended well, and at once where there are none. Appends the body
+     * to request->reply.body. Errors as above. Not called for requests that were cancelled, expired
+     * or refused.
+     */
+    enum mt_status (*finish)(struct mt_request *request, struct mt_error *err);
+
+    /* Frees request->state, which may be NULL or half-built. Called exactly once for every request
+     * for which begin was called, when no thread uses its sentences any more. NULL: nothing to do.
+     */
+    void (*release)(struct mt_request *request);
+};
+
+#endif

@@ -1,0 +1,46 @@
+#include "server/health_api.h"
+
+#include "config/settings.h"
+#include "server/connections.h"
+#include "server/engine.h"
+#include "server/http.h"
+#include "server/metrics.h"
+
+static enum mt_status finish_health(struct mt_request *request, struct mt_error *err)
+{
+    mt_text_append_string(&request->reply.body, "{\"status\":\"ok\"}");
+    return mt_text_check(&request->reply.body, "the state of health", err);
+}
+
+const struct mt_handler mt_health_handler = {.finish = finish_health};
+
+static enum mt_status finish_ready(struct mt_request *request, struct mt_error *err)
+{
+    if (request->is_draining)
+        return mt_fail(err, MT_BUSY, "the server is shutting down");
+    return finish_health(request, err);
+}
+
+const struct mt_handler mt_ready_handler = {.finish = finish_ready};
+
+static enum mt_status finish_metrics(struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_engine_stats engine;
+    struct mt_connection_counts connections;
+    mt_engine_stats(service->engine, &engine);
+    mt_http_count(service->http, &connections);
+    const struct mt_metrics_sources sources = {
+        .version = MT_VERSION,
+        .model = service->model_label,
+        .precision = service->settings->precision,
+        .is_ready = !request->is_draining,
+        .engine = &engine,
+        .connections = &connections,
+    };
+    mt_metrics_render(service->metrics, &sources, &request->reply.body);
+    request->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    return mt_text_check(&request->reply.body, "the metrics", err);
+}
+
+const struct mt_handler mt_metrics_handler = {.finish = finish_metrics};

@@ -1,0 +1,245 @@
+#include "server/http.h"
+
+#include "base/log.h"
+#include "server/connections.h"
+#include "server/exchange.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Descriptors for everything that is no connection: logs, epolls, model files, the listener. */
+#define OTHER_DESCRIPTORS 64
+
+static void cancel_work(void *context, void *work, bool has_left)
+{
+    (void)context;
+    mt_exchange_cancel(work, has_left);
+}
+
+enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_http **out,
+                              struct mt_error *err)
+{
+    struct mt_http *http = calloc(1, sizeof *http);
+    if (http == NULL)
+        return mt_fail_memory(err, sizeof *http, "HTTP server");
+    http->options = *options;
+    http->listen_fd = -1;
+    const struct mt_connections_options connections = {
+        .max_connections = options->max_connections,
+        .max_surplus = MT_SURPLUS_CONNECTIONS,
+        .timeout_ms =
+            {
+                [MT_PHASE_FRESH] = options->header_timeout_ms,
+                [MT_PHASE_HEADER] = options->header_timeout_ms,
+                [MT_PHASE_BODY] = options->body_timeout_ms,
+                [MT_PHASE_WORK] = 0, /* the engine keeps the request's deadline */
+                [MT_PHASE_REPLY] = MT_REPLY_TIMEOUT_MS,
+                [MT_PHASE_IDLE] = options->idle_timeout_ms,
+            },
+        .cancel = cancel_work,
+    };
+    enum mt_status status = mt_connections_create(&connections, &http->connections, err);
+    if (status != MT_OK) {
+        free(http);
+        return status;
+    }
+    *out = http;
+    return MT_OK;
+}
+
+static struct mt_connection *slot_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct mt_http *http = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (*socket_context != NULL)
+            mt_connections_remove(http->connections, *socket_context);
+        return;
+    }
+    const union MHD_ConnectionInfo *fd =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *address =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *socket_context = mt_connections_add(http->connections, fd->connect_fd,
+                                         address != NULL ? address->client_addr : NULL);
+}
+
+/* Called with the request line, before libmicrohttpd takes the target apart. What it returns is the
+ * exchange that the other callbacks get. */
+static void *on_request_line(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct mt_http *http = context;
+    struct mt_connection *slot = slot_of(connection);
+    if (slot == NULL)
+        return NULL;
+    return mt_exchange_create(http, connection, slot, target != NULL ? target : "");
+}
+
+static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *url,
+                                 const char *method, const char *version, const char *upload,
+                                 size_t *n_upload, void **exchange)
+{
+    (void)context, (void)connection, (void)url;
+    if (*exchange == NULL)
+        return MHD_NO;
+    return mt_exchange_advance(*exchange, method, version, upload, n_upload);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **exchange,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)context, (void)connection;
+    if (*exchange != NULL)
+        mt_exchange_destroy(*exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    *exchange = NULL;
+}
+
+/* Targets stay as they were received; routes match exactly. */
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context, (void)connection;
+    return strlen(text);
+}
+
+/* What libmicrohttpd has to say is about single connections, and of interest to those who look. */
+MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
+{
+    (void)context;
+    char message[256];
+    vsnprintf(message, sizeof message, format, arguments);
+    message[strcspn(message, "\n")] = '\0';
+    mt_log(MT_LOG_DEBUG, "libmicrohttpd: %s", message);
+}
+
+static void panic(void *context, const char *file, unsigned line, const char *reason)
+{
+    (void)context;
+    mt_log(MT_LOG_ERROR, "libmicrohttpd gave up at %s:%u: %s", file, line, reason);
+    abort();
+}
+
+static enum mt_status reserve_descriptors(size_t max_connections, struct mt_error *err)
+{
+    rlim_t needed = max_connections + MT_SURPLUS_CONNECTIONS + OTHER_DESCRIPTORS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return mt_fail(err, MT_IO, "cannot read the limit on open files: %s", strerror(errno));
+    if (limit.rlim_cur >= needed)
+        return MT_OK;
+    rlim_t allowed = limit.rlim_max;
+    limit.rlim_cur = needed;
+    if (needed > allowed || setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return mt_fail(err, MT_LIMIT,
+                       "max_connections is %zu, which needs %llu open files, but the limit is %llu "
+                       "(ulimit -n)",
+                       max_connections, (unsigned long long)needed, (unsigned long long)allowed);
+    return MT_OK;
+}
+
+enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
+{
+    enum mt_status status = reserve_descriptors(http->options.max_connections, err);
+    if (status != MT_OK) {
+        close(listen_fd);
+        return status;
+    }
+    MHD_set_panic_func(panic, NULL);
+    unsigned limit = (unsigned)(http->options.max_connections + MT_SURPLUS_CONNECTIONS);
+    /* Not strict: its own refusals of 0.9.75 send two heads, and the gate refuses the same. */
+    // clang-format off
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, on_access, http,
+        MHD_OPTION_EXTERNAL_LOGGER, log_message, NULL,
+        MHD_OPTION_LISTEN_SOCKET, listen_fd,
+        MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MT_CONNECTION_BYTES,
+        MHD_OPTION_STRICT_FOR_CLIENT, 0,
+        MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_END);
+    // clang-format on
+    if (http->daemon != NULL)
+        return MT_OK;
+    /* libmicrohttpd has closed listen_fd on some of its ways out; nobody can tell. */
+    return mt_fail(err, MT_IO, "libmicrohttpd could not start: %s", strerror(errno));
+}
+
+/* Connections that the kernel has completed are clients that we have accepted, in their eyes. */
+static void take_backlog(struct mt_http *http, int listen_fd)
+{
+    for (;;) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int fd =
+            accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0)
+            return;
+        /* It owns the descriptor, whatever it returns. */
+        MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length);
+    }
+}
+
+/* shutdown, not close: the HTTP thread may be about to accept, and must not find another file under
+ * that number. */
+void mt_http_drain(struct mt_http *http)
+{
+    if (atomic_exchange(&http->is_draining, true))
+        return;
+    http->listen_fd = MHD_quiesce_daemon(http->daemon);
+    if (http->listen_fd < 0)
+        return;
+    take_backlog(http, http->listen_fd);
+    shutdown(http->listen_fd, SHUT_RDWR);
+}
+
+void mt_http_close_idle(struct mt_http *http)
+{
+    mt_connections_close_idle(http->connections, 100);
+}
+
+void mt_http_cancel(struct mt_http *http)
+{
+    mt_connections_cancel_all(http->connections);
+}
+
+void mt_http_destroy(struct mt_http *http)
+{
+    if (http == NULL)
+        return;
+    if (http->daemon != NULL) {
+        mt_http_drain(http);
+        MHD_stop_daemon(http->daemon);
+        if (http->listen_fd >= 0)
+            close(http->listen_fd);
+    }
+    mt_connections_destroy(http->connections);
+    free(http);
+}
+
+bool mt_http_is_draining(const struct mt_http *http)
+{
+    return atomic_load(&http->is_draining);
+}
+
+void mt_http_count(struct mt_http *http, struct mt_connection_counts *out)
+{
+    mt_connections_count(http->connections, out);
+}

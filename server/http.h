@@ -1,0 +1,62 @@
+/*
+ * The HTTP server: libmicrohttpd with one epoll thread. A request is received and checked there,
+ * its sentences run in the engine while the connection is suspended, and the reply is rendered
+ * there again; the thread never waits for a translation.
+ *
+ * Thread-safety: create, start and destroy one thread at a time, the others safe.
+ */
+#ifndef MT_SERVER_HTTP_H
+#define MT_SERVER_HTTP_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_connection_counts;
+struct mt_http;
+struct mt_route;
+struct mt_service;
+
+/* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
+#define MT_CONNECTION_BYTES (48 * 1024)
+/* Connections beyond the limit that are being told so at once. */
+#define MT_SURPLUS_CONNECTIONS 64
+/* A client that reads its reply slower than that is cut off. */
+#define MT_REPLY_TIMEOUT_MS 120000
+/* Largest reply. */
+#define MT_MAX_REPLY_BYTES ((size_t)256 << 20)
+
+struct mt_http_options {
+    const struct mt_service *service; /* borrowed, like routes */
+    const struct mt_route *routes;
+    size_t n_routes;
+    size_t max_connections;
+    size_t max_body_bytes;
+    int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms, request_timeout_ms;
+};
+
+MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,
+                                            struct mt_http **out, struct mt_error *err);
+
+/* Takes listen_fd, on failure too, and begins to accept. Raises the limit on descriptors where
+ * max_connections needs it; MT_LIMIT where the system does not allow that. */
+MT_MUST_CHECK enum mt_status mt_http_start(struct mt_http *http, int listen_fd,
+                                           struct mt_error *err);
+
+/*
+ * The end, in this order: drain stops accepting (connections that the kernel has already accepted
+ * are taken in), marks the server as not ready and ends each connection with its next reply;
+ * close_idle, again and again, closes connections without a request; cancel ends the work that is
+ * left; destroy, when no work is left, cuts off what is still connected.
+ */
+void mt_http_drain(struct mt_http *http);
+void mt_http_close_idle(struct mt_http *http);
+void mt_http_cancel(struct mt_http *http);
+/* Takes NULL. */
+void mt_http_destroy(struct mt_http *http);
+
+bool mt_http_is_draining(const struct mt_http *http);
+void mt_http_count(struct mt_http *http, struct mt_connection_counts *out);
+
+#endif

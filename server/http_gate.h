@@ -1,0 +1,68 @@
+/*
+ * The gate: what a request head must look like before anything else is done with it. libmicrohttpd
+ * accepts heads that RFC 9112 calls invalid, among them those with which one party sees one request
+ * and the next party two (request smuggling); they end here, with the connection.
+ *
+ * Pure functions over what was received. Thread-safety: safe.
+ */
+#ifndef MT_SERVER_HTTP_GATE_H
+#define MT_SERVER_HTTP_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest request target, and all names and values of a request's headers together. */
+#define MT_MAX_TARGET_BYTES (16 * 1024)
+#define MT_MAX_HEADER_BYTES (16 * 1024)
+#define MT_MAX_HEADERS 100
+
+struct mt_gate_header {
+    const char *name, *value;
+    size_t name_length, value_length;
+};
+
+struct mt_gate_head {
+    const char *method;
+    const char *target;  /* as received: path and query, nothing decoded */
+    const char *version; /* "HTTP/1.1" */
+    const struct mt_gate_header *headers;
+    size_t n_headers;
+    uint64_t max_body_bytes;
+};
+
+/* What the gate found out; pointers are into the head. */
+struct mt_gate_result {
+    unsigned code;       /* 0: let in; else the HTTP code */
+    const char *message; /* static; of a refusal */
+    bool must_close;     /* the connection cannot be trusted or used any further */
+    const char *path;
+    size_t path_length;
+    const char *query; /* behind '?'; "" where there is none */
+    bool has_body;     /* a Content-Length above 0, or chunked */
+    bool is_chunked, has_length;
+    uint64_t content_length;
+    bool expects_continue;
+};
+
+/*
+ * Refusals:
+ *
+ * - 400 and close: Transfer-Encoding that is not exactly one "chunked", or together with
+ *   Content-Length, or in HTTP/1.0; more than one Content-Length; a length that is no number; more
+ *   than one Host, or none in HTTP/1.1; a header name or method that is no token; a control
+ *   character in a value
+ * - 400: a target that does not begin with '/', or has control characters, blanks, bytes above 0x7E
+ *   or %00 in it; "*" is for OPTIONS alone
+ * - 411: POST, PUT or PATCH without Content-Length or chunked
+ * - 413: Content-Length above max_body_bytes
+ * - 414, 431: longer than the limits above
+ * - 417: Expect with anything but 100-continue
+ * - 505 and close: another version than HTTP/1.0 and HTTP/1.1
+ */
+void mt_gate_check(const struct mt_gate_head *head, struct mt_gate_result *out);
+
+/* A field of a request head by name, without regard to case; NULL where there is none. */
+const struct mt_gate_header *mt_gate_find(const struct mt_gate_head *head, const char *name);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * What the model looked at while it translated a text, ready to be written in any format: for every
+ * sentence its tokens with their places in the texts, the attention matrices that were asked for,
+ * and one alignment matrix made from chosen heads of the cross-attention.
+ *
+ *   T output tokens = T decoder steps, S source tokens
+ *   row t of cross [T, S] and decoder [T, T]: step t, which read input_tokens[t] (the start token
+ *   first) and wrote output_tokens[t]
+ *   encoder [S, S]
+ *
+ * Matrices are not copied: they are read row by row out of the trace (or, in tests, out of plain
+ * arrays) when a format wants them.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_INSPECTION_H
+#define MT_SERVER_INSPECTION_H
+
+#include "base/text.h"
+#include "model/sentence.h"
+#include "model/tokenizer.h"
+#include "model/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What may be asked for ------------------------------------------------------------------------ */
+
+/* Layers or heads by number, from 0; -1 is the last one, -2 the one before. n 0: all. */
+#define MT_MAX_INDICES 64
+struct mt_index_list {
+    size_t n;
+    int values[MT_MAX_INDICES];
+};
+
+/* What a kind's [layers, heads, rows, columns] is averaged over. */
+enum mt_reduce { MT_REDUCE_NONE, MT_REDUCE_HEADS, MT_REDUCE_LAYERS, MT_REDUCE_ALL };
+
+enum mt_alignment_mode { MT_ALIGNMENT_MEAN, MT_ALIGNMENT_MAX };
+
+/* Which step speaks for output token t: the one that wrote it (step t), or the one that read it
+ * (step t + 1; the last token was never read, step T - 1 speaks for it too). Which of the two fits
+ * depends on the model and the layer. */
+enum mt_alignment_shift { MT_SHIFT_OUTPUT, MT_SHIFT_INPUT };
+
+struct mt_alignment_choice {
+    struct mt_index_list layers, heads; /* layers empty: the upper half of the decoder */
+    enum mt_alignment_mode mode;
+    enum mt_alignment_shift shift;
+};
+
+/* {0}: the alignment alone, all heads, 4 decimals. */
+struct mt_inspection_options {
+    unsigned kinds; /* tensors wanted: enum mt_trace_kind or'ed */
+    struct mt_index_list layers, heads;
+    enum mt_reduce reduce;
+    struct mt_alignment_choice alignment;
+    int decimals;        /* of numbers in text formats, 1 to 9; 0: 4 */
+    size_t n_top;        /* most probable next tokens per step, 0 to MT_MAX_TOP */
+    uint64_t max_values; /* numbers in all matrices together; 0: no limit */
+};
+
+/* What it is made from --------------------------------------------------------------------------
+ */
+
+/* Where attention weights are read. shape is all 0 for a kind that was not traced. */
+struct mt_attention {
+    struct mt_trace_shape (*shape)(const void *context, enum mt_trace_kind kind);
+    const float *(*row)(const void *context, enum mt_trace_kind kind, size_t layer, size_t head,
+                        size_t row);
+    const void *context; /* borrowed */
+};
+struct mt_attention mt_attention_of_trace(const struct mt_trace *trace);
+
+struct mt_inspection_model {
+    const char *id; /* "en-de" */
+    const char *source_lang, *target_lang;
+    size_t n_encoder_layers, n_decoder_layers, n_encoder_heads, n_decoder_heads, d_model;
+};
+
+/* One sentence as it comes. Everything but the attention is copied. */
+struct mt_inspection_part {
+    size_t source_begin, source_end;      /* bytes in the source text */
+    size_t target_begin, target_end;      /* bytes in the target text */
+    const struct mt_token *source_tokens; /* offsets relative to source_begin */
+    size_t n_source;
+    const struct mt_token *output_tokens; /* offsets relative to target_begin */
+    size_t n_output;
+    struct mt_token start;                 /* what the decoder began with: id and piece */
+    const float *logprobs;                 /* of the output tokens; NULL: unknown */
+    const struct mt_top_token *const *top; /* options.n_top per step; NULL: unknown */
+    const float *entropy;                  /* of each step's distribution, in nats; NULL: unknown */
+    struct mt_attention attention;
+    float score;
+    bool has_eos;
+    bool was_cut;
+};
+
+struct mt_inspection_input {
+    struct mt_inspection_model model;
+    const char *source_text, *target_text; /* well-formed UTF-8 */
+    size_t source_length, target_length;
+    const struct mt_inspection_part *parts;
+    size_t n_parts;
+    bool is_forced; /* the target was given, not found */
+    /* The piece of a target id, for the tokens of top; NULL where there is none. */
+    const char *(*target_piece)(const void *context, int32_t id);
+    const void *context;
+};
+
+/* What it holds ---------------------------------------------------------------------------------
+ */
+
+/* A piece of a text in the three units that programs count in: UTF-8 bytes (C, Rust), code points
+ * (Python), UTF-16 code units (JavaScript, Java). */
+struct mt_offsets {
+    size_t begin, end;
+    size_t begin_char, end_char;
+    size_t begin_utf16, end_utf16;
+};
+
+struct mt_inspected_token {
+    const char *piece; /* raw: U+2581 for a blank */
+    int32_t id;
+    bool special, unknown;
+    bool has_place;       /* at is meaningful: input_tokens[0] stands in no text */
+    struct mt_offsets at; /* in the whole text */
+    bool has_logprob;
+    float logprob;
+};
+
+struct mt_inspected_candidate {
+    const char *piece;
+    int32_t id;
+    float logprob;
+};
+
+/* A hard link: output token target is best explained by source token source. */
+struct mt_link {
+    size_t source, target;
+};
+
+struct mt_inspected_sentence {
+    struct mt_offsets source, target; /* in the whole texts */
+    struct mt_inspected_token *source_tokens;
+    size_t n_source;
+    struct mt_inspected_token *input_tokens, *output_tokens;
+    size_t n_steps;
+    struct mt_inspected_candidate *top; /* [n_steps, n_top], or NULL */
+    float *entropy;                     /* of each step's distribution in nats, or NULL */
+    struct mt_attention attention;
+    float *alignment;      /* [n_steps, n_source]: row t belongs to output token t and sums to 1 */
+    struct mt_link *links; /* ascending by source, special tokens left out */
+    size_t n_links;
+    float score;
+    bool has_eos, was_cut;
+};
+
+/* Layers and heads after checking. */
+struct mt_selection {
+    size_t n_layers, n_heads;
+    size_t layers[MT_MAX_INDICES], heads[MT_MAX_INDICES];
+};
+
+struct mt_inspection {
+    struct mt_inspection_model model;
+    const char *source_text, *target_text;
+    size_t source_length, target_length;
+    struct mt_inspected_sentence *sentences;
+    size_t n_sentences;
+    bool is_forced;
+    struct mt_inspection_options options;    /* as given, defaults filled in */
+    struct mt_selection alignment_selection; /* what the alignment was made from */
+    uint64_t n_values;                       /* numbers in all matrices */
+    struct mt_inspection_memory *memory;     /* not for the reader */
+};
+
+/*
+ * MT_INVALID: a layer or head that the model does not have. MT_LIMIT: more than options.max_values,
+ * with both numbers. MT_INVALID too where the trace lacks a kind that is wanted or has another
+ * shape than the tokens. Cross-attention must always be traced. Attention stays borrowed.
+ */
+MT_MUST_CHECK enum mt_status mt_inspection_create(const struct mt_inspection_input *input,
+                                                  const struct mt_inspection_options *options,
+                                                  struct mt_inspection **out, struct mt_error *err);
+
+/* Takes NULL. */
+void mt_inspection_destroy(struct mt_inspection *inspection);
+
+/* Makes owner live as long as the inspection: destroy is called on it at the end. For what the
+ * attention is borrowed from. */
+void mt_inspection_keep(struct mt_inspection *inspection, void *owner, void (*destroy)(void *));
+
+/* Checks options against a model before anything is decoded: MT_INVALID as above. */
+MT_MUST_CHECK enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
+                                                 const struct mt_inspection_options *options,
+                                                 struct mt_error *err);
+
+/* Numbers in the matrices of one sentence with these lengths: those of the tensors after reduction,
+ * and the alignment's. options must have passed mt_inspection_check. */
+uint64_t mt_inspection_count_values(const struct mt_inspection_model *model,
+                                    const struct mt_inspection_options *options, size_t n_source,
+                                    size_t n_steps);
+
+/* Tensors ---------------------------------------------------------------------------------------
+ */
+
+#define MT_MAX_TENSORS 3
+
+/* One kind of one sentence, selected and reduced: shape is [layers, heads, rows, columns] without
+ * the axes that were averaged away. */
+struct mt_attention_tensor {
+    const char *name; /* "cross", "encoder", "decoder" */
+    enum mt_trace_kind kind;
+    size_t rank;
+    size_t shape[4];
+    size_t n_matrices, n_rows, n_columns; /* n_matrices: product of the axes before the last two */
+    struct mt_selection selection;        /* what the layer and head axes count, or averaged */
+    const struct mt_inspected_sentence *sentence;
+    struct mt_inspection *inspection;
+    enum mt_reduce reduce;
+};
+
+/* The tensors of a sentence that options.kinds asked for, in the order encoder, decoder, cross.
+ * Returns how many. */
+size_t mt_inspection_tensors(struct mt_inspection *inspection, size_t sentence,
+                             struct mt_attention_tensor tensors[MT_MAX_TENSORS]);
+
+/* One row. Borrowed until the next call on the same inspection. */
+const float *mt_attention_tensor_row(const struct mt_attention_tensor *tensor, size_t matrix,
+                                     size_t row);
+
+/* The tokens that its rows and columns stand for. Rows of cross are named by the token that the
+ * step wrote, or read, as options.alignment.shift says; those of decoder always by what it read. */
+const struct mt_inspected_token *mt_attention_tensor_rows(const struct mt_attention_tensor *tensor);
+const struct mt_inspected_token *
+mt_attention_tensor_columns(const struct mt_attention_tensor *tensor);
+
+const char *mt_trace_kind_name(enum mt_trace_kind kind);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Language codes and names. Clients write codes as they please (en, EN, en-US, en_us, zh, zh-Hans,
+ * pb for pt-BR); models say en, eng or nothing. All are brought to one form first: BCP 47, with
+ * LibreTranslate's short forms resolved (pb is pt-BR, zh is zh-Hans, zt is zh-Hant).
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_LANGUAGE_H
+#define MT_SERVER_LANGUAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MT_LANGUAGE_BYTES 32
+#define MT_LANGUAGE_NAME_BYTES 96
+
+/* False, and out is "", for what is no language tag. */
+bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES]);
+
+/* Whether a normalised code that was asked for is served by one that is offered: the same language,
+ * and no difference that both name (en-US by en, pt by pt-BR, zh-TW by zh-Hant; not pt-PT by pt-BR,
+ * nor zh-Hans by zh-Hant). */
+bool mt_language_matches(const char *asked, const char *offered);
+
+/* In English: "German", "Chinese (Simplified)"; the code itself where there is no name. */
+void mt_language_name(const char *code, char out[MT_LANGUAGE_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,77 @@
+#include "server/listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int open_socket(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    /* A restart must not wait until the last connections' TIME_WAIT is over. */
+    int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+static enum mt_status describe(struct mt_listener *listener, struct mt_error *err)
+{
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    if (getsockname(listener->fd, (struct sockaddr *)&bound, &length) != 0 ||
+        getnameinfo((struct sockaddr *)&bound, length, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return mt_fail(err, MT_IO, "cannot find out the address that was bound");
+    bool is_ipv6 = bound.ss_family == AF_INET6;
+    const void *port_field = is_ipv6 ? (void *)&((struct sockaddr_in6 *)&bound)->sin6_port
+                                     : (void *)&((struct sockaddr_in *)&bound)->sin_port;
+    in_port_t network_port;
+    memcpy(&network_port, port_field, sizeof network_port);
+    listener->port = ntohs(network_port);
+    snprintf(listener->address, sizeof listener->address, is_ipv6 ? "[%.60s]:%.8s" : "%.60s:%.8s",
+             host, port);
+    return MT_OK;
+}
+
+enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *out,
+                         struct mt_error *err)
+{
+    char service[8];
+    snprintf(service, sizeof service, "%u", port);
+    const struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *addresses;
+    int code = getaddrinfo(host, service, &hints, &addresses);
+    if (code != 0)
+        return mt_fail(err, MT_NOT_FOUND, "cannot listen on %s:%u: %s", host, port,
+                       gai_strerror(code));
+    struct mt_listener listener = {.fd = -1};
+    int reason = 0;
+    for (const struct addrinfo *at = addresses; at != NULL && listener.fd < 0; at = at->ai_next) {
+        listener.fd = open_socket(at);
+        if (listener.fd < 0 && reason == 0)
+            reason = errno;
+    }
+    freeaddrinfo(addresses);
+    if (listener.fd < 0)
+        return mt_fail(err, MT_IO, "cannot listen on %s:%u: %s", host, port, strerror(reason));
+    enum mt_status status = describe(&listener, err);
+    if (status != MT_OK) {
+        close(listener.fd);
+        return status;
+    }
+    *out = listener;
+    return MT_OK;
+}

@@ -1,0 +1,25 @@
+/*
+ * The listening socket. Thread-safety: safe.
+ */
+#ifndef MT_SERVER_LISTEN_H
+#define MT_SERVER_LISTEN_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+#define MT_ADDRESS_BYTES 80
+
+struct mt_listener {
+    int fd;                         /* the caller's: close it */
+    uint16_t port;                  /* as bound: never 0 */
+    char address[MT_ADDRESS_BYTES]; /* "127.0.0.1:5000", "[::1]:5000" */
+};
+
+/* Binds the first address of host (a name or a number) that can be bound, and listens. port 0: one
+ * that the kernel chooses. MT_IO says why it could not be, MT_NOT_FOUND that there is no such host.
+ */
+MT_MUST_CHECK enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *out,
+                                       struct mt_error *err);
+
+#endif

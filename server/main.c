@@ -1,0 +1,94 @@
+/* The door: finds the verb and hands the rest of the command line to its command. */
+
+#include "base/nearest.h"
+#include "server/cli.h"
+#include "server/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct verb {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct verb verbs[] = {
+    {"serve", "answer translation requests over HTTP", mt_cmd_serve},
+    {"translate", "translate standard input, line by line", mt_cmd_translate},
+    {"inspect", "show what the model looked at while it translated", mt_cmd_inspect},
+    {"import", "pack a model directory's weights to int8", mt_cmd_import},
+    {"bench", "measure the machine's limits and the engine beside them", mt_cmd_bench},
+    {"check-config", "check a configuration and its model, without serving", mt_cmd_check_config},
+    {"healthcheck", "ask a running daemon whether it is well", mt_cmd_healthcheck},
+};
+#define N_VERBS (sizeof verbs / sizeof verbs[0])
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (!strcmp(verbs[i].name, name))
+            return &verbs[i];
+    return NULL;
+}
+
+static int print_help(FILE *out)
+{
+    fputs("Usage: attentiond VERB [flags]\n"
+          "\n"
+          "A translation server for MarianMT and OPUS-MT models.\n"
+          "\n"
+          "Verbs:\n",
+          out);
+    for (size_t i = 0; i < N_VERBS; i++)
+        fprintf(out, "  %-14s%s\n", verbs[i].name, verbs[i].summary);
+    fputs("\n"
+          "attentiond VERB --help   what the verb does, and its flags\n"
+          "attentiond --version     the version\n"
+          "\n"
+          "Exit status: 0 done; 1 it failed; 2 wrong usage or configuration.\n",
+          out);
+    return fflush(out) ? MT_EXIT_FAILURE : MT_EXIT_OK;
+}
+
+static int refuse_verb(const char *name)
+{
+    struct mt_nearest nearest;
+    mt_nearest_begin(&nearest, name);
+    for (size_t i = 0; i < N_VERBS; i++)
+        mt_nearest_offer(&nearest, verbs[i].name);
+    fprintf(stderr, "attentiond: there is no verb \"%.60s\"", name);
+    if (nearest.best)
+        fprintf(stderr, "; did you mean %s?", nearest.best);
+    fputs("\nSee: attentiond --help\n", stderr);
+    return MT_EXIT_USAGE;
+}
+
+/* "attentiond help serve" is "attentiond serve --help". */
+static int help(const char *name)
+{
+    if (!name)
+        return print_help(stdout);
+    const struct verb *verb = find_verb(name);
+    if (!verb)
+        return refuse_verb(name);
+    char flag[] = "--help";
+    return verb->run(1, (char *[]){flag, NULL});
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return MT_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+        return help(argc > 2 ? argv[2] : NULL);
+    if (!strcmp(name, "version") || !strcmp(name, "--version")) {
+        puts("attentiond " MT_VERSION);
+        return fflush(stdout) ? MT_EXIT_FAILURE : MT_EXIT_OK;
+    }
+    const struct verb *verb = find_verb(name);
+    return verb ? verb->run(argc - 2, argv + 2) : refuse_verb(name);
+}

@@ -1,0 +1,58 @@
+/*
+ * Counters of the daemon in Prometheus' text format. Labels are routes, codes and reasons from
+ * fixed tables: never addresses, keys or text, and never more series than the tables have rows.
+ *
+ * Thread-safety: safe; counting takes no lock.
+ */
+#ifndef MT_SERVER_METRICS_H
+#define MT_SERVER_METRICS_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+#include <stdint.h>
+
+struct mt_connection_counts;
+struct mt_engine_stats;
+struct mt_metrics;
+
+/* What a request is counted under that no route answers. */
+#define MT_NO_ROUTE SIZE_MAX
+
+/* Why a request was not served. */
+enum mt_rejection {
+    MT_REJECTED_QUEUE_FULL,
+    MT_REJECTED_CONNECTIONS, /* too many */
+    MT_REJECTED_TIMEOUT,
+    MT_REJECTED_CLIENT_GONE,
+    MT_REJECTED_DRAINING,
+    MT_REJECTED_TOO_LARGE,
+    MT_REJECTED_MALFORMED, /* by the gate */
+    MT_N_REJECTIONS
+};
+
+/* route_names are borrowed. */
+MT_MUST_CHECK enum mt_status mt_metrics_create(const char *const *route_names, size_t n_routes,
+                                               struct mt_metrics **out, struct mt_error *err);
+void mt_metrics_destroy(struct mt_metrics *metrics);
+
+void mt_metrics_request_begin(struct mt_metrics *metrics);
+/* route: an index, or MT_NO_ROUTE. code: as sent, 499 where the client left before. */
+void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned code,
+                            double seconds);
+void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason);
+
+/* What the rest of the process knows at the time of the scrape. */
+struct mt_metrics_sources {
+    const char *version;
+    const char *model;     /* its label: characters that need no escape */
+    const char *precision; /* "fp32" */
+    bool is_ready;
+    const struct mt_engine_stats *engine;
+    const struct mt_connection_counts *connections;
+};
+void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sources *sources,
+                       struct mt_text *out);
+
+#endif

@@ -1,0 +1,75 @@
+#include "server/positions_api.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/positions.h"
+
+#include <string.h>
+
+static enum mt_status check_model(const struct mt_service *service, const char *name,
+                                  struct mt_error *err)
+{
+    if (!name || !name[0] || strcmp(name, service->model_label) == 0)
+        return MT_OK;
+    return mt_fail(err, MT_NOT_FOUND, "model: there is no \"%.60s\", expected \"%s\"", name,
+                   service->model_label);
+}
+
+static enum mt_status check_size(const struct mt_service *service,
+                                 const struct mt_positions_request *positions, struct mt_error *err)
+{
+    uint64_t n = (uint64_t)positions->n_rows * positions->d_model;
+    uint64_t limit = (uint64_t)service->settings->max_attention_values;
+    if (n <= limit)
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT, "positions: %llu numbers needed, %llu allowed",
+                   (unsigned long long)n, (unsigned long long)limit);
+}
+
+static enum mt_status read_request(const struct mt_request *request,
+                                   struct mt_positions_request *positions, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    const struct mt_hparams *hparams = mt_model_hparams(service->model);
+    const char *model = NULL, *layout = NULL, *format = NULL;
+    int64_t n_rows = MT_POSITIONS_DEFAULT_ROWS;
+    *positions = (struct mt_positions_request){.model_id = service->model_label,
+                                               .layout = hparams->position_layout,
+                                               .d_model = hparams->d_model};
+    enum mt_status status = mt_params_string(&request->params, "model", &model, NULL, err);
+    if (!status)
+        status = check_model(service, model, err);
+    if (!status)
+        status =
+            mt_params_integer(&request->params, "n", 1, MT_POSITIONS_MAX_ROWS, &n_rows, NULL, err);
+    if (!status)
+        status = mt_params_string(&request->params, "layout", &layout, NULL, err);
+    if (!status)
+        status = mt_position_layout_parse(layout, &positions->layout, err);
+    if (!status)
+        status = mt_params_string(&request->params, "format", &format, NULL, err);
+    if (!status && format && format[0])
+        status = mt_inspection_format_parse(format, &positions->format, err);
+    if (!status && hparams->learned_positions && !layout)
+        status = mt_fail(err, MT_UNSUPPORTED,
+                         "the model's positions are learned, not computed; ask for a layout to see "
+                         "the computed ones");
+    positions->n_rows = (size_t)n_rows;
+    return status ? status : check_size(service, positions, err);
+}
+
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_positions_request positions;
+    enum mt_status status = read_request(request, &positions, err);
+    if (!status)
+        status = mt_positions_render(&positions, &request->reply.stream, err);
+    if (status)
+        return status;
+    const struct mt_inspection_format_info *info = mt_inspection_format_info(positions.format);
+    request->reply.content_type = info->content_type;
+    request->reply.no_compression = info->is_compressed;
+    return MT_OK;
+}
+
+const struct mt_handler mt_positions_handler = {.finish = finish};

@@ -1,0 +1,57 @@
+/*
+ * The engine's waiting room: bounded, and fair to clients.
+ *
+ *   client 7:  job [s0 s1 s2 ... s499]       what it has received, in cost: 120
+ *   client 9:  job [s0]  job [s0 s1]                                          80   <- next
+ *
+ * Next is always the first sentence of the client that has received least, so a document of 500
+ * sentences does not hold up another client's single one. Cost is what a sentence asks of a batch:
+ * source tokens times rows. A client that comes back after a pause starts level with those that
+ * are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
+ * Within a client, jobs go first come, first served. Jobs of client 0 are each a client of their
+ * own.
+ *
+ * Thread-safety: one thread at a time (the engine's mutex).
+ */
+#ifndef MT_SERVER_QUEUE_H
+#define MT_SERVER_QUEUE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_job;
+struct mt_queue;
+struct mt_sentence;
+
+/* Takes all its memory here: putting never fails for lack of it. */
+MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, struct mt_queue **out,
+                                             struct mt_error *err);
+
+/* Takes NULL. Jobs still waiting are dropped, not touched. */
+void mt_queue_destroy(struct mt_queue *queue);
+
+/* Sentences waiting. */
+size_t mt_queue_n_sentences(const struct mt_queue *queue);
+
+/* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
+ * and n_taken. MT_BUSY: no room for all its sentences. */
+MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_job *job,
+                                          struct mt_error *err);
+
+/* The sentence whose turn it is and its job, or NULL. The same one until it is taken or the queue
+ * changes. */
+struct mt_sentence *mt_queue_peek(const struct mt_queue *queue, struct mt_job **out_job);
+
+/* Takes what peek showed: its job's n_taken counts it. The queue must not be empty. */
+void mt_queue_take(struct mt_queue *queue);
+
+/* Removes a job of which at least one sentence is waiting, and counts these as taken. */
+void mt_queue_remove(struct mt_queue *queue, struct mt_job *job);
+
+/* A job that is waiting although its deadline has passed, or NULL. Costs a comparison while no
+ * deadline has passed. */
+struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns);
+
+#endif

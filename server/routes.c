@@ -1,0 +1,22 @@
+#include "server/attention_api.h"
+#include "server/health_api.h"
+#include "server/languages_api.h"
+#include "server/positions_api.h"
+#include "server/router.h"
+#include "server/translate_api.h"
+
+const struct mt_route mt_routes[] = {
+    {.method = "POST",
+     .path = "/attention",
+     .handler = &mt_attention_handler,
+     .is_strict_about_type = true},
+    {.method = "GET", .path = "/health", .handler = &mt_health_handler, .is_vital = true},
+    {.method = "GET", .path = "/health/live", .handler = &mt_health_handler, .is_vital = true},
+    {.method = "GET", .path = "/health/ready", .handler = &mt_ready_handler, .is_vital = true},
+    {.method = "GET", .path = "/languages", .handler = &mt_languages_handler},
+    {.method = "GET", .path = "/metrics", .handler = &mt_metrics_handler, .is_vital = true},
+    {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
+    {.method = "POST", .path = "/translate", .handler = &mt_translate_handler},
+};
+
+const size_t mt_n_routes = sizeof mt_routes / sizeof mt_routes[0];

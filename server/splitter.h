@@ -1,0 +1,69 @@
+/*
+ * Sentence boundaries of a text: Unicode's rules (UAX 29) and CLDR's abbreviations by way of ICU,
+ * and on top of them what these do not know: titles and references ("Dr. Smith", "Fig. 3"),
+ * initials ("J. Bach"), ordinal numbers in the languages that write them with a full stop
+ * ("3. Oktober"), and speech that goes on in lower case ("Really?" she asked).
+ *
+ * A line break always ends a sentence. Blanks around a sentence belong to none, so whoever joins
+ * the sentences again finds the exact gaps between the ranges.
+ */
+#ifndef MT_SERVER_SPLITTER_H
+#define MT_SERVER_SPLITTER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct mt_splitter;
+
+enum mt_split {
+    MT_SPLIT_ON,       /* at sentence ends and line breaks */
+    MT_SPLIT_OFF,      /* not at all: the whole text is one sentence */
+    MT_SPLIT_NEWLINES, /* at line breaks only */
+};
+
+/* Bytes [begin, end) of a text. */
+struct mt_range {
+    size_t begin, end;
+};
+
+/* Grows by doubling; zero-initialise. */
+struct mt_ranges {
+    struct mt_range *items;
+    size_t n, capacity;
+};
+
+/*
+ * A splitter keeps the rules of every language it has met, because ICU takes half a millisecond to
+ * set up one language's and half a microsecond to copy them. Making a splitter is cheap: a language
+ * is set up when the first text needs it.
+ */
+MT_MUST_CHECK enum mt_status mt_splitter_create(struct mt_splitter **out, struct mt_error *err);
+
+/* Takes NULL. */
+void mt_splitter_destroy(struct mt_splitter *splitter);
+
+/*
+ * Appends the sentences of text[0, length), well-formed UTF-8, in order, none of them empty or
+ * blank, to out. language: BCP 47 ("en", "pt-BR"); NULL or malformed: the rules common to all.
+ * MT_LIMIT: more than max_sentences (0: no limit), or a line too long for ICU (2 GiB). The caller
+ * releases *out on failure too.
+ * Thread-safety: safe.
+ */
+MT_MUST_CHECK enum mt_status mt_splitter_split(struct mt_splitter *splitter, const char *text,
+                                               size_t length, enum mt_split mode,
+                                               const char *language, size_t max_sentences,
+                                               struct mt_ranges *out, struct mt_error *err);
+
+MT_MUST_CHECK enum mt_status mt_ranges_append(struct mt_ranges *ranges, size_t begin, size_t end,
+                                              struct mt_error *err);
+void mt_ranges_finish(struct mt_ranges *ranges);
+
+/* Moves the ends of a range inwards over blanks and control characters; an empty range where there
+ * is nothing else. */
+struct mt_range mt_range_trim(const char *text, size_t begin, size_t end);
+
+/* Start of the character before text[at], at > 0, in well-formed UTF-8. */
+size_t mt_previous_char(const char *text, size_t at);
+
+#endif

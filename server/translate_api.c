@@ -1,0 +1,480 @@
+#include "server/translate_api.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "model/sentence.h"
+#include "model/tokenizer.h"
+#include "server/languages_api.h"
+#include "server/translation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+/* One element of q. */
+struct text {
+    const char *bytes; /* the request's */
+    size_t length;
+    struct mt_translation *translation; /* NULL: blank, or not to be translated */
+};
+
+struct state {
+    struct text *texts;
+    size_t n_texts;
+    bool is_array;
+    struct mt_language_pair languages;
+    struct mt_translation_options options;
+    size_t n_alternatives;
+    bool returns_scores, returns_usage;
+    struct mt_token_list prefix;
+    int32_t *prefix_ids;
+};
+
+/* ---- reading the request ---- */
+
+static enum mt_status missing(const char *name, struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
+}
+
+static enum mt_status add_text(struct state *state, const struct cJSON *value, struct mt_error *err)
+{
+    if (!cJSON_IsString(value))
+        return mt_fail(err, MT_INVALID,
+                       "Invalid request: q must be a string or an array of strings");
+    const char *bytes = value->valuestring;
+    state->texts[state->n_texts++] = (struct text){.bytes = bytes, .length = strlen(bytes)};
+    return MT_OK;
+}
+
+static enum mt_status read_texts(struct state *state, const struct mt_request *request,
+                                 struct mt_error *err)
+{
+    const struct cJSON *q = mt_params_get(&request->params, "q");
+    state->is_array = cJSON_IsArray(q);
+    size_t n = state->is_array ? (size_t)cJSON_GetArraySize(q) : 1;
+    bool is_empty = q == NULL || n == 0 || (cJSON_IsString(q) && q->valuestring[0] == '\0');
+    if (is_empty)
+        return missing("q", err);
+    state->texts = calloc(n, sizeof state->texts[0]);
+    if (state->texts == NULL)
+        return mt_fail_memory(err, n * sizeof state->texts[0], "texts");
+    if (!state->is_array)
+        return add_text(state, q, err);
+    enum mt_status status = MT_OK;
+    for (const struct cJSON *item = q->child; item != NULL && status == MT_OK; item = item->next)
+        status = add_text(state, item, err);
+    return status;
+}
+
+static enum mt_status too_large(size_t size, int64_t limit, struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
+                   size, (long long)limit);
+}
+
+static enum mt_status check_sizes(const struct state *state, const struct mt_settings *settings,
+                                  struct mt_error *err)
+{
+    if (state->n_texts > (size_t)settings->max_batch_texts)
+        return too_large(state->n_texts, settings->max_batch_texts, err);
+    for (size_t i = 0; i < state->n_texts; i++) {
+        size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
+        if (n_chars > (size_t)settings->max_text_chars)
+            return too_large(n_chars, settings->max_text_chars, err);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_required(const struct mt_params *params, const char *name,
+                                    const char **out, struct mt_error *err)
+{
+    *out = "";
+    enum mt_status status = mt_params_string(params, name, out, NULL, err);
+    if (status == MT_OK && (*out)[0] == '\0')
+        return missing(name, err);
+    return status;
+}
+
+/* A number, or a string that is one; clients send both. */
+static enum mt_status read_alternatives(const struct mt_params *params, int64_t limit, size_t *out,
+                                        bool *found, struct mt_error *err)
+{
+    const struct cJSON *value = mt_params_get(params, "alternatives");
+    double number = 0;
+    *found = value != NULL;
+    if (cJSON_IsNumber(value))
+        number = value->valuedouble;
+    else if (cJSON_IsString(value) && value->valuestring[0] == '\0')
+        *found = false;
+    else if (value != NULL &&
+             (!cJSON_IsString(value) || !mt_parse_number(value->valuestring, &number)))
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter is not a number");
+    if (number < 0)
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be >= 0");
+    if (number > (double)limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be <= %lld",
+                       (long long)limit);
+    *out = (size_t)number;
+    return MT_OK;
+}
+
+static enum mt_status read_format(const struct mt_params *params, struct mt_error *err)
+{
+    const char *format = "text";
+    enum mt_status status = mt_params_string(params, "format", &format, NULL, err);
+    if (status == MT_OK && format[0] != '\0' && strcmp(format, "text") != 0)
+        return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
+    return status;
+}
+
+static enum mt_status read_split(const struct mt_params *params, const struct mt_settings *settings,
+                                 enum mt_split *out, struct mt_error *err)
+{
+    static const char *const names[] = {
+        [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
+    const char *asked = settings->split_sentences;
+    enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
+    if (status != MT_OK)
+        return status;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(asked, names[i]) == 0) {
+            *out = (enum mt_split)i;
+            return MT_OK;
+        }
+    return mt_fail(err, MT_INVALID,
+                   "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);
+}
+
+/* num_hypotheses counts the best one too. Where the request does not say how wide the beam is, it
+ * is as wide as they need. */
+static enum mt_status read_beam(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    const struct mt_params *params = &request->params;
+    int64_t beam_size = settings->beam_size, n_hypotheses = 1;
+    bool has_alternatives, has_hypotheses, has_beam;
+    enum mt_status status = read_alternatives(params, settings->max_alternatives,
+                                              &state->n_alternatives, &has_alternatives, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "num_hypotheses", 1, settings->max_alternatives + 1,
+                                   &n_hypotheses, &has_hypotheses, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "beam_size", 1, settings->max_beam_size, &beam_size,
+                                   &has_beam, err);
+    if (status != MT_OK)
+        return status;
+    if (has_hypotheses && has_alternatives && (size_t)n_hypotheses != state->n_alternatives + 1)
+        return mt_fail(err, MT_INVALID,
+                       "num_hypotheses is %lld and alternatives is %zu: give one of them",
+                       (long long)n_hypotheses, state->n_alternatives);
+    if (has_hypotheses)
+        state->n_alternatives = (size_t)n_hypotheses - 1;
+    n_hypotheses = (int64_t)state->n_alternatives + 1;
+    if (beam_size == 0)
+        beam_size = (int64_t)mt_model_hparams(request->service->model)->n_beams;
+    if (beam_size < n_hypotheses && has_beam)
+        return mt_fail(err, MT_INVALID,
+                       "beam_size is %lld, expected at least %lld for %zu "
+                       "alternatives",
+                       (long long)beam_size, (long long)n_hypotheses, state->n_alternatives);
+    struct mt_sentence_options *decoding = &state->options.decoding;
+    decoding->beam_size = (size_t)(beam_size > n_hypotheses ? beam_size : n_hypotheses);
+    /* Hypotheses of different tokens are often one and the same text, so all of them are looked at
+     * for that many different texts. */
+    decoding->num_hypotheses = state->n_alternatives > 0 ? decoding->beam_size : 1;
+    return MT_OK;
+}
+
+static enum mt_status read_lengths(struct state *state, const struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    const struct mt_params *params = &request->params;
+    struct mt_sentence_options *decoding = &state->options.decoding;
+    int64_t longest = (int64_t)mt_model_hparams(request->service->model)->max_positions;
+    int64_t minimum = 0, maximum = settings->max_decoding_length;
+    double penalty = settings->length_penalty;
+    enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "max_decoding_length", 1, longest, &maximum, NULL, err);
+    decoding->has_length_penalty = penalty >= 0;
+    decoding->length_penalty = penalty >= 0 ? (float)penalty : 0;
+    decoding->min_decoding_length = (size_t)minimum;
+    decoding->max_decoding_length = (size_t)maximum;
+    return status;
+}
+
+/* What the translation begins with, as target tokens. */
+static enum mt_status read_prefix(struct state *state, const struct mt_request *request,
+                                  struct mt_error *err)
+{
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(request->service->model);
+    const char *prefix = "";
+    enum mt_status status = mt_params_string(&request->params, "target_prefix", &prefix, NULL, err);
+    if (status != MT_OK || prefix[0] == '\0')
+        return status;
+    if (state->is_array)
+        return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
+    status =
+        mt_tokenize(tokenizer, prefix, strlen(prefix), MT_TOKENIZE_TARGET, &state->prefix, err);
+    if (status != MT_OK)
+        return status;
+    size_t n = state->prefix.n - 1; /* without eos */
+    state->prefix_ids = calloc(n + 1, sizeof state->prefix_ids[0]);
+    if (state->prefix_ids == NULL)
+        return mt_fail_memory(err, (n + 1) * sizeof state->prefix_ids[0], "target prefix");
+    for (size_t i = 0; i < n; i++)
+        state->prefix_ids[i] = state->prefix.tokens[i].id;
+    state->options.decoding.target_prefix = state->prefix_ids;
+    state->options.decoding.n_target_prefix = n;
+    state->options.split = MT_SPLIT_OFF;
+    return MT_OK;
+}
+
+static enum mt_status read_options(struct state *state, const struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const struct mt_params *params = &request->params;
+    enum mt_status status =
+        read_split(params, request->service->settings, &state->options.split, err);
+    if (status == MT_OK)
+        status = read_lengths(state, request, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "return_scores", &state->returns_scores, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "return_usage", &state->returns_usage, NULL, err);
+    if (status == MT_OK)
+        status = read_prefix(state, request, err);
+    return status;
+}
+
+/* In the order in which LibreTranslate complains. */
+static enum mt_status read_request(struct state *state, const struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    const char *source, *target;
+    enum mt_status status = read_texts(state, request, err);
+    if (status == MT_OK)
+        status = read_required(&request->params, "source", &source, err);
+    if (status == MT_OK)
+        status = read_required(&request->params, "target", &target, err);
+    if (status == MT_OK)
+        status = read_beam(state, request, err);
+    if (status == MT_OK)
+        status = check_sizes(state, service->settings, err);
+    if (status == MT_OK)
+        status = mt_languages_check(service, source, target, &state->languages, err);
+    if (status == MT_OK)
+        status = read_format(&request->params, err);
+    if (status == MT_OK)
+        status = read_options(state, request, err);
+    return status;
+}
+
+/* ---- the work ---- */
+
+static enum mt_status add_translation(struct mt_request *request, struct state *state,
+                                      struct text *text, struct mt_error *err)
+{
+    enum mt_status status =
+        mt_translation_create(request->service->model, text->bytes, text->length, &state->options,
+                              &text->translation, err);
+    if (status != MT_OK)
+        return status;
+    size_t n_sentences = mt_translation_n_sentences(text->translation);
+    for (size_t i = 0; i < n_sentences && status == MT_OK; i++)
+        status = mt_request_add_sentence(request,
+                                         mt_translation_part(text->translation, i).sentence, err);
+    return status;
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    enum mt_status status = read_request(state, request, err);
+    if (status != MT_OK || state->languages.is_identity)
+        return status;
+    state->options.splitter = request->service->splitter;
+    state->options.source_lang = state->languages.source;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        status = add_translation(request, state, &state->texts[i], err);
+    return status;
+}
+
+/* ---- the reply ---- */
+
+/* The distinct translations of a text, best first. */
+struct variants {
+    struct mt_text texts[MT_MAX_BEAMS];
+    float scores[MT_MAX_BEAMS];
+    size_t n;
+};
+
+static void finish_variants(struct variants *variants)
+{
+    for (size_t i = 0; i < variants->n; i++)
+        mt_text_finish(&variants->texts[i]);
+    variants->n = 0;
+}
+
+static bool is_known(const struct variants *variants, const struct mt_text *text)
+{
+    for (size_t i = 0; i < variants->n; i++) {
+        const struct mt_text *known = &variants->texts[i];
+        bool is_same_length = known->length == text->length;
+        if (is_same_length &&
+            (text->length == 0 || memcmp(known->bytes, text->bytes, text->length) == 0))
+            return true;
+    }
+    return false;
+}
+
+static enum mt_status add_variant(struct variants *variants, const struct text *text, size_t rank,
+                                  struct mt_error *err)
+{
+    struct mt_text rendering = {0};
+    enum mt_status status = mt_translation_render(text->translation, rank, &rendering, err);
+    if (status == MT_OK)
+        status = mt_text_check(&rendering, "a translation", err);
+    if (status != MT_OK || is_known(variants, &rendering)) {
+        mt_text_finish(&rendering);
+        return status;
+    }
+    variants->texts[variants->n] = rendering;
+    variants->scores[variants->n++] = mt_translation_score(text->translation, rank);
+    return MT_OK;
+}
+
+static enum mt_status collect(const struct state *state, const struct text *text,
+                              size_t n_alternatives, struct variants *out, struct mt_error *err)
+{
+    *out = (struct variants){0};
+    enum mt_status status = MT_OK;
+    if (text->translation == NULL || mt_translation_n_sentences(text->translation) == 0) {
+        /* Blank texts become empty, as everywhere in this trade. */
+        if (state->languages.is_identity)
+            mt_text_append(&out->texts[0], text->bytes, text->length);
+        out->n = 1;
+        return mt_text_check(&out->texts[0], "a translation", err);
+    }
+    size_t n_ranks = mt_translation_n_ranks(text->translation);
+    for (size_t i = 0; i < n_ranks && out->n <= n_alternatives && status == MT_OK; i++)
+        status = add_variant(out, text, i, err);
+    if (status != MT_OK)
+        finish_variants(out);
+    return status;
+}
+
+static void write_text(struct mt_json_writer *writer, const struct mt_text *text)
+{
+    mt_json_string(writer, text->bytes != NULL ? text->bytes : "", text->length);
+}
+
+static void write_best(struct mt_json_writer *writer, const struct variants *variants)
+{
+    write_text(writer, &variants->texts[0]);
+}
+
+static void write_alternatives(struct mt_json_writer *writer, const struct variants *variants)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 1; i < variants->n; i++)
+        write_text(writer, &variants->texts[i]);
+    mt_json_end_array(writer);
+}
+
+static void write_scores(struct mt_json_writer *writer, const struct variants *variants)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < variants->n; i++)
+        mt_json_number(writer, (double)variants->scores[i], 6);
+    mt_json_end_array(writer);
+}
+
+/* One member of the reply: for every text, in an array where q was one. */
+static enum mt_status write_member(struct mt_json_writer *writer, const struct state *state,
+                                   const char *key, size_t n_alternatives,
+                                   void (*write)(struct mt_json_writer *, const struct variants *),
+                                   struct mt_error *err)
+{
+    mt_json_key(writer, key);
+    if (state->is_array)
+        mt_json_begin_array(writer);
+    for (size_t i = 0; i < state->n_texts; i++) {
+        struct variants variants;
+        enum mt_status status = collect(state, &state->texts[i], n_alternatives, &variants, err);
+        if (status != MT_OK)
+            return status;
+        write(writer, &variants);
+        finish_variants(&variants);
+    }
+    if (state->is_array)
+        mt_json_end_array(writer);
+    return MT_OK;
+}
+
+static void write_usage(struct mt_json_writer *writer, const struct state *state)
+{
+    size_t n_source = 0, n_target = 0;
+    for (size_t i = 0; i < state->n_texts; i++) {
+        if (state->texts[i].translation == NULL)
+            continue;
+        n_source += mt_translation_n_source_tokens(state->texts[i].translation);
+        n_target += mt_translation_n_target_tokens(state->texts[i].translation);
+    }
+    mt_json_key(writer, "usage");
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "source_tokens");
+    mt_json_integer(writer, (int64_t)n_source);
+    mt_json_key(writer, "target_tokens");
+    mt_json_integer(writer, (int64_t)n_target);
+    mt_json_end_object(writer);
+}
+
+/* Keys in alphabetical order, as LibreTranslate sends them. */
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    const struct state *state = request->state;
+    size_t n = state->n_alternatives;
+    enum mt_status status = MT_OK;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    if (n > 0)
+        status = write_member(&writer, state, "alternatives", n, write_alternatives, err);
+    if (status == MT_OK && state->returns_scores)
+        status = write_member(&writer, state, "scores", n, write_scores, err);
+    if (status == MT_OK)
+        status = write_member(&writer, state, "translatedText", 0, write_best, err);
+    if (status != MT_OK)
+        return status;
+    if (state->returns_usage)
+        write_usage(&writer, state);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the reply", err);
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (state == NULL)
+        return;
+    for (size_t i = 0; i < state->n_texts; i++)
+        mt_translation_destroy(state->texts[i].translation);
+    mt_token_list_finish(&state->prefix);
+    free(state->prefix_ids);
+    free(state->texts);
+    free(state);
+}
+
+const struct mt_handler mt_translate_handler = {
+    .begin = begin, .finish = finish, .release = release};

@@ -1,0 +1,24 @@
+/*
+ * POST /translate: LibreTranslate's contract, and our options under their CTranslate2 names.
+ *
+ *   q             string, or array of strings: one batch, one reply
+ *   source        language code
+ *   target        language code
+ *   format        "text"
+ *   alternatives  further translations wanted, default 0
+ *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
+ *   target_prefix text that the translation of a single q begins with; no splitting then
+ *   split_sentences  "on", "off", "newlines"
+ *   return_scores    adds "scores": per text, best first, one per translation
+ *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
+ *
+ * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
+ */
+#ifndef MT_SERVER_TRANSLATE_API_H
+#define MT_SERVER_TRANSLATE_API_H
+
+#include "server/handler.h"
+
+extern const struct mt_handler mt_translate_handler;
+
+#endif

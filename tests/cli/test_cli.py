@@ -1,0 +1,235 @@
+"""The command line from outside: help pages, wrong flags and settings, exit codes.
+
+python3 tests/cli/test_cli.py BINARY [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUNDLED_MODEL = ROOT / "weights" / "en-de"
+VERBS = ["serve", "translate", "inspect", "import", "bench", "check-config", "healthcheck"]
+OK, FAILED, USAGE = 0, 1, 2
+
+binary = sys.argv.pop(1)
+
+
+def run(*arguments, stdin=b"", **environment):
+    """The finished process; no ATTENTIOND_ variable of ours reaches it but those given."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+    return subprocess.run([binary, *map(str, arguments)], input=stdin, capture_output=True, timeout=60,
+                          env=clean | environment)
+
+
+class Case(unittest.TestCase):
+    def refused(self, code, pattern, *arguments, **environment):
+        """The command must fail with code, say the pattern on standard error, and print nothing else."""
+        result = run(*arguments, **environment)
+        message = result.stderr.decode()
+        self.assertEqual(result.returncode, code, message)
+        self.assertRegex(message, pattern)
+        self.assertNotRegex(message, "(?i)sanitizer|runtime error|assertion")
+        self.assertEqual(result.stdout, b"")
+
+    def config_file(self, content):
+        file = tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8")
+        self.addCleanup(file.close)
+        file.write(content)
+        file.flush()
+        return file.name
+
+
+class Help(Case):
+    def test_the_main_page_names_every_verb(self):
+        result = run("--help")
+        self.assertEqual(result.returncode, OK)
+        for verb in VERBS:
+            self.assertRegex(result.stdout.decode(), rf"(?m)^  {verb} ")
+
+    def test_without_a_verb_the_page_goes_to_standard_error(self):
+        self.refused(USAGE, "^Usage: attentiond VERB")
+
+    def test_version_is_that_of_the_build_file(self):
+        version = re.search(r"^  version: '(.*)'", (ROOT / "meson.build").read_text(), re.M)[1]
+        result = run("--version")
+        self.assertEqual((result.returncode, result.stdout.decode()), (OK, f"attentiond {version}\n"))
+
+    def test_every_verb_has_a_page_that_names_its_flags_and_the_exit_codes(self):
+        for verb in VERBS:
+            with self.subTest(verb):
+                page = run(verb, "--help").stdout.decode()
+                self.assertEqual(run(verb, "--help").returncode, OK)
+                self.assertTrue(page.startswith(f"Usage: attentiond {verb} "))
+                self.assertIn("\n  --config FILE\n", page)
+                self.assertRegex(page, "\nExit status: 0 .* 1 .* 2 ")
+                self.assertLessEqual(max(map(len, page.splitlines())), 100)
+                self.assertEqual(page, run("help", verb).stdout.decode())
+                self.assertEqual(page, run(verb, "-h").stdout.decode())
+
+    def test_the_flags_that_other_programs_rely_on_are_there(self):
+        promised = {
+            "serve": "model host port precision workers threads-per-worker config",
+            "translate": "model precision beam-size batch-size max-decoding-length split-sentences json",
+        }
+        for verb, flags in promised.items():
+            page = run(verb, "--help").stdout.decode()
+            for flag in flags.split():
+                self.assertRegex(page, rf"(?m)^  --{flag}( |$)", verb)
+
+    def test_a_page_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            for arguments in (["--help"], ["serve", "--help"], ["--version"], ["check-config"]):
+                result = subprocess.run([binary, *arguments], stdout=full, stderr=subprocess.DEVNULL)
+                self.assertEqual(result.returncode, FAILED, arguments)
+
+
+class WrongFlags(Case):
+    def test_unknown_verbs_and_flags_are_refused_with_the_likely_one(self):
+        for pattern, arguments in [
+            ('there is no verb "srve"; did you mean serve\\?', ["srve"]),
+            ('there is no verb "--port"', ["--port", "1"]),
+            ('there is no verb "zebra"\n', ["help", "zebra"]),
+            ("unknown flag --hots for serve; did you mean --host\\?", ["serve", "--hots", "x"]),
+            ("unknown flag --prot for serve; did you mean --port\\?", ["serve", "--prot=1"]),
+            ("unknown flag --max-body for serve; did you mean --max-body-bytes\\?", ["serve", "--max-body", "1"]),
+            ("unknown flag --confg for serve; did you mean --config\\?", ["serve", "--confg", "1"]),
+            ("unknown flag --foobar for serve\n", ["serve", "--foobar"]),
+            ("unknown flag --port for translate\n", ["translate", "--port", "1"]),
+            ("unknown flag -p for serve", ["serve", "-p", "1"]),
+            ("unknown flag --" + "x" * 58, ["serve", "--" + "x" * 5000]),
+            ("--port needs a value", ["serve", "--port"]),
+            ("--help takes no value", ["serve", "--help=1"]),
+            ('unexpected argument "file"', ["serve", "--model", "x", "file"]),
+            ('unexpected argument "--port"', ["serve", "--model", "x", "--", "--port"]),
+            ("no model: give --model DIR", ["serve"]),
+            ("no model: give --model DIR", ["translate"]),
+        ]:
+            with self.subTest(arguments[:3]):
+                self.refused(USAGE, pattern, *arguments)
+
+    def test_a_value_out_of_range_is_refused_with_flag_and_range(self):
+        for verb in ("serve", "check-config"):
+            self.refused(USAGE, "--port is 70000; expected an integer from 0 to 65535", verb, "--port", 70000)
+            self.refused(USAGE, '--port is "x"; expected an integer', verb, "--port=x")
+            self.refused(USAGE, '--precision is "fp16"; expected "fp32" or "int8"', verb, "--precision", "fp16")
+            self.refused(USAGE, '--host is ""', verb, "--host=")
+        self.refused(USAGE, '--timeout-ms is "0"; expected an integer from 1 ', "healthcheck", "--timeout-ms", 0)
+        self.refused(USAGE, '--timeout-ms is "1.5"', "healthcheck", "--timeout-ms", 1.5)
+
+
+class Settings(Case):
+    def effective(self, *arguments, **environment):
+        result = run("check-config", *arguments, **environment)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        return json.loads(result.stdout)
+
+    def test_a_flag_wins_over_the_environment_over_the_file_over_the_default(self):
+        path = self.config_file('{"port": 81, "workers": 2, "host": "h", "//": "mine"}')
+        settings = self.effective("--port", 83, "--config", path, ATTENTIOND_PORT="82", ATTENTIOND_WORKERS="3")
+        self.assertEqual([settings[k] for k in ("port", "workers", "host", "max_batch_rows")], [83, 3, "h", 64])
+
+    def test_the_last_of_equal_flags_wins(self):
+        self.assertEqual(self.effective("--port", 1, "--port=2", "--length-penalty", -1)["port"], 2)
+
+    def test_the_file_can_be_named_by_the_environment(self):
+        named = {"ATTENTIOND_CONFIG": self.config_file('{"port": 81}')}
+        self.assertEqual(self.effective(**named)["port"], 81)
+        self.assertEqual(self.effective("--config", self.config_file('{"port": 82}'), **named)["port"], 82)
+
+    def test_the_documented_example_changes_nothing(self):
+        example = ROOT / "config" / "attentiond.json"
+        self.assertEqual(self.effective("--config", example), self.effective())
+        self.assertEqual(run("check-config", "--print-example").stdout, example.read_bytes())
+
+    def test_a_wrong_file_is_refused_with_file_and_key(self):
+        for content, pattern in [
+            ('{"prot": 1}', 'there is no setting "prot"; did you mean "port"\\?'),
+            ('{"port": 70000}', '"port" is 70000; expected an integer from 0 to 65535'),
+            ('{"port": "80"}', '"port" is "80"; expected an integer'),
+            ('{"precision": "int4"}', '"precision" is "int4"; expected "fp32" or "int8"'),
+            ('{"port": 1,}', "line 1, column 12"),
+            ('{"port": 1, "port": 2}', "port"),
+            ("[]", "expected an object"),
+            ("", ""),
+        ]:
+            path = self.config_file(content)
+            for verb in ("check-config", "serve"):
+                with self.subTest(content, verb=verb):
+                    self.refused(USAGE, re.escape(path) + ".*" + pattern, verb, "--config", path)
+        self.refused(USAGE, "/nowhere.json: .*No such file", "check-config", "--config", "/nowhere.json")
+
+    def test_a_wrong_variable_is_refused_with_its_name(self):
+        self.refused(USAGE, 'ATTENTIOND_PORT is "x"; expected an integer', "check-config", ATTENTIOND_PORT="x")
+        self.refused(USAGE, "ATTENTIOND_PROT: .*did you mean", "check-config", ATTENTIOND_PROT="1")
+
+    def test_the_model_is_opened_and_described(self):
+        result = run("check-config", "--model", BUNDLED_MODEL)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertRegex(result.stderr.decode(), "good, 8.4 million parameters.*\n.*d_model 256; encoder 4 layers")
+
+    def test_a_model_that_cannot_be_opened_is_a_failure(self):
+        result = run("check-config", "--model", "/nowhere")
+        self.assertEqual(result.returncode, FAILED)
+        self.assertIn("/nowhere", result.stderr.decode())
+
+
+class Healthcheck(Case):
+    """Against a socket that answers whatever the test says."""
+
+    def answering(self, reply):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def answer():
+            connection, _ = listener.accept()
+            with connection:
+                self.request = connection.recv(4096)
+                for part in reply:
+                    connection.sendall(part)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 10)
+        return listener.getsockname()[1]
+
+    def test_200_is_well(self):
+        port = self.answering([b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"])
+        self.assertEqual(run("healthcheck", "--port", port).returncode, OK)
+        self.assertTrue(self.request.startswith(b"GET /health HTTP/1.1\r\n"))
+
+    def test_the_status_line_may_come_in_pieces_and_every_interface_means_this_machine(self):
+        port = self.answering([b"HTT", b"P/1.1 20", b"0 OK\r", b"\n\r\n"])
+        result = run("healthcheck", ATTENTIOND_PORT=str(port), ATTENTIOND_HOST="0.0.0.0")
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+
+    def test_anything_else_is_a_failure_that_says_what_came(self):
+        for reply, pattern in [
+            ([b"HTTP/1.1 503 Service Unavailable\r\n\r\n"], "found \"HTTP/1.1 503 Service Unavailable\""),
+            ([b"SSH-2.0-x\r\n"], "found \"SSH-2.0-x\""),
+            ([b"x" * 100000], "found \"xxx"),
+            ([], "no answer"),
+        ]:
+            with self.subTest(pattern):
+                self.refused(FAILED, pattern, "healthcheck", "--port", self.answering(reply))
+
+    def test_nobody_there_is_a_failure(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        self.refused(FAILED, "Connection refused", "healthcheck", "--port", port)
+
+    def test_silence_is_a_failure_after_the_timeout(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:  # accepts by its backlog, never answers
+            port = listener.getsockname()[1]
+            self.refused(FAILED, "no answer", "healthcheck", "--port", port, "--timeout-ms", 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

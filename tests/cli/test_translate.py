@@ -1,0 +1,296 @@
+"""`attentiond translate` as a filter: one line out for one line in, whatever comes.
+
+python3 tests/cli/test_translate.py BINARY [unittest arguments]
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "weights" / "en-de"
+OK, FAILED, USAGE = 0, 1, 2
+# Under a sanitizer everything takes ten times as long.
+PATIENCE_S = 120
+EOS = 0
+
+binary = sys.argv.pop(1)
+
+
+def command(*flags):
+    return [binary, "translate", "--model", str(MODEL), *flags]
+
+
+def environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+
+
+def run(text, *flags):
+    data = text if isinstance(text, bytes) else text.encode()
+    return subprocess.run(command("--beam-size", "1", *flags), input=data, capture_output=True,
+                          timeout=PATIENCE_S, env=environment())
+
+
+class Case(unittest.TestCase):
+    def translated(self, text, *flags):
+        result = run(text, *flags)
+        self.assertEqual((result.returncode, result.stderr), (OK, b""))
+        return result.stdout.decode()
+
+    def objects(self, text, *flags):
+        return [json.loads(line) for line in self.translated(text, "--json", *flags).splitlines()]
+
+    def start(self, *flags, **pipes):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} | pipes
+        process = subprocess.Popen(command("--beam-size", "1", *flags), stderr=subprocess.PIPE,
+                                   env=environment(), **pipes)
+        self.addCleanup(process.wait, PATIENCE_S)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def read_line(self, process):
+        ready, _, _ = select.select([process.stdout], [], [], PATIENCE_S)
+        self.assertTrue(ready, "no line came")
+        return process.stdout.readline()
+
+
+class Lines(Case):
+    def test_one_line_in_gives_one_line_out(self):
+        self.assertEqual(self.translated("Where is the train station?\n"), "Wo ist der Bahnhof?\n")
+
+    def test_no_input_gives_no_output(self):
+        self.assertEqual(self.translated(""), "")
+
+    def test_empty_and_blank_lines_stay(self):
+        out = self.translated("\n  \nI love it.\n\n\t\n").split("\n")
+        self.assertEqual(out, ["", "  ", "Ich liebe es.", "", "\t", ""])
+
+    def test_a_last_line_without_line_feed_counts(self):
+        self.assertEqual(self.translated("I love it.\nI love it."), "Ich liebe es.\n" * 2)
+
+    def test_carriage_returns_stay_at_the_end(self):
+        self.assertEqual(self.translated("I love it.\r\n\r\n"), "Ich liebe es.\r\n\r\n")
+
+    def test_a_line_may_hold_several_sentences(self):
+        one, two = self.translated("I love it.\nWhere is Tom?\n").splitlines()
+        both = "I love it.   Where is Tom?\n"
+        self.assertEqual(self.translated(both), f"{one}   {two}\n")
+        self.assertNotEqual(self.translated(both, "--split-sentences", "off"), f"{one}   {two}\n")
+
+    def test_the_order_is_that_of_the_input(self):
+        short, long = "I love it.", "I love it. " * 40
+        lines = [long.strip() if i % 7 == 0 else short for i in range(200)]
+        out = self.translated("\n".join(lines) + "\n", "--max-decoding-length", "8").splitlines()
+        self.assertEqual(out, [line.replace("I love it.", "Ich liebe es.") for line in lines])
+
+    def test_batches_and_workers_change_nothing(self):
+        text = "I love it.\nWhere is the train station?\n\nDo it now. Here I am.\n" * 10
+        expected = self.translated(text)
+        for flags in (["--batch-size", "1"], ["--workers", "2"], ["--threads-per-worker", "1"]):
+            self.assertEqual(self.translated(text, *flags), expected, flags)
+
+    def test_a_batch_is_never_smaller_than_the_beam(self):
+        out = self.translated("I love it.\n", "--beam-size", "4", "--batch-size", "1")
+        self.assertEqual(out, "Ich liebe es.\n")
+
+
+class LongLines(Case):
+    def test_a_line_too_long_for_the_model_is_cut_and_nothing_is_lost(self):
+        (line,) = self.objects("the cat and " * 400 + "\n", "--max-decoding-length", "4")
+        self.assertEqual(line["source"], "the cat and " * 400)
+        # 1,200 tokens in pieces of at most 511, four tokens out for each.
+        self.assertGreaterEqual(len(line["output_ids"]), 12)
+        self.assertEqual(len(line["output_ids"]), len(line["token_logprobs"]))
+
+    def test_a_line_of_many_sentences_is_more_than_the_window(self):
+        out = self.translated("I love it. " * 600 + "\nI love it.\n", "--batch-size", "4")
+        self.assertEqual(out, "Ich liebe es. " * 600 + "\nIch liebe es.\n")
+
+    def test_a_line_of_too_many_sentences_is_refused_by_number(self):
+        result = run("I love it.\n" + "No. " * 10001 + "\n")
+        self.assertEqual(result.returncode, FAILED)
+        self.assertEqual(result.stdout.decode(), "Ich liebe es.\n")
+        self.assertIn("line 2: the text has more than 10000 sentences", result.stderr.decode())
+
+    def test_a_line_over_the_byte_limit_is_refused_by_number(self):
+        result = run(b"I love it.\n" + b"x" * (17 << 20) + b"\n")
+        self.assertEqual(result.returncode, FAILED)
+        self.assertEqual(result.stdout.decode(), "Ich liebe es.\n")
+        self.assertIn("line 2: longer than 16777216 bytes", result.stderr.decode())
+
+
+class BadInput(Case):
+    def test_malformed_utf8_is_named_and_the_lines_before_it_are_finished(self):
+        for bad in (b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf0\x9f\x98"):
+            result = run(b"I love it.\n\nab" + bad + b"\nI love it.\n")
+            self.assertEqual(result.returncode, FAILED)
+            self.assertEqual(result.stdout.decode(), "Ich liebe es.\n\n")
+            self.assertIn("line 3: invalid UTF-8: byte 0x", result.stderr.decode())
+            self.assertIn("at position 3", result.stderr.decode())
+
+    def test_a_character_cut_off_by_the_end_is_malformed(self):
+        result = run(b"I love it.\n\xe2\x82")
+        self.assertEqual((result.returncode, result.stdout), (FAILED, b"Ich liebe es.\n"))
+
+    def test_odd_characters_are_no_reason_to_fail(self):
+        odd = ["\0", "a\0b.", "\ufeff", "\u2028", "a\u2028b", "\U0010ffff", "\u200b", "\u202e.", "</s>",
+               ">>de<<", "\ufffd", "\x1b[31m", "." * 1000, "\U0001f600" * 100]
+        out = self.translated("\n".join(odd) + "\n", "--max-decoding-length", "8")
+        self.assertEqual(out.count("\n"), len(odd))
+
+    def test_input_that_cannot_be_read_is_a_failure(self):
+        with open(os.open("/", os.O_RDONLY | os.O_DIRECTORY)) as directory:
+            result = subprocess.run(command(), stdin=directory, capture_output=True,
+                                    timeout=PATIENCE_S, env=environment())
+        self.assertEqual(result.returncode, FAILED)
+        self.assertIn(b"cannot read: Is a directory", result.stderr)
+
+    def test_options_that_no_line_could_use_are_refused_at_once(self):
+        for flags in (["--num-hypotheses", "2"], ["--json", "--num-hypotheses", "2"],
+                      ["--max-decoding-length", "513"], ["--batch-size", "0"]):
+            result = run("", *flags)
+            self.assertEqual((result.returncode, result.stdout), (USAGE, b""), flags)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(command(), input=b"I love it.\n", stdout=full,
+                                    stderr=subprocess.PIPE, timeout=PATIENCE_S, env=environment())
+        self.assertEqual(result.returncode, FAILED)
+        self.assertIn(b"cannot write the output: No space left", result.stderr)
+
+
+class Json(Case):
+    def test_an_object_says_what_was_decoded(self):
+        (line,) = self.objects("Where is the train station?\n")
+        self.assertEqual(list(line), ["source", "text", "output_ids", "score", "token_logprobs"])
+        self.assertEqual(line["source"], "Where is the train station?")
+        self.assertEqual(line["text"], "Wo ist der Bahnhof?")
+        self.assertEqual(line["output_ids"][-1], EOS)
+        self.assertEqual(len(line["token_logprobs"]), len(line["output_ids"]))
+        mean = sum(line["token_logprobs"]) / len(line["token_logprobs"])
+        self.assertAlmostEqual(line["score"], mean, places=5)
+
+    def test_a_line_is_one_sentence(self):
+        (line,) = self.objects("Hello. I love it.\n", "--split-sentences", "on")
+        self.assertEqual(line["output_ids"].count(EOS), 1)
+
+    def test_an_empty_line_is_an_empty_object_of_the_same_form(self):
+        self.assertEqual(self.objects("\n"), [{"source": "", "text": "", "output_ids": [],
+                                               "score": 0, "token_logprobs": []}])
+
+    def test_source_text_is_escaped(self):
+        self.assertEqual(self.objects('a "b" \\ \t\x01\r\n')[0]["source"], 'a "b" \\ \t\x01\r')
+
+    def test_more_hypotheses_come_as_alternatives(self):
+        (line,) = self.objects("I love it.\n", "--beam-size", "4", "--num-hypotheses", "3")
+        self.assertEqual(len(line["alternatives"]), 2)
+        scores = [line["score"], *(other["score"] for other in line["alternatives"])]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        ids = {tuple(x["output_ids"]) for x in [line, *line["alternatives"]]}
+        self.assertEqual(len(ids), 3)
+
+
+class Streaming(Case):
+    def test_a_translation_comes_before_the_next_line_is_typed(self):
+        process = self.start()
+        for _ in range(3):
+            process.stdin.write(b"I love it.\n")
+            process.stdin.flush()
+            self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"")
+        self.assertEqual(process.wait(PATIENCE_S), OK)
+        process.stdout.close()
+
+    def test_half_a_line_waits_for_the_other_half(self):
+        process = self.start()
+        process.stdin.write(b"I lo")
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.stdin.write(b"ve it.\n")
+        process.stdin.flush()
+        self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
+        process.stdin.close()
+        process.stdout.close()
+
+    def test_reading_stops_where_nobody_reads_the_output(self):
+        """What is taken in is bounded: the window, the pipes and one block."""
+        process = self.start("--batch-size", "4")
+        fd = process.stdin.fileno()
+        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_NONBLOCK)
+        n_written, last_progress = 0, time.monotonic()
+        while time.monotonic() < last_progress + 2 and n_written < 8 << 20:
+            try:
+                n_written += os.write(fd, b"\n" * 4096)
+                last_progress = time.monotonic()
+            except BlockingIOError:
+                time.sleep(0.01)
+        self.assertLess(n_written, 1 << 20)
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+
+    def test_it_ends_quietly_when_its_reader_goes_away(self):
+        reader, writer = os.pipe()
+        process = self.start(stdout=writer)
+        os.close(writer)
+        process.stdin.write(b"I love it.\n")
+        process.stdin.flush()
+        self.assertTrue(os.read(reader, 100))
+        os.close(reader)
+        with self.assertRaises(BrokenPipeError):
+            while True:
+                process.stdin.write(b"I love it.\n")
+                process.stdin.flush()
+        self.assertEqual(process.wait(PATIENCE_S), FAILED)
+        self.assertEqual(process.stderr.read(), b"")
+        process.stdin = None
+
+    def interrupted(self, process, number):
+        process.send_signal(number)
+        self.assertEqual(process.wait(PATIENCE_S), 128 + number)
+        self.assertEqual(process.stderr.read(), b"")
+
+    def test_a_signal_ends_the_wait_for_input(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start()
+            process.stdin.write(b"I love it.\n")
+            process.stdin.flush()
+            self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
+            self.interrupted(process, number)
+            process.stdin.close()
+            process.stdout.close()
+
+    def test_a_signal_ends_the_wait_for_the_reader_of_the_output(self):
+        with open("/dev/zero", "rb") as zeros, subprocess.Popen(
+                ["tr", "\\000", "\\n"], stdin=zeros, stdout=subprocess.PIPE) as lines:
+            process = self.start(stdin=lines.stdout)
+            self.assertEqual(self.read_line(process), b"\n")
+            time.sleep(1)  # until the pipe is full
+            self.interrupted(process, signal.SIGINT)
+            process.stdout.close()
+            lines.kill()
+
+    def test_a_signal_in_full_work_leaves_whole_lines(self):
+        process = self.start()
+        process.stdin.write(b"I love it.\n" * 5000)
+        process.stdin.flush()
+        self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        self.assertEqual(rest, b"Ich liebe es.\n" * rest.count(b"\n"))
+        self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGINT)
+        process.stdin.close()
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

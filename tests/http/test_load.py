@@ -1,0 +1,229 @@
+"""Many clients at once: right answers, a full queue, deadlines, clients that leave, too many
+connections."""
+
+import json
+import random
+import socket
+import struct
+import threading
+import time
+import unittest
+
+from serve import MODEL, ROOT, SLOWNESS, Daemon, read_all, wait_until
+
+SENTENCES = [
+    "Where is the train station?", "I have never seen such a thing.", "She sings very well.",
+    "We are going to the mountains tomorrow.", "Can you help me, please?", "It is raining again.",
+    "My brother lives in a small town.", "The children are playing in the garden.",
+    "He did not know what to say.", "Do you want a cup of coffee?", "The book is on the table.",
+    "I would like to learn German.", "They bought a new house last year.", "Time flies.",
+    "This is the best day of my life.", "Nobody knows the answer.",
+]
+
+# Seconds of work, whatever the machine.
+SLOW = {"q": SENTENCES * 4, "beam_size": 8, "min_decoding_length": 300, "max_decoding_length": 400}
+
+
+def request_bytes(fields):
+    body = json.dumps({"source": "en", "target": "de", **fields}).encode()
+    head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def in_parallel(n, work):
+    """work(i) for i in range(n), each in its thread; the results in order. The first error counts."""
+    results, errors = [None] * n, []
+
+    def run(i):
+        try:
+            results[i] = work(i)
+        except BaseException as error:  # pylint: disable=broad-except
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+class Load(unittest.TestCase):
+    def test_64_clients_get_the_answers_that_one_gets(self):
+        with Daemon() as daemon:
+            alone = {q: daemon.translate(q).body for q in SENTENCES}
+
+            def client(i):
+                order = random.Random(i).sample(SENTENCES, 8)
+                connection = daemon.connect()
+                replies = [(q, daemon.translate(q, client=connection)) for q in order]
+                connection.close()
+                return replies
+
+            for replies in in_parallel(64, client):
+                for q, reply in replies:
+                    self.assertEqual((reply.status, reply.body), (200, alone[q]))
+            metrics = daemon.metrics()
+            rows = metrics["attentiond_batch_size_sum"] / metrics["attentiond_batch_size_count"]
+            self.assertGreater(rows, 5, "requests do not share decoder steps")
+
+    def test_batch_is_decoded_as_one(self):
+        with Daemon() as daemon:
+            daemon.translate(SENTENCES)
+            metrics = daemon.metrics()
+            self.assertLessEqual(metrics["attentiond_encode_seconds_count"], 2)
+
+    def test_health_answers_while_workers_are_busy(self):
+        with Daemon() as daemon:
+            connection = daemon.socket()
+            connection.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            times = sorted(daemon.get("/health").seconds for _ in range(100))
+            self.assertLess(times[97], 0.05 * SLOWNESS)
+            connection.close()
+
+    def test_full_queue_is_refused_at_once(self):
+        with Daemon("--max-queued-sentences", "64", "--max-batch-rows", "8") as daemon:
+            slow = daemon.socket()
+            slow.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            reply = daemon.translate(SENTENCES * 4)
+            self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"))
+            self.assertIn("error", reply.json)
+            self.assertLess(reply.seconds, 0.1 * SLOWNESS)
+            metrics = daemon.metrics()
+            self.assertEqual(metrics['attentiond_rejected_total{reason="queue_full"}'], 1)
+            slow.close()
+            wait_until(lambda: daemon.translate("Hello.").status == 200, what="room in the queue")
+
+    def test_request_timeout(self):
+        with Daemon("--request-timeout-ms", "300") as daemon:
+            reply = daemon.request("POST", "/translate", {"source": "en", "target": "de", **SLOW})
+            self.assertEqual(reply.status, 504)
+            self.assertEqual(reply.error, "the request took longer than 0.3 s")
+            self.assertLess(reply.seconds, 3 * SLOWNESS)
+            for value in ("0.05", "0"):
+                reply = daemon.request("POST", "/translate", {"source": "en", "target": "de", **SLOW},
+                                       headers={"X-Request-Timeout": value})
+                self.assertEqual(reply.status, 504)
+            for value in ("soon", "-1", "nan", "1s"):
+                reply = daemon.translate("Hello.", headers={"X-Request-Timeout": value})
+                self.assertEqual(reply.status, 400, value)
+            self.assertEqual(
+                daemon.translate("Hi.", headers={"X-Request-Timeout": "1e9"}).status, 200)
+            metrics = daemon.metrics()
+            self.assertEqual(metrics['attentiond_jobs_total{outcome="expired"}'], 3)
+
+    def leave(self, daemon, how):
+        before = daemon.metrics()['attentiond_jobs_total{outcome="cancelled"}']
+        connection = daemon.socket()
+        connection.sendall(request_bytes(SLOW))
+        wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+        how(connection)
+        start = time.monotonic()
+        wait_until(lambda: daemon.metrics()["attentiond_sentences_running"] == 0, what="cancelled")
+        seconds = time.monotonic() - start
+        metrics = daemon.metrics()
+        self.assertEqual(metrics['attentiond_jobs_total{outcome="cancelled"}'], before + 1)
+        self.assertEqual(metrics["attentiond_sentences_running"], 0)
+        self.assertLess(seconds, 1 * SLOWNESS)
+
+    def test_work_ends_when_its_client_leaves(self):
+        def reset(connection):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+
+        def half_then_close(connection):
+            connection.shutdown(socket.SHUT_WR)
+            time.sleep(0.2)
+            connection.close()
+
+        with Daemon() as daemon:
+            self.leave(daemon, socket.socket.close)
+            self.leave(daemon, reset)
+            self.leave(daemon, half_then_close)
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    def test_half_closed_client_is_not_one_that_left(self):
+        with Daemon() as daemon:
+            expected = daemon.translate(SENTENCES * 3).json
+            with daemon.socket() as connection:
+                connection.sendall(request_bytes({"q": SENTENCES * 3}))
+                connection.shutdown(socket.SHUT_WR)
+                received = read_all(connection)
+            interim, reply = received.split(b"\r\n\r\n", 1)
+            self.assertEqual(interim, b"HTTP/1.1 100 Continue")
+            head, body = reply.split(b"\r\n\r\n", 1)
+            self.assertTrue(head.startswith(b"HTTP/1.1 200 OK"))
+            self.assertEqual(json.loads(body), expected)
+
+    def test_aborts_at_random_moments(self):
+        with Daemon() as daemon:
+            daemon.translate("Hello.")
+            fds = daemon.metrics()["process_open_fds"]
+            data = request_bytes({"q": SENTENCES, "beam_size": 4})
+
+            def abort(i):
+                choice = random.Random(i)
+                for _ in range(15):
+                    with daemon.socket() as connection:
+                        connection.sendall(data[: choice.choice([5, 100, len(data) - 1, len(data)])])
+                        time.sleep(choice.random() * 0.1)
+                        if choice.random() < 0.5:
+                            linger = struct.pack("ii", 1, 0)
+                            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+            in_parallel(16, abort)
+
+            def is_quiet():
+                metrics = daemon.metrics()
+                return (metrics["attentiond_sentences_running"] == 0
+                        and metrics["attentiond_queue_depth"] == 0
+                        and metrics["attentiond_requests_in_flight"] == 1
+                        and metrics["process_open_fds"] <= fds)
+
+            wait_until(is_quiet, what="everything given back")
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    def test_too_many_connections_are_told_so(self):
+        with Daemon("--max-connections", "8") as daemon:
+            busy = [daemon.socket() for _ in range(8)]
+            for connection in busy:
+                connection.sendall(request_bytes(SLOW)[:-1])
+            time.sleep(0.3)
+            reply = daemon.translate("Hello.")
+            self.assertEqual(reply.status, 503)
+            self.assertEqual(reply.headers["retry-after"], "1")
+            self.assertEqual(reply.headers["connection"], "close")
+            self.assertEqual(daemon.get("/health").status, 200)
+            self.assertGreaterEqual(
+                daemon.metrics()['attentiond_rejected_total{reason="too_many_connections"}'], 1)
+            for connection in busy:
+                connection.close()
+            wait_until(lambda: daemon.translate("Hello.").status == 200, what="room again")
+
+    def test_idle_connections_make_room(self):
+        with Daemon("--max-connections", "8") as daemon:
+            clients = [daemon.connect() for _ in range(24)]
+            for client in clients:
+                self.assertEqual(daemon.translate("Hello.", client=client).status, 200)
+            self.assertGreaterEqual(daemon.metrics()["attentiond_connections_evicted_total"], 16)
+            for client in clients:
+                client.close()
+
+    def test_many_idle_connections_do_not_disturb(self):
+        with Daemon("--max-connections", "700") as daemon:
+            idle = [daemon.connect() for _ in range(500)]
+            for client in idle:
+                self.assertEqual(daemon.get("/health", client=client).status, 200)
+            times = sorted(daemon.get("/health").seconds for _ in range(100))
+            self.assertLess(times[97], 0.05 * SLOWNESS)
+            self.assertEqual(daemon.translate("Hello.", client=idle[0]).status, 200)
+            for client in idle:
+                client.close()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

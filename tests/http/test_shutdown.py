@@ -1,0 +1,207 @@
+"""Starting and stopping: what is said when it does not start, and that no accepted request is lost
+when it stops."""
+
+import http.client
+import pathlib
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+import time
+import unittest
+
+from serve import MODEL, SLOWNESS, Daemon, read_all, run, wait_until
+from test_load import SENTENCES, SLOW, in_parallel, request_bytes
+
+
+class Start(unittest.TestCase):
+    def refused(self, code, text, *arguments, **options):
+        result = run("serve", *arguments, **options)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(text, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            self.refused(1, f"cannot listen on 127.0.0.1:{port}: Address already in use",
+                         "--model", MODEL, "--port", str(port))
+
+    def test_unknown_host(self):
+        self.refused(1, "cannot listen on no-such-host.invalid:0", "--model", MODEL,
+                     "--host", "no-such-host.invalid", "--port", "0")
+
+    def test_missing_model(self):
+        self.refused(1, "/nowhere", "--model", "/nowhere", "--port", "0")
+
+    def test_truncated_model(self):
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copytree(MODEL, directory, dirs_exist_ok=True)
+            weights = pathlib.Path(directory) / "model.safetensors"
+            weights.write_bytes(weights.read_bytes()[:-1000])
+            self.refused(1, "model.safetensors", "--model", directory, "--port", "0")
+
+    def test_wrong_settings(self):
+        self.refused(2, "--port", "--model", MODEL, "--port", "70000")
+        self.refused(2, "--no-such-flag", "--model", MODEL, "--no-such-flag")
+        self.refused(2, "ATTENTIOND_MAX_BODY_BYTES", "--model", MODEL, "--port", "0",
+                     environment={"ATTENTIOND_MAX_BODY_BYTES": "1"})
+        self.refused(2, "source_lang", "--model", MODEL, "--port", "0", "--source-lang", "a b")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
+            config.write('{"prot": 5000}')
+            config.flush()
+            self.refused(2, "prot", "--model", MODEL, "--config", config.name)
+
+    def test_more_connections_than_descriptors(self):
+        self.refused(1, "max_connections is 65536", "--model", MODEL, "--port", "0",
+                     "--max-connections", "65536") if descriptors() < 65536 else None
+
+    def test_start_takes_less_than_a_second(self):
+        start = time.monotonic()
+        with Daemon() as daemon:
+            self.assertEqual(daemon.translate("Where is the train station?").status, 200)
+            self.assertLess(time.monotonic() - start, 1 * SLOWNESS)
+            self.assertRegex(daemon.log, r"listening on 127\.0\.0\.1:\d+: .* started in \d+ ms")
+
+    def test_languages_can_be_named(self):
+        with Daemon("--source-lang", "pb", "--target-lang", "zh") as daemon:
+            reply = daemon.get("/languages").json
+            self.assertEqual([(l["code"], l["name"]) for l in reply], [
+                ("pt-BR", "Portuguese (Brazil)"), ("zh-Hans", "Chinese (Simplified)")])
+            reply = daemon.translate("Hello.", source="PB", target="zh-CN")
+            self.assertEqual(reply.status, 200, reply)
+
+
+def descriptors():
+    import resource
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+class Stop(unittest.TestCase):
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            daemon = Daemon().start()
+            daemon.get("/health")
+            self.assertEqual(daemon.stop(number), 0, daemon.log)
+            self.assertIn("stopped", daemon.log)
+
+    def test_idle_connections_do_not_hold_it_up(self):
+        daemon = Daemon().start()
+        clients = [daemon.connect() for _ in range(20)]
+        for client in clients:
+            daemon.get("/health", client=client)
+        silent = daemon.socket()
+        start = time.monotonic()
+        self.assertEqual(daemon.stop(), 0)
+        self.assertLess(time.monotonic() - start, 2 * SLOWNESS)
+        silent.close()
+        for client in clients:
+            client.close()
+
+    def test_work_is_finished(self):
+        daemon = Daemon().start()
+        expected = daemon.translate(SENTENCES * 8).json
+        with daemon.socket() as connection:
+            connection.sendall(request_bytes({"q": SENTENCES * 8}))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            daemon.process.send_signal(signal.SIGTERM)
+            received = read_all(connection)
+        self.assertTrue(received.startswith(b"HTTP/1.1 200 OK"), received)
+        self.assertIn(b"\r\nConnection: close\r\n", received)
+        import json
+        self.assertEqual(json.loads(received.split(b"\r\n\r\n", 1)[1]), expected)
+        self.assertEqual(daemon.stop(None), 0)
+
+    def test_draining_is_not_ready_but_alive(self):
+        daemon = Daemon().start()
+        with daemon.socket() as slow:
+            slow.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            ready, live = daemon.connect(), daemon.connect()
+            daemon.get("/health", client=ready), daemon.get("/health", client=live)
+            daemon.process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+            reply = daemon.get("/health/ready", client=ready)
+            self.assertEqual((reply.status, reply.headers["connection"]), (503, "close"))
+            reply = daemon.get("/health", client=live)
+            self.assertEqual((reply.status, reply.headers["connection"]), (200, "close"))
+            with self.assertRaises(OSError):
+                daemon.socket().close()
+        self.assertEqual(daemon.stop(None), 0)
+
+    def test_deadline_cuts_off(self):
+        daemon = Daemon("--drain-timeout-ms", "300").start()
+        with daemon.socket() as slow:
+            slow.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            start = time.monotonic()
+            daemon.process.send_signal(signal.SIGTERM)
+            received = read_all(slow)
+        self.assertTrue(received.startswith(b"HTTP/1.1 503 "), received)
+        self.assertIn(b'{"error":"the server is shutting down"}', received)
+        self.assertEqual(daemon.stop(None), 1)
+        self.assertLess(time.monotonic() - start, 2 * SLOWNESS)
+
+    def test_second_signal_acts_at_once(self):
+        daemon = Daemon().start()
+        with daemon.socket() as slow:
+            slow.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            daemon.process.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+            start = time.monotonic()
+            daemon.process.send_signal(signal.SIGTERM)
+            self.assertEqual(daemon.stop(None), 1)
+            self.assertLess(time.monotonic() - start, 1.5 * SLOWNESS)
+
+    def drain_under_load(self, n_clients, new_connections):
+        """Clients that send as fast as they can; how many got an answer, and what was lost."""
+        daemon = Daemon().start()
+        answered, lost = [], []
+
+        def client(i):
+            connection = None
+            for n in range(100000):
+                if connection is None:
+                    connection = daemon.connect()
+                    try:
+                        connection.connect()
+                    except OSError:
+                        return  # not accepted
+                try:
+                    reply = daemon.translate(SENTENCES[(i + n) % 16], client=connection,
+                                             beam_size=1)
+                except (OSError, http.client.HTTPException) as error:
+                    lost.append(f"client {i}, request {n}: {error!r}")
+                    return
+                answered.append(reply.status)
+                if reply.headers.get("connection") == "close":
+                    connection.close()
+                    return
+                if new_connections:
+                    connection.close()
+                    connection = None
+
+        stopper = threading.Timer(0.7, daemon.process.send_signal, (signal.SIGTERM,))
+        stopper.start()
+        in_parallel(n_clients, client)
+        stopper.join()
+        code = daemon.stop(None)
+        self.assertEqual((code, lost), (0, []), daemon.log)
+        self.assertGreater(len(answered), n_clients)
+        self.assertEqual(set(answered), {200})
+
+    def test_drain_under_load_loses_nothing(self):
+        for _ in range(3):
+            self.drain_under_load(32, new_connections=False)
+
+    def test_drain_under_load_with_new_connections_loses_nothing(self):
+        for _ in range(3):
+            self.drain_under_load(32, new_connections=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,326 @@
+"""POST /translate, GET /languages, /health and /metrics: every row of LibreTranslate's contract that
+the daemon takes over, text and status exact, and our own options."""
+
+import gzip
+import json
+import unittest
+import urllib.parse
+
+from serve import Daemon
+
+LONG = "The old house stands on a hill. " * 40
+
+
+class Translate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon(
+            "--max-text-chars", "2000", "--max-batch-texts", "20", "--max-alternatives", "5"
+        ).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def post(self, body, content_type="application/json", path="/translate", **options):
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        if isinstance(body, str):
+            body = body.encode()
+        headers = {"Content-Type": content_type} if content_type else {}
+        return self.daemon.request("POST", path, body, headers=headers, **options)
+
+    def refused(self, body, status, text, **options):
+        reply = self.post(body, **options)
+        self.assertEqual((reply.status, reply.json), (status, {"error": text}), body)
+        self.assertEqual(reply.headers["content-type"], "application/json")
+        self.assertEqual(reply.headers["access-control-allow-origin"], "*")
+
+    # What comes back.
+
+    def test_string_gives_string(self):
+        reply = self.daemon.translate("Where is the train station?")
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(reply.body, '{"translatedText":"Wo ist der Bahnhof?"}'.encode())
+
+    def test_array_gives_array_in_order(self):
+        single = [self.daemon.translate(q).json["translatedText"] for q in ("Hello.", "Thank you.")]
+        reply = self.daemon.translate(["Hello.", "Thank you."])
+        self.assertEqual(reply.json, {"translatedText": single})
+
+    def test_array_of_one_gives_array(self):
+        self.assertIsInstance(self.daemon.translate(["Hello."]).json["translatedText"], list)
+
+    def test_blank_text_gives_empty_text(self):
+        self.assertEqual(self.daemon.translate(" \n\t ").json, {"translatedText": ""})
+        self.assertEqual(self.daemon.translate(["", " "]).json, {"translatedText": ["", ""]})
+
+    def test_source_equal_to_target_echoes(self):
+        for code in ("en", "de"):
+            reply = self.daemon.translate(" As it is. ", source=code, target=code)
+            self.assertEqual(reply.json, {"translatedText": " As it is. "})
+
+    def test_codes_in_any_spelling(self):
+        for source, target in (("EN", "DE"), ("en-US", "de_AT"), ("eng", "deu")):
+            self.assertEqual(
+                self.daemon.translate("Hello.", source=source, target=target).status, 200, source
+            )
+
+    def test_keys_are_sorted_and_text_is_raw_utf8(self):
+        reply = self.daemon.translate(
+            "The cat is sleeping on the sofa.",
+            alternatives=2, return_scores=True, return_usage=True,
+        )
+        keys = list(reply.json)
+        self.assertEqual(keys, ["alternatives", "scores", "translatedText", "usage"])
+        umlaut = self.daemon.translate("I would like five green keys.").body
+        self.assertNotIn(b"\\u", umlaut)
+        self.assertTrue(any(byte > 127 for byte in umlaut), umlaut)
+
+    def test_alternatives(self):
+        reply = self.daemon.translate("Where is the train station?", alternatives=3).json
+        texts = [reply["translatedText"], *reply["alternatives"]]
+        self.assertLessEqual(len(reply["alternatives"]), 3)
+        self.assertGreaterEqual(len(reply["alternatives"]), 1)
+        self.assertEqual(len(set(texts)), len(texts))
+        batch = self.daemon.translate(["Where is the train station?", " "], alternatives=3).json
+        self.assertEqual(batch["alternatives"], [reply["alternatives"], []])
+        for value in ("2", "", None):
+            self.assertEqual(self.daemon.translate("Hello.", alternatives=value).status, 200)
+        self.assertNotIn("alternatives", self.daemon.translate("Hello.", alternatives=0).json)
+
+    def test_num_hypotheses_counts_the_best_too(self):
+        by_name = self.daemon.translate("We are here.", num_hypotheses=3).body
+        self.assertEqual(by_name, self.daemon.translate("We are here.", alternatives=2).body)
+
+    def test_scores_belong_to_texts_best_first(self):
+        reply = self.daemon.translate("We are here.", alternatives=3, return_scores=True).json
+        self.assertEqual(len(reply["scores"]), 1 + len(reply["alternatives"]))
+        self.assertEqual(reply["scores"], sorted(reply["scores"], reverse=True))
+        self.assertTrue(all(score < 0 for score in reply["scores"]))
+
+    def test_usage_only_when_asked_for(self):
+        self.assertNotIn("usage", self.daemon.translate("Hello.").json)
+        usage = self.daemon.translate(["Hello.", "Hello."], return_usage=True).json["usage"]
+        one = self.daemon.translate("Hello.", return_usage=True).json["usage"]
+        self.assertEqual(usage, {key: 2 * n for key, n in one.items()})
+        self.assertGreater(one["source_tokens"], 1)
+
+    def test_decoding_options_have_effect(self):
+        def translation(**options):
+            return self.daemon.translate(LONG[:64], split_sentences="off", **options).json
+
+        text = translation()["translatedText"]
+        short = translation(max_decoding_length=3)["translatedText"]
+        self.assertLess(len(short), len(text))
+        usage = translation(min_decoding_length=30, return_usage=True)["usage"]
+        self.assertGreaterEqual(usage["target_tokens"], 30)
+        greedy = translation(beam_size=1, return_scores=True)["scores"]
+        wide = translation(beam_size=6, return_scores=True)["scores"]
+        self.assertNotEqual(greedy, wide)
+
+    def test_target_prefix_begins_the_translation(self):
+        reply = self.daemon.translate("Where is the train station?", target_prefix="Sagen Sie mir")
+        self.assertTrue(reply.json["translatedText"].startswith("Sagen Sie mir"), reply)
+
+    def test_line_breaks_and_blanks_stay(self):
+        text = self.daemon.translate("Hello.\n\n  Thank you.  \n").json["translatedText"]
+        self.assertRegex(text, r"^[^\n]+\n\n  [^\n]+  \n$")
+
+    def test_unknown_fields_and_null_are_ignored(self):
+        reply = self.daemon.translate("Hello.", api_key=None, secret="", something={"a": [1]})
+        self.assertEqual(reply.status, 200)
+
+    # The encodings of the request.
+
+    def test_urlencoded_form(self):
+        form = {"q": "Where is the train station?\r\n", "source": "en", "target": "de",
+                "alternatives": "0", "return_usage": "true", "beam_size": "2"}
+        reply = self.post(urllib.parse.urlencode(form), "application/x-www-form-urlencoded")
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(reply.json["translatedText"], "Wo ist der Bahnhof?")
+        self.assertIn("usage", reply.json)
+
+    def test_query_string_with_empty_body(self):
+        query = urllib.parse.urlencode({"q": "Thank you & goodbye.", "source": "en", "target": "de"})
+        expected = self.daemon.translate("Thank you & goodbye.").json
+        for content_type in (None, "application/json", "application/x-www-form-urlencoded"):
+            reply = self.post("", content_type, path="/translate?" + query)
+            self.assertEqual((reply.status, reply.json), (200, expected), content_type)
+
+    def test_first_of_repeated_names_counts(self):
+        reply = self.post("q=&q=x&source=en&target=de", "application/x-www-form-urlencoded")
+        self.assertEqual(reply.status, 400)
+
+    def test_json_types(self):
+        body = {"q": "Hello.", "source": "en", "target": "de"}
+        for content_type in ("application/json; charset=utf-8", "application/vnd.api+json",
+                             "APPLICATION/JSON"):
+            self.assertEqual(self.post(body, content_type).status, 200, content_type)
+
+    def test_other_type_is_no_fields(self):
+        self.refused({"q": "Hello."}, 400, "Invalid request: missing q parameter",
+                     content_type="text/plain")
+
+    def test_malformed_form(self):
+        for body in ("q=%zz", "q=%4", "q=%00", "q=%ff", "a&" * 257):
+            reply = self.post(body, "application/x-www-form-urlencoded")
+            self.assertIn(reply.status, (400, 413), body)
+            self.assertIn("malformed form", reply.error)
+
+    # Refusals, in LibreTranslate's words.
+
+    def test_missing_parameters(self):
+        whole = {"q": "Hello.", "source": "en", "target": "de"}
+        for name in whole:
+            text = f"Invalid request: missing {name} parameter"
+            self.refused({k: v for k, v in whole.items() if k != name}, 400, text)
+            self.refused({**whole, name: ""}, 400, text)
+            self.refused({**whole, name: None}, 400, text)
+        self.refused({**whole, "q": []}, 400, "Invalid request: missing q parameter")
+
+    def test_languages_that_are_not_there(self):
+        whole = {"q": "Hello.", "source": "en", "target": "de"}
+        self.refused({**whole, "target": "zz"}, 400, "zz is not supported")
+        self.refused({**whole, "source": "fr"}, 400, "fr is not supported")
+        self.refused({**whole, "source": "\"\n"}, 400, "\"\n is not supported")
+        self.refused({**whole, "source": "de", "target": "en"}, 400,
+                     "English (en) is not available as a target language from German (de)")
+        self.assertTrue(self.post({**whole, "source": "auto"}).error.startswith("auto is not"))
+
+    def test_format(self):
+        whole = {"q": "Hello.", "source": "en", "target": "de"}
+        self.assertEqual(self.post({**whole, "format": "text"}).status, 200)
+        self.refused({**whole, "format": "html"}, 400, "html format is not supported")
+        self.refused({**whole, "format": "yaml"}, 400, "yaml format is not supported")
+
+    def test_alternatives_that_are_no_number(self):
+        whole = {"q": "Hello.", "source": "en", "target": "de"}
+        text = "Invalid request: alternatives parameter is not a number"
+        for value in ("many", "1e", [1], {}, True):
+            self.refused({**whole, "alternatives": value}, 400, text)
+        self.refused({**whole, "alternatives": 6}, 400,
+                     "Invalid request: alternatives parameter must be <= 5")
+        self.refused({**whole, "alternatives": 10 ** 300}, 400,
+                     "Invalid request: alternatives parameter must be <= 5")
+        self.refused({**whole, "alternatives": -1}, 400,
+                     "Invalid request: alternatives parameter must be >= 0")
+
+    def test_text_and_batch_limits(self):
+        text = "ä" * 2001
+        self.refused({"q": text, "source": "en", "target": "de"}, 400,
+                     "Invalid request: request (2001) exceeds text limit (2000)")
+        self.refused({"q": ["a"] * 21, "source": "en", "target": "de"}, 400,
+                     "Invalid request: request (21) exceeds text limit (20)")
+
+    def test_wrong_types_and_ranges(self):
+        whole = {"q": "Hello.", "source": "en", "target": "de"}
+        wrong = [
+            {"q": 5}, {"q": ["a", 1]}, {"q": [["a"]]}, {"q": {"a": "b"}}, {"q": [None]},
+            {"source": 1}, {"target": ["de"]}, {"format": 1},
+            {"beam_size": 0}, {"beam_size": 17}, {"beam_size": "2"}, {"beam_size": 1.5},
+            {"beam_size": -(2 ** 63)}, {"beam_size": 2, "alternatives": 3},
+            {"num_hypotheses": 0}, {"num_hypotheses": 3, "alternatives": 1},
+            {"length_penalty": -1}, {"length_penalty": 11}, {"length_penalty": "x"},
+            {"min_decoding_length": -1}, {"max_decoding_length": 0},
+            {"max_decoding_length": 100000}, {"min_decoding_length": 9, "max_decoding_length": 5},
+            {"split_sentences": "maybe"}, {"split_sentences": True},
+            {"return_scores": "yes"}, {"return_usage": 1},
+            {"target_prefix": 1}, {"q": ["a"], "target_prefix": "b"},
+        ]
+        for fields in wrong:
+            reply = self.post({**whole, **fields})
+            self.assertEqual(reply.status, 400, (fields, reply))
+            self.assertGreater(len(reply.error), 10)
+
+    def test_invalid_json(self):
+        for body in ("", "{", '{"q":}', '{"q":"a",}', "{'q':'a'}", '{"q":"a"} x', '{"q":"\\ud800"}',
+                     '{"q":"\\u0000"}', '{"q":"a","q":"b"}', "[" * 100, '{"q":01}', '{"q":NaN}'):
+            reply = self.post(body)
+            self.assertEqual(reply.status, 400 if body != "[" * 100 else reply.status, (body, reply))
+            self.assertIn(reply.status, (400, 413))
+            self.assertGreater(len(reply.error), 10)
+        for body in ("[]", '"q"', "null", "5"):
+            self.refused(body, 400, "Invalid JSON format")
+
+    def test_invalid_utf8(self):
+        for bad in (b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3"):
+            reply = self.post(b'{"q":"' + bad + b'","source":"en","target":"de"}')
+            self.assertEqual(reply.status, 400, bad)
+            self.assertIsInstance(reply.error, str)
+
+    # What stands around the body.
+
+    def test_request_id_is_echoed(self):
+        reply = self.daemon.translate("Hello.", headers={"X-Request-ID": "a-1.b:2"})
+        self.assertEqual(reply.headers["x-request-id"], "a-1.b:2")
+        reply = self.daemon.translate("Hello.", headers={"X-Request-ID": "x" * 200})
+        self.assertNotIn("x-request-id", reply.headers)
+
+    def test_gzip_where_it_pays(self):
+        texts = ["The quick brown fox jumps over the lazy dog. " * 10] * 10
+        plain = self.daemon.translate(texts)
+        self.assertNotIn("content-encoding", plain.headers)
+        self.assertEqual(plain.headers["vary"], "Accept-Encoding")
+        packed = self.daemon.translate(texts, headers={"Accept-Encoding": "br, gzip;q=0.8"})
+        self.assertEqual(packed.headers["content-encoding"], "gzip")
+        self.assertEqual(gzip.decompress(packed.body), plain.body)
+        self.assertLess(len(packed.body), len(plain.body) / 3)
+        refused = self.daemon.translate(texts, headers={"Accept-Encoding": "gzip;q=0"})
+        self.assertNotIn("content-encoding", refused.headers)
+        small = self.daemon.translate("Hello.", headers={"Accept-Encoding": "gzip"})
+        self.assertNotIn("content-encoding", small.headers)
+
+    def test_cors_headers(self):
+        for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
+            headers = self.daemon.request(method, path).headers
+            self.assertEqual(headers["access-control-allow-origin"], "*")
+            self.assertEqual(headers["access-control-allow-headers"], "Authorization, Content-Type")
+            self.assertEqual(headers["access-control-expose-headers"], "Authorization")
+            self.assertEqual(headers["access-control-allow-methods"], "GET, POST")
+            self.assertEqual(headers["access-control-allow-credentials"], "true")
+            self.assertEqual(headers["access-control-max-age"], "1728000")
+
+    # The other routes.
+
+    def test_languages(self):
+        reply = self.daemon.get("/languages")
+        self.assertEqual(reply.json, [
+            {"code": "en", "name": "English", "targets": ["de", "en"]},
+            {"code": "de", "name": "German", "targets": ["de"]},
+        ])
+
+    def test_languages_with_a_body(self):
+        reply = self.daemon.request("GET", "/languages", b"api_key=",
+                                    headers={"Content-Type": "application/x-www-form-urlencoded"})
+        self.assertEqual(reply.status, 200)
+
+    def test_health(self):
+        self.assertEqual(self.daemon.get("/health").body, b'{"status":"ok"}')
+        self.assertEqual(self.daemon.get("/health/live").status, 200)
+        self.assertEqual(self.daemon.get("/health/ready").status, 200)
+
+    def test_metrics_count_what_happens(self):
+        def count(metrics):
+            return metrics.get('attentiond_http_requests_total{route="/translate",code="200"}', 0)
+
+        before = self.daemon.metrics()
+        self.daemon.translate("A secret text that nobody may read.", alternatives=1)
+        self.daemon.translate("")
+        after = self.daemon.metrics()
+        self.assertEqual(count(after), count(before) + 1)
+        self.assertGreater(after['attentiond_target_tokens_total{model="en-de"}'],
+                           before['attentiond_target_tokens_total{model="en-de"}'])
+        self.assertEqual(after["attentiond_requests_in_flight"], 1)
+        text = self.daemon.get("/metrics").body.decode()
+        self.assertNotIn("secret", text)
+        self.assertNotIn("127.0.0.1", text)
+        for name in ("http_request_duration_seconds_bucket", "queue_depth", "batch_size_sum",
+                     "queue_wait_seconds_count", "encode_seconds_sum", "rejected_total",
+                     "decode_step_seconds_count", "model_loaded", "build_info"):
+            self.assertIn("attentiond_" + name, text)
+        self.assertIn("\nprocess_resident_memory_bytes ", text)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

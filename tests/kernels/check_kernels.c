@@ -1,0 +1,452 @@
+/*
+ * Compares every table of kernels that this CPU can run with the C reference, bit by bit, on random
+ * shapes and on numbers that break kernels; a NaN equals any NaN. With --bench, times them instead
+ * (bench_kernels.c).
+ *
+ *   check_kernels [--bench [--only KERNEL]] [--kernels NAME] [--seed N]
+ */
+#include "tests/kernels/bench_kernels.h"
+#include "tests/kernels/guarded.h"
+
+#include "base/size.h"
+#include "model/kernels/canonical.h"
+#include "model/kernels/kernels.h"
+#include "weights/dtype.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    const struct mt_kernels *fast, *reference;
+    struct dice dice;
+    struct guarded memory;
+    char what[160]; /* the case, for messages */
+    size_t n_cases, n_failures;
+};
+
+#define FAILURES_SHOWN 20
+
+static const size_t lengths[] = {1,   2,   3,   5,   7,   8,    9,    13,  15,  16,
+                                 17,  31,  32,  33,  63,  64,   65,   127, 128, 129,
+                                 255, 256, 257, 509, 512, 1021, 1024, 2048};
+#define N_LENGTHS (sizeof lengths / sizeof *lengths)
+
+static float *take_floats(struct check *c, enum numbers kind, size_t n)
+{
+    float *x = guarded_take(&c->memory, n, sizeof *x);
+    dice_floats(&c->dice, kind, x, n);
+    return x;
+}
+
+/* The same bytes twice: one for each implementation to change. */
+static void *take_copy(struct check *c, const void *from, size_t count, size_t size)
+{
+    void *copy = guarded_take(&c->memory, count, size);
+    memcpy(copy, from, count * size);
+    return copy;
+}
+
+static void fail(struct check *c, const char *what, size_t at, double got, double expected)
+{
+    if (++c->n_failures <= FAILURES_SHOWN)
+        fprintf(stderr, "%s: %s: %s[%zu] is %.9g, expected %.9g\n", c->fast->name, c->what, what,
+                at, got, expected);
+}
+
+static void end_case(struct check *c)
+{
+    c->n_cases++;
+    guarded_free(&c->memory);
+}
+
+static void same_floats(struct check *c, const char *what, const float *got, const float *expected,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(&got[i], &expected[i], sizeof *got) != 0 &&
+            !(isnan(got[i]) && isnan(expected[i]))) {
+            fail(c, what, i, (double)got[i], (double)expected[i]);
+            return;
+        }
+    }
+}
+
+static void same_bytes(struct check *c, const char *what, const uint8_t *got,
+                       const uint8_t *expected, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] != expected[i]) {
+            fail(c, what, i, got[i], expected[i]);
+            return;
+        }
+    }
+}
+
+static void same_halves(struct check *c, const char *what, const uint16_t *got,
+                        const uint16_t *expected, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float a = mt_f16_to_f32(got[i]), b = mt_f16_to_f32(expected[i]);
+        if (got[i] != expected[i] && !(isnan(a) && isnan(b))) {
+            fail(c, what, i, (double)a, (double)b);
+            return;
+        }
+    }
+}
+
+/* Attention */
+
+static void *take_kv(struct check *c, bool is_f16, enum numbers kind, size_t n)
+{
+    float *x = take_floats(c, kind, n);
+    if (!is_f16)
+        return x;
+    uint16_t *halves = guarded_take(&c->memory, n, sizeof *halves);
+    for (size_t i = 0; i < n; i++)
+        halves[i] = mt_f32_to_f16(x[i]);
+    return halves;
+}
+
+static void check_attend(struct check *c, bool is_f16, enum numbers kind, struct mt_attend a)
+{
+    enum { SLOTS = 3 };
+    size_t d = a.n_heads * a.d_k, span = (a.n - 1) * a.stride + d;
+    snprintf(c->what, sizeof c->what,
+             "attend_%s n %zu heads %zu d_k %zu stride %zu slots %d kind %d",
+             is_f16 ? "f16" : "f32", a.n, a.n_heads, a.d_k, a.stride, a.slots != NULL, (int)kind);
+    if (a.slots) {
+        uint16_t *slots = guarded_take(&c->memory, a.n, sizeof *slots);
+        for (size_t t = 0; t < a.n; t++)
+            slots[t] = (uint16_t)dice_below(&c->dice, SLOTS);
+        a.slots = slots;
+        a.slot_stride = a.n * a.stride + dice_below(&c->dice, 5);
+        span += (SLOTS - 1) * a.slot_stride;
+    }
+    a.q = take_floats(c, kind == NUMBERS_WIDE ? NUMBERS_PLAIN : kind, d);
+    a.keys = take_kv(c, is_f16, kind, span);
+    a.values = take_kv(c, is_f16, kind, span);
+    struct mt_attend b = a;
+    a.weights = guarded_take(&c->memory, a.n_heads * a.n, sizeof(float));
+    a.out = guarded_take(&c->memory, d, sizeof(float));
+    b.weights = guarded_take(&c->memory, a.n_heads * a.n, sizeof(float));
+    b.out = guarded_take(&c->memory, d, sizeof(float));
+    (is_f16 ? c->fast->attend_f16 : c->fast->attend_f32)(&a);
+    (is_f16 ? c->reference->attend_f16 : c->reference->attend_f32)(&b);
+    same_floats(c, "weights", a.weights, b.weights, a.n_heads * a.n);
+    same_floats(c, "out", a.out, b.out, d);
+    end_case(c);
+}
+
+static void check_attends(struct check *c)
+{
+    static const size_t d_ks[] = {1, 8, 12, 16, 24, 32, 33, 40, 64, 72, 80, 96, 100, 128};
+    static const size_t positions[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13,
+                                       15, 16, 17, 20, 25, 31, 32, 33, 63, 65, 130};
+    static const uint16_t some_slots[1] = {0};
+    for (size_t i = 0; i < sizeof d_ks / sizeof *d_ks; i++) {
+        for (size_t j = 0; j < sizeof positions / sizeof *positions; j++) {
+            for (int variant = 0; variant < 4; variant++) {
+                size_t n_heads = 1 + dice_below(&c->dice, 8);
+                struct mt_attend a = {
+                    .n = positions[j],
+                    .n_heads = n_heads,
+                    .d_k = d_ks[i],
+                    .stride = n_heads * d_ks[i] + dice_below(&c->dice, 2) * 7,
+                    .slots = variant & 2 ? some_slots : NULL,
+                };
+                check_attend(c, variant & 1, (enum numbers)dice_below(&c->dice, NUMBERS_KINDS), a);
+            }
+        }
+    }
+}
+
+/* Rows of floats */
+
+static void check_add_norm(struct check *c, size_t n, enum numbers kind, bool has_y, bool in_place)
+{
+    snprintf(c->what, sizeof c->what, "add_norm n %zu kind %d y %d in place %d", n, (int)kind,
+             has_y, in_place);
+    float *x = take_floats(c, kind, n), *y = has_y ? take_floats(c, kind, n) : NULL;
+    float *gamma = take_floats(c, NUMBERS_PLAIN, n), *beta = take_floats(c, NUMBERS_PLAIN, n);
+    float *expected = guarded_take(&c->memory, n, sizeof *expected);
+    float *got = in_place ? x : guarded_take(&c->memory, n, sizeof *got);
+    c->reference->add_norm(x, y, gamma, beta, 1e-5f, n, expected);
+    c->fast->add_norm(x, y, gamma, beta, 1e-5f, n, got);
+    same_floats(c, "out", got, expected, n);
+    end_case(c);
+}
+
+static void check_activate(struct check *c, size_t n, enum numbers kind, enum mt_activation act)
+{
+    snprintf(c->what, sizeof c->what, "activate %d n %zu kind %d", (int)act, n, (int)kind);
+    float *expected = take_floats(c, kind, n);
+    if (kind == NUMBERS_PLAIN) {
+        for (size_t i = 0; i < n; i++)
+            expected[i] *= 100.0f; /* the whole range of exp */
+    }
+    float *got = take_copy(c, expected, n, sizeof *got);
+    c->reference->activate(act, expected, n);
+    c->fast->activate(act, got, n);
+    same_floats(c, "x", got, expected, n);
+    end_case(c);
+}
+
+static void check_embed(struct check *c, size_t n, enum numbers kind)
+{
+    snprintf(c->what, sizeof c->what, "embed n %zu kind %d", n, (int)kind);
+    float *table = take_floats(c, kind, n), *position = take_floats(c, NUMBERS_PLAIN, n);
+    float *expected = guarded_take(&c->memory, n, sizeof *expected);
+    float *got = dice_below(&c->dice, 2) ? guarded_take(&c->memory, n, sizeof *got) : table;
+    float scale = dice_float(&c->dice) * 32.0f;
+    c->reference->embed(table, scale, position, n, expected);
+    c->fast->embed(table, scale, position, n, got);
+    same_floats(c, "out", got, expected, n);
+    end_case(c);
+}
+
+static void check_narrow(struct check *c, size_t n, enum numbers kind)
+{
+    snprintf(c->what, sizeof c->what, "narrow_f16 n %zu kind %d", n, (int)kind);
+    float *x = take_floats(c, kind, n);
+    uint16_t *expected = guarded_take(&c->memory, n, sizeof *expected);
+    uint16_t *got = guarded_take(&c->memory, n, sizeof *got);
+    c->reference->narrow_f16(x, n, expected);
+    c->fast->narrow_f16(x, n, got);
+    same_halves(c, "out", got, expected, n);
+    end_case(c);
+}
+
+static void check_quantize(struct check *c, size_t n, enum numbers kind)
+{
+    size_t n_padded = mt_size_round_up(n, MT_PACK_K);
+    snprintf(c->what, sizeof c->what, "quantize n %zu kind %d", n, (int)kind);
+    float *x = take_floats(c, kind, n), scales[2];
+    uint8_t *expected = guarded_take(&c->memory, n_padded, 1);
+    uint8_t *got = guarded_take(&c->memory, n_padded, 1);
+    int32_t zeros[2];
+    float shift = dice_float(&c->dice) * (float)dice_below(&c->dice, 3);
+    for (size_t i = 0; i < n && kind == NUMBERS_PLAIN; i++)
+        x[i] += shift; /* all positive, all negative, or both */
+    c->reference->quantize(x, n, n_padded, expected, &scales[0], &zeros[0]);
+    c->fast->quantize(x, n, n_padded, got, &scales[1], &zeros[1]);
+    same_bytes(c, "q", got, expected, n_padded);
+    same_floats(c, "scale", &scales[1], &scales[0], 1);
+    if (zeros[1] != zeros[0])
+        fail(c, "zero", 0, zeros[1], zeros[0]);
+    end_case(c);
+}
+
+static void check_rows(struct check *c)
+{
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        for (enum numbers kind = 0; kind < NUMBERS_KINDS; kind++) {
+            size_t n = lengths[i];
+            for (int variant = 0; variant < 4; variant++)
+                check_add_norm(c, n, kind, variant & 1, variant & 2);
+            check_activate(c, n, kind, MT_RELU);
+            check_activate(c, n, kind, MT_SILU);
+            check_activate(c, n, kind, MT_GELU);
+            check_embed(c, n, kind);
+            check_narrow(c, n, kind);
+            check_quantize(c, n, kind);
+        }
+    }
+}
+
+/* Logits */
+
+static void check_sum_exp(struct check *c, size_t n, enum numbers kind)
+{
+    snprintf(c->what, sizeof c->what, "sum_exp n %zu kind %d", n, (int)kind);
+    float *x = take_floats(c, kind, n), expected[2], got[2];
+    for (size_t i = 0; i < n; i++)
+        x[i] *= 30.0f;
+    c->reference->sum_exp(x, n, &expected[0], &expected[1]);
+    c->fast->sum_exp(x, n, &got[0], &got[1]);
+    same_floats(c, "max, sum", got, expected, 2);
+    end_case(c);
+}
+
+static void check_merge_top(struct check *c, size_t n, size_t n_top, enum numbers kind)
+{
+    enum { CALLS = 4 };
+    snprintf(c->what, sizeof c->what, "merge_top n %zu n_top %zu kind %d", n, n_top, (int)kind);
+    struct mt_scored_token *got = guarded_take(&c->memory, n_top, sizeof *got);
+    for (size_t i = 0; i < n_top; i++)
+        got[i] = (struct mt_scored_token){.id = MT_NO_TOKEN};
+    struct mt_scored_token *expected = take_copy(c, got, n_top, sizeof *got);
+    for (size_t call = 0; call < CALLS; call++) {
+        float *x = take_floats(c, kind, n);
+        bool is_coarse = dice_below(&c->dice, 2);
+        for (size_t i = 0; i < n && is_coarse; i++)
+            x[i] = rintf(x[i] * 4.0f); /* many equal logits */
+        c->reference->merge_top(x, n, (int32_t)(call * n), n_top, expected);
+        c->fast->merge_top(x, n, (int32_t)(call * n), n_top, got);
+    }
+    for (size_t i = 0; i < n_top; i++) {
+        if (got[i].id != expected[i].id) {
+            fail(c, "top id", i, got[i].id, expected[i].id);
+            break;
+        }
+        if (got[i].id != MT_NO_TOKEN)
+            same_floats(c, "top logit", &got[i].logit, &expected[i].logit, 1);
+    }
+    end_case(c);
+}
+
+static void check_logits(struct check *c)
+{
+    static const size_t tops[] = {0, 1, 2, 3, 8, 13, 64};
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        for (enum numbers kind = 0; kind < NUMBERS_KINDS; kind++) {
+            if (lengths[i] <= MT_SELECT_BLOCK)
+                check_sum_exp(c, lengths[i], kind);
+            for (size_t j = 0; j < sizeof tops / sizeof *tops; j++)
+                check_merge_top(c, lengths[i], tops[j], kind);
+        }
+    }
+}
+
+/* The int8 linear layer */
+
+/* Weights as kernels.h wants them: padding zero, column sums true. */
+static void take_weights(struct check *c, struct mt_qgemm *g, size_t k, bool is_extreme)
+{
+    size_t n_blocks = (g->n_columns + MT_PACK_COLUMNS - 1) / MT_PACK_COLUMNS;
+    size_t block = MT_PACK_COLUMNS * g->k_padded;
+    int8_t *w = guarded_take(&c->memory, n_blocks, block);
+    int32_t *sums = guarded_take(&c->memory, g->n_columns, sizeof *sums);
+    memset(w, 0, n_blocks * block);
+    for (size_t n = 0; n < g->n_columns; n++) {
+        sums[n] = 0;
+        for (size_t i = 0; i < k; i++) {
+            int v = is_extreme ? (dice_below(&c->dice, 16) ? 127 : -127)
+                               : (int)dice_below(&c->dice, 255) - 127;
+            size_t column = n % MT_PACK_COLUMNS;
+            w[n / MT_PACK_COLUMNS * block + i / 4 * (MT_PACK_COLUMNS * 4) + column * 4 + i % 4] =
+                (int8_t)v;
+            sums[n] += v;
+        }
+    }
+    g->weights = w;
+    g->column_sums = sums;
+}
+
+static void take_activations(struct check *c, struct mt_qgemm *g, size_t k, bool is_extreme)
+{
+    uint8_t *a = guarded_take(&c->memory, (g->n_rows - 1) * g->lda + g->k_padded, 1);
+    int32_t *zero = guarded_take(&c->memory, g->n_rows, sizeof *zero);
+    for (size_t m = 0; m < g->n_rows; m++) {
+        zero[m] = (int32_t)dice_below(&c->dice, 256);
+        uint8_t *row = a + m * g->lda;
+        memset(row + k, 0, g->k_padded - k);
+        for (size_t i = 0; i < k; i++)
+            row[i] = is_extreme ? (dice_below(&c->dice, 16) ? 255 : 0)
+                                : (uint8_t)dice_below(&c->dice, 256);
+    }
+    g->a = a;
+    g->a_zero = zero;
+}
+
+static void check_qgemm(struct check *c, size_t n_rows, size_t k, size_t n_columns)
+{
+    struct mt_qgemm g = {
+        .n_rows = n_rows,
+        .k_padded = mt_size_round_up(k, MT_PACK_K),
+        .n_columns = n_columns,
+        .ldy = n_columns + dice_below(&c->dice, 2) * 5,
+        .has_activation = dice_below(&c->dice, 2),
+        .activation = (enum mt_activation)dice_below(&c->dice, 3),
+    };
+    bool is_extreme = dice_below(&c->dice, 4) == 0;
+    g.lda = g.k_padded + dice_below(&c->dice, 2) * MT_PACK_K;
+    snprintf(c->what, sizeof c->what, "qgemm rows %zu k %zu columns %zu activation %d extreme %d",
+             n_rows, k, n_columns, g.has_activation ? (int)g.activation : -1, is_extreme);
+    take_weights(c, &g, k, is_extreme);
+    take_activations(c, &g, k, is_extreme);
+    g.a_scale = take_floats(c, NUMBERS_PLAIN, n_rows);
+    g.scales = take_floats(c, NUMBERS_PLAIN, n_columns);
+    g.bias = dice_below(&c->dice, 3) ? take_floats(c, NUMBERS_PLAIN, n_columns) : NULL;
+    size_t y_size = (n_rows - 1) * g.ldy + n_columns;
+    float *got = guarded_take(&c->memory, y_size, sizeof *got);
+    float *expected = guarded_take(&c->memory, y_size, sizeof *expected);
+    g.y = expected;
+    c->reference->qgemm(&g);
+    g.y = got;
+    c->fast->qgemm(&g);
+    same_floats(c, "y", got, expected, y_size); /* what lies between the rows is still 0xA5 */
+    end_case(c);
+}
+
+static void check_qgemms(struct check *c)
+{
+    static const size_t columns[] = {1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 47, 48, 64, 65, 100};
+    static const size_t ks[] = {1, 3, 63, 64, 65, 128, 192, 256, 320, 512, 1024, 2048};
+    for (size_t rows = 1; rows <= 130; rows++) {
+        for (size_t i = 0; i < 3; i++)
+            check_qgemm(c, rows, ks[dice_below(&c->dice, 8)], columns[dice_below(&c->dice, 16)]);
+    }
+    for (size_t i = 0; i < 12; i++) {
+        for (size_t j = 0; j < 16; j++)
+            check_qgemm(c, 1 + dice_below(&c->dice, 9), ks[i], columns[j]);
+    }
+    check_qgemm(c, 1, 512, 2048);
+    check_qgemm(c, 2, 1000, 512);
+    check_qgemm(c, 5, 4096, 33);
+    check_qgemm(c, 17, 8192, 16);
+    check_qgemm(c, 33, 20000, 33);
+}
+
+static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *reference,
+                        uint64_t seed)
+{
+    struct check c = {.fast = fast, .reference = reference, .dice = {seed}};
+    check_attends(&c);
+    check_rows(&c);
+    check_logits(&c);
+    check_qgemms(&c);
+    printf("%s: %zu cases, %zu differ from the reference (seed %llu)\n", fast->name, c.n_cases,
+           c.n_failures, (unsigned long long)seed);
+    return c.n_failures == 0;
+}
+
+static bool is_wanted(const struct mt_kernels *table, const char *name)
+{
+    return !name || strcmp(table->name, name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = NULL, *only = NULL;
+    bool is_bench = false, is_same = true;
+    uint64_t seed = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--bench") == 0)
+            is_bench = true;
+        else if (strcmp(argv[i], "--kernels") == 0 && i + 1 < argc)
+            name = argv[++i];
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+            only = argv[++i];
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else {
+            fprintf(stderr, "usage: %s [--bench [--only KERNEL]] [--kernels NAME] [--seed N]\n",
+                    argv[0]);
+            return 2;
+        }
+    }
+    size_t n;
+    const struct mt_kernels *const *tables = mt_kernels_available(&n);
+    const struct mt_kernels *reference = tables[n - 1];
+    for (size_t i = 0; i < n; i++) {
+        if (!is_wanted(tables[i], name))
+            continue;
+        if (is_bench)
+            bench_table(tables[i], only);
+        else if (tables[i] != reference)
+            is_same &= check_table(tables[i], reference, seed);
+    }
+    return is_same ? 0 : 1;
+}

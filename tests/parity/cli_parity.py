@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""`attentiond translate` against the reference implementation's output, and against itself.
+
+usage: cli_parity.py BINARY MODEL_DIR [VECTORS_DIR]
+
+VECTORS_DIR holds dev.greedy.jsonl and dev.beam4.jsonl; by default, all vectors where MT_SHARED_DIR
+is set (MT_SHARED_DIR/vectors/en-de), else the few that are committed beside this script.
+
+1. Greedy and beam 4: the ids of every line are those of the reference, token for token. Where the
+   reference itself hardly knew (a margin between its two best tokens under 1e-4, at the first
+   different step for greedy, anywhere for beam search) a line is listed instead.
+2. The same lines give the same output with batches of 1 and of 64 rows, 1 worker and 2, 1 thread
+   and 2. fp32 sums may depend on the shape of a product in their last bits, so the same margin
+   applies.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+MARGIN = 1e-4
+# Scores are means of a handful of fp32 log-probabilities, each within 1e-4.
+SCORE_TOLERANCE = 1e-3
+SEARCHES = {"greedy": 1, "beam4": 4}
+SHAPES = {
+    "batch 1": ["--batch-size", "1", "--workers", "1", "--threads-per-worker", "1"],
+    "2 workers": ["--batch-size", "64", "--workers", "2", "--threads-per-worker", "1"],
+    "2 threads": ["--batch-size", "64", "--workers", "1", "--threads-per-worker", "2"],
+}
+
+
+def read_vectors(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def translate(binary, model, sources, beam_size, *flags):
+    command = [binary, "translate", "--model", model, "--beam-size", str(beam_size), "--json"]
+    text = "".join(source + "\n" for source in sources)
+    done = subprocess.run([*command, *flags], input=text.encode(), stdout=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(f"{' '.join([*command, *flags])}: exit code {done.returncode}")
+    lines = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    if [line["source"] for line in lines] != sources:
+        sys.exit("the lines that came out are not those that went in, in order")
+    return lines
+
+
+def first_difference(a, b):
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def margin_of(vector, ids, beam_size):
+    """How sure the reference was where ids leave its way."""
+    margins = vector["token_margin"]
+    if beam_size > 1:
+        return min(margins)
+    step = first_difference(vector["output_ids"][1:], ids)
+    return margins[min(step, len(margins) - 1)]
+
+
+class Report:
+    def __init__(self):
+        self.n_failed = 0
+
+    def compare(self, what, vector, expected, found, beam_size):
+        if expected == found:
+            return
+        margin = margin_of(vector, found, beam_size)
+        is_close = margin < MARGIN
+        self.n_failed += not is_close
+        print(f"{'close call' if is_close else 'DIFFERENT'}: {what}: {vector['source']!r}")
+        print(f"    margin {margin:g}, expected {expected}, found {found}")
+
+    def compare_score(self, what, vector, found):
+        if abs(vector["score"] - found["score"]) <= SCORE_TOLERANCE:
+            return
+        self.n_failed += 1
+        print(f"DIFFERENT: {what}: {vector['source']!r}")
+        print(f"    expected score {vector['score']}, found {found['score']}")
+
+
+def check_reference(report, name, beam_size, vectors, lines):
+    for vector, line in zip(vectors, lines):
+        expected = vector["output_ids"][1:]
+        report.compare(name, vector, expected, line["output_ids"], beam_size)
+        if expected == line["output_ids"]:
+            report.compare_score(name + " score", vector, line)
+        if len(line["token_logprobs"]) != len(line["output_ids"]):
+            sys.exit(f"{vector['source']!r}: one log-probability per token expected")
+
+
+def check_shapes(report, name, beam_size, vectors, lines, run):
+    for shape, flags in SHAPES.items():
+        for vector, line, other in zip(vectors, lines, run(beam_size, *flags)):
+            what = f"{name}, {shape}"
+            report.compare(what, vector, line["output_ids"], other["output_ids"], beam_size)
+
+
+def main():
+    binary, model = sys.argv[1:3]
+    shared = os.environ.get("MT_SHARED_DIR")
+    directory = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    if shared:
+        directory = os.path.join(shared, "vectors", "en-de")
+    if len(sys.argv) > 3:
+        directory = sys.argv[3]
+
+    report = Report()
+    for name, beam_size in SEARCHES.items():
+        vectors = read_vectors(os.path.join(directory, f"dev.{name}.jsonl"))
+        sources = [vector["source"] for vector in vectors]
+
+        def run(beam_size, *flags):
+            return translate(binary, model, sources, beam_size, *flags)
+
+        lines = run(beam_size)
+        check_reference(report, name, beam_size, vectors, lines)
+        check_shapes(report, name, beam_size, vectors, lines, run)
+        print(f"{name}: {len(vectors)} lines, {1 + len(SHAPES)} runs")
+    sys.exit(f"{report.n_failed} differences" if report.n_failed else 0)
+
+
+if __name__ == "__main__":
+    main()
