@@ -297,11 +297,11 @@ static bool is_same_key(const struct key *a, const struct key *b)
  * first in the document. */
 static enum mt_status close_keys(struct scanner *s, size_t first)
 {
-    struct key *keys = s->keys + first;
     size_t n = s->n_keys - first;
     s->n_keys = first;
     if (n < 2)
         return MT_OK;
+    struct key *keys = s->keys + first;
     qsort(keys, n, sizeof *keys, compare_keys);
     const struct key *duplicate = NULL;
     for (size_t i = 1; i < n; i++)

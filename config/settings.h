@@ -64,6 +64,9 @@ struct mt_settings {
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
     char *split_sentences;       /* "on", "off" */
+    /* attention */
+    char *alignment_layers, *alignment_heads; /* "": the upper half; all */
+    char *alignment_mode, *alignment_shift;
     /* log */
     char *log_level;
     bool log_json;

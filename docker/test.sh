@@ -79,9 +79,10 @@ buildah_build() {
 buildah_config() {
     buildah inspect --type image "$image" | tr -d ' \n'
 }
-# The entrypoint and command of the image, which "buildah run" would not use by itself.
+# The entrypoint and command of the image, which "buildah run" would not use by itself; and as many
+# open files as engines allow, where buildah allows 1024.
 buildah_start() {
-    container=$(buildah from --pull-never "$image")
+    container=$(buildah from --pull-never --ulimit nofile=4096:4096 "$image")
     buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
         --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
         "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
@@ -131,10 +132,11 @@ serves_as() {
     "${engine}_clean"
 }
 
+# BUILT=yes goes on with the image of the last run.
 if docker info >/dev/null 2>&1; then engine=docker; else engine=buildah; fi
 say "building with $engine"
 trap '"${engine}_clean"' EXIT
-"${engine}_build"
+[ "${BUILT:-no}" = yes ] || "${engine}_build"
 
 config=$("${engine}_config")
 expect "user" '"User":"10001:0"' "$config"

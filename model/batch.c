@@ -40,6 +40,8 @@ struct mt_batch {
     struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
     size_t n_rows;
 
+    /* Recent durations, for the encoder's budget. */
+    double token_seconds, step_seconds;
     struct mt_batch_stats stats;
 };
 
@@ -168,11 +170,24 @@ enum mt_status mt_batch_check(const struct mt_batch *batch, const struct mt_sent
     return MT_OK;
 }
 
+/*
+ * Source tokens of the next encoder pass. While sentences are running, encoding newcomers may take
+ * about as long as a step, so that nobody's next token is late by more than that; one newcomer is
+ * always let in. The budget changes only who waits, never what anybody gets.
+ */
+static size_t encode_budget(const struct mt_batch *b)
+{
+    if (!b->running.first || b->token_seconds <= 0.0)
+        return b->options.encode_tokens;
+    double tokens = b->step_seconds / b->token_seconds;
+    return tokens < (double)b->options.encode_tokens ? (size_t)tokens : b->options.encode_tokens;
+}
+
 bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
 {
     assert(s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
     if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
-        b->n_waiting_tokens + s->n_source > b->options.encode_tokens)
+        (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
         return false;
     s->cross_slot = mt_kvcache_take_slot(&b->cross);
     for (size_t i = 0; i < s->n_beams; i++)
@@ -447,19 +462,29 @@ static void decode_member(void *context, size_t member, size_t n_members)
     mt_decoder_step(&me, b->model, &b->workspace, b->rows, b->n_rows, &b->self, &b->cross);
 }
 
+/* A moving average over about the last eight. */
+static void average(double *mean, double value)
+{
+    *mean = *mean > 0.0 ? *mean + (value - *mean) / 8 : value;
+}
+
 void mt_batch_step(struct mt_batch *batch)
 {
     double start = now_seconds();
+    size_t n_tokens = batch->n_waiting_tokens;
     collect_inputs(batch);
     if (batch->n_inputs)
         mt_team_run(batch->options.team, encode_member, batch);
     double encoded = now_seconds();
+    if (n_tokens)
+        average(&batch->token_seconds, (encoded - start) / (double)n_tokens);
     collect_rows(batch);
     if (batch->n_rows) {
         mt_team_run(batch->options.team, decode_member, batch);
         batch->stats.n_steps++;
         batch->stats.n_step_rows += batch->n_rows;
         take_rows(batch);
+        average(&batch->step_seconds, now_seconds() - encoded);
     }
     batch->stats.encode_seconds += encoded - start;
     batch->stats.step_seconds += now_seconds() - encoded;

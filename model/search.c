@@ -32,6 +32,22 @@ enum mt_status mt_search_init(struct mt_search *search, const struct mt_search_o
     return MT_OK;
 }
 
+enum mt_status mt_search_keep_log(struct mt_search *search, struct mt_arena *arena,
+                                  struct mt_error *err)
+{
+    const struct mt_search_options *o = &search->options;
+    void *log, *counts;
+    enum mt_status status = mt_arena_take(arena, o->max_length * o->n_beams * 2,
+                                          sizeof *search->log, "search log", &log, err);
+    if (!status)
+        status = mt_arena_take(arena, o->max_length, 1, "search log", &counts, err);
+    if (status)
+        return status;
+    search->log = log;
+    search->log_counts = counts;
+    return MT_OK;
+}
+
 /* One more than the candidates, because eos may have to be passed over. */
 size_t mt_search_n_top(const struct mt_search *search)
 {
@@ -154,6 +170,23 @@ static bool is_finished(const struct mt_search *search, const struct candidate *
            search->n_generated + 1 >= search->options.max_length;
 }
 
+static void log_candidate(struct mt_search *search, const struct candidate *c,
+                          enum mt_search_fate fate, size_t next)
+{
+    size_t step = search->n_generated;
+    if (!search->log)
+        return;
+    search->log[step * search->options.n_beams * 2 + search->log_counts[step]++] =
+        (struct mt_search_candidate){
+            .beam = (int32_t)c->beam,
+            .next = fate == MT_SEARCH_KEPT ? (int32_t)next : -1,
+            .token = c->token,
+            .logprob = c->logprob,
+            .sum = c->sum,
+            .fate = fate,
+        };
+}
+
 /* Splits the candidates: the best n_beams that go on become the beams, finished ones of rank <
  * n_beams enter the pool. */
 static void settle(struct mt_search *search, const struct candidate *list, size_t n)
@@ -162,10 +195,16 @@ static void settle(struct mt_search *search, const struct candidate *list, size_
     struct mt_beam next[MT_MAX_BEAMS];
     for (size_t rank = 0; rank < n; rank++) {
         const struct candidate *c = &list[rank];
-        if (is_finished(search, c)) {
-            if (rank < n_beams)
-                finish_candidate(search, c);
-        } else if (n_live < n_beams) {
+        bool ends = is_finished(search, c);
+        bool is_kept = !ends && n_live < n_beams, is_pooled = ends && rank < n_beams;
+        log_candidate(search, c,
+                      is_kept     ? MT_SEARCH_KEPT
+                      : is_pooled ? MT_SEARCH_FINISHED
+                                  : MT_SEARCH_DROPPED,
+                      n_live);
+        if (is_pooled) {
+            finish_candidate(search, c);
+        } else if (is_kept) {
             *node_at(search, search->n_generated, n_live) =
                 (struct mt_node){.token = c->token,
                                  .parent = search->n_generated ? (int32_t)c->beam : -1,

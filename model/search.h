@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "model/decoder.h"
 #include "model/hparams.h"
+#include "model/sentence.h"
 
 struct mt_search_options {
     size_t n_beams; /* 1: greedy */
@@ -64,11 +65,18 @@ struct mt_search {
     struct mt_finished pool[MT_MAX_BEAMS]; /* by falling score */
     size_t n_finished;
     bool is_done;
+    /* What each step weighed, where that is wanted: [max_length, 2 * n_beams] and [max_length]. */
+    struct mt_search_candidate *log;
+    uint8_t *log_counts;
 };
 
 MT_MUST_CHECK enum mt_status mt_search_init(struct mt_search *search,
                                             const struct mt_search_options *options,
                                             struct mt_arena *arena, struct mt_error *err);
+
+/* Makes the search keep what it weighs. Before the first advance. */
+MT_MUST_CHECK enum mt_status mt_search_keep_log(struct mt_search *search, struct mt_arena *arena,
+                                                struct mt_error *err);
 
 /* Candidates that each row must offer: mt_row_output.n_top. */
 size_t mt_search_n_top(const struct mt_search *search);

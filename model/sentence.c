@@ -159,7 +159,8 @@ static enum mt_status init_search(struct mt_sentence *s, const struct mt_sentenc
         .renormalize = h->renormalize_logits,
         .early_stopping = h->early_stopping,
     };
-    return mt_search_init(&s->search, &options, s->arena, err);
+    enum mt_status status = mt_search_init(&s->search, &options, s->arena, err);
+    return status || !o->trace_search ? status : mt_search_keep_log(&s->search, s->arena, err);
 }
 
 static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *o)
@@ -306,6 +307,15 @@ struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, 
                                   .score = h->score,
                                   .token_logprobs = sentence->return_logprobs ? h->logprobs : NULL,
                                   .has_eos = h->has_eos};
+}
+
+const struct mt_search_candidate *mt_sentence_search(const struct mt_sentence *sentence,
+                                                     size_t step, size_t *n)
+{
+    const struct mt_search *search = &sentence->search;
+    bool has_log = search->log && step < search->options.max_length;
+    *n = has_log ? search->log_counts[step] : 0;
+    return has_log ? search->log + step * search->options.n_beams * 2 : NULL;
 }
 
 const struct mt_top_token *mt_sentence_top(const struct mt_sentence *sentence, size_t step)

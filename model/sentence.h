@@ -36,9 +36,10 @@ struct mt_sentence_options {
     bool skip_scores; /* greedy only: scores and log-probabilities are not computed and read as 0,
                          which saves a pass over the vocabulary per token */
     bool return_logprobs; /* per-token log-probabilities of every hypothesis */
-    size_t n_top;   /* most probable next tokens to report per step of the best hypothesis; 0 to
-                       MT_MAX_TOP */
-    unsigned trace; /* enum mt_trace_kind or'ed */
+    size_t n_top;      /* most probable next tokens to report per step of the best hypothesis; 0 to
+                          MT_MAX_TOP */
+    unsigned trace;    /* enum mt_trace_kind or'ed */
+    bool trace_search; /* keep what every step of the search weighed: mt_sentence_search */
 };
 
 #define MT_MAX_TOP 32
@@ -82,6 +83,28 @@ struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, 
 
 /* The n_top most probable next tokens at a step of the best hypothesis, most probable first. */
 const struct mt_top_token *mt_sentence_top(const struct mt_sentence *sentence, size_t step);
+
+/* What became of a continuation that a step of the search weighed. */
+enum mt_search_fate {
+    MT_SEARCH_KEPT,     /* it is a beam of the next step */
+    MT_SEARCH_FINISHED, /* it ended, and was good enough to be a hypothesis */
+    MT_SEARCH_DROPPED
+};
+
+struct mt_search_candidate {
+    int32_t beam; /* the beam that it continues, counted at this step; 0 at the first */
+    int32_t next; /* the beam that it becomes at the next step; -1 unless kept */
+    int32_t token;
+    float logprob; /* of the token */
+    float sum;     /* of all its tokens' */
+    enum mt_search_fate fate;
+};
+
+/* The continuations that step number `step` of the search weighed, best first, at most twice the
+ * beam size: *n of them. *n is 0 unless options.trace_search asked for it, at steps of a given
+ * prefix, and from the search's end on. */
+const struct mt_search_candidate *mt_sentence_search(const struct mt_sentence *sentence,
+                                                     size_t step, size_t *n);
 
 /* NULL unless options.trace asked for something. */
 const struct mt_trace *mt_sentence_trace(const struct mt_sentence *sentence);

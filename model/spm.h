@@ -1,5 +1,7 @@
 /*
- * The shim over libsentencepiece, which is C++: no exception crosses it.
+ * The shim over libsentencepiece, which is C++: no exception crosses it. Out of memory is MT_MEMORY
+ * where libsentencepiece throws it, but its protobuf (0.1.97) does not survive every failed
+ * allocation: limit what is tokenized at once, do not count on recovery.
  *
  * Thread-safety: a processor is immutable; any thread may encode and decode.
  */

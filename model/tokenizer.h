@@ -18,17 +18,24 @@
 
 struct mt_tokenizer;
 
-/* One token of a text. The offsets say which part of the *original* text it stands for; a token
- * that stands for no part of it (eos; a lone U+2581 that the model put before the first word) has
- * begin == end. Blanks that the normaliser dropped belong to no token. */
+/*
+ * One token of a text. The offsets say which part of the *original* text it stands for, from its
+ * first to behind its last character, without blanks at either end; a token that stands for no part
+ * of it (eos; a lone U+2581) has begin == end, where the text goes on. Characters that the
+ * normaliser drops, blanks among them, belong to no token.
+ *
+ * begin and end never decrease from one token to the next and lie on character boundaries.
+ * Neighbours overlap only where one character (or several that compose) was replaced by several and
+ * then cut: U+00BD becomes "1", U+2044, "2", and belongs to all three.
+ */
 struct mt_token {
     int32_t id;
     bool special;                /* eos, a >>language<< code, or a special token's literal */
     bool unknown;                /* the piece is not in the vocabulary: id is that of <unk> */
     size_t begin, end;           /* bytes */
     size_t begin_char, end_char; /* code points */
-    const char *piece; /* NUL-terminated, as the model writes it (U+2581 for a blank); borrowed from
-                          the list */
+    const char *piece; /* NUL-terminated, as the model writes it (U+2581 for a blank; U+FFFD for a
+                          NUL in the text); borrowed from the list */
 };
 
 struct mt_token_list {
@@ -62,10 +69,11 @@ MT_MUST_CHECK enum mt_status mt_tokenize(const struct mt_tokenizer *tokenizer, c
                                          struct mt_error *err);
 void mt_token_list_finish(struct mt_token_list *list);
 
-/* Target ids to text: eos, pad, <unk> and the start token are dropped, U+2581 becomes a blank, the
- * ends are stripped. With spans (array of n, may be NULL) spans[i] gets the part of *out that
- * ids[i] stands for, empty for dropped ones. Appends to out, which is always well-formed UTF-8. Ids
- * outside the vocabulary are MT_INVALID. */
+/* Target ids to text: eos, pad (also the start token) and <unk> are dropped, U+2581 becomes a
+ * blank, the ends are stripped; blanks before punctuation go where tokenizer_config.json says
+ * clean_up_tokenization_spaces. With spans (array of n, may be NULL) spans[i] gets the part of *out
+ * that ids[i] stands for, without blanks at its ends; empty for dropped ones. Appends to out, which
+ * is always well-formed UTF-8. Ids outside the vocabulary are MT_INVALID. */
 struct mt_span {
     size_t begin, end; /* bytes, relative to the first byte appended */
 };
@@ -80,6 +88,7 @@ const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int3
 /* The id of a target piece, or MT_NO_TOKEN (-1). */
 int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
 
+/* Of the source side; the target's differ only where the vocabularies are separate. */
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *tokenizer);
 int32_t mt_tokenizer_pad_id(

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A real file needs some 20; one that is made to collide must not cost n squared. */
+#define MAX_PROBES 500
+
 /*
  * Pieces lie in `bytes`, NUL-terminated, in the order of the file; an entry says where. by_id finds
  * the entry of an id, slots (open addressing, a power of two, at most half full) that of a piece.
  * Both hold entry number + 1, and 0 for none.
  */
-#define MAX_PROBES 500 /* a real file needs some 20; one made to collide must not cost n squared \
-                        */
-
 struct entry {
     uint32_t offset;
     uint16_t length;

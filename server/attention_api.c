@@ -2,6 +2,7 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "server/budget.h"
 #include "server/decoding_params.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
@@ -13,6 +14,14 @@
 
 #include <cjson/cJSON.h>
 
+/* A translation whose traces are in memory, and what they take of the budget. It outlives the
+ * request, because the reply is made out of it while it is sent. */
+struct traced {
+    struct mt_translation *translation;
+    struct mt_budget *budget;
+    uint64_t n_values;
+};
+
 struct state {
     const char *text; /* the request's */
     const char *target_text;
@@ -20,8 +29,18 @@ struct state {
     struct mt_inspection_model model;
     struct mt_inspection_request inspection;
     struct mt_translation_options options;
-    struct mt_translation *translation;
+    struct traced *traced;
 };
+
+static void destroy_traced(void *owner)
+{
+    struct traced *traced = owner;
+    if (!traced)
+        return;
+    mt_translation_destroy(traced->translation);
+    mt_budget_give_back(traced->budget, traced->n_values);
+    free(traced);
+}
 
 static enum mt_status read_text(struct state *state, const struct mt_request *request,
                                 struct mt_error *err)
@@ -91,7 +110,9 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
     state->model = mt_inspection_describe_model(service->model, service->model_label,
                                                 state->languages.source, state->languages.target);
     options->max_values = (uint64_t)service->settings->max_attention_values;
-    enum mt_status status = mt_inspection_request_read(&request->params, &state->inspection, err);
+    enum mt_status status = mt_alignment_of_settings(service->settings, &options->alignment, err);
+    if (!status)
+        status = mt_inspection_request_read(&request->params, &state->inspection, err);
     if (!status)
         status =
             mt_inspection_format_prepare(state->inspection.format, &state->model, options, err);
@@ -123,56 +144,68 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     return MT_OK;
 }
 
-/* What decoding would keep in memory, which the caller's choice of layers does not make smaller. */
-static enum mt_status check_size(const struct state *state, const struct mt_request *request,
-                                 struct mt_error *err)
+/* What decoding will keep in memory, which the caller's choice of layers does not make smaller. */
+static enum mt_status reserve(const struct state *state, const struct mt_request *request,
+                              struct mt_error *err)
 {
     const struct mt_inspection_options *options = &state->inspection.options;
-    uint64_t n = mt_inspection_estimate_traced(request->service->model, state->translation, options,
-                                               state->target_text != NULL);
-    if (n <= options->max_values)
-        return MT_OK;
-    return mt_fail(err, MT_LIMIT,
-                   "attention of this text: about %llu numbers needed, %llu allowed; send fewer "
-                   "sentences at a time",
-                   (unsigned long long)n, (unsigned long long)options->max_values);
+    uint64_t n = mt_inspection_estimate_traced(request->service->model, state->traced->translation,
+                                               options, state->target_text != NULL);
+    if (n > options->max_values)
+        return mt_fail(
+            err, MT_LIMIT,
+            "attention of this text: about %llu numbers needed, %llu allowed; send fewer "
+            "sentences at a time",
+            (unsigned long long)n, (unsigned long long)options->max_values);
+    if (!mt_budget_take(state->traced->budget, n))
+        return mt_fail(err, MT_BUSY,
+                       "attention: other requests hold the memory that this one needs: try again "
+                       "later");
+    state->traced->n_values = n;
+    return MT_OK;
 }
 
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = calloc(1, sizeof *state);
-    if (!state)
+    struct traced *traced = calloc(1, sizeof *traced);
+    if (!state || !traced) {
+        free(state);
+        free(traced);
         return mt_fail_memory(err, sizeof *state, "a request");
+    }
+    state->traced = traced;
+    traced->budget = request->service->attention_budget;
     request->state = state;
     enum mt_status status = read_request(state, request, err);
     if (!status)
         status = mt_translation_create(request->service->model, state->text, strlen(state->text),
-                                       &state->options, &state->translation, err);
+                                       &state->options, &traced->translation, err);
     if (!status)
-        status = check_size(state, request, err);
+        status = reserve(state, request, err);
     if (status)
         return status;
-    size_t n = mt_translation_n_sentences(state->translation);
+    size_t n = mt_translation_n_sentences(traced->translation);
     for (size_t i = 0; i < n && !status; i++)
         status = mt_request_add_sentence(request,
-                                         mt_translation_part(state->translation, i).sentence, err);
+                                         mt_translation_part(traced->translation, i).sentence, err);
     return status;
 }
 
-/* The inspection takes the translation over, and the stream the inspection: both outlive the
- * request. */
+/* The inspection takes the traces over, and the stream the inspection. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     const struct mt_inspection_request *asked = &state->inspection;
     const struct mt_inspection_format_info *info = mt_inspection_format_info(asked->format);
     struct mt_inspection *inspection;
-    enum mt_status status =
-        mt_inspection_of_translation(request->service->model, state->translation, &state->model,
-                                     &asked->options, state->target_text != NULL, &inspection, err);
+    enum mt_status status = mt_inspection_of_translation(
+        request->service->model, state->traced->translation, &state->model, &asked->options,
+        state->target_text != NULL, &inspection, err);
     if (status)
         return status;
-    state->translation = NULL;
+    mt_inspection_keep(inspection, state->traced, destroy_traced);
+    state->traced = NULL;
     status = mt_inspection_render(inspection, asked->format, asked->sentence,
                                   &request->reply.stream, err);
     if (status)
@@ -187,7 +220,7 @@ static void release(struct mt_request *request)
     struct state *state = request->state;
     if (!state)
         return;
-    mt_translation_destroy(state->translation);
+    destroy_traced(state->traced);
     free(state);
 }
 

@@ -25,9 +25,9 @@
 struct flags {
     const char *target_text, *format, *out;
     const char *kinds, *layers, *heads, *reduce;
-    const char *alignment_layers, *alignment_heads, *alignment_mode, *alignment_shift;
     const char *layout, *find_heads;
     int64_t decimals, next_tokens, sentence, positions;
+    bool search;
 };
 
 struct session {
@@ -192,10 +192,10 @@ static enum mt_status read_request(struct session *session, struct mt_error *err
 {
     const struct flags *flags = session->flags;
     struct mt_inspection_options *options = &session->request.options;
-    struct mt_alignment_choice *choice = &options->alignment;
     options->max_values = (uint64_t)session->settings->max_attention_values;
     options->decimals = (int)flags->decimals;
     options->n_top = (size_t)flags->next_tokens;
+    options->search = flags->search;
     session->request.sentence = flags->sentence < 0 ? MT_ALL_SENTENCES : (size_t)flags->sentence;
     enum mt_status status = mt_trace_kinds_parse("--kinds", flags->kinds, &options->kinds, err);
     if (!status)
@@ -205,17 +205,7 @@ static enum mt_status read_request(struct session *session, struct mt_error *err
     if (!status)
         status = mt_reduce_parse("--reduce", flags->reduce, &options->reduce, err);
     if (!status)
-        status = mt_index_list_parse("--alignment-layers", flags->alignment_layers, &choice->layers,
-                                     err);
-    if (!status)
-        status =
-            mt_index_list_parse("--alignment-heads", flags->alignment_heads, &choice->heads, err);
-    if (!status)
-        status =
-            mt_alignment_mode_parse("--alignment-mode", flags->alignment_mode, &choice->mode, err);
-    if (!status)
-        status = mt_alignment_shift_parse("--alignment-shift", flags->alignment_shift,
-                                          &choice->shift, err);
+        status = mt_alignment_of_settings(session->settings, &options->alignment, err);
     if (!status && !flags->kinds)
         mt_inspection_default_kinds(options);
     return status;
@@ -273,6 +263,11 @@ static enum mt_status check_size(const struct session *session,
                    (unsigned long long)n, (unsigned long long)options->max_values);
 }
 
+static void destroy_translation(void *owner)
+{
+    mt_translation_destroy(owner);
+}
+
 /* Takes the translation over. */
 static enum mt_status show(struct session *session, struct mt_translation *translation,
                            const struct mt_inspection_model *description, struct mt_error *err)
@@ -286,6 +281,7 @@ static enum mt_status show(struct session *session, struct mt_translation *trans
         mt_translation_destroy(translation);
         return status;
     }
+    mt_inspection_keep(inspection, translation, destroy_translation);
     if (session->is_terminal) {
         status = print_terminal(session, inspection, err);
         mt_inspection_destroy(inspection);
@@ -447,28 +443,14 @@ int mt_cmd_inspect(int argc, char **argv)
          .value_name = "WHAT",
          .string = &flags.reduce,
          .doc = "average over heads, layers or all; default none"},
-        {.name = "alignment-layers",
-         .value_name = "LIST",
-         .string = &flags.alignment_layers,
-         .doc = "layers that the alignment is made from; default the upper half of the decoder"},
-        {.name = "alignment-heads",
-         .value_name = "LIST",
-         .string = &flags.alignment_heads,
-         .doc = "heads that the alignment is made from; default all"},
-        {.name = "alignment-mode",
-         .value_name = "M",
-         .string = &flags.alignment_mode,
-         .doc = "mean or max over these heads; default mean"},
-        {.name = "alignment-shift",
-         .value_name = "S",
-         .string = &flags.alignment_shift,
-         .doc = "the step that speaks for a token: the one whose output or input it is; default "
-                "output"},
         {.name = "next-tokens",
          .value_name = "N",
          .integer = &flags.next_tokens,
          .high = MT_MAX_TOP,
          .doc = "most probable next tokens of every step"},
+        {.name = "search",
+         .is_set = &flags.search,
+         .doc = "what each step of beam search weighed, kept and dropped"},
         {.name = "sentence",
          .value_name = "I",
          .integer = &flags.sentence,

@@ -1,12 +1,15 @@
 #include "base/log.h"
 #include "model/model.h"
 #include "model/tokenizer.h"
+#include "server/budget.h"
 #include "server/cli.h"
 #include "server/commands.h"
 #include "server/connections.h"
 #include "server/engine.h"
 #include "server/handler.h"
 #include "server/http.h"
+#include "server/inspection_request.h"
+#include "server/inspection_translation.h"
 #include "server/listen.h"
 #include "server/metrics.h"
 #include "server/router.h"
@@ -30,6 +33,9 @@
 
 #define LABEL_BYTES 64
 
+/* Largest attention requests whose traces may be in memory together. */
+#define ATTENTION_REQUESTS_AT_ONCE 2
+
 struct server {
     const struct mt_settings *settings;
     struct mt_listener listener;
@@ -38,6 +44,7 @@ struct server {
     struct mt_splitter *splitter;
     struct mt_metrics *metrics;
     struct mt_http *http;
+    struct mt_budget attention_budget;
     struct mt_service service;
     const char **route_names;
     char model_label[LABEL_BYTES];
@@ -105,12 +112,15 @@ static enum mt_status describe_service(struct server *server, struct mt_error *e
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(server->model);
     const struct mt_settings *settings = server->settings;
     struct mt_service *service = &server->service;
+    server->attention_budget.limit =
+        ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
     name_model(settings->model, server->model_label);
     *service = (struct mt_service){
         .settings = settings,
         .model = server->model,
         .engine = server->engine,
         .metrics = server->metrics,
+        .attention_budget = &server->attention_budget,
         .splitter = server->splitter,
         .model_label = server->model_label,
     };
@@ -121,6 +131,16 @@ static enum mt_status describe_service(struct server *server, struct mt_error *e
         return status;
     return choose_language(settings->target_lang, mt_tokenizer_target_lang(tokenizer),
                            "target_lang", service->target_lang, err);
+}
+
+/* A wrong alignment setting is found at start, not by the first request. */
+static enum mt_status check_alignment(const struct server *server, struct mt_error *err)
+{
+    struct mt_inspection_options options = {0};
+    const struct mt_inspection_model model =
+        mt_inspection_describe_model(server->model, NULL, NULL, NULL);
+    enum mt_status status = mt_alignment_of_settings(server->settings, &options.alignment, err);
+    return status != MT_OK ? status : mt_inspection_check(&model, &options, err);
 }
 
 static enum mt_status create_metrics(struct server *server, struct mt_error *err)
@@ -168,6 +188,8 @@ static enum mt_status start(struct server *server, struct mt_error *err)
         status = create_metrics(server, err);
     if (status == MT_OK)
         status = describe_service(server, err);
+    if (status == MT_OK)
+        status = check_alignment(server, err);
     if (status == MT_OK)
         status = start_http(server, err);
     return status;

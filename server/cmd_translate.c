@@ -6,11 +6,9 @@
 #include "model/model.h"
 #include "server/engine.h"
 #include "server/line_stream.h"
+#include "server/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -55,6 +53,7 @@ static struct mt_sentence_options decoding_options(const struct mt_settings *set
         .has_length_penalty = settings->length_penalty >= 0,
         .length_penalty = (float)settings->length_penalty,
         .max_decoding_length = (size_t)settings->max_decoding_length,
+        .skip_scores = !flags->as_json,
         .return_logprobs = flags->as_json,
     };
 }
@@ -94,15 +93,11 @@ static enum mt_status check_decoding(const struct mt_model *model,
     return status;
 }
 
-/* SIGINT and SIGTERM become readable on stop_fd, in all threads started from here on. */
+/* SIGINT and SIGTERM become readable on stop_fd. */
 static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
 {
     sigset_t stopping;
-    sigemptyset(&stopping);
-    sigaddset(&stopping, SIGINT);
-    sigaddset(&stopping, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &stopping, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    mt_signals_catch(&stopping);
     *stop_fd = signalfd(-1, &stopping, SFD_CLOEXEC | SFD_NONBLOCK);
     if (*stop_fd < 0)
         return mt_fail(err, MT_IO, "cannot catch signals: %s", strerror(errno));

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 #define TICK_MS 100
 #define MAX_EVENTS 64
 #define FRESH_GRACE_MS 1000
+/* How long an incomplete request may stand still after its client has finished sending. */
+#define LOST_END_MS 200
+#define POLL_BATCH 128
 /* The event that ends the thread. */
 #define STOP_EVENT UINT64_MAX
 
@@ -31,6 +35,7 @@ struct mt_connection {
     uint64_t client;
     void *work;
     bool is_surplus, is_shut, is_watched, may_cancel, may_probe;
+    bool has_ended; /* the client sends no more, and was seen so in this phase */
     struct mt_connection *next_free;
 };
 
@@ -77,6 +82,7 @@ static void set_phase(struct mt_connections *connections, struct mt_connection *
     connections->counts.n_active += is_active(phase);
     connection->phase = phase;
     connection->since_ns = now_ns();
+    connection->has_ended = false;
 }
 
 static void stop_watching(struct mt_connections *connections, struct mt_connection *connection)
@@ -132,6 +138,13 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
     connections->options.cancel(connections->options.context, connection->work, true);
 }
 
+/* One with bytes waiting is about to become a request. */
+static bool has_input(const struct mt_connection *connection)
+{
+    int n_bytes = 0;
+    return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
+}
+
 static void close_overdue(struct mt_connections *connections)
 {
     int64_t now = now_ns();
@@ -145,6 +158,46 @@ static void close_overdue(struct mt_connections *connections)
         connections->counts.n_timed_out += !connection->is_shut;
         shut(connections, connection);
     }
+}
+
+/* One system call for many connections. One whose end has come, and all of whose bytes were read,
+ * can never complete its request; a second look makes sure that they are not being handled now. */
+static void close_ended(struct mt_connections *connections, struct pollfd *polled,
+                        struct mt_connection **owners, nfds_t n)
+{
+    if (poll(polled, n, 0) <= 0)
+        return;
+    for (nfds_t i = 0; i < n; i++) {
+        if (polled[i].revents == 0 || has_input(owners[i]))
+            continue;
+        if (owners[i]->has_ended)
+            shut(connections, owners[i]);
+        owners[i]->has_ended = true;
+    }
+}
+
+/* libmicrohttpd 0.9.75 takes a short read for the last one, and so misses the end of a stream that
+ * came together with the last bytes: the edge that would report it is gone. Until a deadline it
+ * would wait for the rest of a request whose client has left. */
+static void close_abandoned(struct mt_connections *connections)
+{
+    int64_t latest_ns = now_ns() - LOST_END_MS * 1000000;
+    struct pollfd polled[POLL_BATCH];
+    struct mt_connection *owners[POLL_BATCH];
+    nfds_t n = 0;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        bool is_receiving = connection->phase <= MT_PHASE_BODY;
+        if (connection->fd < 0 || !is_receiving || connection->since_ns > latest_ns)
+            continue;
+        polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
+        owners[n++] = connection;
+        if (n == POLL_BATCH) {
+            close_ended(connections, polled, owners, n);
+            n = 0;
+        }
+    }
+    close_ended(connections, polled, owners, n);
 }
 
 static void *watch_connections(void *argument)
@@ -164,6 +217,7 @@ static void *watch_connections(void *argument)
         }
         if (now_ns() >= next_tick_ns) {
             close_overdue(connections);
+            close_abandoned(connections);
             next_tick_ns = now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
@@ -402,13 +456,6 @@ void mt_connections_cancel_all(struct mt_connections *connections)
             options->cancel(options->context, connection->work, false);
     }
     pthread_mutex_unlock(&connections->lock);
-}
-
-/* One with bytes waiting is about to become a request. */
-static bool has_input(const struct mt_connection *connection)
-{
-    int n_bytes = 0;
-    return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
 }
 
 void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms)

@@ -64,7 +64,7 @@ struct mt_engine {
     size_t n_idle; /* workers that wait for work */
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
-    uint64_t n_target_tokens;
+    uint64_t n_target_tokens, n_admitted;
     int64_t queue_wait_ns;
 };
 
@@ -213,7 +213,10 @@ static void admit(struct worker *worker, int64_t now)
         mt_queue_take(engine->queue);
         worker->slots[worker->n_slots++] = (struct slot){sentence, job};
         engine->n_running_sentences++;
-        engine->queue_wait_ns += now - job->submitted_ns;
+        engine->n_admitted++;
+        /* One submitted since this turn began has not waited. */
+        if (now > job->submitted_ns)
+            engine->queue_wait_ns += now - job->submitted_ns;
     }
     assert(worker->n_slots || mt_queue_n_sentences(engine->queue) == 0);
 }
@@ -497,6 +500,7 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
         .n_jobs_cancelled = engine->n_cancelled,
         .n_jobs_expired = engine->n_expired,
         .n_jobs_refused = engine->n_refused,
+        .n_sentences_admitted = engine->n_admitted,
         .n_target_tokens = engine->n_target_tokens,
         .queue_wait_seconds = (double)engine->queue_wait_ns / (double)NS_PER_S,
     };

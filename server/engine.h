@@ -90,6 +90,7 @@ struct mt_engine_stats {
     size_t n_workers, threads_per_worker;
     size_t n_queued_sentences, n_running_sentences, n_running_rows, max_queued_sentences;
     uint64_t n_jobs_accepted, n_jobs_done, n_jobs_cancelled, n_jobs_expired, n_jobs_refused;
+    uint64_t n_sentences_admitted; /* queue_wait_seconds is the sum of their waits */
     uint64_t n_steps, n_step_rows, n_encoder_passes, n_source_tokens, n_target_tokens;
     double encode_seconds, step_seconds, queue_wait_seconds;
 };

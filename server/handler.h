@@ -14,6 +14,7 @@
 #include "server/params.h"
 #include "server/reply.h"
 
+struct mt_budget;
 struct mt_engine;
 struct mt_http;
 struct mt_metrics;
@@ -29,8 +30,9 @@ struct mt_service {
     struct mt_engine *engine;
     struct mt_metrics *metrics;
     struct mt_http *http;
-    struct mt_splitter *splitter; /* for mt_translation_create, in begin alone */
-    const char *model_label;      /* the directory's name, fit for a metrics label */
+    struct mt_budget *attention_budget; /* numbers in traces of all requests together */
+    struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
+    const char *model_label;            /* the directory's name, fit for a metrics label */
     /* What the model translates, normalised (language.h); "" where it does not say. */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
 };

@@ -440,6 +440,30 @@ static void copy_entropy(struct maker *maker, const float *entropy,
         memcpy(sentence->entropy, entropy, sentence->n_steps * sizeof *entropy);
 }
 
+static void copy_search_step(struct maker *maker, const struct mt_search_candidate *from, size_t n,
+                             struct mt_inspected_step *step)
+{
+    step->n = n;
+    step->continuations = take(maker, n, sizeof *step->continuations, "a search step");
+    for (size_t i = 0; i < n && !maker->status; i++) {
+        step->continuations[i].is = from[i];
+        step->continuations[i].piece =
+            copy_string_z(maker, maker->input->target_piece(maker->input->context, from[i].token));
+    }
+}
+
+static void copy_search(struct maker *maker, const struct mt_inspection_part *part,
+                        struct mt_inspected_sentence *sentence)
+{
+    sentence->n_search_steps = part->n_search_steps;
+    sentence->search = take(maker, part->n_search_steps, sizeof *sentence->search, "search steps");
+    for (size_t step = 0; step < part->n_search_steps && !maker->status; step++) {
+        size_t n;
+        const struct mt_search_candidate *from = part->search(part->search_context, step, &n);
+        copy_search_step(maker, from, n, &sentence->search[step]);
+    }
+}
+
 static void align(struct maker *maker, struct mt_inspected_sentence *sentence)
 {
     struct mt_inspection *inspection = maker->inspection;
@@ -477,6 +501,8 @@ static void fill_sentence(struct maker *maker, const struct mt_inspection_part *
         copy_top(maker, part, sentence);
     if (part->entropy)
         copy_entropy(maker, part->entropy, sentence);
+    if (part->search && maker->inspection->options.search)
+        copy_search(maker, part, sentence);
     align(maker, sentence);
 }
 

@@ -57,6 +57,7 @@ struct mt_inspection_options {
     struct mt_alignment_choice alignment;
     int decimals;        /* of numbers in text formats, 1 to 9; 0: 4 */
     size_t n_top;        /* most probable next tokens per step, 0 to MT_MAX_TOP */
+    bool search;         /* what each step of the search weighed */
     uint64_t max_values; /* numbers in all matrices together; 0: no limit */
 };
 
@@ -90,6 +91,11 @@ struct mt_inspection_part {
     const float *logprobs;                 /* of the output tokens; NULL: unknown */
     const struct mt_top_token *const *top; /* options.n_top per step; NULL: unknown */
     const float *entropy;                  /* of each step's distribution, in nats; NULL: unknown */
+    /* What step number `step` of the search weighed: *n continuations (mt_sentence_search). NULL:
+     * unknown. */
+    const struct mt_search_candidate *(*search)(const void *context, size_t step, size_t *n);
+    const void *search_context;
+    size_t n_search_steps;
     struct mt_attention attention;
     float score;
     bool has_eos;
@@ -135,6 +141,16 @@ struct mt_inspected_candidate {
     float logprob;
 };
 
+/* A continuation that a step of the search weighed. */
+struct mt_inspected_continuation {
+    const char *piece;
+    struct mt_search_candidate is;
+};
+struct mt_inspected_step {
+    struct mt_inspected_continuation *continuations; /* best first */
+    size_t n;
+};
+
 /* A hard link: output token target is best explained by source token source. */
 struct mt_link {
     size_t source, target;
@@ -148,6 +164,8 @@ struct mt_inspected_sentence {
     size_t n_steps;
     struct mt_inspected_candidate *top; /* [n_steps, n_top], or NULL */
     float *entropy;                     /* of each step's distribution in nats, or NULL */
+    struct mt_inspected_step *search;   /* [n_search_steps], or NULL */
+    size_t n_search_steps;
     struct mt_attention attention;
     float *alignment;      /* [n_steps, n_source]: row t belongs to output token t and sums to 1 */
     struct mt_link *links; /* ascending by source, special tokens left out */

@@ -31,13 +31,13 @@ void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention
             mt_json_end_array(writer);
 }
 
-enum stage { HEAD, TOKENS, ALIGNMENT, LINKS, TOP, TENSORS, SENTENCE_END, TAIL, END };
+enum stage { HEAD, TOKENS, ALIGNMENT, LINKS, TOP, SEARCH, TENSORS, SENTENCE_END, TAIL, END };
 
 struct json_stream {
     struct mt_inspection_cursor at;
     struct mt_json_writer writer;
     enum stage stage;
-    size_t step; /* of alignment and top */
+    size_t step; /* of alignment, top and search */
 };
 
 static void write_integer(struct mt_json_writer *writer, const char *key, size_t value)
@@ -259,6 +259,36 @@ static void write_top_step(struct json_stream *stream, const struct mt_inspected
     mt_json_end_object(writer);
 }
 
+static void write_search_step(struct mt_json_writer *writer, const struct mt_inspected_step *step)
+{
+    static const char *const fates[] = {
+        [MT_SEARCH_KEPT] = "kept",
+        [MT_SEARCH_FINISHED] = "finished",
+        [MT_SEARCH_DROPPED] = "dropped",
+    };
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < step->n; i++) {
+        const struct mt_search_candidate *is = &step->continuations[i].is;
+        mt_json_begin_object(writer);
+        mt_json_key(writer, "beam");
+        mt_json_integer(writer, is->beam);
+        write_string(writer, "piece", step->continuations[i].piece);
+        mt_json_key(writer, "id");
+        mt_json_integer(writer, is->token);
+        mt_json_key(writer, "logprob");
+        mt_json_number(writer, (double)is->logprob, 6);
+        mt_json_key(writer, "sum");
+        mt_json_number(writer, (double)is->sum, 6);
+        write_string(writer, "fate", fates[is->fate]);
+        if (is->fate == MT_SEARCH_KEPT) {
+            mt_json_key(writer, "next");
+            mt_json_integer(writer, is->next);
+        }
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+}
+
 static enum stage tokens_stage(struct json_stream *stream,
                                const struct mt_inspected_sentence *sentence)
 {
@@ -276,9 +306,31 @@ static enum stage alignment_stage(struct json_stream *stream,
     return ++stream->step < sentence->n_steps ? ALIGNMENT : LINKS;
 }
 
-static enum stage behind_top(const struct json_stream *stream)
+static enum stage behind_search(const struct json_stream *stream)
 {
     return stream->at.n_tensors && stream->at.tensors[0].n_rows ? TENSORS : SENTENCE_END;
+}
+
+static enum stage behind_top(struct json_stream *stream,
+                             const struct mt_inspected_sentence *sentence)
+{
+    if (!sentence->search)
+        return behind_search(stream);
+    stream->step = 0;
+    mt_json_key(&stream->writer, "search");
+    mt_json_begin_array(&stream->writer);
+    return SEARCH;
+}
+
+static enum stage search_stage(struct json_stream *stream,
+                               const struct mt_inspected_sentence *sentence)
+{
+    if (stream->step < sentence->n_search_steps) {
+        write_search_step(&stream->writer, &sentence->search[stream->step++]);
+        return SEARCH;
+    }
+    mt_json_end_array(&stream->writer);
+    return behind_search(stream);
 }
 
 static enum stage links_stage(struct json_stream *stream,
@@ -287,7 +339,7 @@ static enum stage links_stage(struct json_stream *stream,
     write_links(stream, sentence);
     stream->step = 0;
     if (!sentence->top || !sentence->n_steps)
-        return behind_top(stream);
+        return behind_top(stream, sentence);
     mt_json_key(&stream->writer, "next_tokens");
     mt_json_begin_array(&stream->writer);
     return TOP;
@@ -300,7 +352,7 @@ static enum stage top_stage(struct json_stream *stream,
     if (++stream->step < sentence->n_steps)
         return TOP;
     mt_json_end_array(&stream->writer);
-    return behind_top(stream);
+    return behind_top(stream, sentence);
 }
 
 static enum stage tensors_stage(struct json_stream *stream)
@@ -336,6 +388,8 @@ static enum stage advance(struct json_stream *stream)
         return links_stage(stream, sentence);
     case TOP:
         return top_stage(stream, sentence);
+    case SEARCH:
+        return search_stage(stream, sentence);
     case TENSORS:
         return tensors_stage(stream);
     case SENTENCE_END:

@@ -1,5 +1,7 @@
 #include "server/inspection_request.h"
 
+#include "config/settings.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +138,23 @@ enum mt_status mt_index_list_parse(const char *name, const char *text, struct mt
     }
     *out = list;
     return MT_OK;
+}
+
+enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
+                                        struct mt_alignment_choice *out, struct mt_error *err)
+{
+    enum mt_status status =
+        mt_index_list_parse("alignment_layers", settings->alignment_layers, &out->layers, err);
+    if (!status)
+        status =
+            mt_index_list_parse("alignment_heads", settings->alignment_heads, &out->heads, err);
+    if (!status)
+        status =
+            mt_alignment_mode_parse("alignment_mode", settings->alignment_mode, &out->mode, err);
+    if (!status)
+        status = mt_alignment_shift_parse("alignment_shift", settings->alignment_shift, &out->shift,
+                                          err);
+    return status;
 }
 
 /* Fields -------------------------------------------------------------------------------------- */
@@ -275,6 +294,8 @@ enum mt_status mt_inspection_request_read(const struct mt_params *params,
         status = read_alignment(params, &options->alignment, err);
     if (!status)
         status = read_numbers(params, request, err);
+    if (!status)
+        status = mt_params_bool(params, "search", &options->search, NULL, err);
     if (!status && !has_kinds)
         mt_inspection_default_kinds(options);
     return status;

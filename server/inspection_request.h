@@ -11,6 +11,7 @@
  *              encodings alignment_layers, alignment_heads, alignment_mode, alignment_shift
  *   precision  decimals, 1 to 9, default 4
  *   next_tokens  most probable next tokens per step, 0 to MT_MAX_TOP
+ *   search     true: what each step of beam search weighed, kept and dropped (json)
  *   format     see inspection_formats.h; default "json"
  *   sentence   the one to write; absent: all
  *
@@ -21,6 +22,8 @@
 
 #include "server/inspection_formats.h"
 #include "server/params.h"
+
+struct mt_settings;
 
 struct mt_inspection_request {
     struct mt_inspection_options options;
@@ -47,6 +50,11 @@ MT_MUST_CHECK enum mt_status mt_alignment_mode_parse(const char *name, const cha
                                                      struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_alignment_shift_parse(const char *name, const char *text,
                                                       enum mt_alignment_shift *out,
+                                                      struct mt_error *err);
+
+/* The choice that the settings make for this model. Empty settings leave *out alone. */
+MT_MUST_CHECK enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
+                                                      struct mt_alignment_choice *out,
                                                       struct mt_error *err);
 
 /* Kinds for a request that names none: cross where other fields speak of tensors. */

@@ -167,6 +167,33 @@ static void draw_next_tokens(struct terminal *terminal, const struct mt_inspecti
     mt_text_append(terminal->out, "\n", 1);
 }
 
+/* A line per continuation, best first: "3  0 > 1  ▁Haus   -0.52   -1.83" is step 3, where beam 0
+ * went on as beam 1. */
+static void draw_search(struct terminal *terminal, const struct mt_inspected_sentence *sentence)
+{
+    if (!sentence->search)
+        return;
+    mt_text_append_string(terminal->out,
+                          "search: step, beam > beam, token, its log-probability, their sum\n");
+    for (size_t step = 0; step < sentence->n_search_steps; step++) {
+        for (size_t i = 0; i < sentence->search[step].n; i++) {
+            const struct mt_inspected_continuation *continuation =
+                &sentence->search[step].continuations[i];
+            const struct mt_search_candidate *is = &continuation->is;
+            mt_text_appendf(terminal->out, "%3zu  %d ", step, (int)is->beam);
+            if (is->fate == MT_SEARCH_KEPT)
+                mt_text_appendf(terminal->out, "> %-2d ", (int)is->next);
+            else
+                mt_text_append_string(terminal->out,
+                                      is->fate == MT_SEARCH_FINISHED ? "end  " : "     ");
+            size_t n = mt_label_append(terminal->out, continuation->piece, MAX_ROW_LABEL);
+            append_blanks(terminal->out, MAX_ROW_LABEL - n);
+            mt_text_appendf(terminal->out, " %7.2f %7.2f\n", (double)is->logprob, (double)is->sum);
+        }
+    }
+    mt_text_append(terminal->out, "\n", 1);
+}
+
 static enum mt_status draw_sentence(struct terminal *terminal, struct mt_inspection *inspection,
                                     size_t index, struct mt_error *err)
 {
@@ -182,6 +209,7 @@ static enum mt_status draw_sentence(struct terminal *terminal, struct mt_inspect
     for (size_t i = 0; i < n; i++)
         draw_matrix(terminal, &matrices[i]);
     draw_next_tokens(terminal, inspection, sentence);
+    draw_search(terminal, sentence);
     free(matrices);
     return MT_OK;
 }

@@ -33,6 +33,7 @@ void mt_inspection_require(const struct mt_inspection_options *options,
     decoding->trace = options->kinds | MT_TRACE_CROSS;
     decoding->n_top = options->n_top;
     decoding->return_logprobs = true;
+    decoding->trace_search = options->search;
     if (options->n_top)
         decoding->trace |= MT_TRACE_LOGITS;
 }
@@ -157,6 +158,24 @@ static enum mt_status read_next_tokens(const struct mt_sentence *sentence, size_
     return MT_OK;
 }
 
+static const struct mt_search_candidate *search_of(const void *context, size_t step, size_t *n)
+{
+    return mt_sentence_search(context, step, n);
+}
+
+/* Up to the last step that weighed anything. */
+static size_t count_search_steps(const struct mt_sentence *sentence)
+{
+    size_t n_steps = 0;
+    for (size_t step = 0; step < mt_sentence_max_target(sentence); step++) {
+        size_t n;
+        mt_sentence_search(sentence, step, &n);
+        if (n)
+            n_steps = step + 1;
+    }
+    return n_steps;
+}
+
 static enum mt_status read_part(struct reader *reader, size_t index, struct mt_error *err)
 {
     struct mt_translation_part from = mt_translation_part(reader->translation, index);
@@ -178,6 +197,9 @@ static enum mt_status read_part(struct reader *reader, size_t index, struct mt_e
         .logprobs = best.token_logprobs,
         .top = borrowed->top,
         .entropy = borrowed->entropy,
+        .search = search_of,
+        .search_context = from.sentence,
+        .n_search_steps = reader->options->search ? count_search_steps(from.sentence) : 0,
         .attention = mt_attention_of_trace(mt_sentence_trace(from.sentence)),
         .score = best.score,
         .has_eos = best.has_eos,
@@ -219,11 +241,6 @@ static const char *target_piece(const void *context, int32_t id)
     return mt_tokenizer_target_piece(context, id);
 }
 
-static void destroy_translation(void *owner)
-{
-    mt_translation_destroy(owner);
-}
-
 enum mt_status mt_inspection_of_translation(const struct mt_model *model,
                                             struct mt_translation *translation,
                                             const struct mt_inspection_model *description,
@@ -251,8 +268,6 @@ enum mt_status mt_inspection_of_translation(const struct mt_model *model,
         input.n_parts = reader.n;
         status = mt_inspection_create(&input, options, out, err);
     }
-    if (!status)
-        mt_inspection_keep(*out, translation, destroy_translation);
     finish_reader(&reader);
     return status;
 }

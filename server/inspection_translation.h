@@ -25,8 +25,8 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
                                        const struct mt_translation *translation,
                                        const struct mt_inspection_options *options, bool is_forced);
 
-/* The sentences of translation have ended. Takes the translation over when it succeeds. Errors:
- * mt_inspection_create's. */
+/* The sentences of translation have ended. The inspection borrows the translation: see
+ * mt_inspection_keep. Errors: mt_inspection_create's. */
 MT_MUST_CHECK enum mt_status
 mt_inspection_of_translation(const struct mt_model *model, struct mt_translation *translation,
                              const struct mt_inspection_model *description,

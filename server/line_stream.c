@@ -42,6 +42,7 @@ struct line {
 struct stream {
     const struct mt_line_stream_options *options;
     int event_fd; /* the writer made room, failed or ended */
+    int quit_fd;  /* the writer is to end, even while nobody reads the output */
     int wake_fd;  /* epoll over event_fd and stop_fd */
 
     pthread_mutex_t mutex;   /* guards what follows, and is_done and status of the lines */
@@ -233,13 +234,13 @@ static enum mt_status fail_on_line(struct mt_error *err, enum mt_status status, 
     return mt_fail(err, status, "line %zu: %s", number, inner.message);
 }
 
-/* Never blocks for good: a pipe that is ready takes PIPE_BUF bytes, and stop_fd ends the wait for
+/* Never blocks for good: a pipe that is ready takes PIPE_BUF bytes, and quit_fd ends the wait for
  * one that is not. */
 static enum mt_status write_all(const struct stream *stream, const struct mt_text *out,
                                 struct mt_error *err)
 {
     struct pollfd fds[] = {{.fd = stream->options->out_fd, .events = POLLOUT},
-                           {.fd = stream->options->stop_fd, .events = POLLIN}};
+                           {.fd = stream->quit_fd, .events = POLLIN}};
     for (size_t n_written = 0; n_written < out->length;) {
         if (poll(fds, 2, -1) > 0 && fds[1].revents)
             return mt_fail(err, MT_CANCELLED, "stopped");
@@ -254,11 +255,12 @@ static enum mt_status write_all(const struct stream *stream, const struct mt_tex
     return MT_OK;
 }
 
-static void wake_reader(struct stream *stream)
+/* If the counter is full, whoever waits has been woken already. */
+static void post(int event_fd)
 {
     uint64_t one = 1;
-    if (write(stream->event_fd, &one, sizeof one) < 0)
-        return; /* the counter is full: the reader has been woken already */
+    ssize_t n = write(event_fd, &one, sizeof one);
+    (void)n;
 }
 
 /* The first line once it is done, removed from the stream; NULL at the end. has_next: whether the
@@ -285,7 +287,7 @@ static enum mt_status write_lines(struct stream *stream, struct mt_text *out, st
     struct line *line;
     bool has_next;
     while ((line = take_line(stream, &has_next))) {
-        wake_reader(stream);
+        post(stream->event_fd);
         enum mt_status status = append_line(stream, line, out, err);
         if (status)
             fail_on_line(err, status, line->number);
@@ -313,7 +315,7 @@ static void *run_writer(void *argument)
     if (status)
         stream->write_error = err;
     pthread_mutex_unlock(&stream->mutex);
-    wake_reader(stream);
+    post(stream->event_fd);
     return NULL;
 }
 
@@ -457,6 +459,7 @@ static enum mt_status run(struct stream *stream, struct mt_error *err)
             status = stopped.status;
         }
     set_flag(stream, &stream->is_stopping);
+    post(stream->quit_fd);
     pthread_join(writer, NULL);
     drop_lines(stream);
     if (status != MT_CANCELLED && stream->write_status)
@@ -479,20 +482,22 @@ enum mt_status mt_line_stream_run(const struct mt_line_stream_options *options,
     struct stream stream = {
         .options = options,
         .event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+        .quit_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
         .wake_fd = epoll_create1(EPOLL_CLOEXEC),
     };
     pthread_mutex_init(&stream.mutex, NULL);
     pthread_cond_init(&stream.progress, NULL);
     enum mt_status status;
-    if (stream.event_fd < 0 || stream.wake_fd < 0 || !watch(stream.wake_fd, stream.event_fd) ||
+    if (stream.event_fd < 0 || stream.quit_fd < 0 || stream.wake_fd < 0 ||
+        !watch(stream.wake_fd, stream.event_fd) ||
         (options->stop_fd >= 0 && !watch(stream.wake_fd, options->stop_fd)))
         status = mt_fail(err, MT_IO, "cannot set up polling: %s", strerror(errno));
     else
         status = run(&stream, err);
-    if (stream.event_fd >= 0)
-        close(stream.event_fd);
-    if (stream.wake_fd >= 0)
-        close(stream.wake_fd);
+    const int fds[] = {stream.event_fd, stream.quit_fd, stream.wake_fd};
+    for (size_t i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
     pthread_cond_destroy(&stream.progress);
     pthread_mutex_destroy(&stream.mutex);
     return status;

@@ -18,7 +18,8 @@ struct mt_line_stream_options {
     size_t window;                             /* sentences in flight before reading pauses */
     bool as_json;                              /* one object per line, see README.md */
     int in_fd, out_fd;
-    int stop_fd; /* readable when it is time to stop: a signalfd; -1: never */
+    int stop_fd; /* readable, to the calling thread, when it is time to stop: a signalfd; -1: never
+                  */
 };
 
 /*

@@ -207,8 +207,8 @@ static void render_engine(const struct mt_metrics_sources *sources, struct mt_te
           engine->n_running_sentences);
     whole(out, "rows_running", "gauge", "Rows of the decoder steps now: sentences times beams.",
           engine->n_running_rows);
-    summary(out, "queue_wait_seconds", "Time that jobs waited before their first sentence ran.",
-            engine->queue_wait_seconds, engine->n_jobs_done);
+    summary(out, "queue_wait_seconds", "Time that sentences waited for a place in a batch.",
+            engine->queue_wait_seconds, engine->n_sentences_admitted);
     summary(out, "batch_size", "Rows of a decoder step.", (double)engine->n_step_rows,
             engine->n_steps);
     summary(out, "encode_seconds", "Encoder passes.", engine->encode_seconds,

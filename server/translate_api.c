@@ -4,6 +4,8 @@
 #include "model/model.h"
 #include "model/sentence.h"
 #include "model/tokenizer.h"
+#include "server/alignment_trace.h"
+#include "server/decoding_params.h"
 #include "server/languages_api.h"
 #include "server/translation.h"
 
@@ -26,7 +28,8 @@ struct state {
     struct mt_language_pair languages;
     struct mt_translation_options options;
     size_t n_alternatives;
-    bool returns_scores, returns_usage;
+    bool returns_scores, returns_usage, returns_alignment;
+    struct mt_alignment_trace alignment;
     struct mt_token_list prefix;
     int32_t *prefix_ids;
 };
@@ -129,24 +132,6 @@ static enum mt_status read_format(const struct mt_params *params, struct mt_erro
     return status;
 }
 
-static enum mt_status read_split(const struct mt_params *params, const struct mt_settings *settings,
-                                 enum mt_split *out, struct mt_error *err)
-{
-    static const char *const names[] = {
-        [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
-    const char *asked = settings->split_sentences;
-    enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
-    if (status != MT_OK)
-        return status;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(asked, names[i]) == 0) {
-            *out = (enum mt_split)i;
-            return MT_OK;
-        }
-    return mt_fail(err, MT_INVALID,
-                   "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);
-}
-
 /* num_hypotheses counts the best one too. Where the request does not say how wide the beam is, it
  * is as wide as they need. */
 static enum mt_status read_beam(struct state *state, const struct mt_request *request,
@@ -188,27 +173,6 @@ static enum mt_status read_beam(struct state *state, const struct mt_request *re
     return MT_OK;
 }
 
-static enum mt_status read_lengths(struct state *state, const struct mt_request *request,
-                                   struct mt_error *err)
-{
-    const struct mt_settings *settings = request->service->settings;
-    const struct mt_params *params = &request->params;
-    struct mt_sentence_options *decoding = &state->options.decoding;
-    int64_t longest = (int64_t)mt_model_hparams(request->service->model)->max_positions;
-    int64_t minimum = 0, maximum = settings->max_decoding_length;
-    double penalty = settings->length_penalty;
-    enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
-    if (status == MT_OK)
-        status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum, NULL, err);
-    if (status == MT_OK)
-        status = mt_params_integer(params, "max_decoding_length", 1, longest, &maximum, NULL, err);
-    decoding->has_length_penalty = penalty >= 0;
-    decoding->length_penalty = penalty >= 0 ? (float)penalty : 0;
-    decoding->min_decoding_length = (size_t)minimum;
-    decoding->max_decoding_length = (size_t)maximum;
-    return status;
-}
-
 /* What the translation begins with, as target tokens. */
 static enum mt_status read_prefix(struct state *state, const struct mt_request *request,
                                   struct mt_error *err)
@@ -240,14 +204,17 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
                                    struct mt_error *err)
 {
     const struct mt_params *params = &request->params;
-    enum mt_status status =
-        read_split(params, request->service->settings, &state->options.split, err);
+    const struct mt_service *service = request->service;
+    enum mt_status status = mt_decoding_params_split(service, params, &state->options.split, err);
     if (status == MT_OK)
-        status = read_lengths(state, request, err);
+        status = mt_decoding_params_lengths(service, params, &state->options.decoding, err);
     if (status == MT_OK)
         status = mt_params_bool(params, "return_scores", &state->returns_scores, NULL, err);
     if (status == MT_OK)
         status = mt_params_bool(params, "return_usage", &state->returns_usage, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "alignment", &state->returns_alignment, NULL, err);
+    state->options.decoding.skip_scores = !state->returns_scores;
     if (status == MT_OK)
         status = read_prefix(state, request, err);
     return status;
@@ -285,6 +252,8 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
     enum mt_status status =
         mt_translation_create(request->service->model, text->bytes, text->length, &state->options,
                               &text->translation, err);
+    if (status == MT_OK && state->returns_alignment)
+        status = mt_alignment_trace_reserve(&state->alignment, text->translation, err);
     if (status != MT_OK)
         return status;
     size_t n_sentences = mt_translation_n_sentences(text->translation);
@@ -303,6 +272,9 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     enum mt_status status = read_request(state, request, err);
     if (status != MT_OK || state->languages.is_identity)
         return status;
+    if (state->returns_alignment)
+        status =
+            mt_alignment_trace_begin(&state->alignment, request->service, &state->options, err);
     state->options.splitter = request->service->splitter;
     state->options.source_lang = state->languages.source;
     for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
@@ -440,6 +412,22 @@ static void write_usage(struct mt_json_writer *writer, const struct state *state
     mt_json_end_object(writer);
 }
 
+/* For every text its words' links; none where nothing was translated. */
+static enum mt_status write_alignment(struct mt_json_writer *writer, const struct state *state,
+                                      struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    mt_json_key(writer, "alignment");
+    if (state->is_array)
+        mt_json_begin_array(writer);
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        status =
+            mt_alignment_trace_write(&state->alignment, state->texts[i].translation, writer, err);
+    if (state->is_array)
+        mt_json_end_array(writer);
+    return status;
+}
+
 /* Keys in alphabetical order, as LibreTranslate sends them. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
@@ -449,7 +437,9 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    if (n > 0)
+    if (state->returns_alignment)
+        status = write_alignment(&writer, state, err);
+    if (status == MT_OK && n > 0)
         status = write_member(&writer, state, "alternatives", n, write_alternatives, err);
     if (status == MT_OK && state->returns_scores)
         status = write_member(&writer, state, "scores", n, write_scores, err);
@@ -470,6 +460,7 @@ static void release(struct mt_request *request)
         return;
     for (size_t i = 0; i < state->n_texts; i++)
         mt_translation_destroy(state->texts[i].translation);
+    mt_alignment_trace_finish(&state->alignment);
     mt_token_list_finish(&state->prefix);
     free(state->prefix_ids);
     free(state->texts);

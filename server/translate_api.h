@@ -9,6 +9,8 @@
  *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
  *   target_prefix text that the translation of a single q begins with; no splitting then
  *   split_sentences  "on", "off", "newlines"
+ *   alignment        true adds "alignment": per text, which words came from which:
+ *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *

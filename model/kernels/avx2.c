@@ -61,6 +61,18 @@ MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t at[8]
     return _mm256_set_m128(n_keys == 8 ? four_sums(sums + 4) : low, low);
 }
 
+/* Fetches a head's values of n_keys positions, which are needed only after all keys. */
+MT_INLINE void prefetch_values(const struct mt_attend *a, size_t head, const size_t at[8],
+                               size_t n_keys, bool is_f16)
+{
+    size_t bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    for (size_t j = 0; j < n_keys; j++) {
+        const char *v = (const char *)a->values + (at[j] + head) * bytes;
+        for (size_t i = 0; i < a->d_k * bytes; i += 64)
+            _mm_prefetch(v + i, _MM_HINT_T0);
+    }
+}
+
 /* The products of positions t to t + n_keys, of which those from n on do not exist: the last one
  * stands in. */
 MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bool is_f16)
@@ -70,6 +82,7 @@ MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bo
     for (size_t j = 0; j < n_keys; j++)
         at[j] = offset_of(a, mt_size_min(t + j, a->n - 1));
     for (size_t h = 0; h < a->n_heads; h++) {
+        prefetch_values(a, h * a->d_k, at, n_keys, is_f16);
         __m256 products = dots(a, h * a->d_k, at, n_keys, is_f16);
         mt_ymm_store(a->weights + h * a->n + t, _mm256_mul_ps(products, scale), a->n - t);
     }
@@ -186,29 +199,66 @@ void mt_avx2_attend_f16(const struct mt_attend *a)
 
 /* LayerNorm */
 
-MT_INLINE __m256 add_or_copy(const float *x, const float *y, size_t n)
+MT_INLINE __m256 add_or_copy(const float *x, const float *y, size_t i, size_t n)
 {
-    return y ? _mm256_add_ps(mt_ymm_load(x, n), mt_ymm_load(y, n)) : mt_ymm_load(x, n);
+    __m256 v = mt_ymm_load(x + i, n - i);
+    return y ? _mm256_add_ps(v, mt_ymm_load(y + i, n - i)) : v;
+}
+
+MT_INLINE float wide_sum(const __m256 v[MT_WIDE])
+{
+    return mt_ymm_sum(_mm256_add_ps(_mm256_add_ps(v[0], v[1]), _mm256_add_ps(v[2], v[3])));
+}
+
+/* out = x + y; returns the sum. */
+static float add_rows(const float *x, const float *y, size_t n, float *out)
+{
+    __m256 sums[MT_WIDE] = {0};
+    size_t i = 0;
+    for (; i + MT_WIDE * MT_LANES <= n; i += MT_WIDE * MT_LANES) {
+        for (size_t j = 0; j < MT_WIDE; j++) {
+            size_t at = i + j * MT_LANES;
+            __m256 v = add_or_copy(x, y, at, at + MT_LANES);
+            sums[j] = _mm256_add_ps(sums[j], v);
+            _mm256_storeu_ps(out + at, v);
+        }
+    }
+    for (size_t j = 0; i < n; i += MT_LANES, j++) {
+        __m256 v = add_or_copy(x, y, i, n);
+        sums[j] = _mm256_add_ps(sums[j], v);
+        mt_ymm_store(out + i, v, n - i);
+    }
+    return wide_sum(sums);
+}
+
+/* x -= mean; returns the sum of squares. */
+static float center(float *x, size_t n, float mean)
+{
+    __m256 sums[MT_WIDE] = {0}, offset = _mm256_set1_ps(mean);
+    size_t i = 0;
+    for (; i + MT_WIDE * MT_LANES <= n; i += MT_WIDE * MT_LANES) {
+        for (size_t j = 0; j < MT_WIDE; j++) {
+            __m256 v = _mm256_sub_ps(_mm256_loadu_ps(x + i + j * MT_LANES), offset);
+            sums[j] = _mm256_fmadd_ps(v, v, sums[j]);
+            _mm256_storeu_ps(x + i + j * MT_LANES, v);
+        }
+    }
+    for (size_t j = 0; i < n; i += MT_LANES, j++) {
+        __m256 v = _mm256_sub_ps(mt_ymm_load(x + i, n - i), offset);
+        if (n - i < MT_LANES)
+            v = with_tail(v, n - i, _mm256_setzero_ps());
+        sums[j] = _mm256_fmadd_ps(v, v, sums[j]);
+        mt_ymm_store(x + i, v, n - i);
+    }
+    return wide_sum(sums);
 }
 
 void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const float *beta,
                       float eps, size_t n, float *out)
 {
-    __m256 sum = _mm256_setzero_ps(), squares = _mm256_setzero_ps();
-    for (size_t i = 0; i < n; i += MT_LANES) {
-        __m256 v = add_or_copy(x + i, y ? y + i : NULL, n - i);
-        sum = _mm256_add_ps(sum, v);
-        mt_ymm_store(out + i, v, n - i);
-    }
-    __m256 mean = _mm256_set1_ps(mt_ymm_sum(sum) / (float)n);
-    for (size_t i = 0; i < n; i += MT_LANES) {
-        __m256 v = _mm256_sub_ps(mt_ymm_load(out + i, n - i), mean);
-        if (n - i < MT_LANES)
-            v = with_tail(v, n - i, _mm256_setzero_ps());
-        squares = _mm256_fmadd_ps(v, v, squares);
-        mt_ymm_store(out + i, v, n - i);
-    }
-    __m256 inverse = _mm256_set1_ps(1.0f / sqrtf(mt_ymm_sum(squares) / (float)n + eps));
+    float mean = add_rows(x, y, n, out) / (float)n;
+    float variance = center(out, n, mean) / (float)n;
+    __m256 inverse = _mm256_set1_ps(1.0f / sqrtf(variance + eps));
     for (size_t i = 0; i < n; i += MT_LANES) {
         __m256 v = _mm256_mul_ps(mt_ymm_load(out + i, n - i), inverse);
         v = _mm256_fmadd_ps(v, mt_ymm_load(gamma + i, n - i), mt_ymm_load(beta + i, n - i));

@@ -6,6 +6,10 @@
  * fused multiply-add where products are summed. The lanes are then added as ((l0 + l1) + (l2 + l3))
  * + ((l4 + l5) + (l6 + l7)): what two rounds of horizontal adds and one of halves give on a 256-bit
  * register.
+ *
+ * LayerNorm's sums over a whole row use MT_WIDE times as many lanes, lest they wait for each
+ * addition: lanes j, j + 8, j + 16, j + 24 of 32 are added as (l0 + l1) + (l2 + l3), and then as
+ * above.
  */
 #ifndef MT_MODEL_KERNELS_CANONICAL_H
 #define MT_MODEL_KERNELS_CANONICAL_H
@@ -16,11 +20,21 @@
 #include <string.h>
 
 #define MT_LANES 8
+#define MT_WIDE 4
 
 static inline float mt_lanes_sum(const float lanes[MT_LANES])
 {
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+static inline float mt_wide_lanes_sum(const float lanes[MT_WIDE * MT_LANES])
+{
+    float sums[MT_LANES];
+    for (size_t j = 0; j < MT_LANES; j++)
+        sums[j] =
+            (lanes[j] + lanes[MT_LANES + j]) + (lanes[2 * MT_LANES + j] + lanes[3 * MT_LANES + j]);
+    return mt_lanes_sum(sums);
 }
 
 /*

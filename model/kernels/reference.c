@@ -89,17 +89,18 @@ static void attend_f16(const struct mt_attend *a)
 static void add_norm(const float *x, const float *y, const float *gamma, const float *beta,
                      float eps, size_t n, float *out)
 {
-    float sums[MT_LANES] = {0}, squares[MT_LANES] = {0};
+    enum { N = MT_WIDE * MT_LANES };
+    float sums[N] = {0}, squares[N] = {0};
     for (size_t i = 0; i < n; i++) {
         out[i] = y ? x[i] + y[i] : x[i];
-        sums[i % MT_LANES] += out[i];
+        sums[i % N] += out[i];
     }
-    float mean = mt_lanes_sum(sums) / (float)n;
+    float mean = mt_wide_lanes_sum(sums) / (float)n;
     for (size_t i = 0; i < n; i++) {
         out[i] -= mean;
-        squares[i % MT_LANES] = fmaf(out[i], out[i], squares[i % MT_LANES]);
+        squares[i % N] = fmaf(out[i], out[i], squares[i % N]);
     }
-    float inverse = 1.0f / sqrtf(mt_lanes_sum(squares) / (float)n + eps);
+    float inverse = 1.0f / sqrtf(mt_wide_lanes_sum(squares) / (float)n + eps);
     for (size_t i = 0; i < n; i++)
         out[i] = fmaf(out[i] * inverse, gamma[i], beta[i]);
 }

@@ -108,7 +108,7 @@ static enum mt_status parse_number(const char *flag, const char *text, size_t le
                                    double high, double *out, struct mt_error *err)
 {
     char copy[32], *end;
-    bool is_plain = length > 0 && length < sizeof copy && strchr("0123456789.", text[0]);
+    bool is_plain = length > 0 && length < sizeof copy && strspn(text, "0123456789.") >= length;
     if (is_plain) {
         memcpy(copy, text, length);
         copy[length] = '\0';
@@ -124,7 +124,7 @@ static enum mt_status parse_number(const char *flag, const char *text, size_t le
 static enum mt_status parse_count(const char *flag, const char *text, size_t length, double low,
                                   double high, size_t *out, struct mt_error *err)
 {
-    double value;
+    double value = 0;
     enum mt_status status = parse_number(flag, text, length, low, high, &value, err);
     if (!status && value != floor(value))
         return mt_fail(err, MT_INVALID, "--%s is \"%.*s\", expected a whole number", flag,
@@ -167,7 +167,7 @@ static enum mt_status parse_host(const char *text, const char **out, struct mt_e
     return MT_OK;
 }
 
-/* n: the flags whose value is one count. */
+/* The flags whose value is one count. */
 static enum mt_status parse_size(struct load_options *o, enum flag flag, size_t *n_connections,
                                  struct mt_error *err)
 {

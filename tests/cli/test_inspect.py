@@ -154,6 +154,30 @@ class Json(unittest.TestCase):
                 self.assertGreater(step["entropy"], known - 1e-4)
                 self.assertLess(step["entropy"], math.log(8001))
 
+    def test_the_search_tree_leads_to_the_translation(self):
+        for beam_size in (1, 3):
+            reply = inspect_json("--search", "--beam-size", beam_size, "--length-penalty", 0, TEXT)
+            sentence = reply["sentences"][0]
+            steps, finished = sentence["search"], []
+            for number, step in enumerate(steps):
+                self.assertLessEqual(len(step), 2 * beam_size)
+                kept = [c["next"] for c in step if c["fate"] == "kept"]
+                self.assertEqual(kept, list(range(len(kept))))
+                self.assertLessEqual(len(kept), beam_size)
+                sums = [c["sum"] for c in step]
+                self.assertEqual(sums, sorted(sums, reverse=True))
+                for c in step:
+                    path, before = [c], number
+                    while before > 0:
+                        before -= 1
+                        (parent,) = [p for p in steps[before] if p.get("next") == path[0]["beam"]]
+                        path.insert(0, parent)
+                    self.assertAlmostEqual(c["sum"], sum(p["logprob"] for p in path), delta=1e-4)
+                    if c["fate"] == "finished":
+                        finished.append((c["sum"], [p["id"] for p in path]))
+            found = [token["id"] for token in sentence["output_tokens"]]
+            self.assertEqual(max(finished)[1], found)
+
     def test_reducing_is_averaging(self):
         full = self.full["sentences"][0]["cross"]
         n_layers, n_heads = len(full), len(full[0])

@@ -51,10 +51,18 @@ class Case(unittest.TestCase):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} | pipes
         process = subprocess.Popen(command("--beam-size", "1", *flags), stderr=subprocess.PIPE,
                                    env=environment(), **pipes)
-        self.addCleanup(process.wait, PATIENCE_S)
-        self.addCleanup(process.kill)
-        self.addCleanup(process.stderr.close)
+        self.addCleanup(self.finish, process)
         return process
+
+    def finish(self, process):
+        process.kill()
+        process.wait(PATIENCE_S)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            try:
+                if pipe:
+                    pipe.close()
+            except BrokenPipeError:
+                pass
 
     def read_line(self, process):
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE_S)
@@ -147,9 +155,10 @@ class BadInput(Case):
         self.assertEqual(out.count("\n"), len(odd))
 
     def test_input_that_cannot_be_read_is_a_failure(self):
-        with open(os.open("/", os.O_RDONLY | os.O_DIRECTORY)) as directory:
-            result = subprocess.run(command(), stdin=directory, capture_output=True,
-                                    timeout=PATIENCE_S, env=environment())
+        directory = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, directory)
+        result = subprocess.run(command(), stdin=directory, capture_output=True,
+                                timeout=PATIENCE_S, env=environment())
         self.assertEqual(result.returncode, FAILED)
         self.assertIn(b"cannot read: Is a directory", result.stderr)
 
@@ -208,7 +217,6 @@ class Streaming(Case):
         process.stdin.close()
         self.assertEqual(process.stdout.read(), b"")
         self.assertEqual(process.wait(PATIENCE_S), OK)
-        process.stdout.close()
 
     def test_half_a_line_waits_for_the_other_half(self):
         process = self.start()
@@ -218,8 +226,6 @@ class Streaming(Case):
         process.stdin.write(b"ve it.\n")
         process.stdin.flush()
         self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
-        process.stdin.close()
-        process.stdout.close()
 
     def test_reading_stops_where_nobody_reads_the_output(self):
         """What is taken in is bounded: the window, the pipes and one block."""
@@ -234,9 +240,6 @@ class Streaming(Case):
             except BlockingIOError:
                 time.sleep(0.01)
         self.assertLess(n_written, 1 << 20)
-        process.kill()
-        process.stdin.close()
-        process.stdout.close()
 
     def test_it_ends_quietly_when_its_reader_goes_away(self):
         reader, writer = os.pipe()
@@ -252,7 +255,6 @@ class Streaming(Case):
                 process.stdin.flush()
         self.assertEqual(process.wait(PATIENCE_S), FAILED)
         self.assertEqual(process.stderr.read(), b"")
-        process.stdin = None
 
     def interrupted(self, process, number):
         process.send_signal(number)
@@ -266,8 +268,6 @@ class Streaming(Case):
             process.stdin.flush()
             self.assertEqual(self.read_line(process), b"Ich liebe es.\n")
             self.interrupted(process, number)
-            process.stdin.close()
-            process.stdout.close()
 
     def test_a_signal_ends_the_wait_for_the_reader_of_the_output(self):
         with open("/dev/zero", "rb") as zeros, subprocess.Popen(
@@ -276,7 +276,6 @@ class Streaming(Case):
             self.assertEqual(self.read_line(process), b"\n")
             time.sleep(1)  # until the pipe is full
             self.interrupted(process, signal.SIGINT)
-            process.stdout.close()
             lines.kill()
 
     def test_a_signal_in_full_work_leaves_whole_lines(self):
@@ -288,8 +287,6 @@ class Streaming(Case):
         rest = process.stdout.read()
         self.assertEqual(rest, b"Ich liebe es.\n" * rest.count(b"\n"))
         self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGINT)
-        process.stdin.close()
-        process.stdout.close()
 
 
 if __name__ == "__main__":

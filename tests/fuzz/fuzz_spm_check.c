@@ -17,8 +17,7 @@ static const char *const texts[] = {
     "a\tb\x01 1",
     "\xC2\xBD\xC2\xBD",
     "<x>\xE2\x85\xA3\xEF\xB7\xBA",
-    "\xF0\x9F\x98\x80"
-    "e\xCC\x81",
+    "\xF0\x9F\x98\x80\x65\xCC\x81",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 };
 

@@ -177,14 +177,16 @@ class Load(unittest.TestCase):
 
             in_parallel(16, abort)
 
-            def is_quiet():
+            def left_over():
                 metrics = daemon.metrics()
-                return (metrics["attentiond_sentences_running"] == 0
-                        and metrics["attentiond_queue_depth"] == 0
-                        and metrics["attentiond_requests_in_flight"] == 1
-                        and metrics["process_open_fds"] <= fds)
+                level = {"attentiond_sentences_running": 0, "attentiond_queue_depth": 0,
+                         "attentiond_requests_in_flight": 1, "process_open_fds": fds}
+                return {name: metrics[name] for name in level if metrics[name] > level[name]}
 
-            wait_until(is_quiet, what="everything given back")
+            try:
+                wait_until(lambda: not left_over(), what="everything given back")
+            except AssertionError:
+                self.fail(f"not given back: {left_over()}")
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
     def test_too_many_connections_are_told_so(self):

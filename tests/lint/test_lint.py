@@ -34,6 +34,9 @@ MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 120
 LONG_FUNCTION_LINES = 60  # of which there is at most one in ten
 
+# Directories that mean the same on every machine: a checkout may lie in one, files may name them.
+COMMON = {"/", "/tmp", "/usr", "/usr/src", "/var", "/opt", "/srv", "/mnt", "/home", "/root"}
+
 # Some headers there are for files that are compiled for an instruction set; this one has them all.
 KERNELS = "model/kernels/"
 KERNEL_FLAGS = ["-march=sapphirerapids"]
@@ -111,10 +114,11 @@ class Lint(unittest.TestCase):
 
     def test_files_and_functions_are_of_readable_size(self):
         wrong, lengths = [], []
-        for path in sources(".c", ".h", ".cc"):
+        for path in sources(".c", ".h", ".cc", ".js", ".css", ".py", rooms=(*BELOW, "tests")):
             n_lines = len(text(path).splitlines())
             if n_lines > MOST_FILE_LINES:
                 wrong.append(f"{path}: {n_lines} lines")
+        for path in sources(".c", ".h", ".cc"):
             for name, length in functions(path):
                 lengths.append(length)
                 if length > MOST_FUNCTION_LINES:
@@ -122,6 +126,23 @@ class Lint(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertGreater(len(lengths), 200)
         self.assertLess(sum(length > LONG_FUNCTION_LINES for length in lengths), len(lengths) / 10)
+
+    def test_no_file_names_a_place_on_the_author_s_machine(self):
+        listing = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                                 capture_output=True, text=True)
+        if listing.returncode:
+            self.skipTest("not a git checkout")
+        here = [re.escape(f"{place}/") for place in map(str, (ROOT, ROOT.parent)) if place not in COMMON]
+        places = re.compile("|".join([r"(?<![\w.])/(?:home|Users)/\w", *here]))
+        wrong = []
+        for path in filter(None, listing.stdout.split("\0")):
+            content = (ROOT / path).read_bytes() if (ROOT / path).is_file() else b"\0"
+            if b"\0" in content:
+                continue
+            for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
+                if match := places.search(line):
+                    wrong.append(f"{path}:{number}: {match[0]}")
+        self.assertEqual(wrong, [])
 
     def test_every_header_compiles_alone(self):
         is_x86 = platform.machine() == "x86_64"

@@ -120,6 +120,31 @@ START_TEST(phase_that_takes_too_long_ends_the_connection)
 }
 END_TEST
 
+START_TEST(request_that_can_never_be_complete_ends_the_connection)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair ended = connect_pair(), unread = connect_pair(), open = connect_pair();
+    struct pair *pairs[] = {&ended, &unread, &open};
+    struct mt_connection *slots[3];
+    for (size_t i = 0; i < 3; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i]->server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_BODY);
+        ck_assert_int_eq(send(pairs[i]->client, "half", 4, 0), 4);
+        if (i < 2)
+            shutdown(pairs[i]->client, SHUT_WR);
+    }
+    char bytes[4];
+    ck_assert_int_eq(recv(ended.server, bytes, 4, 0), 4);
+    ck_assert_int_eq(recv(open.server, bytes, 4, 0), 4);
+    ck_assert(becomes_shut(&ended, 3000));
+    ck_assert(!is_shut(&unread) && !is_shut(&open));
+    for (size_t i = 0; i < 3; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
 enum leaving { CLOSES, RESETS, HALF_CLOSES_THEN_CLOSES };
 
 static void leave(struct pair *pair, enum leaving how)
@@ -333,6 +358,7 @@ int main(void)
     TCase *tcase = tcase_create("connections");
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, phase_that_takes_too_long_ends_the_connection);
+    tcase_add_test(tcase, request_that_can_never_be_complete_ends_the_connection);
     tcase_add_loop_test(tcase, client_that_leaves_cancels_its_work, 0, 3);
     tcase_add_test(tcase, half_closed_client_keeps_its_work);
     tcase_add_test(tcase, http_1_0_is_not_probed);

@@ -418,6 +418,33 @@ START_TEST(a_job_that_expired_before_it_came_is_not_admitted)
 }
 END_TEST
 
+static void cancel_the_next(struct mt_job *job, enum mt_status status)
+{
+    struct test_job *next = (struct test_job *)job->user + 1;
+    mt_engine_cancel(engine, &next->job);
+    on_done(job, status);
+}
+
+/* Two jobs end in one step; while the first is being told, the second is cancelled. */
+START_TEST(cancelling_a_job_that_has_ended_changes_nothing)
+{
+    start(1, 4, 100);
+    fake_close_gate();
+    submit(1, 1, 1, 5);
+    fake_wait_for_batches(1);
+    struct test_job *first = make(1, 1, 1, 1), *second = make(1, 1, 1, 1);
+    first->job.on_done = cancel_the_next;
+    ck_assert_int_eq(mt_engine_submit(engine, &first->job, NULL), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(engine, &second->job, NULL), MT_OK);
+    fake_open_gate();
+    wait_for_jobs(3);
+    ck_assert_uint_eq(first->n_done_before + 1, second->n_done_before);
+    expect_decoded(first);
+    expect_decoded(second);
+    finish();
+}
+END_TEST
+
 /* Cancels at random moments, holding a lock that on_done takes, as the server does: whatever the
  * moment, on_done is called once. */
 START_TEST(cancelling_at_any_moment_is_safe)
@@ -471,12 +498,16 @@ END_TEST
 START_TEST(destroying_cancels_what_is_left)
 {
     start(2, 4, 100);
-    for (size_t i = 0; i < 20; i++)
+    for (size_t i = 0; i < 4; i++) /* wholly in flight */
+        submit(i, 1, 1, LONG);
+    while (fake_admitted(NULL, 0) < 4)
+        usleep(1000);
+    for (size_t i = 0; i < 20; i++) /* partly, or waiting */
         submit(i, 2, 1, LONG);
     usleep(5000);
     finish();
-    ck_assert_uint_eq(n_done, 20);
-    for (size_t i = 0; i < 20; i++)
+    ck_assert_uint_eq(n_done, 24);
+    for (size_t i = 0; i < 24; i++)
         ck_assert_int_eq(status_of(&jobs[i]), MT_CANCELLED);
 }
 END_TEST
@@ -572,6 +603,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, cancels_a_job_that_is_partly_done_partly_running_partly_queued);
     tcase_add_test(tcase, a_deadline_ends_a_job_in_the_queue_and_one_in_flight);
     tcase_add_test(tcase, a_job_that_expired_before_it_came_is_not_admitted);
+    tcase_add_test(tcase, cancelling_a_job_that_has_ended_changes_nothing);
     tcase_add_test(tcase, cancelling_at_any_moment_is_safe);
     tcase_add_test(tcase, draining_finishes_what_was_accepted_and_refuses_the_rest);
     tcase_add_test(tcase, destroying_cancels_what_is_left);

@@ -525,7 +525,7 @@ static Suite *suite(void)
 {
     Suite *suite = suite_create("spm_check");
     TCase *tcase = tcase_create("all");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 110);
     tcase_add_test(tcase, accepts_the_default_model);
     tcase_add_test(tcase, accepts_a_small_model_that_the_library_opens);
     tcase_add_test(tcase, charsmap_replaces_the_longest_key);

@@ -602,7 +602,7 @@ static Suite *suite(void)
 {
     Suite *suite = suite_create("tokenizer");
     TCase *tcase = tcase_create("all");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 110);
     tcase_add_test(tcase, tokenizes_as_the_reference_does);
     tcase_add_test(tcase, detokenizes_as_the_reference_does);
     tcase_add_loop_test(tcase, agrees_with_all_shared_vectors, 0, 3);

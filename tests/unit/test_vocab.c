@@ -171,7 +171,7 @@ static Suite *suite(void)
 {
     Suite *suite = suite_create("vocab");
     TCase *tcase = tcase_create("all");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 110);
     tcase_add_test(tcase, maps_both_ways);
     tcase_add_test(tcase, understands_escapes);
     tcase_add_test(tcase, refuses_malformed_files_with_the_piece);

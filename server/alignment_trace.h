@@ -1,0 +1,47 @@
+/*
+ * Word links in a reply of /translate: decoding is traced, and afterwards each translation's words
+ * are linked and written.
+ *
+ *   begin -> reserve each translation -> (decoding) -> write each -> finish
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_ALIGNMENT_TRACE_H
+#define MT_SERVER_ALIGNMENT_TRACE_H
+
+#include "server/handler.h"
+#include "server/inspection.h"
+
+struct mt_json_writer;
+struct mt_translation;
+struct mt_translation_options;
+
+/* Zero-initialise. */
+struct mt_alignment_trace {
+    const struct mt_service *service;
+    struct mt_inspection_options options;
+    uint64_t n_values; /* taken from the service's budget */
+};
+
+/* Sets what translations have to be created with. */
+MT_MUST_CHECK enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
+                                                      const struct mt_service *service,
+                                                      struct mt_translation_options *options,
+                                                      struct mt_error *err);
+
+/* MT_LIMIT: all translations together need more than the setting max_attention_values. MT_BUSY:
+ * other requests hold the memory. */
+MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
+                                                        const struct mt_translation *translation,
+                                                        struct mt_error *err);
+
+/* An array of links; an empty one for NULL. */
+MT_MUST_CHECK enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
+                                                      struct mt_translation *translation,
+                                                      struct mt_json_writer *writer,
+                                                      struct mt_error *err);
+
+/* Gives the budget back; takes a zeroed one. */
+void mt_alignment_trace_finish(struct mt_alignment_trace *trace);
+
+#endif

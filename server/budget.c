@@ -1,0 +1,16 @@
+#include "server/budget.h"
+
+bool mt_budget_take(struct mt_budget *budget, uint64_t amount)
+{
+    uint64_t used = atomic_load(&budget->used);
+    do {
+        if (amount > budget->limit || used > budget->limit - amount)
+            return false;
+    } while (!atomic_compare_exchange_weak(&budget->used, &used, used + amount));
+    return true;
+}
+
+void mt_budget_give_back(struct mt_budget *budget, uint64_t amount)
+{
+    atomic_fetch_sub(&budget->used, amount);
+}

@@ -1,0 +1,22 @@
+/*
+ * A budget: how much of something all requests together may hold.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_BUDGET_H
+#define MT_SERVER_BUDGET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_budget {
+    uint64_t limit;
+    _Atomic uint64_t used;
+};
+
+/* False, and takes nothing, where that much is not left. */
+bool mt_budget_take(struct mt_budget *budget, uint64_t amount);
+void mt_budget_give_back(struct mt_budget *budget, uint64_t amount);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * SIGINT and SIGTERM as something to wait for.
+ *
+ * They are blocked in every thread started afterwards. OpenBLAS, however, starts threads when it is
+ * loaded, before anybody could block a signal in them: one that arrives there is passed on to the
+ * main thread, where it waits to be fetched with sigtimedwait or a signalfd.
+ */
+#ifndef MT_SERVER_SIGNALS_H
+#define MT_SERVER_SIGNALS_H
+
+#include <signal.h>
+
+/* Fills *stopping with the two signals. Also ignores SIGPIPE. Call from the main thread, before
+ * others start; only the main thread may wait for the signals. */
+void mt_signals_catch(sigset_t *stopping);
+
+#endif

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Translation quality: BLEU and chrF2 against references, and what a precision changes.
+
+    quality.py --attentiond BIN --model DIR --sources FILE --references FILE
+               [--precision fp32,int8] [--beam-size 1,4] [--agreement BIN] [--check] [-- FLAG ...]
+    quality.py --hypotheses FILE --references FILE
+
+Files hold one text per line. What stands behind -- goes to `attentiond translate` as it is. The scores are
+those of sacreBLEU's defaults (signatures below). With --agreement, the program of that name beside this file
+adds the teacher-forced agreement with fp32. --check fails where a precision is further from fp32 than a release
+may be (LIMITS).
+"""
+
+import argparse
+import collections
+import json
+import math
+import re
+import subprocess
+import sys
+import time
+
+# BLEU   nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp
+# chrF2  nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no
+BLEU_ORDER = 4
+CHRF_ORDER = 6
+CHRF_BETA = 2
+
+# What int8 may cost: points of BLEU and chrF2, and teacher-forced agreement in percent.
+LIMITS = {"bleu": 0.3, "chrf": 0.2, "agreement": 97.0}
+
+TRANSLATE_TIMEOUT_SECONDS = 3600
+
+
+# ---- BLEU ----
+
+def tokenize_13a(text):
+    """Words and punctuation as NIST's mteval-v13a.pl, for languages in Latin script, sees them."""
+    text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    for entity, character in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+        text = text.replace(entity, character)
+    text = f" {text} "
+    text = re.sub(r"([{-~[-` -&(-+:-@/])", r" \1 ", text)  # ASCII punctuation but ' , - .
+    text = re.sub(r"([^0-9])([.,])", r"\1 \2 ", text)      # . and , stay in numbers only
+    text = re.sub(r"([.,])([^0-9])", r" \1 \2", text)
+    text = re.sub(r"([0-9])(-)", r"\1 \2 ", text)          # 1980-ies
+    return text.split()
+
+
+def ngrams(sequence, n):
+    return collections.Counter(tuple(sequence[i:i + n]) for i in range(len(sequence) - n + 1))
+
+
+def bleu(hypotheses, references):
+    """Corpus BLEU (Papineni et al. 2002), 0 to 100. An order without a match counts as half a match, the next
+    such order as a quarter, and so on ("exp": method 3 of Chen and Cherry 2014, as mteval-v13a.pl does it)."""
+    n_matches, n_all = [0] * BLEU_ORDER, [0] * BLEU_ORDER
+    hypothesis_length = reference_length = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        hypothesis, reference = tokenize_13a(hypothesis), tokenize_13a(reference)
+        hypothesis_length += len(hypothesis)
+        reference_length += len(reference)
+        for i in range(BLEU_ORDER):
+            found = ngrams(hypothesis, i + 1)
+            n_matches[i] += (found & ngrams(reference, i + 1)).total()
+            n_all[i] += found.total()
+    if not any(n_matches) or not all(n_all):
+        return 0.0
+    logs, credit = 0.0, 1.0
+    for matches, total in zip(n_matches, n_all):
+        if matches == 0:
+            credit /= 2
+        logs += math.log((matches or credit) / total)
+    brevity = min(0.0, 1 - reference_length / hypothesis_length)
+    return 100 * math.exp(brevity + logs / BLEU_ORDER)
+
+
+# ---- chrF ----
+
+def chrf(hypotheses, references):
+    """Corpus chrF2 (Popovic 2015), 0 to 100: characters but blanks, precision and recall averaged over the orders
+    that both sides have n-grams of."""
+    n_matches, n_hypothesis, n_reference = ([0] * CHRF_ORDER for _ in range(3))
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        hypothesis, reference = "".join(hypothesis.split()), "".join(reference.split())
+        for i in range(CHRF_ORDER):
+            found, wanted = ngrams(hypothesis, i + 1), ngrams(reference, i + 1)
+            n_matches[i] += (found & wanted).total()
+            n_reference[i] += wanted.total()
+            # A reference too short for this order cannot judge it.
+            n_hypothesis[i] += found.total() if wanted else 0
+    orders = [i for i in range(CHRF_ORDER) if n_hypothesis[i] and n_reference[i]]
+    if not any(n_matches):
+        return 0.0
+    precision = sum(n_matches[i] / n_hypothesis[i] for i in orders) / len(orders)
+    recall = sum(n_matches[i] / n_reference[i] for i in orders) / len(orders)
+    factor = CHRF_BETA**2
+    return 100 * (1 + factor) * precision * recall / (factor * precision + recall)
+
+
+# ---- token agreement ----
+
+def agreement(a, b):
+    """(lines that are the same, positions that are the same, positions) of two lists of lists of ids. After the
+    first difference translations part, so this is much lower than the teacher-forced agreement."""
+    same_lines = sum(x == y for x, y in zip(a, b, strict=True))
+    same = sum(i == j for x, y in zip(a, b, strict=True) for i, j in zip(x, y))
+    return same_lines, same, sum(max(len(x), len(y)) for x, y in zip(a, b, strict=True))
+
+
+# ---- the comparison ----
+
+def read_lines(path):
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return file.read().removesuffix("\n").split("\n")
+
+
+def run(command, **arguments):
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=TRANSLATE_TIMEOUT_SECONDS, check=False,
+                          **arguments)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}")
+    return done.stdout.decode()
+
+
+def translate(options, sources, precision, beam_size):
+    """(texts, lists of ids, seconds)"""
+    command = [options.attentiond, "translate", "--json", "--model", options.model, "--precision", precision,
+               "--beam-size", beam_size, *options.flags]
+    begin = time.monotonic()
+    output = run(command, input="".join(source + "\n" for source in sources).encode())
+    seconds = time.monotonic() - begin
+    lines = [json.loads(line) for line in output.splitlines()]
+    if len(lines) != len(sources):
+        sys.exit(f"{' '.join(command)}: {len(sources)} lines in, {len(lines)} lines out")
+    return [line["text"] for line in lines], [line["output_ids"] for line in lines], seconds
+
+
+def compare(options, sources, references, beam_size):
+    """Prints one row per precision; the problems that --check looks for."""
+    problems = []
+    base = None
+    for precision in options.precision:
+        texts, ids, seconds = translate(options, sources, precision, beam_size)
+        scores = {"bleu": bleu(texts, references), "chrf": chrf(texts, references)}
+        print(f"{precision:9} {beam_size:>4} {scores['bleu']:7.2f} {scores['chrf']:7.2f} {sum(map(len, ids)):8}"
+              f" {seconds:8.1f}", end="")
+        if base is None:
+            base = scores, ids
+            print(flush=True)
+            continue
+        same_lines, same, positions = agreement(base[1], ids)
+        delta = {name: scores[name] - base[0][name] for name in scores}
+        print(f" | {delta['bleu']:+6.2f} {delta['chrf']:+6.2f} {100 * same_lines / len(ids):7.1f}"
+              f" {100 * same / positions:9.1f}", flush=True)
+        problems += [f"{precision}, beam {beam_size}: {name} differs by {value:+.2f}, at most {LIMITS[name]} is allowed"
+                     for name, value in delta.items() if abs(value) > LIMITS[name]]
+    return problems
+
+
+def force(options, precision):
+    output = run([options.agreement, "--json", "--model", options.model, "--input", options.sources, "--precision",
+                  precision])
+    result = json.loads(output)
+    print(f"{precision} behind fp32's greedy words: {result['percent']:.2f} % of {result['positions']} tokens the same")
+    if result["percent"] < LIMITS["agreement"]:
+        return [f"{precision}: teacher-forced agreement {result['percent']:.2f} %, expected {LIMITS['agreement']} %"]
+    return []
+
+
+def compare_all(options):
+    sources, references = read_lines(options.sources), read_lines(options.references)
+    if len(sources) != len(references):
+        sys.exit(f"{len(sources)} sources, but {len(references)} references")
+    print(f"{len(sources)} lines; differences are from {options.precision[0]}: points, and % that are the same")
+    print("precision beam    BLEU   chrF2   tokens  seconds |  +BLEU +chrF2   lines positions")
+    problems = [p for beam_size in options.beam_size for p in compare(options, sources, references, beam_size)]
+    if options.agreement:
+        problems += [p for precision in options.precision if precision != "fp32" for p in force(options, precision)]
+    if options.check:
+        for problem in problems:
+            print(problem)
+        sys.exit(1 if problems else 0)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def listed(text):
+        return text.split(",")
+
+    parser.add_argument("--attentiond", metavar="BIN", help="the program")
+    parser.add_argument("--model", metavar="DIR")
+    parser.add_argument("--sources", metavar="FILE")
+    parser.add_argument("--references", metavar="FILE", required=True)
+    parser.add_argument("--hypotheses", metavar="FILE", help="only score these translations")
+    parser.add_argument("--precision", metavar="P,...", type=listed, default=["fp32", "int8"])
+    parser.add_argument("--beam-size", metavar="N,...", type=listed, default=["1", "4"])
+    parser.add_argument("--agreement", metavar="BIN", help="the program beside this file")
+    parser.add_argument("--check", action="store_true", help="exit with 1 beyond the limits")
+    own, flags = arguments, []
+    if "--" in arguments:
+        own, flags = arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]
+    options = parser.parse_args(own)
+    options.flags = flags
+    if not options.hypotheses and not (options.attentiond and options.model and options.sources):
+        parser.error("--attentiond, --model and --sources are needed, or --hypotheses")
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    if not options.hypotheses:
+        return compare_all(options)
+    hypotheses, references = read_lines(options.hypotheses), read_lines(options.references)
+    if len(hypotheses) != len(references):
+        sys.exit(f"{len(hypotheses)} hypotheses, but {len(references)} references")
+    print(f"BLEU {bleu(hypotheses, references):.2f}, chrF2 {chrf(hypotheses, references):.2f}")
+
+
+if __name__ == "__main__":
+    main()

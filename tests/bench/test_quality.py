@@ -1,0 +1,121 @@
+"""The scores of quality.py against examples worked out by hand."""
+
+import math
+import unittest
+
+import quality
+
+
+class Tokenize13a(unittest.TestCase):
+    def test_what_is_one_token(self):
+        for text, expected in (
+                ("", []),
+                ("  \t ", []),
+                ("Hallo Welt", ["Hallo", "Welt"]),
+                ("Hallo, Welt!", ["Hallo", ",", "Welt", "!"]),
+                ("Ende.", ["Ende", "."]),
+                ("Ende.\n", ["Ende", "."]),
+                ("so ...", ["so", ".", ".", "."]),
+                ("3.14 und 1,000", ["3.14", "und", "1,000"]),
+                ("1990.", ["1990", "."]),
+                ("v2.b", ["v2", ".", "b"]),
+                (".5", [".", "5"]),
+                ("don't", ["don't"]),                      # the apostrophe stays
+                ("rot-grün", ["rot-grün"]),                # the hyphen too,
+                ("1980-ies", ["1980", "-", "ies"]),        # but not behind a digit
+                ("(a/b)", ["(", "a", "/", "b", ")"]),
+                ("a&b {c} [d] #e", ["a", "&", "b", "{", "c", "}", "[", "d", "]", "#", "e"]),
+                ("&quot;x&quot; &lt;&amp;&gt;", ['"', "x", '"', "<", "&", ">"]),
+                ("ab<skipped>cd", ["abcd"]),
+                ("„Äh“ — ja", ["„Äh“", "—", "ja"])):       # not ASCII: not split
+            with self.subTest(text=text):
+                self.assertEqual(quality.tokenize_13a(text), expected)
+
+
+class Bleu(unittest.TestCase):
+    def check(self, expected, hypotheses, references):
+        self.assertAlmostEqual(quality.bleu(hypotheses, references), expected, places=9)
+
+    def test_same_text_is_100(self):
+        self.check(100, ["Das ist ein Haus."], ["Das ist ein Haus."])
+
+    def test_one_wrong_word(self):
+        # a b c d e against a b x d e: 4 of 5, 2 of 4 (ab, de), 0 of 3, 0 of 2; the orders without a match
+        # count 1/2 and 1/4.
+        self.check(100 * (4 / 5 * 2 / 4 * (1 / 2) / 3 * (1 / 4) / 2) ** 0.25, ["a b c d e"], ["a b x d e"])
+
+    def test_repeated_words_match_as_often_as_the_reference_has_them(self):
+        # the x4 against the cat the: 2 of 4; of the the x3: 0; then 0 of 2, 0 of 1.
+        self.check(100 * (2 / 4 * (1 / 2) / 3 * (1 / 4) / 2 * (1 / 8) / 1) ** 0.25, ["the the the the"], ["the cat the x"])
+
+    def test_too_short_is_penalised_and_too_long_is_not(self):
+        # 5 of 5, 4 of 4, 3 of 3, 2 of 2; 5 words instead of 8.
+        self.check(100 * math.exp(1 - 8 / 5), ["a b c d e"], ["a b c d e f g h"])
+        # 5 of 6, 4 of 5, 3 of 4, 2 of 3.
+        self.check(100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25, ["a b c d e f"], ["a b c d e"])
+
+    def test_counts_of_all_lines_are_put_together(self):
+        # a b c d: 4 3 2 1 of 4 3 2 1; x y z w v against x y z q: 3 2 1 0 of 5 4 3 2. 9 words and 8.
+        self.check(100 * (7 / 9 * 5 / 7 * 3 / 5 * 1 / 3) ** 0.25, ["a b c d", "x y z w v"], ["a b c d", "x y z q"])
+
+    def test_nothing_in_common_is_0(self):
+        self.check(0, ["a b c d"], ["e f g h"])
+        self.check(0, [""], ["a"])
+        self.check(0, ["a b c"], ["a b c"])  # no 4-gram: that order cannot be scored
+
+    def test_case_counts(self):
+        self.assertLess(quality.bleu(["das ist ein Haus."], ["Das ist ein Haus."]), 100)
+
+    def test_files_of_different_length_are_an_error(self):
+        with self.assertRaises(ValueError):
+            quality.bleu(["a"], ["a", "b"])
+
+
+class Chrf(unittest.TestCase):
+    def check(self, expected, hypotheses, references):
+        self.assertAlmostEqual(quality.chrf(hypotheses, references), expected, places=9)
+
+    @staticmethod
+    def f2(precision, recall):
+        return 100 * 5 * precision * recall / (4 * precision + recall)
+
+    def test_same_text_is_100(self):
+        self.check(100, ["Das ist ein Haus."], ["Das ist ein Haus."])
+
+    def test_blanks_do_not_count(self):
+        self.check(100, [" a b  c "], ["abc"])
+
+    def test_precision_and_recall_are_averaged_over_the_orders(self):
+        # abcd against abce: 3 of 4, 2 of 3, 1 of 2, 0 of 1 on both sides.
+        mean = (3 / 4 + 2 / 3 + 1 / 2 + 0) / 4
+        self.check(self.f2(mean, mean), ["abcd"], ["abce"])
+
+    def test_recall_weighs_more(self):
+        # ab against abcd. Orders 1 and 2 alone have n-grams on both sides: 2 of 2, 1 of 1; recalled 2 of 4, 1 of 3.
+        self.check(self.f2(1, (2 / 4 + 1 / 3) / 2), ["ab"], ["abcd"])
+        # The other way round, orders that the reference has no n-grams of are not held against the longer one.
+        self.check(self.f2((2 / 4 + 1 / 3) / 2, 1), ["abcd"], ["ab"])
+
+    def test_counts_of_all_lines_are_put_together(self):
+        # aa against ab and b against b. Order 1: 2 matches, 3 and 3; order 2: 0 of 1 and 1.
+        self.check(self.f2(2 / 3 / 2, 2 / 3 / 2), ["aa", "b"], ["ab", "b"])
+
+    def test_line_that_is_too_short_to_judge_an_order(self):
+        # abc against ab, abc against abc. Order 3 of the first line is left out: 1 of 1.
+        # Order 1: 5 of 6, 5 of 5; order 2: 3 of 4, 3 of 3; order 3: 1 of 1, 1 of 1.
+        self.check(self.f2((5 / 6 + 3 / 4 + 1) / 3, 1), ["abc", "abc"], ["ab", "abc"])
+
+    def test_nothing_in_common_is_0(self):
+        self.check(0, ["abc"], ["xyz"])
+        self.check(0, [""], ["xyz"])
+        self.check(0, [""], [""])
+
+
+class Agreement(unittest.TestCase):
+    def test_lines_and_positions(self):
+        self.assertEqual(quality.agreement([[1, 2, 0], [5, 0]], [[1, 2, 0], [5, 6, 0]]), (1, 4, 6))
+        self.assertEqual(quality.agreement([[1, 2, 3, 0]], [[2, 3, 0]]), (0, 0, 4))
+
+
+if __name__ == "__main__":
+    unittest.main()

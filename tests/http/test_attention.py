@@ -1,0 +1,322 @@
+"""POST /attention and GET /positions: what clients get, in every format, and what they are refused."""
+
+import concurrent.futures
+import gzip
+import http.client
+import json
+import pathlib
+import sys
+import time
+import unittest
+import xml.etree.ElementTree
+
+from serve import SLOWNESS, Daemon, run
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from readers import Array, read_npy, read_png, read_safetensors  # noqa: E402
+
+TEXT = "Where is the train station?"
+TWO = "Tom said hello.  How are you?"
+ALL = ["cross", "encoder", "decoder"]
+
+
+class Case(unittest.TestCase):
+    flags = []
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon("--max-text-chars", "20000", *cls.flags).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def post(self, q=TEXT, headers=None, **fields):
+        body = json.dumps({"q": q} | fields).encode()
+        headers = {"Content-Type": "application/json"} | (headers or {})
+        return self.daemon.request("POST", "/attention", body, headers=headers)
+
+    def attention(self, *arguments, **fields):
+        reply = self.post(*arguments, **fields)
+        self.assertEqual(reply.status, 200, reply)
+        return reply
+
+    def refused(self, status, pattern, *arguments, **fields):
+        reply = self.post(*arguments, **fields)
+        self.assertEqual(reply.status, status, reply)
+        self.assertEqual(list(reply.json), ["error"])
+        self.assertRegex(reply.error, pattern)
+
+
+class Attention(Case):
+    def test_the_default_reply_is_small_and_has_one_matrix(self):
+        reply = self.attention(source="en", target="de")
+        self.assertLess(len(reply.body), 6000)
+        self.assertEqual(reply.headers["content-type"], "application/json")
+        sentence = reply.json["sentences"][0]
+        self.assertEqual(set(sentence), {"source", "target", "score", "truncated", "cut", "source_tokens",
+                                         "decoder_input_tokens", "output_tokens", "alignment"})
+        matrix = Array.of_lists(sentence["alignment"]["matrix"])
+        self.assertEqual(matrix.shape,
+                         (len(sentence["output_tokens"]), len(sentence["source_tokens"])))
+        self.assertEqual(reply.json["target_text"], "Wo ist der Bahnhof?")
+
+    def test_it_translates_as_translate_does(self):
+        for text in (TEXT, TWO, "  Hello!\n\nGood night.  "):
+            self.assertEqual(self.attention(text).json["target_text"],
+                             self.daemon.translate(text).json["translatedText"])
+
+    def test_languages_may_be_left_out_or_must_be_right(self):
+        self.assertEqual(self.attention(source="EN", target="de-DE").status, 200)
+        self.refused(400, "fr", source="en", target="fr")
+        self.refused(400, "nothing is translated", source="de", target="de")
+
+    def test_a_given_translation_is_looked_at_instead(self):
+        reply = self.attention("Hello.", target_text="Guten Tag, wie geht es?").json
+        self.assertEqual(reply["target_text"], "Guten Tag, wie geht es?")
+        self.assertTrue(reply["forced"])
+        self.assertEqual(len(reply["sentences"]), 1)
+        free = self.attention(beam_size=1, precision=6).json
+        again = self.attention(target_text=free["target_text"], precision=6).json
+        self.assertLess(Array.of_lists(again["sentences"][0]["alignment"]["matrix"]).distance(
+            Array.of_lists(free["sentences"][0]["alignment"]["matrix"])), 1e-5)
+
+    def test_every_format_is_what_its_type_says(self):
+        readers = {
+            "json": ("application/json", json.loads),
+            "bertviz": ("application/json", json.loads),
+            "inseq": ("application/json", json.loads),
+            "pharaoh": ("text/plain; charset=utf-8", bytes.decode),
+            "soft": ("text/plain; charset=utf-8", bytes.decode),
+            "safetensors": ("application/octet-stream", read_safetensors),
+            "npy": ("application/octet-stream", read_npy),
+            "svg": ("image/svg+xml", xml.etree.ElementTree.fromstring),
+            "png": ("image/png", read_png),
+        }
+        for name, (content_type, read) in readers.items():
+            with self.subTest(name):
+                reply = self.attention(format=name)
+                self.assertEqual(reply.headers["content-type"], content_type)
+                read(reply.body)
+
+    def test_tensors_are_there_when_they_are_asked_for(self):
+        for fields, shape in (({"kinds": ["cross"]}, (3, 8)), ({"layers": [-1]}, (1, 8)),
+                              ({"heads": [0, 3]}, (3, 2)), ({"reduce": "heads"}, (3,)),
+                              ({"reduce": "layers"}, (8,)), ({"reduce": "all"}, ())):
+            sentence = self.attention(**fields).json["sentences"][0]
+            self.assertEqual(Array.of_lists(sentence["cross"]).shape[:-2], shape, fields)
+        self.assertNotIn("cross", self.attention(kinds=[]).json["sentences"][0])
+        self.assertNotIn("cross", self.attention(kinds=["encoder"]).json["sentences"][0])
+
+    def test_the_alignment_can_be_chosen(self):
+        choice = {"layers": [0], "heads": [1, 7], "mode": "max", "shift": "input"}
+        alignment = self.attention(alignment=choice).json["sentences"][0]["alignment"]
+        for key, value in choice.items():
+            self.assertEqual(alignment[key], value)
+        for row in alignment["matrix"]:
+            self.assertAlmostEqual(sum(row), 1, delta=1e-3)
+
+    def test_the_search_is_there_on_demand(self):
+        reply = self.attention(search=True, beam_size=2).json
+        fates = {c["fate"] for step in reply["sentences"][0]["search"] for c in step}
+        self.assertEqual(fates, {"kept", "finished", "dropped"})
+        self.assertNotIn("search", self.attention().json["sentences"][0])
+
+    def test_forms_and_queries_say_the_same(self):
+        expected = self.attention(kinds=["cross"], layers=[0, 2], next_tokens=2).body
+        fields = "kinds=cross&layers=0,2&next_tokens=2&q=" + TEXT.replace(" ", "+")
+        form = self.daemon.request("POST", "/attention", fields.encode(),
+                                   headers={"Content-Type": "application/x-www-form-urlencoded"})
+        self.assertEqual(form.body, expected)
+        query = self.daemon.request("POST", "/attention?" + fields, b"")
+        self.assertEqual(query.body, expected)
+
+    def test_one_sentence_of_several_can_be_chosen(self):
+        sentence = self.attention(TWO, sentence=1).json["sentences"]
+        self.assertEqual([s["source"]["text"] for s in sentence], ["How are you?"])
+        self.assertEqual(read_npy(self.attention(TWO, sentence=1, format="npy").body).shape[1],
+                         len(sentence[0]["source_tokens"]))
+        self.refused(400, "found 2, but the text has 2 sentences", TWO, sentence=2)
+        self.refused(400, "holds one sentence, and the text has 2", TWO, format="bertviz")
+        self.attention(TWO, format="bertviz", split_sentences="off")
+
+    def test_a_blank_text_has_no_sentences(self):
+        self.assertEqual(self.attention(" \n ").json["sentences"], [])
+
+    def test_gzip_is_the_same_reply(self):
+        plain = self.attention(kinds=ALL)
+        packed = self.attention(kinds=ALL, headers={"Accept-Encoding": "gzip"})
+        self.assertEqual(packed.headers["content-encoding"], "gzip")
+        self.assertEqual(gzip.decompress(packed.body), plain.body)
+        self.assertLess(len(packed.body), len(plain.body) / 2)
+        picture = self.attention(format="png", headers={"Accept-Encoding": "gzip"})
+        self.assertNotIn("content-encoding", picture.headers)
+
+    def test_many_at_once_get_what_each_would_alone(self):
+        texts = [f"I have {n} apples. Do you see the {n} trains?" for n in range(24)]
+        alone = [self.attention(text, kinds=["cross"]).json for text in texts]
+        with concurrent.futures.ThreadPoolExecutor(24) as pool:
+            together = list(pool.map(lambda text: self.attention(text, kinds=["cross"]).json, texts))
+        for one, other in zip(alone, together):
+            self.assertEqual(one["target_text"], other["target_text"])
+            for a, b in zip(one["sentences"], other["sentences"]):
+                self.assertLess(Array.of_lists(a["cross"]).distance(Array.of_lists(b["cross"])), 2e-4)
+
+    def test_wrong_requests_are_answered_with_the_right_words(self):
+        self.refused(400, "missing q", "")
+        self.refused(400, "takes one string", ["a", "b"])
+        for pattern, fields in (
+                (r'kinds: found "croos", expected one of cross, encoder, decoder', {"kinds": ["croos"]}),
+                (r"kinds: expected an array", {"kinds": 3}),
+                (r"layers: expected an array of numbers", {"layers": ["0"]}),
+                (r"layers: found 0.5", {"layers": [0.5]}),
+                (r"layer 3: cross attention has 3 layers, expected 0 to 2", {"layers": [3]}),
+                (r"head 8", {"heads": [8]}),
+                (r'reduce: found "most"', {"reduce": "most"}),
+                (r'format: found "gif"', {"format": "gif"}),
+                (r"precision", {"precision": 0}),
+                (r"next_tokens", {"next_tokens": 33}),
+                (r"alignment: expected an object", {"alignment": []}),
+                (r"alignment: mode: found", {"alignment": {"mode": "sum"}}),
+                (r"alignment: layer 9", {"alignment": {"layers": [9]}}),
+                (r"npy holds one array, and 3", {"format": "npy", "kinds": ALL}),
+                (r"reduce: format inseq holds every layer and head", {"format": "inseq", "reduce": "all"}),
+                (r"exceeds text limit", {"target_text": "x" * 30000})):
+            with self.subTest(pattern):
+                self.refused(400, pattern, **fields)
+
+
+class Limits(Case):
+    flags = ["--max-attention-values", "40000"]
+
+    def test_more_numbers_than_allowed_are_refused_with_both_counts(self):
+        self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", "The house. " * 40)
+        self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", next_tokens=4)
+        self.assertEqual(self.attention().status, 200)
+
+    def test_a_client_that_leaves_gives_its_memory_back(self):
+        for _ in range(30):
+            connection = http.client.HTTPConnection(self.daemon.host, self.daemon.port)
+            connection.request("POST", "/attention", json.dumps({"q": TEXT, "kinds": ALL}),
+                               {"Content-Type": "application/json"})
+            connection.close()
+        deadline = time.monotonic() + 10 * SLOWNESS
+        while self.post(kinds=ALL).status == 503:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        for _ in range(20):
+            self.attention(kinds=ALL)
+
+
+class Large(Case):
+    """512 by 512 tokens, every layer and head of all kinds: streamed."""
+
+    def resident_kb(self):
+        with open(f"/proc/{self.daemon.pid}/status", encoding="ascii") as file:
+            return int(next(line for line in file if line.startswith("VmHWM")).split()[1])
+
+    def test_full_tensors_of_512_by_512_tokens_never_exist_as_a_whole(self):
+        source, target = "train " * 508 + ".", "Zug " * 508 + "."
+        n_values = (4 + 3 + 3) * 8 * 512 * 512
+        before = self.resident_kb()
+        reply = self.attention(source, target_text=target, kinds=ALL, format="safetensors")
+        tensors, _ = read_safetensors(reply.body)
+        self.assertEqual(tensors["sentences.0.cross"].shape[:2], (3, 8))
+        self.assertGreater(min(tensors["sentences.0.cross"].shape[2:]), 500)
+        reply = self.attention(source, target_text=target, kinds=ALL)
+        self.assertGreater(len(reply.body), 100_000_000)
+        # The traces and the sentence's own memory, but not the 120 MB of JSON.
+        self.assertLess(self.resident_kb() - before, n_values * 4 / 1024 + 60_000)
+
+
+class Positions(Case):
+    def get(self, query=""):
+        return self.daemon.request("GET", "/positions" + query)
+
+    def test_numbers_in_both_layouts(self):
+        plain = self.get("?n=3").json
+        self.assertEqual((plain["n"], plain["d_model"], plain["layout"], plain["model"]),
+                         (3, 256, "concatenated", "en-de"))
+        self.assertEqual(Array.of_lists(plain["matrix"]).shape, (3, 256))
+        other = self.get("?n=3&layout=interleaved&model=en-de").json
+        self.assertEqual(other["matrix"][1][0::2], plain["matrix"][1][:128])
+        self.assertEqual(other["matrix"][1][1::2], plain["matrix"][1][128:])
+
+    def test_pictures(self):
+        read_png(self.get("?format=png").body)
+        xml.etree.ElementTree.fromstring(self.get("?format=svg&n=8").body)
+        self.assertEqual(read_npy(self.get("?format=npy&n=8").body).shape, (8, 256))
+
+    def test_refusals(self):
+        for query, status, pattern in (("?n=0", 400, "n"), ("?n=5000", 400, "4096"),
+                                       ("?model=fr-en", 404, "en-de"), ("?layout=zigzag", 400, "interleaved"),
+                                       ("?format=bertviz", 400, "json, npy, svg or png")):
+            reply = self.get(query)
+            self.assertEqual(reply.status, status, reply)
+            self.assertRegex(reply.error, pattern)
+
+
+class WordLinks(Case):
+    """The alignment of /translate."""
+
+    flags = ["--max-attention-values", "200000"]
+
+    def translate(self, q, **fields):
+        return self.daemon.translate(q, alignment=True, **fields)
+
+    def test_words_are_linked_with_their_places(self):
+        text = "Good night!  😀 Where is the train station?"
+        reply = self.translate(text).json
+        self.assertEqual(list(reply), sorted(reply))
+        pairs = set()
+        for link in reply["alignment"]:
+            for side, whole in (("source", text), ("target", reply["translatedText"])):
+                part = link[side]
+                self.assertEqual(whole[part["begin_char"]:part["end_char"]], part["text"])
+                self.assertEqual(whole.encode()[part["begin"]:part["end"]].decode(), part["text"])
+                units = whole.encode("utf-16-le")[2 * part["begin_utf16"]:2 * part["end_utf16"]]
+                self.assertEqual(units.decode("utf-16-le"), part["text"])
+            self.assertGreater(link["score"], 0)
+            self.assertLessEqual(link["score"], 1.0001)
+            pairs.add((link["source"]["text"], link["target"]["text"]))
+        self.assertLessEqual({("Good", "Gute"), ("night", "Nacht"), ("Where", "Wo"),
+                              ("train", "Bahnhof")}, pairs)
+
+    def test_arrays_give_arrays_and_the_translation_is_the_same(self):
+        texts = ["Hello.", "", "I see a dog."]
+        reply = self.translate(texts, alternatives=2).json
+        plain = self.daemon.translate(texts, alternatives=2).json
+        links = reply.pop("alignment")
+        self.assertEqual(reply, plain)
+        self.assertEqual(len(links), 3)
+        self.assertEqual(links[1], [])
+        self.assertTrue(links[2])
+        self.assertNotIn("alignment", plain)
+
+    def test_what_is_not_translated_has_no_links(self):
+        self.assertEqual(self.translate("Hello.", source="de", target="de").json["alignment"], [])
+
+    def test_too_much_is_refused_with_numbers(self):
+        reply = self.translate(["The house is old. " * 30] * 20)
+        self.assertEqual(reply.status, 413, reply)
+        self.assertRegex(reply.error, r"alignment: about \d+ numbers needed, 200000 allowed")
+        self.assertEqual(self.translate("Hello.").status, 200)
+
+
+class Settings(unittest.TestCase):
+    def test_the_alignment_of_the_settings_is_the_default(self):
+        with Daemon("--alignment-layers", "-1", "--alignment-heads", "3,6") as daemon:
+            body = json.dumps({"q": TEXT})
+            reply = daemon.request("POST", "/attention", body.encode(),
+                                   headers={"Content-Type": "application/json"})
+            alignment = reply.json["sentences"][0]["alignment"]
+            self.assertEqual((alignment["layers"], alignment["heads"]), ([2], [3, 6]))
+
+    def test_a_wrong_alignment_is_found_at_start(self):
+        result = run("serve", "--model", Daemon().model, "--port", "0", "--alignment-layers", "7")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("alignment: layer 7: cross attention has 3 layers", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Write the seeds of tests/fuzz/fuzz_json.c and fuzz_safetensors.c: small documents of every kind.
+
+usage: make_parser_corpus.py DIRECTORY    (makes DIRECTORY/json and DIRECTORY/safetensors)
+"""
+import json
+import os
+import struct
+import sys
+
+JSON = {
+    "empty_object": b"{}",
+    "empty_array": b" [ ] ",
+    "scalars": b'[null,true,false,0,-1,1.5,-2.5e-3,1E+10,"text"]',
+    "large_integers": b"[9007199254740993,18446744073709551615,18446744073709551616,-9223372036854775808]",
+    "escapes": br'["\"\\\/\b\f\n\r\t","\u0041\u00e4\u20ac","\ud83d\ude00"]',
+    "utf8": '["ä€😀","\uffff"]'.encode(),
+    "nested": b"[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]",
+    "too_deep": b"[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]",
+    "request": '{"q": ["Hello.", "How are you?"], "source": "en", "target": "de", "beam_size": 4}'.encode(),
+    "duplicate": br'{"a":1,"b":{"a":2},"\u0061":3}',
+    "zero_escape": br'["\u0000"]',
+    "lone_surrogate": br'["\ud83d"]',
+    "overflow": b"[1e308,1e999]",
+    "long_number": b"[-0." + b"0" * 80 + b"1]",
+    "trailing": b"{} {}",
+    "byte_order_mark": b"\xef\xbb\xbf{}",
+    "bad_utf8": b'["\xc0\x80"]',
+}
+
+
+def entry(dtype, shape, begin, end, **more):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end], **more}
+
+
+def image(header, n_bytes, padding=b""):
+    if not isinstance(header, bytes):
+        header = json.dumps(header, separators=(",", ":")).encode()
+    header += padding
+    return struct.pack("<Q", len(header)) + header + bytes(i % 256 for i in range(n_bytes))
+
+
+SAFETENSORS = {
+    "none": image({}, 0),
+    "one": image({"a": entry("F32", [2, 2], 0, 16)}, 16),
+    "metadata": image({"__metadata__": {"format": "pt"}, "a": entry("U8", [], 0, 1)}, 1),
+    "dtypes": image({"f16": entry("F16", [2], 0, 4), "bf16": entry("BF16", [1], 4, 6),
+                     "i64": entry("I64", [1], 6, 14), "bool": entry("BOOL", [3], 14, 17)}, 17),
+    "order": image({"b": entry("F16", [1, 2], 4, 8), "a": entry("F32", [1], 0, 4)}, 8),
+    "empty_tensors": image({"a": entry("F32", [0], 0, 0), "b": entry("U8", [2], 0, 2),
+                            "c": entry("F32", [2, 0], 2, 2)}, 2),
+    "padded": image({"a": entry("U8", [1], 0, 1)}, 1, b"  \n\t\r "),
+    "more_fields": image({"a": entry("U8", [1], 0, 1, extra={"x": [1, None, "]}"]})}, 1),
+    "escaped_name": image(br'{"\u00e4\"":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', 1),
+    "hole": image({"a": entry("U8", [1], 1, 2)}, 2),
+    "overlap": image({"a": entry("U8", [2], 0, 2), "b": entry("U8", [2], 1, 3)}, 3),
+    "size": image({"a": entry("F32", [3], 0, 8)}, 8),
+    "overflow": image({"a": entry("U8", [2, 2**64 - 2], 0, 1)}, 1),
+    "large_offset": image({"a": entry("U8", [1], 2**64 - 2, 2**64 - 1)}, 1),
+    "dtype": image({"a": entry("F8_E4M3", [1], 0, 1)}, 1),
+    "rank": image({"a": entry("U8", [1] * 9, 0, 1)}, 1),
+    "trailing": image({"a": entry("U8", [1], 0, 1)}, 2),
+    "duplicate": image(b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
+                       b'"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}', 2),
+    "header_length": struct.pack("<Q", 2**64 - 1) + b"{}",
+    "short": b"\x02\x00\x00",
+}
+
+
+def main(directory):
+    for kind, seeds in (("json", JSON), ("safetensors", SAFETENSORS)):
+        os.makedirs(os.path.join(directory, kind), exist_ok=True)
+        for name, content in seeds.items():
+            with open(os.path.join(directory, kind, name), "wb") as file:
+                file.write(content)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
