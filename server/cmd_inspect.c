@@ -67,6 +67,14 @@ static enum mt_status cannot_write(const char *path, struct mt_error *err)
     return mt_fail(err, MT_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
+static enum mt_status print_text(const struct mt_text *text, struct mt_error *err)
+{
+    if ((text->length && fwrite(text->bytes, 1, text->length, stdout) < text->length) ||
+        fflush(stdout))
+        return cannot_write("standard output", err);
+    return MT_OK;
+}
+
 static enum mt_status copy_stream(struct mt_stream *stream, FILE *file, const char *path,
                                   struct mt_error *err)
 {
@@ -179,8 +187,8 @@ static enum mt_status print_terminal(const struct session *session,
                                          .n_columns = terminal_columns(),
                                          .sentence = session->request.sentence};
     enum mt_status status = mt_inspection_draw_terminal(inspection, &terminal, &text, err);
-    if (!status && (fwrite(text.bytes, 1, text.length, stdout) < text.length || fflush(stdout)))
-        status = cannot_write("standard output", err);
+    if (!status)
+        status = print_text(&text, err);
     mt_text_finish(&text);
     return status;
 }
@@ -346,9 +354,8 @@ static enum mt_status find_heads(const struct session *session, struct mt_error 
     struct mt_text report = {0};
     enum mt_status status = mt_find_alignment_heads(session->model, session->settings,
                                                     session->flags->find_heads, &report, err);
-    if (!status &&
-        (fwrite(report.bytes, 1, report.length, stdout) < report.length || fflush(stdout)))
-        status = cannot_write("standard output", err);
+    if (!status)
+        status = print_text(&report, err);
     mt_text_finish(&report);
     return status;
 }

@@ -16,7 +16,10 @@ struct mt_line_stream_options {
     struct mt_engine *engine; /* its queue takes window + max_sentences of a line */
     struct mt_translation_options translation; /* of each line */
     size_t window;                             /* sentences in flight before reading pauses */
-    bool as_json;                              /* one object per line, see README.md */
+    /* One object per line instead of text: "source", "text", "output_ids" (without start, with
+     * eos), "score", "token_logprobs", and "alternatives" where there are more hypotheses than one.
+     */
+    bool as_json;
     int in_fd, out_fd;
     int stop_fd; /* readable, to the calling thread, when it is time to stop: a signalfd; -1: never
                   */

@@ -161,6 +161,17 @@ class Protocol(unittest.TestCase):
         self.assertTrue(received.endswith(b"\r\n\r\n"))
         self.assertIn(b"\r\nContent-Length: 15\r\n", received)
 
+    def test_types_that_are_refused(self):
+        text = json.dumps({"q": "Hello."}).encode()
+        for path, content_type, code in (
+            ("/attention", "text/plain", 415), ("/attention", "", 415),
+            ("/attention", "application/jsonx", 415), ("/translate", "text/plain", 400),
+            ("/translate", "multipart/form-data; boundary=x", 415),
+        ):
+            reply = self.daemon.request("POST", path, text, headers={"Content-Type": content_type})
+            self.assertEqual(reply.status, code, (path, content_type))
+            self.assertIn("error", reply.json)
+
     # Sizes.
 
     def test_body_without_a_length(self):

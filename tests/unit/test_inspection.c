@@ -72,7 +72,8 @@ END_TEST
 START_TEST(rows_of_the_alignment_sum_to_1)
 {
     for (int mode = MT_ALIGNMENT_MEAN; mode <= MT_ALIGNMENT_MAX; mode++) {
-        struct mt_inspection_options options = {.alignment = {.mode = mode}};
+        struct mt_inspection_options options = {
+            .alignment = {.mode = (enum mt_alignment_mode)mode}};
         struct mt_inspection *inspection = inspect(&options);
         for (size_t i = 0; i < inspection->n_sentences; i++) {
             const struct mt_inspected_sentence *sentence = &inspection->sentences[i];

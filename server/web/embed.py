@@ -1,0 +1,60 @@
+"""Makes a C file of the page's files: embed.py OUTPUT FILE...
+
+index.html becomes "/", any other file "/web/NAME". The same input gives the same output.
+"""
+
+import hashlib
+import pathlib
+import sys
+import zlib
+
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+GZIP_WINDOW_BITS = 15 + 16
+BYTES_PER_LINE = 20
+
+
+def packed(data):
+    compressor = zlib.compressobj(9, zlib.DEFLATED, GZIP_WINDOW_BITS)
+    return compressor.compress(data) + compressor.flush()
+
+
+def array(name, data):
+    rows = (data[i:i + BYTES_PER_LINE] for i in range(0, len(data), BYTES_PER_LINE))
+    lines = ["    " + " ".join(f"{byte}," for byte in row) for row in rows]
+    return "\n".join([f"static const unsigned char {name}[] = {{", *lines, "};", ""])
+
+
+def entry(index, path, data):
+    digest = hashlib.sha256(data).hexdigest()[:24]
+    route = "/" if path.name == "index.html" else "/web/" + path.name
+    return f"""    {{
+        .path = "{route}",
+        .content_type = "{TYPES[path.suffix]}",
+        .bytes = bytes_{index},
+        .length = sizeof bytes_{index},
+        .packed = packed_{index},
+        .packed_length = sizeof packed_{index},
+        .etag = "\\"{digest}\\"",
+        .packed_etag = "\\"{digest}-gzip\\"",
+    }},"""
+
+
+def main(output, *names):
+    paths = sorted(map(pathlib.Path, names), key=lambda path: path.name)
+    contents = [path.read_bytes() for path in paths]
+    parts = ['#include "server/web.h"', ""]
+    for index, data in enumerate(contents):
+        parts += [array(f"bytes_{index}", data), array(f"packed_{index}", packed(data))]
+    parts += ["const struct mt_web_file mt_web_files[] = {"]
+    parts += [entry(index, path, data) for index, (path, data) in enumerate(zip(paths, contents))]
+    parts += ["};", "", "const size_t mt_n_web_files = sizeof mt_web_files / sizeof mt_web_files[0];", ""]
+    pathlib.Path(output).write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
