@@ -230,7 +230,7 @@ static void tend(struct work *w, struct load_client *client, int64_t now_ns)
     int64_t intended_ns;
     switch (client->state) {
     case LOAD_CLOSED:
-        if (now_ns >= client->rests_until_ns && !w->has_ended)
+        if (now_ns >= client->rests_until_ns && (!w->has_ended || w->n_backlog > 0))
             take_event(w, client,
                        load_client_open(client, w->epoll_fd, (struct sockaddr *)&w->address,
                                         w->address_length),
