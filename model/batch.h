@@ -40,7 +40,8 @@ MT_MUST_CHECK enum mt_status mt_batch_create(const struct mt_model *model,
 /* Takes NULL. Sentences in flight are dropped, not destroyed. */
 void mt_batch_destroy(struct mt_batch *batch);
 
-/* Whether the sentence would ever fit: MT_LIMIT names what is too large. */
+/* Whether the sentence would ever fit: MT_LIMIT names what is too large. Looks only at what create
+ * fixed: any thread may ask while another steps. */
 MT_MUST_CHECK enum mt_status mt_batch_check(const struct mt_batch *batch,
                                             const struct mt_sentence *sentence,
                                             struct mt_error *err);

@@ -51,6 +51,7 @@ MT_INLINE __m256i multiply_add(__m256i sum, __m256i x, __m256i magnitude, __m256
 MT_INLINE void multiply_rows(const int8_t *w, const int8_t *split, size_t row_bytes,
                              size_t k_padded, size_t n_rows, __m256i sums[][2])
 {
+    MT_UNROLL
     for (size_t m = 0; m < n_rows; m++)
         sums[m][0] = sums[m][1] = _mm256_setzero_si256();
     for (size_t k = 0; k < k_padded; k += 4) {
@@ -58,6 +59,7 @@ MT_INLINE void multiply_rows(const int8_t *w, const int8_t *split, size_t row_by
         _mm_prefetch((const char *)step + PREFETCH_BYTES, _MM_HINT_T1);
         __m256i low = _mm256_load_si256((const void *)step);
         __m256i high = _mm256_load_si256((const void *)(step + 32));
+        MT_UNROLL
         for (size_t m = 0; m < n_rows; m++) {
             const int8_t *row = split + m * row_bytes + 2 * k;
             __m256i x = broadcast4(row), magnitude = broadcast4(row + 4);
@@ -74,6 +76,7 @@ MT_INLINE void block_rows(const struct mt_qgemm *g, const struct mt_ymm_columns 
     __m256i sums[ROWS_AT_ONCE][2];
     multiply_rows(g->weights + first * g->k_padded, split, 2 * g->k_padded, g->k_padded, n_rows,
                   sums);
+    MT_UNROLL
     for (size_t i = 0; i < n_rows; i++)
         mt_ymm_write_columns(g, c, m + i, first, OFFSET, sums[i][0], sums[i][1]);
 }
@@ -124,14 +127,17 @@ uint64_t mt_avx2_int8_peak(size_t n)
 {
     enum { SUMS = 2 * ROWS_AT_ONCE };
     __m256i sums[SUMS], x = _mm256_set1_epi8(1), w = x;
+    MT_UNROLL
     for (size_t i = 0; i < SUMS; i++)
-        sums[i] = x;
+        sums[i] = _mm256_set1_epi32((int)i);
     for (size_t round = 0; round < n; round++) {
+        MT_UNROLL
         for (size_t i = 0; i < SUMS; i++) {
             __asm__ volatile("" : "+x"(w));
             sums[i] = multiply_add(sums[i], x, x, w);
         }
     }
+    MT_UNROLL
     for (size_t i = 0; i < SUMS; i++)
         __asm__ volatile("" ::"x"(sums[i]));
     return (uint64_t)n * SUMS * 32;
@@ -141,13 +147,16 @@ uint64_t mt_avx2_fp32_peak(size_t n)
 {
     enum { SUMS = 10 }; /* two units, four or five cycles each */
     __m256 sums[SUMS], x = _mm256_set1_ps(1.0f), w = x;
+    MT_UNROLL
     for (size_t i = 0; i < SUMS; i++)
-        sums[i] = x;
+        sums[i] = _mm256_set1_ps((float)i);
     for (size_t round = 0; round < n; round++) {
         __asm__ volatile("" : "+x"(w));
+        MT_UNROLL
         for (size_t i = 0; i < SUMS; i++)
             sums[i] = _mm256_fmadd_ps(x, w, sums[i]);
     }
+    MT_UNROLL
     for (size_t i = 0; i < SUMS; i++)
         __asm__ volatile("" ::"x"(sums[i]));
     return (uint64_t)n * SUMS * 8;

@@ -9,7 +9,8 @@
 extern const struct mt_kernels mt_kernels_reference;
 
 /* On x86-64 only. */
-extern const struct mt_kernels mt_kernels_avx2;
+extern const struct mt_kernels mt_kernels_avx2, mt_kernels_avxvnni, mt_kernels_avx512vnni,
+    mt_kernels_amx;
 
 /* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
  * out. The caller has checked that it belongs there; ids come in rising order. */

@@ -8,7 +8,7 @@
 
 /* Best first, for this CPU; written once. */
 static struct {
-    const struct mt_kernels *tables[4];
+    const struct mt_kernels *tables[5];
     size_t n;
 } available;
 
@@ -22,6 +22,9 @@ static void detect(void)
 {
 #if defined(__x86_64__)
     struct mt_cpu cpu = mt_cpu_detect();
+    add(cpu.has_amx_int8, &mt_kernels_amx);
+    add(cpu.has_avx512vnni, &mt_kernels_avx512vnni);
+    add(cpu.has_avxvnni, &mt_kernels_avxvnni);
     add(cpu.has_avx2, &mt_kernels_avx2);
 #endif
     add(true, &mt_kernels_reference);

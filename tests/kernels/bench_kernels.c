@@ -12,9 +12,9 @@
 enum { D_MODEL = 512, HEADS = 8, MAX_ROWS = 128, VOCABULARY = 54688, MAX_POSITIONS = 256 };
 #define COLD_BYTES ((size_t)24 << 20) /* beyond any L2 */
 
-/* Each thing is run again and again for so long, and the best run counts: whatever else the machine
- * does only ever makes it slower. */
+/* Each thing is run again and again for so long. */
 #define SECONDS_EACH 0.2
+#define MAX_SAMPLES 2000
 
 struct bench {
     const struct mt_kernels *kernels;
@@ -41,22 +41,30 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The best time of one call, in seconds: short calls are timed in groups. */
-static double best_of(void (*run)(struct bench *), struct bench *b)
+static int by_value(const void *a, const void *b)
 {
-    double begin = now(), best = 1e9;
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A good time of one call, in seconds: the lower quartile, because a hypervisor's clock is now and
+ * then wrong to the other side, too. Short calls are timed in groups. */
+static double time_of(void (*run)(struct bench *), struct bench *b)
+{
+    double begin = now(), samples[MAX_SAMPLES];
     run(b);
-    double once = now() - begin;
-    size_t group = once < 50e-6 ? (size_t)(50e-6 / (once + 1e-9)) + 1 : 1;
-    size_t n_runs = 0;
-    for (double start = now(); now() - start < SECONDS_EACH || n_runs < 3; n_runs++) {
+    double once = now() - begin, total = 0.0;
+    size_t group = once < 50e-6 ? (size_t)(50e-6 / (once + 1e-9)) + 1 : 1, n = 0;
+    while (n < MAX_SAMPLES && (total < SECONDS_EACH || n < 4)) {
         begin = now();
         for (size_t i = 0; i < group; i++)
             run(b);
-        double each = (now() - begin) / (double)group;
-        best = each < best ? each : best;
+        double seconds = now() - begin;
+        total += seconds;
+        samples[n++] = seconds / (double)group;
     }
-    return best;
+    qsort(samples, n, sizeof *samples, by_value);
+    return samples[n / 4];
 }
 
 static void *take(size_t bytes)
@@ -104,7 +112,7 @@ static void bench_ceilings(struct bench *b)
     b->bytes = take((size_t)VOCABULARY * D_MODEL);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         b->n_bytes = sizes[i].bytes ? sizes[i].bytes : (size_t)VOCABULARY * D_MODEL;
-        double rate = (double)b->n_bytes / best_of(run_stream, b);
+        double rate = (double)b->n_bytes / time_of(run_stream, b);
         printf("  stream %-12s %35.1f GB/s\n", sizes[i].name, rate * 1e-9);
         if (i == 1)
             b->l2_stream = rate;
@@ -113,10 +121,10 @@ static void bench_ceilings(struct bench *b)
     free(b->bytes);
     if (!b->kernels->int8_peak || !b->kernels->fp32_peak)
         return;
-    double seconds = best_of(run_int8_peak, b);
+    double seconds = time_of(run_int8_peak, b);
     b->multiply = (double)b->count / seconds;
     printf("  int8 multiply-adds on registers %26.1f GMAC/s\n", b->multiply * 1e-9);
-    seconds = best_of(run_fp32_peak, b);
+    seconds = time_of(run_fp32_peak, b);
     printf("  fp32 multiply-adds on registers %26.1f GMAC/s\n", (double)b->count / seconds * 1e-9);
 }
 
@@ -180,7 +188,7 @@ static void report(struct bench *b, const char *name, size_t n, void (*run)(stru
     if (!is_wanted(b, name))
         return;
     b->n = n;
-    printf("  %-22s n %5zu %27.0f ns\n", name, n, 1e9 * best_of(run, b));
+    printf("  %-22s n %5zu %27.0f ns\n", name, n, 1e9 * time_of(run, b));
 }
 
 /* Keys and values that were last seen long ago, as those of other layers and sentences push them
@@ -290,7 +298,7 @@ static void bench_qgemm_shape(struct bench *b, size_t n, size_t k, double stream
     b->n = n;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         b->gemm.n_rows = rows[i];
-        double seconds = best_of(run_qgemm, b), bytes = (double)n * (double)k;
+        double seconds = time_of(run_qgemm, b), bytes = (double)n * (double)k;
         double macs = bytes * (double)rows[i], read = bytes / stream,
                compute = b->multiply > 0.0 ? macs / b->multiply : 0.0;
         double limit = read > compute ? read : compute;

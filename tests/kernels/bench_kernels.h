@@ -6,8 +6,8 @@
 
 #include "model/kernels/kernels.h"
 
-/* Prints the best of many short runs of every kernel, or of those with `only` in their name, on the
- * shapes of a base-size model. */
+/* Prints the time of every kernel, or of those with `only` in their name, on the shapes of a
+ * base-size model. */
 void bench_table(const struct mt_kernels *kernels, const char *only);
 
 #endif

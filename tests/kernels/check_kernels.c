@@ -1,11 +1,13 @@
 /*
  * Compares every table of kernels that this CPU can run with the C reference, bit by bit, on random
- * shapes and on numbers that break kernels; a NaN equals any NaN. With --bench, times them instead
- * (bench_kernels.c).
+ * shapes and on numbers that break kernels; a NaN equals any NaN. The int8 layers for CPUs that
+ * this is not are checked with their instructions emulated. With --bench, times what the CPU has
+ * instead (bench_kernels.c).
  *
  *   check_kernels [--bench [--only KERNEL]] [--kernels NAME] [--seed N]
  */
 #include "tests/kernels/bench_kernels.h"
+#include "tests/kernels/emulated.h"
 #include "tests/kernels/guarded.h"
 
 #include "base/size.h"
@@ -417,6 +419,28 @@ static bool is_wanted(const struct mt_kernels *table, const char *name)
     return !name || strcmp(table->name, name) == 0;
 }
 
+/* What this CPU lacks, where it has the AVX2 that the rest of those kernels needs. */
+static bool check_emulated(const struct mt_kernels *reference, const char *name, uint64_t seed)
+{
+    bool is_same = true;
+#if defined(MT_HAS_EMULATED)
+    const struct mt_kernels *const tables[] = {&emulated_amx, &emulated_avx512vnni,
+                                               &emulated_avxvnni};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (!is_wanted(tables[i], name))
+            continue;
+        struct check c = {.fast = tables[i], .reference = reference, .dice = {seed}};
+        check_qgemms(&c);
+        printf("%s, emulated: %zu cases, %zu differ from the reference (seed %llu)\n",
+               tables[i]->name, c.n_cases, c.n_failures, (unsigned long long)seed);
+        is_same &= c.n_failures == 0;
+    }
+#else
+    (void)reference, (void)name, (void)seed;
+#endif
+    return is_same;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = NULL, *only = NULL;
@@ -448,5 +472,7 @@ int main(int argc, char **argv)
         else if (tables[i] != reference)
             is_same &= check_table(tables[i], reference, seed);
     }
+    if (!is_bench && n > 1)
+        is_same &= check_emulated(reference, name, seed);
     return is_same ? 0 : 1;
 }

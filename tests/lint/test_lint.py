@@ -45,7 +45,7 @@ KERNEL_FLAGS = ["-march=sapphirerapids"]
 def sources(*suffixes, rooms=tuple(BELOW)):
     for room in rooms:
         for path in sorted((ROOT / room).rglob("*")):
-            if path.suffix in suffixes and path.is_file():
+            if path.suffix in suffixes and path.is_file() and "node_modules" not in path.parts:
                 yield path.relative_to(ROOT).as_posix()
 
 

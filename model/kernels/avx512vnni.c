@@ -1,0 +1,243 @@
+/*
+ * AVX512-VNNI: vpdpbusd multiplies four unsigned by four signed bytes and adds them to an int32,
+ * without saturation: one instruction for 16 columns and 4 k. The other kernels are those for AVX2,
+ * whose registers are the eight canonical lanes.
+ */
+#include "model/kernels/avx512vnni.h"
+
+#include "model/kernels/avx2.h"
+#include "model/kernels/zmm_columns.h"
+
+#include <stdalign.h>
+
+#define ROWS_AT_ONCE \
+    8 /* times two blocks of columns: 16 accumulators; the compiler spills from 24 */
+#define PREFETCH_BYTES 2048
+
+MT_INLINE __m512i load_weights(const int8_t *w)
+{
+    _mm_prefetch((const char *)w + PREFETCH_BYTES, _MM_HINT_T1);
+    return _mm512_load_si512(w);
+}
+
+MT_INLINE __m512i broadcast4(const uint8_t *a)
+{
+    int32_t four;
+    memcpy(&four, a, sizeof four);
+    return _mm512_set1_epi32(four);
+}
+
+/* The sums of n_rows rows times n_blocks blocks of columns, both constants. The sums pass through
+ * memory: with the end of the layer in the same function, gcc would spill them in the loop. */
+MT_INLINE void multiply(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
+                        size_t n_blocks, size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+{
+    __m512i sums[ROWS_AT_ONCE][2];
+    MT_UNROLL
+    for (size_t i = 0; i < n_rows; i++)
+        sums[i][0] = sums[i][1] = _mm512_setzero_si512();
+    for (size_t k = 0; k < k_padded; k += 4) {
+        __m512i low = load_weights(w + k * MT_PACK_COLUMNS), high = low;
+        if (n_blocks == 2)
+            high = load_weights(w + (k_padded + k) * MT_PACK_COLUMNS);
+        MT_UNROLL
+        for (size_t i = 0; i < n_rows; i++) {
+            __m512i x = broadcast4(a + i * lda + k);
+            sums[i][0] = _mm512_dpbusd_epi32(sums[i][0], x, low);
+            if (n_blocks == 2)
+                sums[i][1] = _mm512_dpbusd_epi32(sums[i][1], x, high);
+        }
+    }
+    MT_UNROLL
+    for (size_t i = 0; i < n_rows; i++)
+        for (size_t b = 0; b < n_blocks; b++)
+            out[i][b] = sums[i][b];
+}
+
+/* The compiler needs constants, to keep the sums in registers. */
+static void multiply_one_block(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
+                               size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+{
+    switch (n_rows) {
+    case 1:
+        multiply(a, lda, w, k_padded, 1, 1, out);
+        return;
+    case 2:
+        multiply(a, lda, w, k_padded, 1, 2, out);
+        return;
+    case 3:
+        multiply(a, lda, w, k_padded, 1, 3, out);
+        return;
+    case 4:
+        multiply(a, lda, w, k_padded, 1, 4, out);
+        return;
+    case 5:
+        multiply(a, lda, w, k_padded, 1, 5, out);
+        return;
+    case 6:
+        multiply(a, lda, w, k_padded, 1, 6, out);
+        return;
+    case 7:
+        multiply(a, lda, w, k_padded, 1, 7, out);
+        return;
+    case 8:
+        multiply(a, lda, w, k_padded, 1, 8, out);
+        return;
+    }
+}
+
+static void multiply_two_blocks(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
+                                size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+{
+    switch (n_rows) {
+    case 1:
+        multiply(a, lda, w, k_padded, 2, 1, out);
+        return;
+    case 2:
+        multiply(a, lda, w, k_padded, 2, 2, out);
+        return;
+    case 3:
+        multiply(a, lda, w, k_padded, 2, 3, out);
+        return;
+    case 4:
+        multiply(a, lda, w, k_padded, 2, 4, out);
+        return;
+    case 5:
+        multiply(a, lda, w, k_padded, 2, 5, out);
+        return;
+    case 6:
+        multiply(a, lda, w, k_padded, 2, 6, out);
+        return;
+    case 7:
+        multiply(a, lda, w, k_padded, 2, 7, out);
+        return;
+    case 8:
+        multiply(a, lda, w, k_padded, 2, 8, out);
+        return;
+    }
+}
+
+/* All rows, in groups of nearly equal size, times one or two blocks of columns. */
+static void multiply_all(const struct mt_qgemm *g, size_t first, size_t n_blocks)
+{
+    const int8_t *w = g->weights + first * g->k_padded;
+    struct mt_zmm_columns c[2] = {mt_zmm_columns_of(g, first)};
+    if (n_blocks == 2)
+        c[1] = mt_zmm_columns_of(g, first + MT_PACK_COLUMNS);
+    size_t n_groups = (g->n_rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    for (size_t group = 0; group < n_groups; group++) {
+        size_t begin = g->n_rows * group / n_groups, end = g->n_rows * (group + 1) / n_groups;
+        const uint8_t *a = g->a + begin * g->lda;
+        __m512i sums[ROWS_AT_ONCE][2];
+        if (n_blocks == 2)
+            multiply_two_blocks(a, g->lda, w, g->k_padded, end - begin, sums);
+        else
+            multiply_one_block(a, g->lda, w, g->k_padded, end - begin, sums);
+        for (size_t m = begin; m < end; m++)
+            for (size_t b = 0; b < n_blocks; b++)
+                mt_zmm_write_columns(g, &c[b], m, first + b * MT_PACK_COLUMNS, sums[m - begin][b]);
+    }
+}
+
+/* One row: the weights in the order of memory, four sums lest each wait for the one before. */
+static void one_row(const struct mt_qgemm *g)
+{
+    for (size_t first = 0; first < g->n_columns; first += MT_PACK_COLUMNS) {
+        const int8_t *w = g->weights + first * g->k_padded;
+        __m512i sums[4];
+        MT_UNROLL
+        for (size_t i = 0; i < 4; i++)
+            sums[i] = _mm512_setzero_si512();
+        for (size_t k = 0; k < g->k_padded; k += 16) {
+            MT_UNROLL
+            for (size_t i = 0; i < 4; i++) {
+                __m512i x = broadcast4(g->a + k + 4 * i);
+                __m512i y = load_weights(w + (k + 4 * i) * MT_PACK_COLUMNS);
+                sums[i] = _mm512_dpbusd_epi32(sums[i], x, y);
+            }
+        }
+        struct mt_zmm_columns c = mt_zmm_columns_of(g, first);
+        mt_zmm_write_columns(g, &c, 0, first,
+                             _mm512_add_epi32(_mm512_add_epi32(sums[0], sums[1]),
+                                              _mm512_add_epi32(sums[2], sums[3])));
+    }
+}
+
+void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
+{
+    size_t first = 0;
+    if (g->n_rows == 1) {
+        one_row(g);
+    } else {
+        for (; first + MT_PACK_COLUMNS < g->n_columns; first += 2 * MT_PACK_COLUMNS)
+            multiply_all(g, first, 2);
+        if (first < g->n_columns)
+            multiply_all(g, first, 1);
+    }
+    mt_ymm_activate_rows(g);
+}
+
+/* Ceilings. Sums begin differently and an operand may have changed in memory each time, or the
+ * compiler would see through it. */
+
+uint64_t mt_avx512vnni_int8_peak(size_t n)
+{
+    enum { SUMS = 2 * ROWS_AT_ONCE };
+    alignas(64) int8_t bytes[64] = {1};
+    __m512i sums[SUMS], x = _mm512_set1_epi32(0x01010101);
+    MT_UNROLL
+    for (size_t i = 0; i < SUMS; i++)
+        sums[i] = _mm512_set1_epi32((int)i);
+    for (size_t round = 0; round < n; round++) {
+        __asm__ volatile("" : "+m"(bytes));
+        __m512i w = _mm512_load_si512(bytes);
+        MT_UNROLL
+        for (size_t i = 0; i < SUMS; i++)
+            sums[i] = _mm512_dpbusd_epi32(sums[i], x, w);
+    }
+    __m512i out[SUMS];
+    MT_UNROLL
+    for (size_t i = 0; i < SUMS; i++)
+        out[i] = sums[i];
+    __asm__ volatile("" ::"m"(out));
+    return (uint64_t)n * SUMS * 64;
+}
+
+uint64_t mt_avx512vnni_fp32_peak(size_t n)
+{
+    enum { SUMS = 10 }; /* two units, four cycles each */
+    float numbers[16] = {1};
+    __m512 sums[SUMS], x = _mm512_set1_ps(1.0f);
+    MT_UNROLL
+    for (size_t i = 0; i < SUMS; i++)
+        sums[i] = _mm512_set1_ps((float)i);
+    for (size_t round = 0; round < n; round++) {
+        __asm__ volatile("" : "+m"(numbers));
+        __m512 w = _mm512_loadu_ps(numbers);
+        MT_UNROLL
+        for (size_t i = 0; i < SUMS; i++)
+            sums[i] = _mm512_fmadd_ps(x, w, sums[i]);
+    }
+    __m512 out[SUMS];
+    MT_UNROLL
+    for (size_t i = 0; i < SUMS; i++)
+        out[i] = sums[i];
+    __asm__ volatile("" ::"m"(out));
+    return (uint64_t)n * SUMS * 16;
+}
+
+const struct mt_kernels mt_kernels_avx512vnni = {
+    .name = "avx512vnni",
+    .attend_f32 = mt_avx2_attend_f32,
+    .attend_f16 = mt_avx2_attend_f16,
+    .add_norm = mt_avx2_add_norm,
+    .activate = mt_avx2_activate,
+    .embed = mt_avx2_embed,
+    .narrow_f16 = mt_avx2_narrow_f16,
+    .sum_exp = mt_avx2_sum_exp,
+    .merge_top = mt_avx2_merge_top,
+    .quantize = mt_avx2_quantize,
+    .qgemm = mt_avx512vnni_qgemm,
+    .int8_peak = mt_avx512vnni_int8_peak,
+    .fp32_peak = mt_avx512vnni_fp32_peak,
+};

@@ -1,0 +1,342 @@
+/*
+ * The instructions of AVX-VNNI, AVX512 and AMX that the kernels use, in plain C, so that their
+ * sources can be checked on a machine that has only AVX2. Put before a source by -include; it
+ * replaces the compiler's intrinsics of the same names. Written from Intel's manual; an access that
+ * the CPU would refuse ends the program.
+ */
+#ifndef MT_TESTS_KERNELS_EMULATED_X86_H
+#define MT_TESTS_KERNELS_EMULATED_X86_H
+
+#include <assert.h>
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define EMULATED static inline __attribute__((always_inline, unused))
+
+/* A register of n bytes, seen as what an instruction takes it for. */
+union emulated_512 {
+    __m512i i;
+    __m512 f;
+    __m512d d;
+    __m256 half_f[2];
+    __m256d half_d[2];
+    int32_t i32[16];
+    uint8_t u8[64];
+    int8_t i8[64];
+    float f32[16];
+};
+
+union emulated_256 {
+    __m256i i;
+    int32_t i32[8];
+    uint8_t u8[32];
+    int8_t i8[32];
+};
+
+EMULATED int32_t emulated_dot4(int32_t sum, const uint8_t *a, const int8_t *b)
+{
+    for (int i = 0; i < 4; i++)
+        sum += (int32_t)a[i] * (int32_t)b[i];
+    return sum;
+}
+
+/* AVX-VNNI */
+
+EMULATED __m256i emulated_dpbusd_256(__m256i sum, __m256i a, __m256i b)
+{
+    union emulated_256 x = {sum}, y = {a}, z = {b};
+    for (int i = 0; i < 8; i++)
+        x.i32[i] = emulated_dot4(x.i32[i], y.u8 + 4 * i, z.i8 + 4 * i);
+    return x.i;
+}
+
+#define _mm256_dpbusd_avx_epi32 emulated_dpbusd_256
+
+/* AVX512 */
+
+EMULATED __m512i emulated_dpbusd_512(__m512i sum, __m512i a, __m512i b)
+{
+    union emulated_512 x = {sum}, y = {a}, z = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = emulated_dot4(x.i32[i], y.u8 + 4 * i, z.i8 + 4 * i);
+    return x.i;
+}
+
+EMULATED __m512i emulated_zero_512i(void)
+{
+    return (union emulated_512){.i32 = {0}}.i;
+}
+
+EMULATED __m512 emulated_zero_512(void)
+{
+    return (union emulated_512){.i32 = {0}}.f;
+}
+
+EMULATED __m512i emulated_set1_i32(int32_t value)
+{
+    union emulated_512 x;
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = value;
+    return x.i;
+}
+
+EMULATED __m512 emulated_set1_f32(float value)
+{
+    union emulated_512 x;
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = value;
+    return x.f;
+}
+
+EMULATED __m512i emulated_load_aligned(const void *p)
+{
+    assert((uintptr_t)p % 64 == 0);
+    union emulated_512 x;
+    memcpy(&x, p, sizeof x);
+    return x.i;
+}
+
+EMULATED __m512 emulated_load_f32(const void *p)
+{
+    union emulated_512 x;
+    memcpy(&x, p, sizeof x);
+    return x.f;
+}
+
+EMULATED __m512i emulated_load_masked_i32(__mmask16 mask, const void *p)
+{
+    union emulated_512 x = {.i32 = {0}};
+    for (int i = 0; i < 16; i++)
+        if (mask >> i & 1)
+            memcpy(&x.i32[i], (const char *)p + 4 * i, 4);
+    return x.i;
+}
+
+EMULATED __m512 emulated_load_masked_f32(__mmask16 mask, const void *p)
+{
+    return (union emulated_512){emulated_load_masked_i32(mask, p)}.f;
+}
+
+EMULATED void emulated_store_masked_f32(void *p, __mmask16 mask, __m512 value)
+{
+    union emulated_512 x = {.f = value};
+    for (int i = 0; i < 16; i++)
+        if (mask >> i & 1)
+            memcpy((char *)p + 4 * i, &x.f32[i], 4);
+}
+
+EMULATED __m512i emulated_add_i32(__m512i a, __m512i b)
+{
+    union emulated_512 x = {a}, y = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = (int32_t)((uint32_t)x.i32[i] + (uint32_t)y.i32[i]);
+    return x.i;
+}
+
+EMULATED __m512i emulated_sub_i32(__m512i a, __m512i b)
+{
+    union emulated_512 x = {a}, y = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = (int32_t)((uint32_t)x.i32[i] - (uint32_t)y.i32[i]);
+    return x.i;
+}
+
+EMULATED __m512i emulated_multiply_low_i32(__m512i a, __m512i b)
+{
+    union emulated_512 x = {a}, y = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = (int32_t)((uint32_t)x.i32[i] * (uint32_t)y.i32[i]);
+    return x.i;
+}
+
+EMULATED __m512 emulated_i32_to_f32(__m512i a)
+{
+    union emulated_512 x = {a};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = (float)x.i32[i];
+    return x.f;
+}
+
+EMULATED __m512 emulated_multiply_f32(__m512 a, __m512 b)
+{
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] *= y.f32[i];
+    return x.f;
+}
+
+EMULATED __m512 emulated_fmadd_f32(__m512 a, __m512 b, __m512 c)
+{
+    union emulated_512 x = {.f = a}, y = {.f = b}, z = {.f = c};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = fmaf(x.f32[i], y.f32[i], z.f32[i]);
+    return x.f;
+}
+
+/* The second operand where one is NaN. */
+EMULATED __m512 emulated_max_f32(__m512 a, __m512 b)
+{
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = x.f32[i] > y.f32[i] ? x.f32[i] : y.f32[i];
+    return x.f;
+}
+
+EMULATED __m512d emulated_f32_as_f64(__m512 a)
+{
+    return (union emulated_512){.f = a}.d;
+}
+
+EMULATED __m512 emulated_f64_as_f32(__m512d a)
+{
+    return (union emulated_512){.d = a}.f;
+}
+
+EMULATED __m256 emulated_low_half_f32(__m512 a)
+{
+    return (union emulated_512){.f = a}.half_f[0];
+}
+
+EMULATED __m512 emulated_from_low_half_f32(__m256 a)
+{
+    return (union emulated_512){.half_f = {a}}.f;
+}
+
+EMULATED __m256d emulated_half_f64(__m512d a, int half)
+{
+    return (union emulated_512){.d = a}.half_d[half];
+}
+
+EMULATED __m512d emulated_with_half_f64(__m512d a, __m256d b, int half)
+{
+    union emulated_512 x = {.d = a};
+    x.half_d[half] = b;
+    return x.d;
+}
+
+#undef _mm512_extractf64x4_pd
+#undef _mm512_insertf64x4
+#define _mm512_add_epi32 emulated_add_i32
+#define _mm512_castpd_ps emulated_f64_as_f32
+#define _mm512_castps256_ps512 emulated_from_low_half_f32
+#define _mm512_castps512_ps256 emulated_low_half_f32
+#define _mm512_castps_pd emulated_f32_as_f64
+#define _mm512_cvtepi32_ps emulated_i32_to_f32
+#define _mm512_dpbusd_epi32 emulated_dpbusd_512
+#define _mm512_extractf64x4_pd emulated_half_f64
+#define _mm512_fmadd_ps emulated_fmadd_f32
+#define _mm512_insertf64x4 emulated_with_half_f64
+#define _mm512_load_si512 emulated_load_aligned
+#define _mm512_loadu_ps emulated_load_f32
+#define _mm512_mask_storeu_ps emulated_store_masked_f32
+#define _mm512_maskz_loadu_epi32 emulated_load_masked_i32
+#define _mm512_maskz_loadu_ps emulated_load_masked_f32
+#define _mm512_max_ps emulated_max_f32
+#define _mm512_mul_ps emulated_multiply_f32
+#define _mm512_mullo_epi32 emulated_multiply_low_i32
+#define _mm512_set1_epi32 emulated_set1_i32
+#define _mm512_set1_ps emulated_set1_f32
+#define _mm512_setzero_ps emulated_zero_512
+#define _mm512_setzero_si512 emulated_zero_512i
+#define _mm512_sub_epi32 emulated_sub_i32
+
+/* AMX: volume 1, chapter 18, and the pages of TILELOADD, TDPBUSD, ... in volume 2. The test has one
+ * thread. */
+
+static struct {
+    bool is_configured;
+    unsigned n_rows[8], row_bytes[8];
+    uint8_t data[8][16][64];
+} emulated_tiles;
+
+EMULATED void emulated_tile_loadconfig(const void *p)
+{
+    const uint8_t *config = p;
+    assert(config[0] == 1 && config[1] == 0);
+    for (int i = 2; i < 16; i++)
+        assert(config[i] == 0);
+    for (int i = 0; i < 16; i++) {
+        unsigned row_bytes = config[16 + 2 * i] | (unsigned)config[17 + 2 * i] << 8;
+        unsigned n_rows = config[48 + i];
+        assert(row_bytes <= 64 && n_rows <= 16 && (row_bytes == 0) == (n_rows == 0));
+        assert(i < 8 || n_rows == 0);
+        if (i < 8) {
+            emulated_tiles.n_rows[i] = n_rows;
+            emulated_tiles.row_bytes[i] = row_bytes;
+        }
+    }
+    memset(emulated_tiles.data, 0, sizeof emulated_tiles.data);
+    emulated_tiles.is_configured = true;
+}
+
+EMULATED void emulated_tile_release(void)
+{
+    memset(&emulated_tiles, 0, sizeof emulated_tiles);
+}
+
+EMULATED void emulated_tile_zero(int tile)
+{
+    assert(emulated_tiles.is_configured && emulated_tiles.n_rows[tile]);
+    memset(emulated_tiles.data[tile], 0, sizeof emulated_tiles.data[tile]);
+}
+
+EMULATED void emulated_tile_loadd(int tile, const void *p, size_t stride)
+{
+    emulated_tile_zero(tile);
+    for (size_t i = 0; i < emulated_tiles.n_rows[tile]; i++)
+        memcpy(emulated_tiles.data[tile][i], (const char *)p + i * stride,
+               emulated_tiles.row_bytes[tile]);
+}
+
+EMULATED void emulated_tile_stored(int tile, void *p, size_t stride)
+{
+    assert(emulated_tiles.is_configured && emulated_tiles.n_rows[tile]);
+    for (size_t i = 0; i < emulated_tiles.n_rows[tile]; i++)
+        memcpy((char *)p + i * stride, emulated_tiles.data[tile][i],
+               emulated_tiles.row_bytes[tile]);
+}
+
+EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
+{
+    unsigned rows = emulated_tiles.n_rows[sums], k = emulated_tiles.row_bytes[a] / 4,
+             columns = emulated_tiles.row_bytes[sums] / 4;
+    assert(emulated_tiles.is_configured && sums != a && sums != b && a != b && rows);
+    assert(emulated_tiles.n_rows[a] == rows && emulated_tiles.n_rows[b] == k &&
+           emulated_tiles.row_bytes[b] == 4 * columns && emulated_tiles.row_bytes[a] % 4 == 0);
+    for (unsigned m = 0; m < rows; m++) {
+        int32_t row[16];
+        memcpy(row, emulated_tiles.data[sums][m], sizeof row);
+        for (unsigned i = 0; i < k; i++)
+            for (unsigned n = 0; n < columns; n++)
+                row[n] = emulated_dot4(row[n], emulated_tiles.data[a][m] + 4 * i,
+                                       (const int8_t *)emulated_tiles.data[b][i] + 4 * n);
+        memcpy(emulated_tiles.data[sums][m], row, sizeof row);
+    }
+}
+
+#undef _tile_loadconfig
+#undef _tile_release
+#undef _tile_zero
+#undef _tile_loadd
+#undef _tile_stored
+#undef _tile_dpbusd
+#define _tile_loadconfig emulated_tile_loadconfig
+#define _tile_release emulated_tile_release
+#define _tile_zero emulated_tile_zero
+#define _tile_loadd emulated_tile_loadd
+#define _tile_stored emulated_tile_stored
+#define _tile_dpbusd emulated_tile_dpbusd
+
+/* Beside the real ones in the same program. */
+
+#define mt_kernels_avxvnni emulated_avxvnni
+#define mt_kernels_avx512vnni emulated_avx512vnni
+#define mt_kernels_amx emulated_amx
+#define mt_avx512vnni_qgemm emulated_avx512vnni_qgemm
+#define mt_avx512vnni_int8_peak emulated_avx512vnni_int8_peak
+#define mt_avx512vnni_fp32_peak emulated_avx512vnni_fp32_peak
+
+#endif
