@@ -77,9 +77,8 @@ static void name_model(const char *directory, char out[LABEL_BYTES])
 static enum mt_status open_model(struct server *server, struct mt_error *err)
 {
     const struct mt_settings *settings = server->settings;
-    const struct mt_model_options model_options = {
-        .precision = strcmp(settings->precision, "int8") == 0 ? MT_INT8 : MT_FP32,
-    };
+    struct mt_model_options model_options = mt_cli_model_options(settings);
+    mt_cli_show_progress(&model_options);
     const struct mt_engine_options engine_options = {
         .n_workers = (size_t)settings->workers,
         .threads_per_worker = (size_t)settings->threads_per_worker,
@@ -211,6 +210,8 @@ static void log_start(const struct server *server, int64_t start_ms)
 {
     struct mt_engine_stats stats;
     mt_engine_stats(server->engine, &stats);
+    mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(server->model),
+           mt_model_kernels_name(server->model));
     mt_log(MT_LOG_INFO,
            "listening on %s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
            server->listener.address, server->model_label, server->settings->precision,
