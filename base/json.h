@@ -97,6 +97,9 @@ void mt_json_number(struct mt_json_writer *writer, double value, int digits);
  * arrays of probabilities. */
 void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
 
+/* As mt_json_fixed, but never without a point: for readers to whom 90.0 and 90 differ. */
+void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
+
 /* What mt_json_number writes, NUL-terminated in out, for text that is not JSON. Returns its length.
  */
 #define MT_JSON_NUMBER_BYTES 40

@@ -366,7 +366,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
         return MHD_YES;
     /* The answer is known before the body: wait for one that is short, so that the connection
      * lives on and clients see the reply, but do not ask for one with 100 Continue. */
-    bool is_short = gate.content_length <= DISCARD_FACTOR * exchange->http->options.max_body_bytes;
+    bool is_short = gate.content_length <= max_discarded(exchange);
     bool is_worth_reading = is_short && !gate.expects_continue;
     if (!gate.must_close && (!gate.has_body || is_worth_reading))
         return MHD_YES;

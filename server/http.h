@@ -3,6 +3,10 @@
  * its sentences run in the engine while the connection is suspended, and the reply is rendered
  * there again; the thread never waits for a translation.
  *
+ * Headers that count on every route: Accept-Encoding (gzip), X-Request-ID (given back), and
+ * X-Request-Timeout (seconds that the client is going to wait; when they, or request_timeout_ms,
+ * are over, the answer is 504).
+ *
  * Thread-safety: create, start and destroy one thread at a time, the others safe.
  */
 #ifndef MT_SERVER_HTTP_H

@@ -27,6 +27,12 @@ MODEL = os.environ.get("ATTENTIOND_TEST_MODEL", str(ROOT / "weights/en-de"))
 
 # Builds with sanitizers or under valgrind are slower; times in tests are multiplied by this.
 SLOWNESS = float(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
+# Flags that every daemon gets, before those of the test.
+FLAGS = os.environ.get("ATTENTIOND_TEST_FLAGS", "").split()
+if SLOWNESS > 1:
+    FLAGS += ["--request-timeout-ms", str(int(60000 * SLOWNESS))]
+    FLAGS += ["--drain-timeout-ms", str(int(30000 * SLOWNESS))]
+
 START_SECONDS = 20 * SLOWNESS
 STOP_SECONDS = 40 * SLOWNESS
 
@@ -74,7 +80,7 @@ def run(*arguments, timeout=START_SECONDS, environment=None):
 
 class Daemon:
     def __init__(self, *flags, model=MODEL, environment=None, expect_exit=0):
-        self.flags = list(flags)
+        self.flags = FLAGS + list(flags)
         self.model = model
         self.environment = clean_environment(environment)
         self.expect_exit = expect_exit

@@ -10,6 +10,7 @@ from serve import SLOWNESS, Daemon, read_all, wait_until
 
 BODY = json.dumps({"q": "Hello.", "source": "en", "target": "de"}).encode()
 LIMIT = 65536
+TIMEOUT_MS = int(600 * min(SLOWNESS, 3))
 
 
 def post(body=BODY, *headers, path="/translate", version="HTTP/1.1", length=None):
@@ -39,8 +40,8 @@ class Protocol(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon(
-            "--max-body-bytes", str(LIMIT), "--header-timeout-ms", "600",
-            "--body-timeout-ms", "600", "--idle-timeout-ms", "1000",
+            "--max-body-bytes", str(LIMIT), "--header-timeout-ms", str(TIMEOUT_MS),
+            "--body-timeout-ms", str(TIMEOUT_MS), "--idle-timeout-ms", "1000",
         ).start()
 
     @classmethod
@@ -288,7 +289,7 @@ class Protocol(unittest.TestCase):
             connection.sendall(first)
             seconds = self.seconds_until_closed(connection, dribble)
             self.assertGreater(seconds, 0.4)
-            self.assertLess(seconds, 1.5 * SLOWNESS)
+            self.assertLess(seconds, 3 * TIMEOUT_MS / 1000 * SLOWNESS)
 
     def test_header_that_trickles_in(self):
         self.closes_in_time(b"GET /health HTTP/1.1\r\n", b"X")
