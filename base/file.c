@@ -1,14 +1,32 @@
 #include "base/file.h"
 
+#include "base/fault.h"
+
 #include <errno.h>
-#include <stdint.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* One call of sendfile, which cannot be interrupted on its way. */
+#define COPY_BYTES ((size_t)16 << 20)
+
+/* The open file is how a change of it is seen, even after it was renamed or unlinked. */
+struct mt_mapping_watch {
+    int fd;
+    size_t fault_number;
+    off_t length;
+    struct timespec changed;
+    atomic_bool is_damaged;
+    char path[];
+};
 
 static enum mt_status fail_errno(struct mt_error *err, const char *path, const char *verb)
 {
@@ -17,7 +35,7 @@ static enum mt_status fail_errno(struct mt_error *err, const char *path, const c
 }
 
 /* O_NONBLOCK: opening a FIFO by mistake must not hang; regular files ignore it. */
-static enum mt_status open_regular(const char *path, int *out_fd, size_t *out_length,
+static enum mt_status open_regular(const char *path, int *out_fd, struct stat *out_stat,
                                    struct mt_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -35,34 +53,136 @@ static enum mt_status open_regular(const char *path, int *out_fd, size_t *out_le
                        S_ISDIR(st.st_mode) ? "directory" : "special file");
     }
     *out_fd = fd;
-    *out_length = (size_t)st.st_size;
+    *out_stat = st;
     return MT_OK;
 }
 
-enum mt_status mt_mapping_open(const char *path, struct mt_mapping *out, struct mt_error *err)
+static enum mt_status map(int fd, const char *path, size_t length, struct mt_mapping *out,
+                          struct mt_error *err)
+{
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail_errno(err, path, "map");
+    *out = (struct mt_mapping){.bytes = bytes, .length = length};
+    return MT_OK;
+}
+
+/* ctime would also tell of a rename or a link, which do no harm. */
+static bool is_unchanged(int fd, off_t length, const struct timespec *changed)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_size == length && st.st_mtim.tv_sec == changed->tv_sec &&
+           st.st_mtim.tv_nsec == changed->tv_nsec;
+}
+
+/* Takes fd over where it succeeds. */
+static enum mt_status watch(int fd, const char *path, const struct stat *st,
+                            struct mt_mapping *mapping, struct mt_error *err)
+{
+    size_t n_bytes = sizeof *mapping->watch + strlen(path) + 1;
+    struct mt_mapping_watch *watch = calloc(1, n_bytes);
+    if (!watch)
+        return mt_fail_memory(err, n_bytes, path);
+    enum mt_status status =
+        mt_fault_add(mapping->bytes, mapping->length, &watch->fault_number, err);
+    if (status) {
+        free(watch);
+        return status;
+    }
+    watch->fd = fd;
+    watch->length = st->st_size;
+    watch->changed = st->st_mtim;
+    strcpy(watch->path, path);
+    mapping->watch = watch;
+    return MT_OK;
+}
+
+static enum mt_status copy_bytes(int from, int to, const char *path, size_t length,
+                                 struct mt_error *err)
+{
+    size_t at = 0;
+    while (at < length) {
+        size_t n_wanted = length - at < COPY_BYTES ? length - at : COPY_BYTES;
+        ssize_t n = sendfile(to, from, NULL, n_wanted);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, path, "copy");
+        if (n == 0)
+            return mt_fail(err, MT_IO, "%s: expected %zu bytes, the file ended after %zu", path,
+                           length, at);
+        at += (size_t)n;
+    }
+    return MT_OK;
+}
+
+static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
+                               struct mt_mapping *out, struct mt_error *err)
+{
+    size_t length = (size_t)st->st_size;
+    int copy = memfd_create("weights", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (copy < 0)
+        return fail_errno(err, path, "make memory for a copy");
+    enum mt_status status = copy_bytes(fd, copy, path, length, err);
+    if (!status && !is_unchanged(fd, st->st_size, &st->st_mtim))
+        status = mt_fail(err, MT_IO, "%s: the file changed while it was being read", path);
+    if (!status &&
+        fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+        status = fail_errno(err, path, "seal the copy");
+    if (!status)
+        status = map(copy, path, length, out, err);
+    close(copy);
+    return status;
+}
+
+enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct mt_mapping *out,
+                               struct mt_error *err)
 {
     int fd = -1;
-    size_t length = 0;
-    enum mt_status status = open_regular(path, &fd, &length, err);
+    struct stat st;
+    struct mt_mapping mapping = {0};
+    enum mt_status status = open_regular(path, &fd, &st, err);
     if (status)
         return status;
-    struct mt_mapping mapping = {.length = length};
-    if (length) {
-        void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes == MAP_FAILED) {
-            status = fail_errno(err, path, "map");
-            close(fd);
-            return status;
-        }
-        mapping.bytes = bytes;
-    }
-    close(fd); /* the mapping keeps the file */
-    *out = mapping;
-    return MT_OK;
+    bool is_mapped = mode == MT_LOAD_MMAP && st.st_size > 0;
+    if (is_mapped)
+        status = map(fd, path, (size_t)st.st_size, &mapping, err);
+    else if (st.st_size > 0)
+        status = map_copy(fd, path, &st, &mapping, err);
+    if (is_mapped && !status)
+        status = watch(fd, path, &st, &mapping, err);
+    if (!mapping.watch)
+        close(fd);
+    if (status)
+        mt_mapping_close(&mapping);
+    else
+        *out = mapping;
+    return status;
+}
+
+enum mt_status mt_mapping_check(const struct mt_mapping *mapping, struct mt_error *err)
+{
+    struct mt_mapping_watch *watch = mapping->watch;
+    if (!watch)
+        return MT_OK;
+    if (mt_fault_happened(watch->fault_number) ||
+        !is_unchanged(watch->fd, watch->length, &watch->changed))
+        atomic_store(&watch->is_damaged, true);
+    if (!atomic_load(&watch->is_damaged))
+        return MT_OK;
+    return mt_fail(err, MT_IO,
+                   "%s: the file was cut short or written to while it was in use; weights are "
+                   "replaced by rename",
+                   watch->path);
 }
 
 void mt_mapping_close(struct mt_mapping *mapping)
 {
+    if (mapping->watch) {
+        mt_fault_remove(mapping->watch->fault_number);
+        close(mapping->watch->fd);
+        free(mapping->watch);
+    }
     if (mapping->bytes)
         munmap((void *)(uintptr_t)mapping->bytes, mapping->length);
     *mapping = (struct mt_mapping){0};
@@ -90,10 +210,11 @@ enum mt_status mt_file_read(const char *path, size_t limit_bytes, char **out, si
                             struct mt_error *err)
 {
     int fd = -1;
-    size_t length = 0;
-    enum mt_status status = open_regular(path, &fd, &length, err);
+    struct stat st;
+    enum mt_status status = open_regular(path, &fd, &st, err);
     if (status)
         return status;
+    size_t length = (size_t)st.st_size;
     char *bytes = NULL;
     if (length > limit_bytes) {
         status = mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", path, length,

@@ -6,16 +6,34 @@
 
 #include "base/status.h"
 
+/* How a large file gets into memory. */
+enum mt_load_mode {
+    MT_LOAD_MMAP, /* the file itself, mapped: no memory of its own, shared with other processes */
+    MT_LOAD_COPY, /* a sealed copy: nobody can change it, whatever happens to the file */
+};
+
+struct mt_mapping_watch;
+
 struct mt_mapping {
     const unsigned char *bytes; /* page-aligned; NULL for an empty file */
     size_t length;
+    struct mt_mapping_watch *watch; /* of a mapped file; NULL: there is nothing to watch */
 };
 
-/* Maps a regular file read-only. The mapping stays valid after the file is unlinked or replaced by
- * rename; weight files are never changed in place (weights/README.md). Thread-safety: the mapping
- * is immutable. */
-MT_MUST_CHECK enum mt_status mt_mapping_open(const char *path, struct mt_mapping *out,
-                                             struct mt_error *err);
+/*
+ * Maps a regular file, or a copy of it, read-only. The mapping stays valid after the file is
+ * unlinked or replaced by rename. A weight file is never changed in place (weights/README.md);
+ * where it is all the same, mt_mapping_check tells, and with mt_fault_install (fault.h) reading
+ * what was cut off gives zeros instead of SIGBUS. A copy fails with MT_IO where the file changes
+ * meanwhile. Thread-safety: the mapping is immutable.
+ */
+MT_MUST_CHECK enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode,
+                                             struct mt_mapping *out, struct mt_error *err);
+
+/* Whether the file is still what was mapped: its size and the time of its last change are looked
+ * at, which costs a system call. MT_IO says what happened to it; it stays so. */
+MT_MUST_CHECK enum mt_status mt_mapping_check(const struct mt_mapping *mapping,
+                                              struct mt_error *err);
 
 /* Takes a zeroed or already closed mapping. */
 void mt_mapping_close(struct mt_mapping *mapping);

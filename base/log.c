@@ -13,8 +13,8 @@
  * a pipe takes in one piece, so that lines of several processes do not mix. */
 #define MESSAGE_BYTES 2048
 
-/* The log sink: set by mt_log_configure before threads start, only read after. */
-static enum mt_log_level lowest_level = MT_LOG_INFO;
+/* The log sink: set by mt_log_configure before threads start; only the level changes after. */
+static _Atomic enum mt_log_level lowest_level = MT_LOG_INFO;
 static bool is_json;
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "none"};
@@ -23,6 +23,11 @@ void mt_log_configure(enum mt_log_level level, bool as_json)
 {
     lowest_level = level;
     is_json = as_json;
+}
+
+void mt_log_set_level(enum mt_log_level level)
+{
+    lowest_level = level;
 }
 
 bool mt_log_level_parse(const char *name, enum mt_log_level *out)

@@ -19,6 +19,9 @@ enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR, MT_LOG
 /* Events below level are dropped. */
 void mt_log_configure(enum mt_log_level level, bool as_json);
 
+/* The level alone, at any time. */
+void mt_log_set_level(enum mt_log_level level);
+
 /* "debug", "info", "warn", "error", "none"; false for anything else. */
 bool mt_log_level_parse(const char *name, enum mt_log_level *out);
 

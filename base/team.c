@@ -1,5 +1,6 @@
 #include "base/team.h"
 
+#include "base/fault.h"
 #include "base/size.h"
 
 #include <limits.h>
@@ -183,9 +184,8 @@ static void stop_members(struct mt_team *team, size_t n_started)
 /* Members take no signals: those are for the threads that the program itself started. */
 static enum mt_status start_members(struct mt_team *team, struct mt_error *err)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t old;
+    mt_fault_block_others(&old);
     enum mt_status status = MT_OK;
     for (size_t i = 1; i < team->n_members && !status; i++) {
         struct member *member = &team->members[i];

@@ -76,6 +76,42 @@ void mt_settings_finish(struct mt_settings *settings)
     *settings = (struct mt_settings){0};
 }
 
+static enum mt_status keep(struct mt_settings *fresh, const struct mt_settings *running,
+                           const struct mt_setting *setting, bool *is_different,
+                           struct mt_error *err)
+{
+    const void *from = (const char *)running + setting->offset;
+    void *to = field(fresh, setting);
+    if (is_text(setting)) {
+        const char *text = *(char *const *)from;
+        *is_different = strcmp(*(char **)to, text) != 0;
+        return *is_different ? store_string(fresh, setting, text, err) : MT_OK;
+    }
+    size_t n_bytes = setting->type == MT_SETTING_INTEGER  ? sizeof(int64_t)
+                     : setting->type == MT_SETTING_NUMBER ? sizeof(double)
+                                                          : sizeof(bool);
+    *is_different = memcmp(to, from, n_bytes) != 0;
+    memcpy(to, from, n_bytes);
+    return MT_OK;
+}
+
+enum mt_status mt_settings_keep_fixed(struct mt_settings *fresh, const struct mt_settings *running,
+                                      struct mt_text *differing, struct mt_error *err)
+{
+    for (size_t i = 0; i < mt_setting_count(); i++) {
+        const struct mt_setting *setting = mt_setting_at(i);
+        bool is_different = false;
+        if (!setting->is_fixed)
+            continue;
+        enum mt_status status = keep(fresh, running, setting, &is_different, err);
+        if (status)
+            return status;
+        if (is_different)
+            mt_text_appendf(differing, "%s%s", differing->length > 0 ? ", " : "", setting->key);
+    }
+    return mt_text_check(differing, "the settings that differ", err);
+}
+
 /* A JSON value as a message quotes it. */
 static void append_value(const cJSON *value, struct mt_text *out)
 {

@@ -39,8 +39,10 @@ struct mt_settings {
     char *model;     /* directory */
     char *precision; /* "fp32" or "int8" */
     char *cache_dir; /* empty: chosen by the command line's front (server/cli.c) */
+    char *load_mode; /* "mmap" or "copy" */
     char *kernels;
     char *source_lang, *target_lang;
+    char *warm_up_text, *warm_up_answer;
     /* network */
     char *host;
     int64_t port;
@@ -49,6 +51,7 @@ struct mt_settings {
     int64_t header_timeout_ms, body_timeout_ms;
     int64_t drain_timeout_ms;
     int64_t max_body_bytes;
+    bool web_page;
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
     /* batch and queue */
@@ -56,7 +59,7 @@ struct mt_settings {
     int64_t max_queued_sentences;
     int64_t encode_tokens;
     /* request limits */
-    int64_t max_text_chars, max_batch_texts;
+    int64_t max_text_chars, max_batch_texts, max_html_tags;
     int64_t max_beam_size, max_alternatives;
     int64_t max_attention_values;
     /* decoding defaults */
@@ -67,6 +70,9 @@ struct mt_settings {
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;
+    /* safety */
+    int64_t memory_limit; /* 0: none */
+    bool sandbox;
     /* log */
     char *log_level;
     bool log_json;
@@ -94,6 +100,13 @@ MT_MUST_CHECK enum mt_status mt_settings_read_environment(struct mt_settings *se
 MT_MUST_CHECK enum mt_status mt_settings_set(struct mt_settings *settings, const char *key,
                                              const char *value, const char *origin,
                                              struct mt_error *err);
+
+/* For a reload: gives fresh the running values of all settings that cannot change while the daemon
+ * runs, and appends their keys, "host, port", to differing where they were others. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_settings_keep_fixed(struct mt_settings *fresh,
+                                                    const struct mt_settings *running,
+                                                    struct mt_text *differing,
+                                                    struct mt_error *err);
 
 /* Whether --flag (without the dashes) is a setting of the verb, and whether it takes a value (a
  * boolean needs none). */

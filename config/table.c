@@ -46,10 +46,25 @@ static const struct mt_setting table[] = {
         .high = 4096,
         .default_string = "",
         .verbs = ENGINE,
+        .is_fixed = true,
         .doc = "int8: where the packed form of a model is kept after the first start, one file per "
                "model directory, a quarter of the size of its weights in fp32. Empty: attentiond "
                "below XDG_CACHE_HOME, or .cache in HOME; where there is neither, or it cannot be "
                "written, the model is packed in memory at every start.",
+    },
+    {
+        .section = "Model",
+        FIELD(load_mode),
+        .value_name = "M",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"mmap", "copy"},
+        .default_string = "mmap",
+        .verbs = ENGINE,
+        .doc = "How the weights get into memory. mmap uses the file itself: nothing is copied, and "
+               "several processes share it. A file that is cut short or written to in place is "
+               "noticed, and the daemon then refuses to translate until it is reloaded. copy reads "
+               "it into sealed memory first, so that nothing that happens to the file matters: for "
+               "network file systems.",
     },
     {
         .section = "Model",
@@ -84,6 +99,28 @@ static const struct mt_setting table[] = {
         .doc = "Language of the translation, likewise.",
     },
     {
+        .section = "Model",
+        FIELD(warm_up_text),
+        .value_name = "TEXT",
+        .type = MT_SETTING_STRING,
+        .high = 1000,
+        .default_string = "Hello, world.",
+        .verbs = DAEMON,
+        .doc = "A sentence that a model has to translate before it gets requests, at the start and "
+               "at every reload. Empty: none.",
+    },
+    {
+        .section = "Model",
+        FIELD(warm_up_answer),
+        .value_name = "TEXT",
+        .type = MT_SETTING_STRING,
+        .high = 4000,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "What that must be, to the byte; a model that says something else is not used. "
+               "Empty: anything, because the program does not know your model.",
+    },
+    {
         .section = "Network",
         FIELD(host),
         .value_name = "H",
@@ -92,6 +129,7 @@ static const struct mt_setting table[] = {
         .high = 255,
         .default_string = "127.0.0.1",
         .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
         .doc =
             "Address that the daemon listens on. Only this machine by default, since there is no "
             "authentication; 0.0.0.0 for every interface.",
@@ -104,6 +142,7 @@ static const struct mt_setting table[] = {
         .high = 65535,
         .default_number = 5000,
         .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
         .doc = "TCP port. 0 lets the system choose a free one, which the log names. The default "
                "is where clients of translation servers look first.",
     },
@@ -116,6 +155,7 @@ static const struct mt_setting table[] = {
         .high = 65536,
         .default_number = 1024,
         .verbs = DAEMON,
+        .is_fixed = true,
         .doc =
             "Connections open at once. One more closes the one that has been idle for longest, or "
             "is answered with 503. Each costs a descriptor and up to 48 KiB; the default is "
@@ -143,6 +183,7 @@ static const struct mt_setting table[] = {
         .high = 3600000,
         .default_number = 60000,
         .verbs = DAEMON,
+        .is_fixed = true,
         .doc = "A connection on which nothing moves for so long is closed. Long enough for a "
                "client to use its connection again, short enough that forgotten ones do not add "
                "up.",
@@ -156,6 +197,7 @@ static const struct mt_setting table[] = {
         .high = 3600000,
         .default_number = 10000,
         .verbs = DAEMON,
+        .is_fixed = true,
         .doc = "A new connection's first request line, and the headers of any request, must be "
                "complete after so long, or the connection is closed. Real clients need a "
                "fraction of a second.",
@@ -169,6 +211,7 @@ static const struct mt_setting table[] = {
         .high = 3600000,
         .default_number = 30000,
         .verbs = DAEMON,
+        .is_fixed = true,
         .doc = "A request's body must be complete so long after its headers, however steadily it "
                "trickles in.",
     },
@@ -194,6 +237,16 @@ static const struct mt_setting table[] = {
         .verbs = DAEMON,
         .doc = "Largest request body; larger ones get 413. 256 KiB is a long chapter of text, and "
                "what a connection may cost in memory.",
+    },
+    {
+        .section = "Network",
+        FIELD(web_page),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether GET / is the page to translate and look at the attention with. It is part "
+               "of the program and loads nothing from elsewhere; off for servers that only "
+               "programs talk to.",
     },
     {
         .section = "Threads",
@@ -278,6 +331,18 @@ static const struct mt_setting table[] = {
         .default_number = 256,
         .verbs = DAEMON,
         .doc = "Texts of one request. Clients send 20 to 100.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_html_tags),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1000000,
+        .default_number = 10000,
+        .verbs = DAEMON,
+        .doc = "Tags of one text of format html; more get 413. A long article has 2,000. The time "
+               "to repair broken markup grows with the square of their number.",
     },
     {
         .section = "Limits of a request",
@@ -408,6 +473,31 @@ static const struct mt_setting table[] = {
                "with input.",
     },
     {
+        .section = "Safety",
+        FIELD(memory_limit),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e15,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Most memory that these settings and this model may need at worst: connections, "
+               "bodies, queue, caches, traces, and a second model while one is reloaded. Settings "
+               "that need more are refused at the start, with the parts of the sum. 0: no limit; "
+               "the sum is logged in any case.",
+    },
+    {
+        .section = "Safety",
+        FIELD(sandbox),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .is_fixed = true,
+        .verbs = DAEMON,
+        .doc = "Whether the daemon gives up what it does not need once it has started: running "
+               "programs, connecting anywhere, writing files outside of cache_dir, gaining "
+               "privileges. Uses seccomp and Landlock, as far as the kernel has them. Off for "
+               "debuggers and profilers.",
+    },
+    {
         .section = "Log",
         FIELD(log_level),
         .value_name = "L",
@@ -424,6 +514,7 @@ static const struct mt_setting table[] = {
         .type = MT_SETTING_BOOLEAN,
         .default_number = 0,
         .verbs = DAEMON,
+        .is_fixed = true,
         .doc = "One JSON object per event, for programs, instead of a line for people.",
     },
 };

@@ -60,13 +60,24 @@ static enum mt_status check_shape(const struct binder *b, const struct mt_tensor
     return MT_OK;
 }
 
+/* One NaN would make every answer garbage, and say nothing. */
+static enum mt_status check_finite(const struct binder *b, const struct mt_tensor *tensor,
+                                   const float *numbers)
+{
+    size_t at = mt_find_not_finite(numbers, tensor->n_elements);
+    if (at == tensor->n_elements)
+        return MT_OK;
+    return mt_fail(b->err, MT_FORMAT, "%s: tensor \"%s\": expected numbers, found %g at index %zu",
+                   mt_safetensors_path(b->file), tensor->name, (double)numbers[at], at);
+}
+
 /* The tensor's numbers as fp32: in place if they are that already. */
 static enum mt_status view(const struct binder *b, const struct mt_tensor *tensor,
                            const float **out)
 {
     if (tensor->dtype == MT_F32 && mt_tensor_is_aligned(tensor)) {
         *out = tensor->data;
-        return MT_OK;
+        return check_finite(b, tensor, *out);
     }
     void *copy;
     enum mt_status status =
@@ -75,7 +86,7 @@ static enum mt_status view(const struct binder *b, const struct mt_tensor *tenso
         return status;
     mt_widen_f32(tensor->dtype, tensor->data, tensor->n_elements, copy);
     *out = copy;
-    return MT_OK;
+    return check_finite(b, tensor, copy);
 }
 
 static enum mt_status bind_tensor(const struct binder *b, const char *name, struct shape shape,

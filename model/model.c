@@ -33,12 +33,13 @@ static enum mt_status check_vocabulary(const struct mt_model *model, const char 
     return MT_OK;
 }
 
-static enum mt_status open_fp32(struct mt_model *model, const char *directory, struct mt_error *err)
+static enum mt_status open_fp32(struct mt_model *model, const char *directory,
+                                enum mt_load_mode load_mode, struct mt_error *err)
 {
     char *path = NULL;
     enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
     if (!status)
-        status = mt_safetensors_open(path, &model->file, err);
+        status = mt_safetensors_load(path, load_mode, &model->file, err);
     if (!status)
         status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
     if (!status)
@@ -70,6 +71,7 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
     if (!model)
         return mt_fail_memory(err, sizeof *model, "model");
     model->precision = o->precision;
+    model->is_copied = o->load_mode == MT_LOAD_COPY;
     enum mt_status status = mt_hparams_read(directory, &model->hparams, err);
     if (!status)
         status = mt_kernels_find(o->kernels ? o->kernels : "auto", &model->kernels, err);
@@ -77,11 +79,13 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         status = mt_arena_create(0, &model->arena, err);
     if (!status)
         status = o->precision == MT_INT8 ? open_int8(model, directory, o, err)
-                                         : open_fp32(model, directory, err);
+                                         : open_fp32(model, directory, o->load_mode, err);
     if (!status)
         status = mt_tokenizer_open(directory, &model->tokenizer, err);
     if (!status)
         status = check_vocabulary(model, directory, err);
+    if (!status)
+        status = mt_model_check(model, err);
     if (status) {
         mt_model_close(model);
         return status;
@@ -115,6 +119,11 @@ enum mt_status mt_model_import(const char *directory, const char *packed_path,
     status = mt_image_write(image, packed_path, err);
     mt_image_destroy(image);
     return status;
+}
+
+enum mt_status mt_model_check(const struct mt_model *model, struct mt_error *err)
+{
+    return mt_safetensors_check(model->file, err);
 }
 
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model)
@@ -161,7 +170,7 @@ size_t mt_model_n_parameters(const struct mt_model *model)
 
 size_t mt_model_mapped_bytes(const struct mt_model *model)
 {
-    return model->image ? 0 : mt_safetensors_bytes(model->file);
+    return model->image || model->is_copied ? 0 : mt_safetensors_bytes(model->file);
 }
 
 size_t mt_model_private_bytes(const struct mt_model *model)
@@ -169,5 +178,7 @@ size_t mt_model_private_bytes(const struct mt_model *model)
     size_t image_bytes = 0;
     if (model->image)
         mt_image_bytes(model->image, &image_bytes);
+    else if (model->is_copied)
+        image_bytes = mt_safetensors_bytes(model->file);
     return mt_arena_bytes(model->arena) + image_bytes;
 }

@@ -13,7 +13,7 @@
 #ifndef MT_MODEL_MODEL_H
 #define MT_MODEL_MODEL_H
 
-#include "base/status.h"
+#include "base/file.h"
 #include "model/hparams.h"
 
 struct mt_model;
@@ -24,6 +24,7 @@ enum mt_precision { MT_FP32, MT_INT8 };
 /* {0} means the defaults. */
 struct mt_model_options {
     enum mt_precision precision;
+    enum mt_load_mode load_mode;
     const char *kernels; /* "auto" (also NULL), or a table's name (kernels.h) */
 
     /*
@@ -40,10 +41,16 @@ struct mt_model_options {
 #define MT_PACKED_FILE_NAME "attentiond.int8.safetensors"
 
 /* directory is borrowed only during the call. Every tensor is checked against the hyper-parameters;
- * messages say "expected ... found ...". */
+ * messages say "expected ... found ...". A number among the weights that is infinite or NaN is
+ * refused with the tensor's name. */
 MT_MUST_CHECK enum mt_status mt_model_open(const char *directory,
                                            const struct mt_model_options *options,
                                            struct mt_model **out, struct mt_error *err);
+
+/* Whether the weights are still what was opened: MT_IO where their file was cut short or written to
+ * meanwhile (see mt_mapping_check in base/file.h). What was decoded before an MT_OK is sound.
+ * Thread-safety: safe. */
+MT_MUST_CHECK enum mt_status mt_model_check(const struct mt_model *model, struct mt_error *err);
 
 /* Takes NULL. No batch may still use it. */
 void mt_model_close(struct mt_model *model);

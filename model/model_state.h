@@ -16,6 +16,7 @@ struct mt_model {
     struct mt_weights weights;
     const struct mt_kernels *kernels;
     enum mt_precision precision;
+    bool is_copied; /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;
     struct mt_arena *arena; /* widened weights, layer tables, positions */

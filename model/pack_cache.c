@@ -18,14 +18,15 @@
 
 /* Opens a packed file if it is what it should be: complete (safetensors' own rules), of this format
  * and version, made from this source, and bindable to this configuration. */
-static enum mt_status open_checked(const char *path, const struct mt_source_identity *source,
+static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode,
+                                   const struct mt_source_identity *source,
                                    const struct mt_hparams *hparams, struct mt_safetensors **out,
                                    struct mt_error *err)
 {
     struct mt_safetensors *file = NULL;
     struct mt_arena *arena = NULL;
     struct mt_weights weights;
-    enum mt_status status = mt_safetensors_open(path, &file, err);
+    enum mt_status status = mt_safetensors_load(path, load_mode, &file, err);
     if (!status)
         status = mt_packed_check_identity(file, source, err);
     if (!status)
@@ -47,6 +48,7 @@ enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams 
     char *path = NULL;
     struct mt_arena *arena = NULL;
     struct mt_safetensors *file = NULL;
+    struct mt_image *image = NULL;
     struct mt_weights weights;
     struct mt_source_identity source;
     enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
@@ -60,7 +62,13 @@ enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams 
         status = mt_bind_marian(file, hparams, arena, &weights, err);
     if (!status)
         status = mt_packed_make(hparams, &weights, &source, options->on_progress,
-                                options->progress_context, out, err);
+                                options->progress_context, &image, err);
+    if (!status)
+        status = mt_safetensors_check(file, err);
+    if (status)
+        mt_image_destroy(image);
+    else
+        *out = image;
     mt_safetensors_close(file);
     mt_arena_destroy(arena);
     free(path);
@@ -148,7 +156,8 @@ static enum mt_status pack_into_cache(const char *path, const char *directory,
     if (!path)
         return use_image(image, out, "no cache directory", err);
     make_directories(options->cache_directory);
-    if (mt_image_write(image, path, &why) || open_checked(path, source, hparams, &out->file, &why))
+    if (mt_image_write(image, path, &why) ||
+        open_checked(path, options->load_mode, source, hparams, &out->file, &why))
         return use_image(image, out, why.message, err);
     mt_image_destroy(image);
     snprintf(out->note, sizeof out->note, "int8 weights packed now into %s", path);
@@ -168,7 +177,8 @@ static enum mt_status open_through_cache(const char *directory, const struct mt_
         status = cache_path(options->cache_directory, directory, &path, err);
     if (status)
         goto done;
-    if (path && is_ours(path) && !open_checked(path, &source, hparams, &out->file, NULL))
+    if (path && is_ours(path) &&
+        !open_checked(path, options->load_mode, &source, hparams, &out->file, NULL))
         snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
     else
         status = pack_into_cache(path, directory, &source, hparams, options, out, err);
@@ -190,7 +200,7 @@ enum mt_status mt_pack_cache_open(const char *directory, const struct mt_hparams
         free(path);
         return open_through_cache(directory, hparams, options, out, err);
     }
-    status = open_checked(path, NULL, hparams, &out->file, err);
+    status = open_checked(path, options->load_mode, NULL, hparams, &out->file, err);
     if (!status)
         snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
     free(path);

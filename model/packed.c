@@ -344,6 +344,12 @@ static enum mt_status find_tensor(const struct mt_safetensors *file, const struc
     if ((uintptr_t)tensor->data % MT_PACK_K)
         return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\" does not start at a multiple of %d bytes",
                        mt_safetensors_path(file), name, MT_PACK_K);
+    size_t n = tensor->dtype == MT_F32 ? tensor->n_elements : 0;
+    size_t at = mt_find_not_finite(tensor->data, n);
+    if (at < n)
+        return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\": expected numbers, found %g at index %zu",
+                       mt_safetensors_path(file), name, (double)((const float *)tensor->data)[at],
+                       at);
     *out = tensor->data;
     return MT_OK;
 }

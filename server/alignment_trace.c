@@ -77,6 +77,30 @@ static void write_links(struct mt_json_writer *writer, const struct mt_inspectio
     mt_json_end_array(writer);
 }
 
+static enum mt_status inspect(const struct mt_alignment_trace *trace,
+                              struct mt_translation *translation, struct mt_inspection **out,
+                              struct mt_error *err)
+{
+    const struct mt_model *model = trace->service->model;
+    const struct mt_inspection_model description =
+        mt_inspection_describe_model(model, trace->service->model_label, NULL, NULL);
+    return mt_inspection_of_translation(model, translation, &description, &trace->options, false,
+                                        out, err);
+}
+
+enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,
+                                       struct mt_translation *translation,
+                                       struct mt_word_links *out, struct mt_error *err)
+{
+    struct mt_inspection *inspection;
+    enum mt_status status = inspect(trace, translation, &inspection, err);
+    if (status)
+        return status;
+    status = mt_word_links_find(inspection, out, err);
+    mt_inspection_destroy(inspection);
+    return status;
+}
+
 enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
                                         struct mt_translation *translation,
                                         struct mt_json_writer *writer, struct mt_error *err)
@@ -88,11 +112,7 @@ enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
         mt_json_end_array(writer);
         return MT_OK;
     }
-    const struct mt_model *model = trace->service->model;
-    const struct mt_inspection_model description =
-        mt_inspection_describe_model(model, trace->service->model_label, NULL, NULL);
-    enum mt_status status = mt_inspection_of_translation(model, translation, &description,
-                                                         &trace->options, false, &inspection, err);
+    enum mt_status status = inspect(trace, translation, &inspection, err);
     if (status)
         return status;
     status = mt_word_links_find(inspection, &links, err);

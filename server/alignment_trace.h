@@ -13,6 +13,7 @@
 #include "server/inspection.h"
 
 struct mt_json_writer;
+struct mt_word_links;
 struct mt_translation;
 struct mt_translation_options;
 
@@ -40,6 +41,13 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_write(const struct mt_alignment_
                                                       struct mt_translation *translation,
                                                       struct mt_json_writer *writer,
                                                       struct mt_error *err);
+
+/* The same links as they are, of a translation that was reserved. MT_MEMORY. The caller finishes
+ * *out on failure too. */
+MT_MUST_CHECK enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,
+                                                     struct mt_translation *translation,
+                                                     struct mt_word_links *out,
+                                                     struct mt_error *err);
 
 /* Gives the budget back; takes a zeroed one. */
 void mt_alignment_trace_finish(struct mt_alignment_trace *trace);

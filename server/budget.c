@@ -3,8 +3,9 @@
 bool mt_budget_take(struct mt_budget *budget, uint64_t amount)
 {
     uint64_t used = atomic_load(&budget->used);
+    uint64_t limit = atomic_load(&budget->limit);
     do {
-        if (amount > budget->limit || used > budget->limit - amount)
+        if (amount > limit || used > limit - amount)
             return false;
     } while (!atomic_compare_exchange_weak(&budget->used, &used, used + amount));
     return true;

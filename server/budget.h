@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct mt_budget {
-    uint64_t limit;
+    _Atomic uint64_t limit; /* may change at any time */
     _Atomic uint64_t used;
 };
 

@@ -323,6 +323,21 @@ bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv, s
     return false;
 }
 
+enum mt_status mt_cli_read_settings(const struct mt_cli_command *command, int argc, char **argv,
+                                    const char *config_path, struct mt_settings *out,
+                                    struct mt_error *err)
+{
+    struct mt_cli cli = {.config_path = config_path};
+    enum mt_status status = read_settings(command, argc, argv, &cli, err);
+    if (!status)
+        status = choose_cache_dir(&cli.settings, err);
+    if (status)
+        mt_cli_finish(&cli);
+    else
+        *out = cli.settings;
+    return status;
+}
+
 void mt_cli_finish(struct mt_cli *cli)
 {
     mt_settings_finish(&cli->settings);
@@ -332,9 +347,11 @@ void mt_cli_finish(struct mt_cli *cli)
 struct mt_model_options mt_cli_model_options(const struct mt_settings *settings)
 {
     bool is_int8 = !strcmp(settings->precision, "int8");
-    return (struct mt_model_options){.precision = is_int8 ? MT_INT8 : MT_FP32,
-                                     .kernels = settings->kernels,
-                                     .cache_directory = settings->cache_dir};
+    return (struct mt_model_options){
+        .precision = is_int8 ? MT_INT8 : MT_FP32,
+        .load_mode = strcmp(settings->load_mode, "copy") == 0 ? MT_LOAD_COPY : MT_LOAD_MMAP,
+        .kernels = settings->kernels,
+        .cache_directory = settings->cache_dir};
 }
 
 static void show_progress(void *context, size_t n_done, size_t n_total)

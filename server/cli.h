@@ -86,6 +86,13 @@ MT_MUST_CHECK bool mt_cli_begin(const struct mt_cli_command *command, int argc, 
                                 struct mt_cli *out, int *exit_code);
 void mt_cli_finish(struct mt_cli *cli);
 
+/* The settings once more, for a verb without positional arguments: file, environment and flags are
+ * read again. argc, argv and config_path are those of mt_cli_begin (and what it made of them).
+ * Thread-safety: safe while nobody changes the environment. */
+MT_MUST_CHECK enum mt_status mt_cli_read_settings(const struct mt_cli_command *command, int argc,
+                                                  char **argv, const char *config_path,
+                                                  struct mt_settings *out, struct mt_error *err);
+
 /* How the settings ask for the model to be opened. Strings are borrowed from the settings. */
 struct mt_model_options mt_cli_model_options(const struct mt_settings *settings);
 

@@ -1,15 +1,15 @@
+#include "base/fault.h"
 #include "base/log.h"
 #include "model/model.h"
-#include "model/tokenizer.h"
 #include "server/budget.h"
 #include "server/cli.h"
 #include "server/commands.h"
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/generation.h"
+#include "server/generations.h"
 #include "server/handler.h"
 #include "server/http.h"
-#include "server/inspection_request.h"
-#include "server/inspection_translation.h"
 #include "server/listen.h"
 #include "server/metrics.h"
 #include "server/router.h"
@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,27 +28,33 @@
 /* After SIGTERM, requests that were on their way are answered before idle connections go. */
 #define DRAIN_GRACE_MS 250
 #define DRAIN_TICK_MS 10
+/* A model that is being loaded when the server ends is waited for so long. */
+#define RELOAD_TIMEOUT_MS 2000
+/* Larger blocks go back to the system when they are freed. */
+#define MMAP_THRESHOLD_BYTES (256 * 1024)
+#define MAX_HEAPS 4
 /* After the deadline: a decoder step ends the work, and the last replies leave. */
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
-
-#define LABEL_BYTES 64
 
 /* Largest attention requests whose traces may be in memory together. */
 #define ATTENTION_REQUESTS_AT_ONCE 2
 
 struct server {
-    const struct mt_settings *settings;
+    /* Where the settings are read from, once more. */
+    const struct mt_cli_command *command;
+    int argc;
+    char **argv;
+    const char *config_path;
+
     struct mt_listener listener;
-    struct mt_model *model;
-    struct mt_engine *engine;
     struct mt_splitter *splitter;
     struct mt_metrics *metrics;
+    struct mt_generations *generations;
     struct mt_http *http;
     struct mt_budget attention_budget;
-    struct mt_service service;
+    _Atomic int64_t drain_timeout_ms; /* as the settings have it now */
     const char **route_names;
-    char model_label[LABEL_BYTES];
 };
 
 static int64_t now_ms(void)
@@ -57,89 +64,45 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The directory's own name, whatever way led there; odd characters become '_'. */
-static void name_model(const char *directory, char out[LABEL_BYTES])
+/* ---- generations ask ---- */
+
+static enum mt_status read_settings(void *context, struct mt_settings *out, struct mt_error *err)
 {
-    char *resolved = realpath(directory, NULL);
-    const char *path = resolved != NULL ? resolved : directory;
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    size_t n = 0;
-    for (; name[n] != '\0' && n < LABEL_BYTES - 1; n++) {
-        char c = name[n];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        out[n] = is_plain || strchr("-._", c) != NULL ? c : '_';
-    }
-    out[n] = '\0';
-    free(resolved);
+    const struct server *server = context;
+    return mt_cli_read_settings(server->command, server->argc, server->argv, server->config_path,
+                                out, err);
 }
 
-static enum mt_status open_model(struct server *server, struct mt_error *err)
+static void apply_settings(void *context, const struct mt_settings *settings)
 {
-    const struct mt_settings *settings = server->settings;
-    struct mt_model_options model_options = mt_cli_model_options(settings);
-    mt_cli_show_progress(&model_options);
-    const struct mt_engine_options engine_options = {
-        .n_workers = (size_t)settings->workers,
-        .threads_per_worker = (size_t)settings->threads_per_worker,
-        .max_batch_rows = (size_t)settings->max_batch_rows,
-        .encode_tokens = (size_t)settings->encode_tokens,
-        .max_queued_sentences = (size_t)settings->max_queued_sentences,
-    };
-    enum mt_status status = mt_model_open(settings->model, &model_options, &server->model, err);
-    if (status == MT_OK)
-        status = mt_engine_create(server->model, &engine_options, &server->engine, err);
-    if (status == MT_OK)
-        status = mt_splitter_create(&server->splitter, err);
-    return status;
-}
-
-/* The setting, where it is there, overrides what the model says; nothing is "". */
-static enum mt_status choose_language(const char *setting, const char *model, const char *key,
-                                      char out[MT_LANGUAGE_BYTES], struct mt_error *err)
-{
-    bool is_known = mt_language_normalise(model != NULL ? model : "", out);
-    if (setting[0] != '\0')
-        is_known = mt_language_normalise(setting, out);
-    if (setting[0] != '\0' && !is_known)
-        return mt_fail(err, MT_INVALID, "%s is \"%s\", expected a language code", key, setting);
-    return MT_OK;
-}
-
-static enum mt_status describe_service(struct server *server, struct mt_error *err)
-{
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(server->model);
-    const struct mt_settings *settings = server->settings;
-    struct mt_service *service = &server->service;
+    struct server *server = context;
+    enum mt_log_level level = MT_LOG_INFO;
+    mt_log_level_parse(settings->log_level, &level);
+    mt_log_set_level(level);
     server->attention_budget.limit =
         ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
-    name_model(settings->model, server->model_label);
-    *service = (struct mt_service){
-        .settings = settings,
-        .model = server->model,
-        .engine = server->engine,
+    server->drain_timeout_ms = settings->drain_timeout_ms;
+}
+
+/* ---- starting ---- */
+
+static enum mt_status create_generations(struct server *server, struct mt_error *err)
+{
+    enum mt_status status = mt_splitter_create(&server->splitter, err);
+    if (status != MT_OK)
+        return status;
+    const struct mt_service common = {
         .metrics = server->metrics,
         .attention_budget = &server->attention_budget,
         .splitter = server->splitter,
-        .model_label = server->model_label,
     };
-    enum mt_status status =
-        choose_language(settings->source_lang, mt_tokenizer_source_lang(tokenizer), "source_lang",
-                        service->source_lang, err);
-    if (status != MT_OK)
-        return status;
-    return choose_language(settings->target_lang, mt_tokenizer_target_lang(tokenizer),
-                           "target_lang", service->target_lang, err);
-}
-
-/* A wrong alignment setting is found at start, not by the first request. */
-static enum mt_status check_alignment(const struct server *server, struct mt_error *err)
-{
-    struct mt_inspection_options options = {0};
-    const struct mt_inspection_model model =
-        mt_inspection_describe_model(server->model, NULL, NULL, NULL);
-    enum mt_status status = mt_alignment_of_settings(server->settings, &options.alignment, err);
-    return status != MT_OK ? status : mt_inspection_check(&model, &options, err);
+    const struct mt_generations_options options = {
+        .common = &common,
+        .read_settings = read_settings,
+        .apply_settings = apply_settings,
+        .context = server,
+    };
+    return mt_generations_create(&options, &server->generations, err);
 }
 
 static enum mt_status create_metrics(struct server *server, struct mt_error *err)
@@ -152,43 +115,44 @@ static enum mt_status create_metrics(struct server *server, struct mt_error *err
     return mt_metrics_create(server->route_names, mt_n_routes, &server->metrics, err);
 }
 
-static enum mt_status start_http(struct server *server, struct mt_error *err)
+static enum mt_status create_http(struct server *server, const struct mt_settings *settings,
+                                  struct mt_error *err)
 {
-    const struct mt_settings *settings = server->settings;
     const struct mt_http_options options = {
-        .service = &server->service,
+        .generations = server->generations,
+        .metrics = server->metrics,
         .routes = mt_routes,
         .n_routes = mt_n_routes,
         .max_connections = (size_t)settings->max_connections,
-        .max_body_bytes = (size_t)settings->max_body_bytes,
         .header_timeout_ms = settings->header_timeout_ms,
         .body_timeout_ms = settings->body_timeout_ms,
         .idle_timeout_ms = settings->idle_timeout_ms,
-        .request_timeout_ms = settings->request_timeout_ms,
     };
-    enum mt_status status = mt_http_create(&options, &server->http, err);
-    if (status != MT_OK)
-        return status;
-    server->service.http = server->http;
+    return mt_http_create(&options, &server->http, err);
+}
+
+static enum mt_status start_http(struct server *server, struct mt_error *err)
+{
     int listen_fd = server->listener.fd;
     server->listener.fd = -1;
     return mt_http_start(server->http, listen_fd, err);
 }
 
 /* The port first: whether it is free is known at once, and clients that come early wait. */
-static enum mt_status start(struct server *server, struct mt_error *err)
+static enum mt_status start(struct server *server, struct mt_settings *settings,
+                            struct mt_error *err)
 {
-    const struct mt_settings *settings = server->settings;
-    enum mt_status status =
-        mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    enum mt_status status = mt_fault_install(err);
     if (status == MT_OK)
-        status = open_model(server, err);
+        status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
     if (status == MT_OK)
         status = create_metrics(server, err);
     if (status == MT_OK)
-        status = describe_service(server, err);
+        status = create_generations(server, err);
     if (status == MT_OK)
-        status = check_alignment(server, err);
+        status = create_http(server, settings, err);
+    if (status == MT_OK)
+        status = mt_generations_start(server->generations, settings, server->http, err);
     if (status == MT_OK)
         status = start_http(server, err);
     return status;
@@ -197,9 +161,8 @@ static enum mt_status start(struct server *server, struct mt_error *err)
 static void stop(struct server *server)
 {
     mt_http_destroy(server->http);
-    mt_engine_destroy(server->engine);
+    mt_generations_destroy(server->generations);
     mt_splitter_destroy(server->splitter);
-    mt_model_close(server->model);
     mt_metrics_destroy(server->metrics);
     free(server->route_names);
     if (server->listener.fd >= 0)
@@ -208,15 +171,18 @@ static void stop(struct server *server)
 
 static void log_start(const struct server *server, int64_t start_ms)
 {
+    struct mt_generation *generation = mt_generations_hold(server->generations);
+    const struct mt_service *service = mt_generation_service(generation);
     struct mt_engine_stats stats;
-    mt_engine_stats(server->engine, &stats);
-    mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(server->model),
-           mt_model_kernels_name(server->model));
+    mt_engine_stats(service->engine, &stats);
+    mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->model),
+           mt_model_kernels_name(service->model));
     mt_log(MT_LOG_INFO,
            "listening on %s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
-           server->listener.address, server->model_label, server->settings->precision,
+           server->listener.address, service->model_label, service->settings->precision,
            stats.n_workers, stats.n_workers == 1 ? "" : "s", stats.threads_per_worker,
            stats.threads_per_worker == 1 ? "" : "s", (long long)(now_ms() - start_ms));
+    mt_generations_let_go(server->generations, generation);
 }
 
 /* OpenBLAS starts threads when it is loaded, before anybody could block a signal in them. One that
@@ -235,9 +201,11 @@ static void block_signals(sigset_t *signals)
     sigemptyset(signals);
     sigaddset(signals, SIGTERM);
     sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -270,9 +238,10 @@ static bool drain(struct server *server, const sigset_t *signals)
         mt_http_count(server->http, &counts);
         if (counts.n_open == 0)
             return true;
-        if (waited_ms >= server->settings->drain_timeout_ms)
+        if (waited_ms >= server->drain_timeout_ms)
             return counts.n_active == 0;
-        if (await_signal(signals, DRAIN_TICK_MS) != 0)
+        int signal = await_signal(signals, DRAIN_TICK_MS);
+        if (signal != 0 && signal != SIGHUP)
             return counts.n_active == 0;
     }
 }
@@ -296,29 +265,54 @@ static bool cancel(struct server *server, const sigset_t *signals)
     return counts.n_working == 0;
 }
 
-static int serve(const struct mt_cli_command *command, const struct mt_settings *settings,
-                 int64_t start_ms)
+/* Until a signal to stop. */
+static void watch(struct server *server, const sigset_t *signals)
 {
-    struct server server = {.settings = settings, .listener.fd = -1};
-    struct mt_error err;
-    sigset_t signals;
-    block_signals(&signals);
-    if (start(&server, &err) != MT_OK) {
-        stop(&server);
-        return mt_cli_fail(command, &err);
+    while (await_signal(signals, -1) == SIGHUP) {
+        mt_log(MT_LOG_INFO, "reloading");
+        mt_generations_reload(server->generations);
     }
-    log_start(&server, start_ms);
-    await_signal(&signals, -1);
+}
 
-    bool is_complete = drain(&server, &signals);
-    if (!is_complete && !cancel(&server, &signals)) {
+static int end(struct server *server, const sigset_t *signals)
+{
+    bool is_complete = drain(server, signals);
+    int exit_code = is_complete ? MT_EXIT_OK : MT_EXIT_FAILURE;
+    if (!is_complete && !cancel(server, signals)) {
         /* Whoever still uses the model keeps us from taking it down in order. */
         mt_log(MT_LOG_ERROR, "a worker does not answer: leaving it behind");
         _exit(MT_EXIT_FAILURE);
     }
-    stop(&server);
+    if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
+        mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
+        _exit(exit_code);
+    }
+    stop(server);
     mt_log(MT_LOG_INFO, "stopped");
-    return is_complete ? MT_EXIT_OK : MT_EXIT_FAILURE;
+    return exit_code;
+}
+
+/* glibc lets blocks of up to 32 MiB into its heaps once it has seen such a block freed, and gives
+ * every thread a heap of its own: after some reloads much of them is holes. */
+static void limit_heaps(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+    mallopt(M_ARENA_MAX, MAX_HEAPS);
+}
+
+static int serve(struct server *server, struct mt_settings *settings, int64_t start_ms)
+{
+    struct mt_error err;
+    sigset_t signals;
+    limit_heaps();
+    block_signals(&signals);
+    if (start(server, settings, &err) != MT_OK) {
+        stop(server);
+        return mt_cli_fail(server->command, &err);
+    }
+    log_start(server, start_ms);
+    watch(server, &signals);
+    return end(server, &signals);
 }
 
 int mt_cmd_serve(int argc, char **argv)
@@ -329,9 +323,12 @@ int mt_cmd_serve(int argc, char **argv)
         .verb = MT_VERB_SERVE,
         .synopsis = "--model DIR [options]",
         .summary = "answer translation requests over HTTP",
-        .detail = "SIGTERM and SIGINT end it: it stops accepting, finishes what it has accepted\n"
-                  "within drain_timeout_ms, and exits with 0, or with 1 where requests were cut\n"
-                  "off. A second signal acts at once.\n",
+        .detail =
+            "SIGHUP reads settings and model again, without losing a request; if anything is\n"
+            "wrong with them, the log says so and nothing changes.\n\n"
+            "SIGTERM and SIGINT end it: it stops accepting, finishes what it has accepted\n"
+            "within drain_timeout_ms, and exits with 0, or with 1 where requests were cut\n"
+            "off. A second signal acts at once.\n",
         .needs_model = true,
     };
     struct mt_cli cli;
@@ -341,7 +338,14 @@ int mt_cmd_serve(int argc, char **argv)
     enum mt_log_level level = MT_LOG_INFO;
     mt_log_level_parse(cli.settings.log_level, &level);
     mt_log_configure(level, cli.settings.log_json);
-    exit_code = serve(&command, &cli.settings, start_ms);
+    struct server server = {
+        .command = &command,
+        .argc = argc,
+        .argv = argv,
+        .config_path = cli.config_path,
+        .listener.fd = -1,
+    };
+    exit_code = serve(&server, &cli.settings, start_ms);
     mt_cli_finish(&cli);
     return exit_code;
 }

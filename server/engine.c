@@ -1,5 +1,6 @@
 #include "server/engine.h"
 
+#include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/batch.h"
@@ -318,18 +319,6 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index,
     return MT_OK;
 }
 
-/* Signals are for the program's own threads, but those that a fault raises where it happens. */
-static void block_signals(sigset_t *old)
-{
-    sigset_t blocked;
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    sigdelset(&blocked, SIGSEGV);
-    pthread_sigmask(SIG_SETMASK, &blocked, old);
-}
-
 static enum mt_status start_workers(struct mt_engine *engine, const struct mt_model *model,
                                     size_t encode_tokens, struct mt_error *err)
 {
@@ -340,8 +329,8 @@ static enum mt_status start_workers(struct mt_engine *engine, const struct mt_mo
     engine->workers = calloc(engine->n_workers, sizeof *engine->workers);
     if (!engine->workers)
         return mt_fail_memory(err, engine->n_workers * sizeof *engine->workers, "workers");
-    sigset_t old;
-    block_signals(&old);
+    sigset_t old; /* signals are for the program's own threads */
+    mt_fault_block_others(&old);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < engine->n_workers && !status; i++)
         status = start_worker(engine, i, model, encode_tokens, err);

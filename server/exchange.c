@@ -1,8 +1,11 @@
 #include "server/exchange.h"
 
 #include "base/log.h"
+#include "config/settings.h"
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/generation.h"
+#include "server/generations.h"
 #include "server/handler.h"
 #include "server/http_gate.h"
 #include "server/metrics.h"
@@ -28,6 +31,7 @@ enum stage { STAGE_HEAD, STAGE_BODY, STAGE_RUNNING, STAGE_REPLIED };
 struct mt_exchange {
     struct mt_request request; /* the handler's view */
     struct mt_http *http;
+    struct mt_generation *generation; /* held until the reply needs it no more; then NULL */
     struct MHD_Connection *connection;
     struct mt_connection *slot;
     char *target; /* as received; request.path and query are cut out of it */
@@ -71,9 +75,10 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->slot = slot;
     exchange->query = "";
     exchange->start_ns = now_ns();
-    exchange->request.service = http->options.service;
+    exchange->generation = mt_generations_hold(http->options.generations);
+    exchange->request.service = mt_generation_service(exchange->generation);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
-    mt_metrics_request_begin(http->options.service->metrics);
+    mt_metrics_request_begin(http->options.metrics);
     mt_connections_enter(http->connections, slot, MT_PHASE_HEADER);
     return exchange;
 }
@@ -85,10 +90,23 @@ static size_t route_index(const struct mt_exchange *exchange)
     return (size_t)(exchange->route - exchange->http->options.routes);
 }
 
+/* The reply is there: the handler's state and the generation go, so that a client that reads slowly
+ * does not keep a model in memory. */
+static void settle(struct mt_exchange *exchange)
+{
+    if (exchange->is_begun && exchange->route->handler->release != NULL)
+        exchange->route->handler->release(&exchange->request);
+    exchange->is_begun = false;
+    exchange->request.service = NULL;
+    if (exchange->generation != NULL)
+        mt_generations_let_go(exchange->http->options.generations, exchange->generation);
+    exchange->generation = NULL;
+}
+
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
-    struct mt_metrics *metrics = http->options.service->metrics;
+    struct mt_metrics *metrics = http->options.metrics;
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
     double seconds = (double)(now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
@@ -97,8 +115,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
            exchange->request.method ? exchange->request.method : "?",
            exchange->route != NULL ? exchange->route->path : "(no route)", code, seconds * 1e3);
-    if (exchange->is_begun && exchange->route->handler->release != NULL)
-        exchange->route->handler->release(&exchange->request);
+    settle(exchange);
     mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
     free(exchange->request.sentences);
     mt_params_finish(&exchange->request.params);
@@ -153,10 +170,17 @@ static void reply_failure(struct mt_exchange *exchange, const struct mt_error *e
 /* Bytes that are made while they are sent. */
 #define STREAM_BLOCK_BYTES ((size_t)32 << 10)
 
+/* The strings that a stream renders may be the model's, and it lives on after the exchange. */
+struct held_stream {
+    struct mt_stream *stream;
+    struct mt_generations *generations;
+    struct mt_generation *generation;
+};
+
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
 {
     (void)position; /* MHD reads in order */
-    ssize_t n = mt_stream_read(context, buffer, n_max);
+    ssize_t n = mt_stream_read(((struct held_stream *)context)->stream, buffer, n_max);
     return n > 0    ? n
            : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM
                     : MHD_CONTENT_READER_END_WITH_ERROR;
@@ -164,24 +188,40 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 
 static void free_stream(void *context)
 {
-    mt_stream_destroy(context);
+    struct held_stream *held = context;
+    mt_stream_destroy(held->stream);
+    mt_generations_let_go(held->generations, held->generation);
+    free(held);
 }
 
-static struct MHD_Response *make_stream_response(struct mt_reply *reply)
+/* The response takes the stream over, and the exchange's hold on the generation. */
+static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
+    struct mt_reply *reply = &exchange->request.reply;
     uint64_t n_bytes = mt_stream_bytes(reply->stream);
-    struct MHD_Response *response = MHD_create_response_from_callback(
-        n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes, STREAM_BLOCK_BYTES, read_stream,
-        reply->stream, free_stream);
-    if (response != NULL)
-        reply->stream = NULL;
+    struct held_stream *held = malloc(sizeof *held);
+    if (held == NULL)
+        return NULL;
+    *held = (struct held_stream){.stream = reply->stream,
+                                 .generations = exchange->http->options.generations,
+                                 .generation = exchange->generation};
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes,
+                                          STREAM_BLOCK_BYTES, read_stream, held, free_stream);
+    if (response == NULL) {
+        free(held);
+        return NULL;
+    }
+    reply->stream = NULL;
+    exchange->generation = NULL;
     return response;
 }
 
-static struct MHD_Response *make_response(struct mt_reply *reply)
+static struct MHD_Response *make_response(struct mt_exchange *exchange)
 {
+    struct mt_reply *reply = &exchange->request.reply;
     if (reply->stream != NULL)
-        return make_stream_response(reply);
+        return make_stream_response(exchange);
     if (reply->static_body != NULL)
         return MHD_create_response_from_buffer(
             reply->static_length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
@@ -241,7 +281,7 @@ static enum MHD_Result send_reply(struct mt_exchange *exchange)
         reply_failure(exchange, &err);
     }
     mt_reply_compress(reply, header(exchange, "Accept-Encoding"));
-    struct MHD_Response *response = make_response(reply);
+    struct MHD_Response *response = make_response(exchange);
     if (response == NULL)
         return MHD_NO;
     add_headers(exchange, response);
@@ -249,6 +289,7 @@ static enum MHD_Result send_reply(struct mt_exchange *exchange)
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
     enum MHD_Result result = MHD_queue_response(exchange->connection, reply->code, response);
     MHD_destroy_response(response);
+    settle(exchange);
     return result;
 }
 
@@ -259,6 +300,11 @@ static enum MHD_Result send_failure(struct mt_exchange *exchange, const struct m
 }
 
 /* ---- the head ---- */
+
+static size_t max_body_bytes(const struct mt_exchange *exchange)
+{
+    return (size_t)exchange->request.service->settings->max_body_bytes;
+}
 
 struct header_list {
     struct mt_gate_header items[MT_MAX_HEADERS + 1];
@@ -293,7 +339,7 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
         .version = version,
         .headers = list.items,
         .n_headers = list.n,
-        .max_body_bytes = exchange->http->options.max_body_bytes,
+        .max_body_bytes = max_body_bytes(exchange),
     };
     mt_gate_check(&head, gate);
     exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;
@@ -318,6 +364,10 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     case MT_ROUTE_FOUND:
         exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
+        if (routing.route->is_folder) {
+            exchange->target[gate->path_length] = '\0';
+            exchange->request.path = exchange->target;
+        }
         exchange->keeps_body = strcmp(routing.route->method, "POST") == 0;
         return;
     case MT_ROUTE_OPTIONS:
@@ -345,7 +395,7 @@ static void refuse_surplus(struct mt_exchange *exchange)
 
 static uint64_t max_discarded(const struct mt_exchange *exchange)
 {
-    uint64_t limit_bytes = DISCARD_FACTOR * (uint64_t)exchange->http->options.max_body_bytes;
+    uint64_t limit_bytes = DISCARD_FACTOR * (uint64_t)max_body_bytes(exchange);
     return limit_bytes > MIN_DISCARD_BYTES ? limit_bytes : MIN_DISCARD_BYTES;
 }
 
@@ -361,7 +411,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     if (reply->code == 0 && mt_connection_is_surplus(exchange->slot))
         refuse_surplus(exchange);
     exchange->stage = STAGE_BODY;
-    exchange->body.limit_bytes = exchange->http->options.max_body_bytes;
+    exchange->body.limit_bytes = max_body_bytes(exchange);
     if (reply->code == 0)
         return MHD_YES;
     /* The answer is known before the body: wait for one that is short, so that the connection
@@ -440,6 +490,17 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
 
 /* ---- the work ---- */
 
+/* What the weights gave after they were damaged must not leave. */
+static bool refuse_damaged(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (mt_generation_check(exchange->generation, &err) == MT_OK)
+        return false;
+    count_rejection(exchange, MT_REJECTED_DAMAGED);
+    reply_failure(exchange, &err);
+    return true;
+}
+
 static enum MHD_Result finish_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -465,7 +526,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
 void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
 {
     exchange->has_left |= has_left;
-    mt_engine_cancel(exchange->http->options.service->engine, &exchange->job);
+    mt_engine_cancel(exchange->request.service->engine, &exchange->job);
 }
 
 /* Suspends first: the job may end before mt_engine_submit returns. */
@@ -484,7 +545,8 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     exchange->stage = STAGE_RUNNING;
     MHD_suspend_connection(exchange->connection);
     mt_connections_begin_work(http->connections, exchange->slot, exchange);
-    enum mt_status status = mt_engine_submit(http->options.service->engine, &exchange->job, &err);
+    enum mt_status status =
+        mt_engine_submit(exchange->request.service->engine, &exchange->job, &err);
     if (status == MT_OK) {
         mt_connections_watch_work(http->connections, exchange->slot, exchange->is_http_1_1);
         return MHD_YES;
@@ -508,7 +570,7 @@ static enum MHD_Result finish_work(struct mt_exchange *exchange)
     if (exchange->request.reply.code != 0)
         return send_reply(exchange);
     if (exchange->job_status == MT_OK)
-        return finish_request(exchange);
+        return refuse_damaged(exchange) ? send_reply(exchange) : finish_request(exchange);
     if (exchange->job_status == MT_TIMEOUT) {
         count_rejection(exchange, MT_REJECTED_TIMEOUT);
         mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
@@ -525,7 +587,7 @@ static enum MHD_Result finish_work(struct mt_exchange *exchange)
 /* X-Request-Timeout: seconds that the client is going to wait. */
 static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error *err)
 {
-    double limit = (double)exchange->http->options.request_timeout_ms * 1e-3;
+    double limit = (double)exchange->request.service->settings->request_timeout_ms * 1e-3;
     const char *text = header(exchange, "X-Request-Timeout");
     double seconds = limit;
     if (text != NULL && (!mt_parse_number(text, &seconds) || seconds < 0))
@@ -562,6 +624,8 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
         return send_reply(exchange);
     if (request->n_sentences == 0)
         return finish_request(exchange);
+    if (refuse_damaged(exchange))
+        return send_reply(exchange);
     return run_sentences(exchange);
 }
 

@@ -16,6 +16,8 @@
 
 struct mt_budget;
 struct mt_engine;
+struct mt_generation;
+struct mt_generations;
 struct mt_http;
 struct mt_metrics;
 struct mt_model;
@@ -23,8 +25,11 @@ struct mt_sentence;
 struct mt_settings;
 struct mt_splitter;
 
-/* What all handlers work with. Immutable while any request holds it; borrowed everywhere. */
+/* What all handlers work with. Immutable while any request holds it; borrowed everywhere. A request
+ * has the same one from its first line to its end, whatever is reloaded meanwhile. */
 struct mt_service {
+    struct mt_generation *generation; /* whose service this is */
+    struct mt_generations *generations;
     const struct mt_settings *settings;
     const struct mt_model *model;
     struct mt_engine *engine;
@@ -43,7 +48,7 @@ struct mt_service {
 struct mt_request {
     const struct mt_service *service;
     const char *method; /* "GET" for HEAD too */
-    const char *path;   /* as routed: "/translate" */
+    const char *path;   /* as routed: "/translate"; whole where the route is a folder */
     struct mt_params params;
     bool is_draining; /* the server is about to stop */
 

@@ -3,6 +3,8 @@
 #include "config/settings.h"
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/generation.h"
+#include "server/generations.h"
 #include "server/http.h"
 #include "server/metrics.h"
 
@@ -18,7 +20,8 @@ static enum mt_status finish_ready(struct mt_request *request, struct mt_error *
 {
     if (request->is_draining)
         return mt_fail(err, MT_BUSY, "the server is shutting down");
-    return finish_health(request, err);
+    enum mt_status status = mt_generation_check(request->service->generation, err);
+    return status != MT_OK ? status : finish_health(request, err);
 }
 
 const struct mt_handler mt_ready_handler = {.finish = finish_ready};
@@ -28,13 +31,17 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     const struct mt_service *service = request->service;
     struct mt_engine_stats engine;
     struct mt_connection_counts connections;
-    mt_engine_stats(service->engine, &engine);
+    struct mt_generations_counts generations;
+    mt_generations_engine_stats(service->generations, &engine);
+    mt_generations_count(service->generations, &generations);
     mt_http_count(service->http, &connections);
     const struct mt_metrics_sources sources = {
         .version = MT_VERSION,
         .model = service->model_label,
         .precision = service->settings->precision,
-        .is_ready = !request->is_draining,
+        .is_ready =
+            !request->is_draining && mt_generation_check(service->generation, NULL) == MT_OK,
+        .generations = &generations,
         .engine = &engine,
         .connections = &connections,
     };

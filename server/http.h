@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 struct mt_connection_counts;
+struct mt_generations;
 struct mt_http;
+struct mt_metrics;
 struct mt_route;
-struct mt_service;
 
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
 #define MT_CONNECTION_BYTES (48 * 1024)
@@ -32,12 +33,12 @@ struct mt_service;
 #define MT_MAX_REPLY_BYTES ((size_t)256 << 20)
 
 struct mt_http_options {
-    const struct mt_service *service; /* borrowed, like routes */
+    struct mt_generations *generations; /* borrowed, like metrics and routes; started before http */
+    struct mt_metrics *metrics;
     const struct mt_route *routes;
     size_t n_routes;
     size_t max_connections;
-    size_t max_body_bytes;
-    int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms, request_timeout_ms;
+    int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;
 };
 
 MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,

@@ -1,7 +1,6 @@
 #include "server/languages_api.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* A side whose language the model does not say takes any. */
 static bool is_served(const char *asked, const char *offered)
@@ -33,10 +32,6 @@ enum mt_status mt_languages_check(const struct mt_service *service, const char *
                                   const char *target, struct mt_language_pair *out,
                                   struct mt_error *err)
 {
-    if (strcasecmp(source, "auto") == 0)
-        return mt_fail(err, MT_INVALID,
-                       "auto is not supported: this server does not detect languages, name the "
-                       "source language");
     enum mt_status status = read_code(service, source, out->source, err);
     if (status == MT_OK)
         status = read_code(service, target, out->target, err);
@@ -49,6 +44,25 @@ enum mt_status mt_languages_check(const struct mt_service *service, const char *
         !is_served(out->target, service->target_lang))
         return refuse_pair(out, err);
     return MT_OK;
+}
+
+enum mt_status mt_languages_check_target(const struct mt_service *service, const char *target,
+                                         struct mt_language_pair *out, struct mt_error *err)
+{
+    *out = (struct mt_language_pair){0};
+    return read_code(service, target, out->target, err);
+}
+
+void mt_languages_to_detect(const struct mt_service *service, const char *target,
+                            struct mt_detect_languages *out)
+{
+    const char *from = service->source_lang, *to = service->target_lang;
+    *out = (struct mt_detect_languages){0};
+    if (!from[0] || !to[0]) /* any */
+        return;
+    out->codes[out->n++] = from;
+    if ((!target || is_served(target, to)) && strcmp(from, to) != 0)
+        out->codes[out->n++] = to;
 }
 
 /* targets in order; every language is its own target too. */

@@ -2,6 +2,7 @@
 
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/generations.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
@@ -25,7 +26,7 @@ static const char *const reasons[MT_N_REJECTIONS] = {
     [MT_REJECTED_QUEUE_FULL] = "queue_full", [MT_REJECTED_CONNECTIONS] = "too_many_connections",
     [MT_REJECTED_TIMEOUT] = "timeout",       [MT_REJECTED_CLIENT_GONE] = "client_gone",
     [MT_REJECTED_DRAINING] = "draining",     [MT_REJECTED_TOO_LARGE] = "too_large",
-    [MT_REJECTED_MALFORMED] = "malformed",
+    [MT_REJECTED_MALFORMED] = "malformed",   [MT_REJECTED_DAMAGED] = "damaged_model",
 };
 
 struct route_counters {
@@ -231,6 +232,20 @@ static void render_engine(const struct mt_metrics_sources *sources, struct mt_te
         (unsigned long long)engine->n_jobs_expired, (unsigned long long)engine->n_jobs_refused);
 }
 
+static void render_generations(const struct mt_generations_counts *counts, struct mt_text *out)
+{
+    whole(out, "generation", "gauge", "Number of the model and settings in use: 1 at the start.",
+          counts->number);
+    whole(out, "generations_alive", "gauge", "2 while requests of the former one are not done.",
+          counts->n_alive);
+    head(out, "reloads_total", "counter", "Reloads, by how they ended.");
+    mt_text_appendf(out,
+                    "attentiond_reloads_total{outcome=\"done\"} %llu\n"
+                    "attentiond_reloads_total{outcome=\"failed\"} %llu\n",
+                    (unsigned long long)counts->n_reloads,
+                    (unsigned long long)counts->n_failed_reloads);
+}
+
 static size_t resident_bytes(void)
 {
     unsigned long total = 0, resident = 0;
@@ -305,5 +320,7 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
         render_connections(sources->connections, out);
     if (sources->engine != NULL)
         render_engine(sources, out);
+    if (sources->generations != NULL)
+        render_generations(sources->generations, out);
     render_process(metrics, out);
 }

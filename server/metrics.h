@@ -15,6 +15,7 @@
 
 struct mt_connection_counts;
 struct mt_engine_stats;
+struct mt_generations_counts;
 struct mt_metrics;
 
 /* What a request is counted under that no route answers. */
@@ -29,6 +30,7 @@ enum mt_rejection {
     MT_REJECTED_DRAINING,
     MT_REJECTED_TOO_LARGE,
     MT_REJECTED_MALFORMED, /* by the gate */
+    MT_REJECTED_DAMAGED,   /* the model's files were changed under it */
     MT_N_REJECTIONS
 };
 
@@ -51,6 +53,7 @@ struct mt_metrics_sources {
     bool is_ready;
     const struct mt_engine_stats *engine;
     const struct mt_connection_counts *connections;
+    const struct mt_generations_counts *generations;
 };
 void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sources *sources,
                        struct mt_text *out);

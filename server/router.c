@@ -5,7 +5,9 @@
 
 static bool is_path(const struct mt_route *route, const char *path, size_t path_length)
 {
-    return strlen(route->path) == path_length && memcmp(route->path, path, path_length) == 0;
+    size_t length = strlen(route->path);
+    bool fits = route->is_folder ? path_length >= length : path_length == length;
+    return fits && memcmp(route->path, path, length) == 0;
 }
 
 static bool is_method(const struct mt_route *route, const char *method)

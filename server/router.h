@@ -1,5 +1,6 @@
 /*
- * Routes: which handler answers which path and method. Paths match exactly, byte for byte.
+ * Routes: which handler answers which path and method. Paths match exactly, byte for byte; a
+ * folder's matches everything below it too.
  *
  * Thread-safety: immutable.
  */
@@ -15,6 +16,7 @@ struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
     const char *path;
     const struct mt_handler *handler;
+    bool is_folder; /* path ends in '/' */
     /* Whether a body in an encoding that we do not know is refused (415). LibreTranslate's routes
      * instead take it for a request without fields, and clients see that as "missing q". */
     bool is_strict_about_type;

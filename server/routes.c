@@ -1,15 +1,19 @@
 #include "server/attention_api.h"
+#include "server/detect_api.h"
 #include "server/health_api.h"
 #include "server/languages_api.h"
 #include "server/positions_api.h"
 #include "server/router.h"
 #include "server/translate_api.h"
+#include "server/web.h"
 
 const struct mt_route mt_routes[] = {
+    {.method = "GET", .path = "/", .handler = &mt_web_handler},
     {.method = "POST",
      .path = "/attention",
      .handler = &mt_attention_handler,
      .is_strict_about_type = true},
+    {.method = "POST", .path = "/detect", .handler = &mt_detect_handler},
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .is_vital = true},
     {.method = "GET", .path = "/health/live", .handler = &mt_health_handler, .is_vital = true},
     {.method = "GET", .path = "/health/ready", .handler = &mt_ready_handler, .is_vital = true},
@@ -17,6 +21,7 @@ const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/metrics", .handler = &mt_metrics_handler, .is_vital = true},
     {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
     {.method = "POST", .path = "/translate", .handler = &mt_translate_handler},
+    {.method = "GET", .path = "/web/", .handler = &mt_web_handler, .is_folder = true},
 };
 
 const size_t mt_n_routes = sizeof mt_routes / sizeof mt_routes[0];

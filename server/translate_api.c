@@ -6,11 +6,13 @@
 #include "model/tokenizer.h"
 #include "server/alignment_trace.h"
 #include "server/decoding_params.h"
+#include "server/detect_api.h"
 #include "server/languages_api.h"
-#include "server/translation.h"
+#include "server/passage.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cjson/cJSON.h>
 
@@ -18,15 +20,21 @@
 struct text {
     const char *bytes; /* the request's */
     size_t length;
-    struct mt_translation *translation; /* NULL: blank, or not to be translated */
+    bool is_identity;             /* in the target language already */
+    struct mt_detection detected; /* where the source is "auto" */
+    struct mt_passage *passage;   /* NULL: not to be translated */
 };
 
 struct state {
     struct text *texts;
     size_t n_texts;
     bool is_array;
+    bool is_auto; /* each text's language is detected; languages.source is "" then */
     struct mt_language_pair languages;
+    bool is_html;
     struct mt_translation_options options;
+    struct mt_translation_options traced_options; /* for what has marks to be put back */
+    struct mt_alignment_trace marks;
     size_t n_alternatives;
     bool returns_scores, returns_usage, returns_alignment;
     struct mt_alignment_trace alignment;
@@ -123,13 +131,25 @@ static enum mt_status read_alternatives(const struct mt_params *params, int64_t 
     return MT_OK;
 }
 
-static enum mt_status read_format(const struct mt_params *params, struct mt_error *err)
+static enum mt_status read_format(struct state *state, const struct mt_params *params,
+                                  struct mt_error *err)
 {
     const char *format = "text";
     enum mt_status status = mt_params_string(params, "format", &format, NULL, err);
-    if (status == MT_OK && format[0] != '\0' && strcmp(format, "text") != 0)
+    state->is_html = strcmp(format, "html") == 0;
+    if (status == MT_OK && format[0] != '\0' && !state->is_html && strcmp(format, "text") != 0)
         return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
     return status;
+}
+
+/* What is about the text as a whole, and cannot be said of the pieces of a page. */
+static enum mt_status check_html(const struct state *state, struct mt_error *err)
+{
+    if (state->is_html && state->returns_alignment)
+        return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
+    if (state->is_html && state->prefix_ids != NULL)
+        return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
+    return MT_OK;
 }
 
 /* num_hypotheses counts the best one too. Where the request does not say how wide the beam is, it
@@ -220,6 +240,15 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     return status;
 }
 
+static enum mt_status read_languages(struct state *state, const struct mt_service *service,
+                                     const char *source, const char *target, struct mt_error *err)
+{
+    state->is_auto = strcasecmp(source, "auto") == 0;
+    if (state->is_auto)
+        return mt_languages_check_target(service, target, &state->languages, err);
+    return mt_languages_check(service, source, target, &state->languages, err);
+}
+
 /* In the order in which LibreTranslate complains. */
 static enum mt_status read_request(struct state *state, const struct mt_request *request,
                                    struct mt_error *err)
@@ -236,30 +265,87 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = check_sizes(state, service->settings, err);
     if (status == MT_OK)
-        status = mt_languages_check(service, source, target, &state->languages, err);
+        status = read_languages(state, service, source, target, err);
     if (status == MT_OK)
-        status = read_format(&request->params, err);
+        status = read_format(state, &request->params, err);
     if (status == MT_OK)
         status = read_options(state, request, err);
+    if (status == MT_OK)
+        status = check_html(state, err);
     return status;
 }
 
 /* ---- the work ---- */
 
+/* Sets text->is_identity, and the rules by which its sentences are found. */
+static enum mt_status settle_language(const struct mt_request *request, struct state *state,
+                                      struct text *text, struct mt_error *err)
+{
+    struct mt_detect_languages languages;
+    text->is_identity = state->languages.is_identity;
+    state->options.source_lang = state->languages.source;
+    if (!state->is_auto)
+        return MT_OK;
+    mt_languages_to_detect(request->service, state->languages.target, &languages);
+    enum mt_status status =
+        mt_detect(text->bytes, text->length, state->is_html, &languages, &text->detected, err);
+    text->is_identity = mt_language_matches(state->languages.target, text->detected.language);
+    state->options.source_lang = text->detected.language;
+    return status;
+}
+
+static enum mt_status add_sentences(struct mt_request *request,
+                                    const struct mt_translation *translation, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(translation);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status =
+            mt_request_add_sentence(request, mt_translation_part(translation, i).sentence, err);
+    return status;
+}
+
 static enum mt_status add_translation(struct mt_request *request, struct state *state,
                                       struct text *text, struct mt_error *err)
 {
-    enum mt_status status =
-        mt_translation_create(request->service->model, text->bytes, text->length, &state->options,
-                              &text->translation, err);
-    if (status == MT_OK && state->returns_alignment)
-        status = mt_alignment_trace_reserve(&state->alignment, text->translation, err);
-    if (status != MT_OK)
+    enum mt_status status = settle_language(request, state, text, err);
+    if (status != MT_OK || text->is_identity)
         return status;
-    size_t n_sentences = mt_translation_n_sentences(text->translation);
-    for (size_t i = 0; i < n_sentences && status == MT_OK; i++)
-        status = mt_request_add_sentence(request,
-                                         mt_translation_part(text->translation, i).sentence, err);
+    state->traced_options.source_lang = state->options.source_lang;
+    const struct mt_passage_options options = {
+        .plain = &state->options,
+        .traced = &state->traced_options,
+        .trace = &state->marks,
+        .is_html = state->is_html,
+        .protects = !state->returns_alignment, /* it shows what the model saw */
+        .max_html_tags = (size_t)request->service->settings->max_html_tags,
+    };
+    status = mt_passage_create(request->service->model, text->bytes, text->length, &options,
+                               &text->passage, err);
+    if (status == MT_OK && state->returns_alignment)
+        status = mt_alignment_trace_reserve(&state->alignment,
+                                            mt_passage_translation(text->passage, 0), err);
+    size_t n = status == MT_OK ? mt_passage_n_translations(text->passage) : 0;
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status = add_sentences(request, mt_passage_translation(text->passage, i), err);
+    return status;
+}
+
+/* Line feeds are the line breaks of html, and stay only between sentences. */
+static enum mt_status prepare_options(struct mt_request *request, struct state *state,
+                                      struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (state->is_html && state->options.split == MT_SPLIT_OFF)
+        state->options.split = MT_SPLIT_NEWLINES;
+    state->options.splitter = request->service->splitter;
+    if (state->returns_alignment)
+        status =
+            mt_alignment_trace_begin(&state->alignment, request->service, &state->options, err);
+    state->traced_options = state->options;
+    if (status == MT_OK)
+        status =
+            mt_alignment_trace_begin(&state->marks, request->service, &state->traced_options, err);
     return status;
 }
 
@@ -270,13 +356,8 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
     enum mt_status status = read_request(state, request, err);
-    if (status != MT_OK || state->languages.is_identity)
-        return status;
-    if (state->returns_alignment)
-        status =
-            mt_alignment_trace_begin(&state->alignment, request->service, &state->options, err);
-    state->options.splitter = request->service->splitter;
-    state->options.source_lang = state->languages.source;
+    if (status == MT_OK)
+        status = prepare_options(request, state, err);
     for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
         status = add_translation(request, state, &state->texts[i], err);
     return status;
@@ -314,7 +395,7 @@ static enum mt_status add_variant(struct variants *variants, const struct text *
                                   struct mt_error *err)
 {
     struct mt_text rendering = {0};
-    enum mt_status status = mt_translation_render(text->translation, rank, &rendering, err);
+    enum mt_status status = mt_passage_render(text->passage, rank, &rendering, err);
     if (status == MT_OK)
         status = mt_text_check(&rendering, "a translation", err);
     if (status != MT_OK || is_known(variants, &rendering)) {
@@ -322,7 +403,7 @@ static enum mt_status add_variant(struct variants *variants, const struct text *
         return status;
     }
     variants->texts[variants->n] = rendering;
-    variants->scores[variants->n++] = mt_translation_score(text->translation, rank);
+    variants->scores[variants->n++] = mt_passage_score(text->passage, rank);
     return MT_OK;
 }
 
@@ -331,14 +412,14 @@ static enum mt_status collect(const struct state *state, const struct text *text
 {
     *out = (struct variants){0};
     enum mt_status status = MT_OK;
-    if (text->translation == NULL || mt_translation_n_sentences(text->translation) == 0) {
+    if (text->passage == NULL || mt_passage_is_blank(text->passage)) {
         /* Blank texts become empty, as everywhere in this trade. */
-        if (state->languages.is_identity)
+        if (text->is_identity)
             mt_text_append(&out->texts[0], text->bytes, text->length);
         out->n = 1;
         return mt_text_check(&out->texts[0], "a translation", err);
     }
-    size_t n_ranks = mt_translation_n_ranks(text->translation);
+    size_t n_ranks = mt_passage_n_ranks(text->passage);
     for (size_t i = 0; i < n_ranks && out->n <= n_alternatives && status == MT_OK; i++)
         status = add_variant(out, text, i, err);
     if (status != MT_OK)
@@ -398,10 +479,10 @@ static void write_usage(struct mt_json_writer *writer, const struct state *state
 {
     size_t n_source = 0, n_target = 0;
     for (size_t i = 0; i < state->n_texts; i++) {
-        if (state->texts[i].translation == NULL)
+        if (state->texts[i].passage == NULL)
             continue;
-        n_source += mt_translation_n_source_tokens(state->texts[i].translation);
-        n_target += mt_translation_n_target_tokens(state->texts[i].translation);
+        n_source += mt_passage_n_source_tokens(state->texts[i].passage);
+        n_target += mt_passage_n_target_tokens(state->texts[i].passage);
     }
     mt_json_key(writer, "usage");
     mt_json_begin_object(writer);
@@ -410,6 +491,47 @@ static void write_usage(struct mt_json_writer *writer, const struct state *state
     mt_json_key(writer, "target_tokens");
     mt_json_integer(writer, (int64_t)n_target);
     mt_json_end_object(writer);
+}
+
+static void write_detected(struct mt_json_writer *writer, const struct state *state)
+{
+    mt_json_key(writer, "detectedLanguage");
+    if (state->is_array)
+        mt_json_begin_array(writer);
+    for (size_t i = 0; i < state->n_texts; i++)
+        mt_detection_write(writer, &state->texts[i].detected);
+    if (state->is_array)
+        mt_json_end_array(writer);
+}
+
+/* All placeholders of all texts that did not survive. */
+struct lost {
+    struct mt_json_writer *writer;
+    bool has_any;
+};
+
+static void write_lost_one(void *context, const char *bytes, size_t length)
+{
+    struct lost *lost = context;
+    if (!lost->has_any) {
+        mt_json_key(lost->writer, "placeholders_lost");
+        mt_json_begin_array(lost->writer);
+    }
+    lost->has_any = true;
+    mt_json_string(lost->writer, bytes, length);
+}
+
+static enum mt_status write_lost(struct mt_json_writer *writer, const struct state *state,
+                                 struct mt_error *err)
+{
+    struct lost lost = {.writer = writer};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        if (state->texts[i].passage != NULL)
+            status = mt_passage_find_lost(state->texts[i].passage, write_lost_one, &lost, err);
+    if (lost.has_any)
+        mt_json_end_array(writer);
+    return status;
 }
 
 /* For every text its words' links; none where nothing was translated. */
@@ -421,8 +543,10 @@ static enum mt_status write_alignment(struct mt_json_writer *writer, const struc
     if (state->is_array)
         mt_json_begin_array(writer);
     for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        status =
-            mt_alignment_trace_write(&state->alignment, state->texts[i].translation, writer, err);
+        status = mt_alignment_trace_write(
+            &state->alignment,
+            state->texts[i].passage ? mt_passage_translation(state->texts[i].passage, 0) : NULL,
+            writer, err);
     if (state->is_array)
         mt_json_end_array(writer);
     return status;
@@ -441,6 +565,10 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         status = write_alignment(&writer, state, err);
     if (status == MT_OK && n > 0)
         status = write_member(&writer, state, "alternatives", n, write_alternatives, err);
+    if (status == MT_OK && state->is_auto)
+        write_detected(&writer, state);
+    if (status == MT_OK)
+        status = write_lost(&writer, state, err);
     if (status == MT_OK && state->returns_scores)
         status = write_member(&writer, state, "scores", n, write_scores, err);
     if (status == MT_OK)
@@ -459,8 +587,9 @@ static void release(struct mt_request *request)
     if (state == NULL)
         return;
     for (size_t i = 0; i < state->n_texts; i++)
-        mt_translation_destroy(state->texts[i].translation);
+        mt_passage_destroy(state->texts[i].passage);
     mt_alignment_trace_finish(&state->alignment);
+    mt_alignment_trace_finish(&state->marks);
     mt_token_list_finish(&state->prefix);
     free(state->prefix_ids);
     free(state->texts);

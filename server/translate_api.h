@@ -2,9 +2,10 @@
  * POST /translate: LibreTranslate's contract, and our options under their CTranslate2 names.
  *
  *   q             string, or array of strings: one batch, one reply
- *   source        language code
+ *   source        language code, or "auto": then each text's is detected, and the reply has
+ *                 "detectedLanguage": {"confidence", "language"}, one per text
  *   target        language code
- *   format        "text"
+ *   format        "text", or "html" (markup.h): what is to be read is translated, markup stays
  *   alternatives  further translations wanted, default 0
  *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
  *   target_prefix text that the translation of a single q begins with; no splitting then
@@ -13,6 +14,9 @@
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
+ *
+ * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
+ * list that is there only then. With alignment they are text like any other.
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */

@@ -11,7 +11,7 @@
 #include "server/handler.h"
 
 struct mt_web_file {
-    const char *path; /* as routed: "/", "/web/style.css" */
+    const char *path; /* "/", "/web/style.css" */
     const char *content_type;
     const unsigned char *bytes;
     size_t length;

@@ -144,3 +144,30 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
     else if (n)
         memcpy(out, in, n * sizeof *out);
 }
+
+/* Of a block, so that the compiler can look at many numbers at once: the comparison of bits needs
+ * no branch. */
+static bool is_finite_block(const float *numbers, size_t n)
+{
+    uint32_t n_bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        n_bad += (bits & 0x7F800000u) == 0x7F800000u;
+    }
+    return n_bad == 0;
+}
+
+size_t mt_find_not_finite(const float *numbers, size_t n)
+{
+    const size_t block = 4096;
+    for (size_t at = 0; at < n; at += block) {
+        size_t length = n - at < block ? n - at : block;
+        if (is_finite_block(numbers + at, length))
+            continue;
+        while (is_finite_block(numbers + at, 1))
+            at++;
+        return at;
+    }
+    return n;
+}

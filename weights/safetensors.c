@@ -498,8 +498,14 @@ enum mt_status mt_safetensors_open_memory(const void *bytes, size_t length, cons
 enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                    struct mt_error *err)
 {
+    return mt_safetensors_load(path, MT_LOAD_MMAP, out, err);
+}
+
+enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
+                                   struct mt_safetensors **out, struct mt_error *err)
+{
     struct mt_mapping mapping;
-    enum mt_status status = mt_mapping_open(path, &mapping, err);
+    enum mt_status status = mt_mapping_open(path, mode, &mapping, err);
     if (status)
         return status;
     status = mt_safetensors_open_memory(mapping.bytes, mapping.length, path, out, err);
@@ -509,6 +515,11 @@ enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out
     }
     (*out)->mapping = mapping;
     return MT_OK;
+}
+
+enum mt_status mt_safetensors_check(const struct mt_safetensors *file, struct mt_error *err)
+{
+    return mt_mapping_check(&file->mapping, err);
 }
 
 void mt_safetensors_close(struct mt_safetensors *file)

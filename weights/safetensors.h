@@ -15,7 +15,7 @@
 #ifndef MT_WEIGHTS_SAFETENSORS_H
 #define MT_WEIGHTS_SAFETENSORS_H
 
-#include "base/status.h"
+#include "base/file.h"
 #include "weights/dtype.h"
 
 #include <stdbool.h>
@@ -38,12 +38,20 @@ struct mt_tensor {
 
 struct mt_safetensors;
 
-/* Maps and checks the file. MT_NOT_FOUND, MT_IO, MT_FORMAT (broken), MT_LIMIT, MT_UNSUPPORTED (a
- * dtype that we do not know). */
+/* Maps and checks the file (its form; mt_safetensors_check is about later). MT_NOT_FOUND, MT_IO,
+ * MT_FORMAT (broken), MT_LIMIT, MT_UNSUPPORTED (a dtype that we do not know). */
 MT_MUST_CHECK enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                                  struct mt_error *err);
 
-/* The same over bytes that the caller keeps alive and unchanged. path is for messages. */
+/* The same, with a choice of how the file gets into memory. */
+MT_MUST_CHECK enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
+                                                 struct mt_safetensors **out, struct mt_error *err);
+
+/* Whether the file is still what was opened: see mt_mapping_check. */
+MT_MUST_CHECK enum mt_status mt_safetensors_check(const struct mt_safetensors *file,
+                                                  struct mt_error *err);
+
+/* As open, over bytes that the caller keeps alive and unchanged. path is for messages. */
 MT_MUST_CHECK enum mt_status mt_safetensors_open_memory(const void *bytes, size_t length,
                                                         const char *path,
                                                         struct mt_safetensors **out,

@@ -47,10 +47,12 @@ MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t at[8]
     const float *q = a->q + head;
     size_t i = 0, rest = a->d_k % MT_LANES;
     __m256 sums[8];
+    MT_UNROLL
     for (size_t j = 0; j < n_keys; j++)
         sums[j] = _mm256_setzero_ps();
     for (; i + MT_LANES <= a->d_k; i += MT_LANES) {
         __m256 x = _mm256_loadu_ps(q + i);
+        MT_UNROLL
         for (size_t j = 0; j < n_keys; j++)
             sums[j] = _mm256_fmadd_ps(x, load_kv(a->keys, at[j] + head + i, is_f16), sums[j]);
     }
@@ -66,6 +68,7 @@ MT_INLINE void prefetch_values(const struct mt_attend *a, size_t head, const siz
                                size_t n_keys, bool is_f16)
 {
     size_t bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    MT_UNROLL
     for (size_t j = 0; j < n_keys; j++) {
         const char *v = (const char *)a->values + (at[j] + head) * bytes;
         for (size_t i = 0; i < a->d_k * bytes; i += 64)
@@ -79,6 +82,7 @@ MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bo
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
     size_t at[8];
+    MT_UNROLL
     for (size_t j = 0; j < n_keys; j++)
         at[j] = offset_of(a, mt_size_min(t + j, a->n - 1));
     for (size_t h = 0; h < a->n_heads; h++) {
@@ -139,15 +143,18 @@ MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, 
                      bool is_f16)
 {
     __m256 sums[8];
+    MT_UNROLL
     for (size_t j = 0; j < n_registers; j++)
         sums[j] = _mm256_setzero_ps();
     for (size_t t = 0; t < a->n; t++) {
         __m256 weight = _mm256_broadcast_ss(weights + t);
         size_t at = offset_of(a, t) + i;
+        MT_UNROLL
         for (size_t j = 0; j < n_registers; j++)
             sums[j] =
                 _mm256_fmadd_ps(weight, load_kv(a->values, at + j * MT_LANES, is_f16), sums[j]);
     }
+    MT_UNROLL
     for (size_t j = 0; j < n_registers; j++)
         _mm256_storeu_ps(a->out + i + j * MT_LANES, sums[j]);
 }

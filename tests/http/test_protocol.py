@@ -127,7 +127,7 @@ class Protocol(unittest.TestCase):
 
     def test_unknown_paths(self):
         for path in ("/nowhere", "/translate/", "/Translate", "//translate", "/translate%20",
-                     "/trans%6Cate", "/./translate", "/health/../translate", "/"):
+                     "/trans%6Cate", "/./translate", "/health/../translate", "/web", "/web/../translate"):
             received = self.answers(get(path, CLOSE), 404)
             self.assertIn(b'{"error":', received)
 

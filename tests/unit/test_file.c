@@ -64,7 +64,7 @@ START_TEST(what_is_written_is_read_and_mapped)
     free(bytes);
 
     struct mt_mapping mapping;
-    ck_assert_int_eq(mt_mapping_open(path, &mapping, NULL), MT_OK);
+    ck_assert_int_eq(mt_mapping_open(path, MT_LOAD_MMAP, &mapping, NULL), MT_OK);
     ck_assert_uint_eq(mapping.length, 7);
     unlink(path); /* the mapping stays */
     ck_assert_mem_eq(mapping.bytes, content, 7);
@@ -84,7 +84,7 @@ START_TEST(empty_files_are_files)
     ck_assert_str_eq(bytes, "");
     free(bytes);
     struct mt_mapping mapping = {.length = 99};
-    ck_assert_int_eq(mt_mapping_open(path, &mapping, NULL), MT_OK);
+    ck_assert_int_eq(mt_mapping_open(path, MT_LOAD_MMAP, &mapping, NULL), MT_OK);
     ck_assert_uint_eq(mapping.length, 0);
     ck_assert_ptr_null(mapping.bytes);
     mt_mapping_close(&mapping);
@@ -111,7 +111,7 @@ START_TEST(what_is_absent_is_not_found)
     char *path = inside("absent"), *below = inside("absent/file"), *bytes;
     ck_assert_int_eq(mt_file_read(path, 9, &bytes, NULL, &err), MT_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, "absent: cannot open: No such file"));
-    ck_assert_int_eq(mt_mapping_open(below, &mapping, &err), MT_NOT_FOUND);
+    ck_assert_int_eq(mt_mapping_open(below, MT_LOAD_MMAP, &mapping, &err), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(path), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(directory), MT_OK);
     free(path);
@@ -125,7 +125,7 @@ START_TEST(only_regular_files_are_opened)
     struct mt_error err;
     struct mt_mapping mapping;
     char *fifo = inside("fifo"), *bytes;
-    ck_assert_int_eq(mt_mapping_open(directory, &mapping, &err), MT_IO);
+    ck_assert_int_eq(mt_mapping_open(directory, MT_LOAD_MMAP, &mapping, &err), MT_IO);
     ck_assert_ptr_nonnull(strstr(err.message, "expected a regular file, found a directory"));
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     ck_assert_int_eq(mt_file_read(fifo, 9, &bytes, NULL, &err), MT_IO);
@@ -139,7 +139,7 @@ START_TEST(writing_replaces_the_whole_file_and_leaves_nothing_else)
     size_t before = count_files();
     char *path = write_bytes("replaced", "a long first version", 20), *bytes;
     struct mt_mapping old;
-    ck_assert_int_eq(mt_mapping_open(path, &old, NULL), MT_OK);
+    ck_assert_int_eq(mt_mapping_open(path, MT_LOAD_MMAP, &old, NULL), MT_OK);
     ck_assert_int_eq(mt_file_write(path, "short", 5, NULL), MT_OK);
     ck_assert_mem_eq(old.bytes, "a long first version", 20);
     mt_mapping_close(&old);

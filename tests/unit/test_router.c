@@ -5,9 +5,8 @@
 #include <string.h>
 
 static const struct mt_route routes[] = {
-    {.method = "GET", .path = "/"},
-    {.method = "GET", .path = "/both"},
-    {.method = "POST", .path = "/both"},
+    {.method = "GET", .path = "/"},      {.method = "GET", .path = "/both"},
+    {.method = "POST", .path = "/both"}, {.method = "GET", .path = "/files/", .is_folder = true},
     {.method = "POST", .path = "/post"},
 };
 
@@ -19,9 +18,15 @@ static const struct {
 } cases[] = {
     {"GET", "/", MT_ROUTE_FOUND, 0, "GET, HEAD, OPTIONS"},
     {"HEAD", "/", MT_ROUTE_FOUND, 0, "GET, HEAD, OPTIONS"},
-    {"POST", "/post", MT_ROUTE_FOUND, 3, "POST, OPTIONS"},
+    {"POST", "/post", MT_ROUTE_FOUND, 4, "POST, OPTIONS"},
     {"GET", "/both", MT_ROUTE_FOUND, 1, "GET, HEAD, POST, OPTIONS"},
     {"POST", "/both", MT_ROUTE_FOUND, 2, "GET, HEAD, POST, OPTIONS"},
+    {"GET", "/files/a.js", MT_ROUTE_FOUND, 3, "GET, HEAD, OPTIONS"},
+    {"GET", "/files/a/b", MT_ROUTE_FOUND, 3, "GET, HEAD, OPTIONS"},
+    {"GET", "/files/", MT_ROUTE_FOUND, 3, "GET, HEAD, OPTIONS"},
+    {"GET", "/files", MT_ROUTE_UNKNOWN, -1, ""},
+    {"GET", "/filesa", MT_ROUTE_UNKNOWN, -1, ""},
+    {"POST", "/files/a.js", MT_ROUTE_WRONG_METHOD, -1, "GET, HEAD, OPTIONS"},
     {"OPTIONS", "/both", MT_ROUTE_OPTIONS, -1, "GET, HEAD, POST, OPTIONS"},
     {"OPTIONS", "*", MT_ROUTE_OPTIONS, -1, "GET, HEAD, POST, OPTIONS"},
     {"GET", "/post", MT_ROUTE_WRONG_METHOD, -1, "POST, OPTIONS"},

@@ -1,0 +1,231 @@
+#include "server/marked.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+bool mt_is_word_char(uint32_t code_point)
+{
+    return u_isalnum((UChar32)code_point) ||
+           u_hasBinaryProperty((UChar32)code_point, UCHAR_ALPHABETIC);
+}
+
+void mt_marked_init(struct mt_marked *marked)
+{
+    *marked = (struct mt_marked){.open = MT_NO_MARK, .pending = MT_NO_MARK};
+    mt_text_append(&marked->text, "", 0);
+    mt_text_append(&marked->strings, "", 0);
+}
+
+void mt_marked_finish(struct mt_marked *marked)
+{
+    mt_text_finish(&marked->text);
+    mt_text_finish(&marked->strings);
+    free(marked->marks);
+    *marked = (struct mt_marked){0};
+}
+
+static struct mt_range keep_string(struct mt_marked *marked, const char *bytes, size_t length)
+{
+    size_t begin = marked->strings.length;
+    mt_text_append(&marked->strings, bytes, length);
+    return (struct mt_range){begin, marked->strings.length};
+}
+
+/* NULL, and the status says why, where there is no memory. */
+static struct mt_mark *add(struct mt_marked *marked, enum mt_mark_kind kind, const char *opening,
+                           size_t length)
+{
+    if (marked->status)
+        return NULL;
+    if (marked->n == marked->capacity) {
+        size_t capacity = mt_size_max(8, marked->capacity * 2);
+        struct mt_mark *marks = realloc(marked->marks, capacity * sizeof *marks);
+        if (!marks) {
+            marked->status = MT_MEMORY;
+            return NULL;
+        }
+        marked->marks = marks;
+        marked->capacity = capacity;
+    }
+    struct mt_mark *mark = &marked->marks[marked->n++];
+    *mark = (struct mt_mark){.kind = kind,
+                             .begin = marked->text.length,
+                             .end = marked->text.length,
+                             .parent = marked->open,
+                             .opening = keep_string(marked, opening, length)};
+    return mark;
+}
+
+static bool ends_in_blank(const struct mt_text *text)
+{
+    return text->length > 0 && text->bytes[text->length - 1] == ' ';
+}
+
+/* The blank before a point goes; spans that began behind it begin where it was. */
+static void take_blank(struct mt_marked *marked)
+{
+    size_t length = --marked->text.length;
+    marked->text.bytes[length] = '\0';
+    for (size_t i = marked->n; i-- > 0 && marked->marks[i].end > length;) {
+        marked->marks[i].end = length;
+        marked->marks[i].begin = mt_size_min(marked->marks[i].begin, length);
+    }
+}
+
+void mt_marked_trim(struct mt_marked *marked)
+{
+    while (ends_in_blank(&marked->text))
+        take_blank(marked);
+}
+
+/* A word follows points that took its blank: it gets it back, and they lead it. */
+static void give_back_blank(struct mt_marked *marked)
+{
+    bool took = false;
+    for (size_t i = marked->pending; i < marked->n; i++)
+        took = took || marked->marks[i].took_blank;
+    if (took)
+        mt_text_append(&marked->text, " ", 1);
+    for (size_t i = marked->pending; i < marked->n; i++) {
+        struct mt_mark *mark = &marked->marks[i];
+        mark->leads = took || mark->leads;
+        mark->took_blank = false;
+        if (took && mark->begin + 1 == marked->text.length) {
+            mark->end = marked->text.length;
+            mark->begin = marked->text.length;
+        }
+    }
+}
+
+/* Text follows points: settles where their blanks go. Returns how many bytes of it to leave out. */
+static size_t settle_points(struct mt_marked *marked, const char *bytes)
+{
+    size_t n_left_out = 0;
+    if (*bytes == ' ' && marked->text.length == 0) {
+        marked->marks[marked->n - 1].had_blank_after = true;
+        n_left_out = 1;
+    } else if (mt_is_word_char(mt_utf8_decode(bytes))) {
+        give_back_blank(marked);
+    }
+    marked->pending = MT_NO_MARK;
+    return n_left_out;
+}
+
+void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length)
+{
+    size_t from = 0;
+    if (length == 0 || marked->status)
+        return;
+    if (marked->pending != MT_NO_MARK)
+        from = settle_points(marked, bytes);
+    mt_text_append(&marked->text, bytes + from, length - from);
+}
+
+void mt_marked_open(struct mt_marked *marked, const char *opening, size_t length)
+{
+    if (add(marked, MT_MARK_SPAN, opening, length))
+        marked->open = marked->n - 1;
+}
+
+void mt_marked_close(struct mt_marked *marked, const char *closing, size_t length)
+{
+    if (marked->status || marked->open == MT_NO_MARK)
+        return;
+    struct mt_mark *mark = &marked->marks[marked->open];
+    mark->closing = keep_string(marked, closing, length);
+    mark->end = mt_size_max(mark->begin, marked->text.length);
+    marked->open = mark->parent;
+}
+
+void mt_marked_point(struct mt_marked *marked, const char *content, size_t length)
+{
+    bool takes_blank = ends_in_blank(&marked->text);
+    if (marked->status)
+        return;
+    if (takes_blank)
+        take_blank(marked);
+    struct mt_mark *mark = add(marked, MT_MARK_POINT, content, length);
+    if (!mark)
+        return;
+    mark->took_blank = takes_blank;
+    if (marked->pending == MT_NO_MARK)
+        marked->pending = marked->n - 1;
+}
+
+void mt_marked_break(struct mt_marked *marked, const char *content, size_t length)
+{
+    marked->pending = MT_NO_MARK;
+    struct mt_mark *mark = add(marked, MT_MARK_BREAK, content, length);
+    mt_text_append(&marked->text, "\n", 1);
+    if (mark)
+        mark->end = marked->text.length;
+}
+
+static bool ends_in_word(const struct mt_text *text)
+{
+    return text->length > 0 && mt_is_word_char(mt_utf8_decode(
+                                   text->bytes + mt_previous_char(text->bytes, text->length)));
+}
+
+void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
+                        size_t length)
+{
+    if (marked->pending != MT_NO_MARK)
+        settle_points(marked, word);
+    if (ends_in_word(&marked->text))
+        mt_text_append(&marked->text, " ", 1);
+    struct mt_mark *mark = add(marked, MT_MARK_STAND_IN, content, length);
+    mt_text_append_string(&marked->text, word);
+    if (mark)
+        mark->end = marked->text.length;
+}
+
+enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)
+{
+    if (marked->status)
+        return mt_fail_memory(err, marked->capacity * sizeof *marked->marks, "marks of a text");
+    enum mt_status status = mt_text_check(&marked->text, "a text", err);
+    return status ? status : mt_text_check(&marked->strings, "a text's markup", err);
+}
+
+static bool has_word_in(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+bool mt_marked_has_words(const struct mt_marked *marked)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind != MT_MARK_STAND_IN)
+            continue;
+        if (has_word_in(marked->text.bytes, at, mark->begin))
+            return true;
+        at = mark->end;
+    }
+    return has_word_in(marked->text.bytes, at, marked->text.length);
+}
+
+bool mt_marked_is_plain(const struct mt_marked *marked)
+{
+    const struct mt_text *text = &marked->text;
+    struct mt_range inner = mt_range_trim(text->bytes, 0, text->length);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        bool is_all = mark->begin <= inner.begin && mark->end >= inner.end;
+        bool is_end = mark->end <= inner.begin || mark->begin >= inner.end;
+        bool is_known = mark->kind == MT_MARK_BREAK || (mark->kind == MT_MARK_SPAN && is_all) ||
+                        (mark->kind == MT_MARK_POINT && is_end);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,48 @@
+/*
+ * What markup.c and its helpers share: the tree of a text, and writing parts of it as they were.
+ * Nobody else includes this.
+ */
+#ifndef MT_SERVER_MARKUP_STATE_H
+#define MT_SERVER_MARKUP_STATE_H
+
+#include "base/text.h"
+
+#include <gumbo.h>
+#include <setjmp.h>
+
+/* What gumbo built; its memory is given back at once. */
+struct mt_html_tree {
+    GumboOutput *output;
+    struct block *blocks; /* gumbo's memory */
+    size_t n_bytes;
+    jmp_buf out; /* where to go when it ends */
+    enum mt_status status;
+};
+
+/* Zero-initialise the tree; the caller finishes it on failure too. MT_LIMIT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_html_parse(const char *html, size_t length,
+                                           struct mt_html_tree *tree, struct mt_error *err);
+void mt_html_finish(struct mt_html_tree *tree);
+
+/* Elements that have no end, and those whose content is no HTML. */
+bool mt_html_is_void(const GumboNode *element);
+bool mt_html_is_raw_text(const GumboNode *element);
+
+/* Start tag as it was, and made well-formed if it was not; end tag, made up where there was none.
+ * Nothing for what the parser thought up itself. */
+void mt_html_write_start(const GumboNode *element, struct mt_text *out);
+void mt_html_write_end(const GumboNode *element, struct mt_text *out);
+
+/* Everything as it was. */
+void mt_html_write_node(const GumboNode *node, struct mt_text *out);
+
+/* The children; NULL for what has none. */
+const GumboVector *mt_html_children(const GumboNode *node);
+
+/* &, <, > as entities. */
+void mt_html_escape(const char *bytes, size_t length, struct mt_text *out);
+
+/* Bytes of an entity with its semicolon at source[at], or 0. */
+size_t mt_html_entity(const char *source, size_t length, size_t at);
+
+#endif

@@ -1,0 +1,429 @@
+#include "server/passage.h"
+
+#include "base/size.h"
+#include "server/markup.h"
+#include "server/placement.h"
+#include "server/protect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct part {
+    const struct mt_marked *marked;     /* NULL: the text as it is */
+    struct mt_marked own;               /* what marked points to, in plain text */
+    struct mt_range range;              /* in plain text: its bytes */
+    struct mt_translation *translation; /* NULL: nothing to translate, it stays */
+    bool is_traced;
+    bool has_links;
+    struct mt_word_links links; /* of rank 0 */
+};
+
+struct mt_passage {
+    const char *text; /* the caller's */
+    size_t length;
+    struct mt_markup *markup; /* NULL: plain text */
+    struct part *parts;
+    size_t n, capacity;
+    struct mt_alignment_trace *trace;
+};
+
+struct maker {
+    struct mt_passage *passage;
+    const struct mt_model *model;
+    const struct mt_passage_options *options;
+};
+
+/* ---- taking apart ---- */
+
+static enum mt_status add_part(struct mt_passage *passage, struct part **out, struct mt_error *err)
+{
+    if (passage->n == passage->capacity) {
+        size_t capacity = mt_size_max(1, passage->capacity * 2);
+        struct part *parts = realloc(passage->parts, capacity * sizeof *parts);
+        if (!parts)
+            return mt_fail_memory(err, capacity * sizeof *parts, "parts of a text");
+        for (size_t i = 0; i < passage->n; i++) /* they point into themselves */
+            if (parts[i].marked && !passage->markup)
+                parts[i].marked = &parts[i].own;
+        passage->parts = parts;
+        passage->capacity = capacity;
+    }
+    *out = &passage->parts[passage->n++];
+    **out = (struct part){0};
+    return MT_OK;
+}
+
+static enum mt_status create_traced(struct maker *maker, struct part *part, const char *text,
+                                    size_t length, struct mt_error *err)
+{
+    enum mt_status status = mt_translation_create(maker->model, text, length,
+                                                  maker->options->traced, &part->translation, err);
+    if (status)
+        return status;
+    status = mt_alignment_trace_reserve(maker->passage->trace, part->translation, err);
+    if (status) {
+        mt_translation_destroy(part->translation);
+        part->translation = NULL;
+    }
+    part->is_traced = status == MT_OK;
+    return status;
+}
+
+static enum mt_status translate(struct maker *maker, struct part *part, const char *text,
+                                size_t length, struct mt_error *err)
+{
+    bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
+    enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
+    if (status != MT_LIMIT)
+        return status;
+    return mt_translation_create(maker->model, text, length, maker->options->plain,
+                                 &part->translation, err);
+}
+
+static enum mt_status translate_marked(struct maker *maker, struct part *part, struct mt_error *err)
+{
+    const struct mt_text *text = &part->marked->text;
+    if (!mt_marked_has_words(part->marked))
+        return MT_OK;
+    return translate(maker, part, text->bytes, text->length, err);
+}
+
+static enum mt_status take_html(struct maker *maker, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    struct mt_stand_ins stand_ins;
+    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
+    const struct mt_markup_options options = {.stand_ins = &stand_ins,
+                                              .protects = maker->options->protects,
+                                              .max_tags = maker->options->max_html_tags};
+    enum mt_status status =
+        mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
+    size_t n = status ? 0 : mt_markup_n_segments(passage->markup);
+    for (size_t i = 0; i < n && !status; i++) {
+        struct part *part;
+        status = add_part(passage, &part, err);
+        if (status)
+            break;
+        part->marked = mt_markup_segment(passage->markup, i);
+        status = translate_marked(maker, part, err);
+    }
+    return status;
+}
+
+static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    struct mt_stand_ins stand_ins;
+    enum mt_status status = MT_OK;
+    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
+    for (size_t from = 0; from < passage->length && !status;) {
+        struct part *part;
+        status = add_part(passage, &part, err);
+        if (status)
+            break;
+        mt_marked_init(&part->own);
+        part->marked = &part->own;
+        size_t end =
+            mt_protect_append(&part->own, &stand_ins, passage->text, passage->length, from);
+        part->range = (struct mt_range){from, end};
+        from = end;
+        status = mt_marked_check(&part->own, err);
+        if (!status)
+            status = translate_marked(maker, part, err);
+    }
+    return status;
+}
+
+static enum mt_status take_plain(struct maker *maker, struct mt_error *err)
+{
+    struct part *part;
+    enum mt_status status = add_part(maker->passage, &part, err);
+    if (status)
+        return status;
+    return translate(maker, part, maker->passage->text, maker->passage->length, err);
+}
+
+enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
+                                 const struct mt_passage_options *options, struct mt_passage **out,
+                                 struct mt_error *err)
+{
+    struct mt_passage *passage = calloc(1, sizeof *passage);
+    if (!passage)
+        return mt_fail_memory(err, sizeof *passage, "a text");
+    *passage = (struct mt_passage){.text = text, .length = length, .trace = options->trace};
+    struct maker maker = {.passage = passage, .model = model, .options = options};
+    bool has_placeholders =
+        options->protects && mt_protect_find(text, length, 0).kind != MT_PROTECTED_NOTHING;
+    enum mt_status status = options->is_html   ? take_html(&maker, err)
+                            : has_placeholders ? take_protected(&maker, err)
+                                               : take_plain(&maker, err);
+    if (status) {
+        mt_passage_destroy(passage);
+        return status;
+    }
+    *out = passage;
+    return MT_OK;
+}
+
+void mt_passage_destroy(struct mt_passage *passage)
+{
+    if (!passage)
+        return;
+    for (size_t i = 0; i < passage->n; i++) {
+        mt_translation_destroy(passage->parts[i].translation);
+        mt_word_links_finish(&passage->parts[i].links);
+        mt_marked_finish(&passage->parts[i].own);
+    }
+    free(passage->parts);
+    mt_markup_destroy(passage->markup);
+    free(passage);
+}
+
+size_t mt_passage_n_translations(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        n += passage->parts[i].translation != NULL;
+    return n;
+}
+
+struct mt_translation *mt_passage_translation(const struct mt_passage *passage, size_t index)
+{
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation && index-- == 0)
+            return passage->parts[i].translation;
+    return NULL;
+}
+
+bool mt_passage_is_blank(const struct mt_passage *passage)
+{
+    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
+    bool is_untranslated = !passage->markup && passage->n == 1 && !passage->parts[0].marked &&
+                           mt_translation_n_sentences(passage->parts[0].translation) == 0;
+    return inner.begin == inner.end || is_untranslated;
+}
+
+/* ---- putting together ---- */
+
+/* What rendering one part needs. */
+struct rendering {
+    struct mt_text target; /* rank's translation */
+    struct mt_range *source_sentences, *target_sentences;
+    struct mt_word_links links; /* of another rank than 0 */
+    struct mt_placement placement;
+};
+
+static void finish_rendering(struct rendering *rendering)
+{
+    mt_text_finish(&rendering->target);
+    free(rendering->source_sentences);
+    free(rendering->target_sentences);
+    mt_word_links_finish(&rendering->links);
+    mt_placement_finish(&rendering->placement);
+}
+
+static enum mt_status render_target(const struct part *part, size_t rank,
+                                    struct rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation);
+    rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
+    rendering->target_sentences = calloc(n + 1, sizeof *rendering->target_sentences);
+    if (!rendering->source_sentences || !rendering->target_sentences)
+        return mt_fail_memory(err, n * sizeof *rendering->source_sentences, "sentences");
+    for (size_t i = 0; i < n; i++) {
+        struct mt_translation_part sentence = mt_translation_part(part->translation, i);
+        rendering->source_sentences[i] = (struct mt_range){sentence.begin, sentence.end};
+    }
+    return mt_translation_render_ranges(part->translation, rank, rendering->target_sentences,
+                                        &rendering->target, err);
+}
+
+/* Rank 0 has its links from the alignment, others have them from rank 0; without an alignment the
+ * order of the words has to do. */
+static enum mt_status find_links(const struct mt_passage *passage, struct part *part, size_t rank,
+                                 struct mt_placement_input *input, struct rendering *rendering,
+                                 struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    input->links = &rendering->links;
+    if (!part->is_traced)
+        return mt_marked_is_plain(part->marked) ? MT_OK
+                                                : mt_placement_guess(input, &rendering->links, err);
+    if (!part->has_links)
+        status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
+    part->has_links = status == MT_OK;
+    if (rank == 0)
+        input->links = &part->links;
+    if (status || rank == 0)
+        return status;
+    struct mt_text first = {0};
+    status = mt_translation_render(part->translation, 0, &first, err);
+    if (!status)
+        status =
+            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->target.bytes,
+                                  rendering->target.length, &rendering->links, err);
+    mt_text_finish(&first);
+    return status;
+}
+
+static void write_plain(const void *context, const char *bytes, size_t length, struct mt_text *out)
+{
+    (void)context;
+    mt_text_append(out, bytes, length);
+}
+
+static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
+                                    struct rendering *rendering, struct mt_text *out,
+                                    struct mt_error *err)
+{
+    struct part *part = &passage->parts[index];
+    enum mt_status status = render_target(part, rank, rendering, err);
+    if (status)
+        return status;
+    struct mt_placement_input input = {
+        .marked = part->marked,
+        .target = rendering->target.bytes,
+        .target_length = rendering->target.length,
+        .source_sentences = rendering->source_sentences,
+        .target_sentences = rendering->target_sentences,
+        .n_sentences = mt_translation_n_sentences(part->translation),
+    };
+    const struct mt_markup_text text = {.markup = passage->markup, .segment = index};
+    status = find_links(passage, part, rank, &input, rendering, err);
+    if (!status)
+        status = mt_placement_find(&input, &rendering->placement, err);
+    if (!status)
+        status = mt_placement_render(&input, &rendering->placement,
+                                     passage->markup ? mt_markup_write_text : write_plain, &text,
+                                     out, err);
+    return status;
+}
+
+static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
+                                  struct mt_text *out, struct mt_error *err)
+{
+    struct part *part = &passage->parts[index];
+    if (!part->marked)
+        return mt_translation_render(part->translation, rank, out, err);
+    if (!part->translation) {
+        mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
+        return mt_text_check(out, "a translation", err);
+    }
+    struct rendering rendering = {0};
+    enum mt_status status = render_marked(passage, index, rank, &rendering, out, err);
+    finish_rendering(&rendering);
+    return status;
+}
+
+enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct mt_text *out,
+                                 struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < passage->n && !status; i++) {
+        if (passage->markup)
+            mt_markup_write_verbatim(passage->markup, i, out);
+        status = render_part(passage, i, rank, out, err);
+    }
+    if (!status && passage->markup)
+        mt_markup_write_verbatim(passage->markup, passage->n, out);
+    return status ? status : mt_text_check(out, "a translation", err);
+}
+
+size_t mt_passage_n_ranks(const struct mt_passage *passage)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n = mt_size_max(n, mt_translation_n_ranks(passage->parts[i].translation));
+    return n;
+}
+
+/* Weighed by their tokens. */
+float mt_passage_score(const struct mt_passage *passage, size_t rank)
+{
+    double sum = 0, n_tokens = 0;
+    if (passage->n == 1 && passage->parts[0].translation)
+        return mt_translation_score(passage->parts[0].translation, rank);
+    for (size_t i = 0; i < passage->n; i++) {
+        const struct mt_translation *translation = passage->parts[i].translation;
+        double n = translation ? (double)mt_translation_n_target_tokens(translation) : 0;
+        if (n > 0)
+            sum += n * (double)mt_translation_score(translation, rank);
+        n_tokens += n;
+    }
+    return n_tokens > 0 ? (float)(sum / n_tokens) : 0;
+}
+
+size_t mt_passage_n_source_tokens(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n += mt_translation_n_source_tokens(passage->parts[i].translation);
+    return n;
+}
+
+size_t mt_passage_n_target_tokens(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n += mt_translation_n_target_tokens(passage->parts[i].translation);
+    return n;
+}
+
+/* ---- what was lost ---- */
+
+static size_t count(const char *text, size_t length, const char *bytes, size_t n)
+{
+    size_t n_found = 0;
+    const char *end = text + length, *at = text;
+    while (n > 0 && at < end && (at = memmem(at, (size_t)(end - at), bytes, n))) {
+        n_found++;
+        at += n;
+    }
+    return n_found;
+}
+
+static bool is_placeholder(const struct mt_mark *mark)
+{
+    return mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_POINT;
+}
+
+/* Among all marks, because one placeholder may be part of another. */
+static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
+{
+    size_t n_found = 0;
+    for (size_t i = 0; i < marked->n; i++) {
+        struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
+        const char *strings = marked->strings.bytes;
+        n_found += count(strings + opening.begin, opening.end - opening.begin, bytes, n);
+        n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
+    }
+    return n_found;
+}
+
+enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                    void *context, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    struct mt_text text = {0};
+    for (size_t i = 0; i < passage->n && !status; i++) {
+        const struct mt_marked *marked = passage->parts[i].marked;
+        if (!marked || marked->n == 0)
+            continue;
+        text.length = 0;
+        status = render_part(passage, i, 0, &text, err);
+        for (size_t m = 0; m < marked->n && !status; m++) {
+            const struct mt_mark *mark = &marked->marks[m];
+            const char *bytes = marked->strings.bytes + mark->opening.begin;
+            size_t n = mark->opening.end - mark->opening.begin;
+            if (is_placeholder(mark) &&
+                count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
+                lost(context, bytes, n);
+        }
+    }
+    mt_text_finish(&text);
+    return status;
+}

@@ -1,0 +1,57 @@
+/*
+ * One text of a request from its own form to its translation's and back: plain text or HTML, with
+ * placeholders that survive. It is cut into parts that are translated each; what the model must not
+ * see is kept aside and put back where the alignment says.
+ *
+ *   create -> reserve and decode every translation -> render each rank
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_PASSAGE_H
+#define MT_SERVER_PASSAGE_H
+
+#include "server/alignment_trace.h"
+#include "server/translation.h"
+
+struct mt_passage;
+
+struct mt_passage_options {
+    const struct mt_translation_options *plain;  /* how parts are translated, */
+    const struct mt_translation_options *traced; /* and those that need an alignment */
+    struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
+    bool is_html;
+    bool protects; /* placeholders and emoji */
+    size_t max_html_tags;
+};
+
+/* text is well-formed UTF-8, ends in NUL and is borrowed. Takes what traces need from the service's
+ * budget (MT_BUSY); where the request would need more than it may, the words' order takes the place
+ * of the alignment. */
+MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
+                                               size_t length,
+                                               const struct mt_passage_options *options,
+                                               struct mt_passage **out, struct mt_error *err);
+/* Takes NULL. */
+void mt_passage_destroy(struct mt_passage *passage);
+
+/* What has to be decoded; borrowed. */
+size_t mt_passage_n_translations(const struct mt_passage *passage);
+struct mt_translation *mt_passage_translation(const struct mt_passage *passage, size_t index);
+
+/* Nothing but blanks. */
+bool mt_passage_is_blank(const struct mt_passage *passage);
+
+/* As mt_translation_render, mt_translation_n_ranks, ... of all parts together. */
+MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
+                                               struct mt_text *out, struct mt_error *err);
+size_t mt_passage_n_ranks(const struct mt_passage *passage);
+float mt_passage_score(const struct mt_passage *passage, size_t rank);
+size_t mt_passage_n_source_tokens(const struct mt_passage *passage);
+size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
+
+/* Called for every placeholder that rank 0 does not hold exactly as often as the text. Renders. */
+typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
+MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                                  void *context, struct mt_error *err);
+
+#endif

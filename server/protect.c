@@ -1,0 +1,296 @@
+#include "server/protect.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <unicode/uchar.h>
+
+/* ---- ASCII classes; placeholders are made of nothing else ---- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_name_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+/* What may touch a placeholder and be part of it: "/{id}", "file_%d", "{n}px". */
+static bool is_glue(char c)
+{
+    return is_name_char(c) || c == '/' || c == '\\' || c == '=' || c == '#' || c == '@' || c == '$';
+}
+
+static char at(const char *text, size_t length, size_t index)
+{
+    return index < length ? text[index] : '\0';
+}
+
+/* ---- matchers: bytes that are a placeholder from text[begin] on, or 0 ---- */
+
+/* Ends behind the closing string, or is 0; no line feeds, not too long, not empty. */
+static size_t match_closed(const char *text, size_t length, size_t begin, const char *closing)
+{
+    size_t n_closing = strlen(closing);
+    size_t limit =
+        length - begin < MT_MAX_PLACEHOLDER_BYTES ? length : begin + MT_MAX_PLACEHOLDER_BYTES;
+    for (size_t i = begin; i + n_closing <= limit && text[i] != '\n'; i++)
+        if (memcmp(text + i, closing, n_closing) == 0)
+            return i > begin ? i + n_closing - begin : 0;
+    return 0;
+}
+
+/* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything without blanks. */
+static size_t match_brace(const char *text, size_t length, size_t begin)
+{
+    if (at(text, length, begin) != '{')
+        return 0;
+    if (at(text, length, begin + 1) == '{') {
+        size_t n = match_closed(text, length, begin + 2, "}}");
+        return n ? n + 2 : 0;
+    }
+    size_t n = match_closed(text, length, begin + 1, "}");
+    if (n == 0 || !is_name_char(text[begin + 1]))
+        return 0;
+    for (size_t i = begin + 1; i < begin + n; i++)
+        if (text[i] == ' ' || text[i] == '{' || text[i] == '\t')
+            return 0;
+    return n + 1;
+}
+
+static size_t match_dollar(const char *text, size_t length, size_t begin)
+{
+    if (at(text, length, begin) != '$' || at(text, length, begin + 1) != '{')
+        return 0;
+    size_t n = match_closed(text, length, begin + 2, "}");
+    return n ? n + 2 : 0;
+}
+
+/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld. Not "50% discount": a blank is no flag here. */
+static size_t match_percent(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin + 1;
+    if (at(text, length, begin) != '%')
+        return 0;
+    if (at(text, length, i) == '{') {
+        size_t n = match_brace(text, length, i);
+        return n ? n + 1 : 0;
+    }
+    if (at(text, length, i) == '(') {
+        size_t n = match_closed(text, length, i + 1, ")");
+        if (!n)
+            return 0;
+        i += n + 1;
+    }
+    while (strchr("-+#0123456789.$*'", at(text, length, i)) && i < length)
+        i++;
+    while (i < length && strchr("hlLqjzt", text[i]))
+        i++;
+    if (i >= length || !strchr("diouxXeEfFgGaAcspn@r", text[i]))
+        return 0;
+    return is_letter(at(text, length, i + 1)) ? 0 : i + 1 - begin;
+}
+
+static bool is_url_char(char c)
+{
+    return (unsigned char)c > ' ' && c != 0x7F && !strchr("<>\"`{}|\\^", c);
+}
+
+/* Full stops, brackets and the like at the end are the sentence's. */
+static size_t trim_url(const char *text, size_t begin, size_t end)
+{
+    while (end > begin) {
+        char last = text[end - 1];
+        bool is_balanced = last == ')' && memchr(text + begin, '(', end - begin);
+        if (is_balanced || !strchr(".,;:!?)'*]", last))
+            break;
+        end--;
+    }
+    return end;
+}
+
+static size_t match_url(const char *text, size_t length, size_t begin)
+{
+    static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
+                                          "www.",    "ssh://",   "git://", "file://"};
+    if (begin > 0 && is_name_char(text[begin - 1]))
+        return 0;
+    for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
+        size_t n = strlen(schemes[k]);
+        if (length - begin <= n || strncasecmp(text + begin, schemes[k], n) != 0)
+            continue;
+        size_t end = begin + n;
+        while (end < length && is_url_char(text[end]))
+            end += mt_utf8_length((unsigned char)text[end]);
+        end = trim_url(text, begin, end);
+        return end > begin + n ? end - begin : 0;
+    }
+    return 0;
+}
+
+static bool is_mail_char(char c)
+{
+    return is_name_char(c) || c == '.' || c == '+' || c == '-';
+}
+
+static size_t match_mail(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin, last_dot = 0;
+    if (!is_name_char(at(text, length, begin)) || (begin > 0 && is_mail_char(text[begin - 1])))
+        return 0;
+    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES && is_mail_char(text[i]))
+        i++;
+    if (at(text, length, i) != '@' || i - begin >= MT_MAX_PLACEHOLDER_BYTES)
+        return 0;
+    size_t domain = ++i;
+    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES &&
+           (is_name_char(text[i]) || text[i] == '.' || text[i] == '-'))
+        i++;
+    while (i > domain && (text[i - 1] == '.' || text[i - 1] == '-'))
+        i--;
+    for (size_t k = domain; k < i; k++)
+        if (text[k] == '.')
+            last_dot = k;
+    return last_dot > domain ? i - begin : 0;
+}
+
+static size_t match_word(const char *text, size_t length, size_t begin)
+{
+    static size_t (*const matchers[])(const char *, size_t, size_t) = {
+        match_brace, match_dollar, match_percent, match_url, match_mail};
+    for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
+        size_t n = matchers[k](text, length, begin);
+        if (n)
+            return n;
+    }
+    return 0;
+}
+
+/* Emoji_Presentation, or a symbol that is one (Unicode's property Emoji, digits and the like
+ * apart). */
+static bool is_emoji(uint32_t c)
+{
+    return c >= 0xA9 && u_hasBinaryProperty((UChar32)c, UCHAR_EMOJI);
+}
+
+/* What continues one: joiner, variation selectors, skin, keycap, tags. */
+static bool continues_emoji(uint32_t c)
+{
+    return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3 ||
+           (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0020 && c <= 0xE007F);
+}
+
+static bool starts(const char *text, size_t length, size_t begin, const char *with)
+{
+    size_t n = strlen(with);
+    return length - begin >= n && memcmp(text + begin, with, n) == 0;
+}
+
+/* A run of emoji that touch. */
+static size_t match_emoji(const char *text, size_t length, size_t begin)
+{
+    size_t end = begin;
+    char first = at(text, length, begin);
+    bool is_keycap = (is_digit(first) || first == '#' || first == '*') &&
+                     (starts(text, length, begin + 1, "\xEF\xB8\x8F\xE2\x83\xA3") ||
+                      starts(text, length, begin + 1, "\xE2\x83\xA3"));
+    if (is_keycap)
+        end++;
+    else if ((unsigned char)first < 0x80)
+        return 0;
+    while (end < length) {
+        uint32_t c = mt_utf8_decode(text + end);
+        if (!is_emoji(c) && !(end > begin && continues_emoji(c)))
+            break;
+        end += mt_utf8_length((unsigned char)text[end]);
+    }
+    return end - begin;
+}
+
+/* ---- finding ---- */
+
+/* Placeholders and glue that follow. */
+static size_t extend(const char *text, size_t length, size_t end)
+{
+    while (end < length) {
+        size_t n = match_word(text, length, end);
+        if (n == 0 && !is_glue(text[end]))
+            break;
+        end += n ? n : 1;
+    }
+    return end;
+}
+
+struct mt_protected mt_protect_find(const char *text, size_t length, size_t from)
+{
+    for (size_t i = from; i < length; i += mt_utf8_length((unsigned char)text[i])) {
+        size_t n = match_word(text, length, i);
+        if (n) {
+            size_t begin = i;
+            while (begin > from && is_glue(text[begin - 1]))
+                begin--;
+            return (struct mt_protected){MT_PROTECTED_WORD, begin, extend(text, length, i + n)};
+        }
+        n = match_emoji(text, length, i);
+        if (n)
+            return (struct mt_protected){MT_PROTECTED_EMOJI, i, i + n};
+    }
+    return (struct mt_protected){.kind = MT_PROTECTED_NOTHING, .begin = length, .end = length};
+}
+
+bool mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *kind)
+{
+    struct mt_range inner = mt_range_trim(text, 0, length);
+    struct mt_protected found = mt_protect_find(text, length, inner.begin);
+    *kind = found.kind;
+    return found.kind != MT_PROTECTED_NOTHING && found.begin == inner.begin &&
+           found.end == inner.end;
+}
+
+/* ---- standing in ---- */
+
+/* First those that small models copy too. */
+static const char *const candidates[] = {"Tom",  "Maria",  "Boston", "Mary", "Paul",
+                                         "Anna", "Peter",  "Laura",  "John", "Julia",
+                                         "Max",  "Berlin", "London", "Ken",  "Bob"};
+
+void mt_stand_ins_init(struct mt_stand_ins *stand_ins, const char *text, size_t length)
+{
+    *stand_ins = (struct mt_stand_ins){0};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (stand_ins->n < MT_MAX_STAND_INS &&
+            (length == 0 || !memmem(text, length, candidates[i], strlen(candidates[i]))))
+            stand_ins->words[stand_ins->n++] = candidates[i];
+    if (stand_ins->n == 0) /* a text with all of them has more than enough for the alignment */
+        stand_ins->words[stand_ins->n++] = candidates[0];
+}
+
+const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins)
+{
+    const char *word = stand_ins->words[stand_ins->next];
+    stand_ins->next = (stand_ins->next + 1) % stand_ins->n;
+    return word;
+}
+
+size_t mt_protect_append(struct mt_marked *marked, struct mt_stand_ins *stand_ins, const char *text,
+                         size_t length, size_t from)
+{
+    while (from < length && marked->n < MT_MAX_MARKS) {
+        struct mt_protected found = mt_protect_find(text, length, from);
+        mt_marked_append(marked, text + from, found.begin - from);
+        if (found.kind == MT_PROTECTED_WORD)
+            mt_marked_stand_in(marked, mt_stand_ins_next(stand_ins), text + found.begin,
+                               found.end - found.begin);
+        else if (found.kind == MT_PROTECTED_EMOJI)
+            mt_marked_point(marked, text + found.begin, found.end - found.begin);
+        from = found.end;
+    }
+    return from;
+}

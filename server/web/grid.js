@@ -1,0 +1,98 @@
+// Every head of a kind as a small picture, a layer to a row. A layer is fetched and drawn when it
+// comes into sight.
+
+import {element, frame, inGrid, percent, readable, roving} from "./dom.js";
+import {weightImage} from "./colours.js";
+
+export class Grid {
+    constructor(container, note, {onOpen}) {
+        this.container = container;
+        this.note = note;
+        this.onOpen = onOpen;
+        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "300px"});
+        this.repaint = frame(() => this.cells?.forEach((cell) => paint(cell)));
+        document.addEventListener("themechange", this.repaint);
+    }
+
+    show(inspector, kind) {
+        const [nLayers, nHeads] = inspector.shape(kind);
+        Object.assign(this, {inspector, kind});
+        this.observer.disconnect();
+        this.cells = [];
+        this.container.replaceChildren();
+        const {columns} = inspector.axes(kind);
+        const grid = element("div.grid", {role: "grid", "aria-label": `All heads: ${kind} attention, ${nLayers} layers of ${nHeads} heads`});
+        grid.style.setProperty("--heads", nHeads);
+        for (let layer = 0; layer < nLayers; layer++)
+            grid.append(this.layerRow(layer, nHeads, columns.length));
+        this.container.append(grid);
+        roving(grid, "button", inGrid(nHeads));
+        grid.querySelector("button").tabIndex = 0;
+        this.note.textContent = "Each square is a head: rows write, columns are looked at. Click one to open it.";
+    }
+
+    layerRow(layer, nHeads, columns) {
+        const row = element("div.grid-row", {role: "row"}, element("span.grid-name", {role: "rowheader", textContent: `Layer ${layer}`}));
+        row.dataset.layer = layer;
+        for (let head = 0; head < nHeads; head++) {
+            const canvas = element("canvas", {"aria-hidden": "true"});
+            const label = `Layer ${layer}, head ${head}`;
+            const button = element("button.thumb", {type: "button", tabIndex: -1, "aria-label": label, onclick: () => this.onOpen(layer, head)}, canvas, element("span", {textContent: head, "aria-hidden": "true"}));
+            row.append(element("div", {role: "gridcell"}, button));
+            const cell = {canvas, columns, layer, head, label};
+            this.cells.push(cell);
+            const explain = () => (this.note.textContent = cell.values ? this.describe(cell) : `${label}: loading.`);
+            button.addEventListener("pointerenter", explain);
+            button.addEventListener("focus", explain);
+        }
+        this.observer.observe(row);
+        return row;
+    }
+
+    onSight(entries) {
+        for (const entry of entries.filter((one) => one.isIntersecting)) {
+            this.observer.unobserve(entry.target);
+            this.load(Number(entry.target.dataset.layer));
+        }
+    }
+
+    async load(layer) {
+        const {inspector, kind} = this;
+        try {
+            const heads = await inspector.layer(kind, layer);
+            if (inspector !== this.inspector || kind !== this.kind)
+                return;
+            for (const cell of this.cells.filter((one) => one.layer === layer)) {
+                cell.values = heads[cell.head];
+                paint(cell);
+            }
+        } catch (error) {
+            if (error.name !== "AbortError")
+                this.note.textContent = error.message;
+        }
+    }
+
+    /** How sharp a head looks, and where to: what tells heads apart at a glance. */
+    describe({values, columns, label}) {
+        const rows = values.length / columns;
+        const sums = new Float64Array(columns);
+        let sharpness = 0;
+        for (let row = 0; row < rows; row++) {
+            const weights = values.subarray(row * columns, (row + 1) * columns);
+            sharpness += Math.max(...weights) / rows;
+            weights.forEach((weight, column) => (sums[column] += weight / rows));
+        }
+        const most = sums.indexOf(Math.max(...sums));
+        const favourite = this.inspector.axes(this.kind).columns[most].token;
+        return `${label}: a row's largest weight is ${percent(sharpness)} on average; “${readable(favourite.piece)}” gets most, ${percent(sums[most])}.`;
+    }
+}
+
+function paint({canvas, values, columns}) {
+    if (!values)
+        return;
+    canvas.width = columns;
+    canvas.height = values.length / columns;
+    canvas.getContext("2d").putImageData(weightImage(values, columns), 0, 0);
+    canvas.parentElement.classList.add("ready");
+}

@@ -1,0 +1,41 @@
+// Runs before the page is drawn, so that it never flashes in the wrong colours.
+(() => {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const choices = ["auto", "light", "dark"];
+
+    function stored() {
+        try {
+            const value = localStorage.getItem("attentiond-theme");
+            return choices.includes(value) ? value : "auto";
+        } catch {
+            return "auto"; // storage may be forbidden
+        }
+    }
+
+    let choice = stored();
+
+    function apply() {
+        const theme = choice === "auto" ? (dark.matches ? "dark" : "light") : choice;
+        if (document.documentElement.dataset.theme === theme)
+            return;
+        document.documentElement.dataset.theme = theme;
+        document.dispatchEvent(new Event("themechange"));
+    }
+
+    window.attentiondTheme = {
+        get choice() {
+            return choice;
+        },
+        next() {
+            choice = choices[(choices.indexOf(choice) + 1) % choices.length];
+            try {
+                localStorage.setItem("attentiond-theme", choice);
+            } catch {
+                // Then the choice lasts as long as the page.
+            }
+            apply();
+        },
+    };
+    dark.addEventListener("change", apply);
+    apply();
+})();

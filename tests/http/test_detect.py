@@ -1,0 +1,118 @@
+"""POST /detect and source "auto": the shapes of LibreTranslate's replies, each text for itself."""
+
+import json
+import unittest
+
+from serve import Daemon
+
+ENGLISH = "Where is the train station?"
+GERMAN = "Wo ist der Bahnhof?"
+FRENCH = "Où est la gare, s'il vous plaît ? Je voudrais rentrer."
+
+
+class Detect(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon("--max-text-chars", "1000").start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def detect(self, q):
+        return self.daemon.request("POST", "/detect", {"q": q})
+
+    # POST /detect
+
+    def test_one_entry_with_confidence_and_language(self):
+        for text, language in ((ENGLISH, "en"), (GERMAN, "de")):
+            entries = self.detect(text).json
+            self.assertEqual(len(entries), 1)
+            self.assertEqual(list(entries[0]), ["confidence", "language"])
+            self.assertEqual(entries[0]["language"], language)
+            self.assertIsInstance(entries[0]["confidence"], float)
+            self.assertGreater(entries[0]["confidence"], 50)
+            self.assertLessEqual(entries[0]["confidence"], 100)
+
+    def test_undetectable_is_the_first_language_with_no_confidence(self):
+        for text in (" ", "12345", "\U0001F600", FRENCH):
+            self.assertEqual(self.detect(text).body, b'[{"confidence":0.0,"language":"en"}]', text)
+
+    def test_in_every_encoding(self):
+        expected = self.detect(GERMAN).body
+        form = "q=Wo+ist+der+Bahnhof%3F"
+        reply = self.daemon.request("POST", "/detect", form.encode(),
+                                    headers={"Content-Type": "application/x-www-form-urlencoded"})
+        self.assertEqual(reply.body, expected)
+        self.assertEqual(self.daemon.request("POST", "/detect?" + form).body, expected)
+
+    def test_refused(self):
+        for body in ({}, {"q": ""}, {"q": None}):
+            reply = self.daemon.request("POST", "/detect", body)
+            self.assertEqual((reply.status, reply.json),
+                             (400, {"error": "Invalid request: missing q parameter"}))
+        self.assertEqual(self.detect(["a"]).status, 400)
+        self.assertEqual(self.detect("a" * 1001).error,
+                         "Invalid request: request (1001) exceeds text limit (1000)")
+        reply = self.daemon.get("/detect")
+        self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST, OPTIONS"))
+
+    # source "auto"
+
+    def auto(self, q, **fields):
+        return self.daemon.translate(q, source="auto", **fields)
+
+    def test_detected_language_is_told_and_used(self):
+        reply = self.auto(ENGLISH)
+        self.assertEqual(list(reply.json), ["detectedLanguage", "translatedText"])
+        self.assertEqual(reply.json["detectedLanguage"], self.detect(ENGLISH).json[0])
+        self.assertEqual(reply.json["translatedText"],
+                         self.daemon.translate(ENGLISH).json["translatedText"])
+
+    def test_only_where_the_source_is_auto(self):
+        self.assertNotIn("detectedLanguage", self.daemon.translate(ENGLISH).json)
+        self.assertIn("detectedLanguage", self.daemon.translate(ENGLISH, source="AUTO").json)
+
+    def test_what_is_in_the_target_language_stays(self):
+        self.assertEqual(self.auto(GERMAN).json["translatedText"], GERMAN)
+        self.assertEqual(self.auto(GERMAN, target="de-AT").json["translatedText"], GERMAN)
+
+    def test_every_text_of_an_array_for_itself(self):
+        reply = self.auto([ENGLISH, GERMAN, "", "Thank you very much."]).json
+        self.assertEqual([d["language"] for d in reply["detectedLanguage"]], ["en", "de", "en", "en"])
+        self.assertEqual(reply["translatedText"][0],
+                         self.daemon.translate(ENGLISH).json["translatedText"])
+        self.assertEqual(reply["translatedText"][1], GERMAN)
+        self.assertEqual(reply["translatedText"][2], "")
+        self.assertEqual(reply["detectedLanguage"][2]["confidence"], 0.0)
+
+    def test_undetectable_is_translated_from_the_first_language(self):
+        reply = self.auto(FRENCH).json
+        self.assertEqual(reply["detectedLanguage"], {"confidence": 0.0, "language": "en"})
+        self.assertEqual(reply["translatedText"],
+                         self.daemon.translate(FRENCH).json["translatedText"])
+
+    def test_languages_without_a_way_to_the_target_are_no_answer(self):
+        reply = self.auto(GERMAN, target="en").json
+        self.assertEqual(reply["detectedLanguage"]["language"], "en")
+        self.assertEqual(reply["translatedText"], GERMAN)
+
+    def test_with_everything_else_in_the_reply(self):
+        reply = self.auto(ENGLISH, alternatives=1, return_scores=True, return_usage=True, alignment=True)
+        self.assertEqual(list(reply.json), ["alignment", "alternatives", "detectedLanguage", "scores",
+                                            "translatedText", "usage"])
+        self.assertTrue(reply.json["alignment"])
+        identity = self.auto(GERMAN, alignment=True, return_scores=True).json
+        self.assertEqual((identity["alignment"], identity["translatedText"]), ([], GERMAN))
+
+    def test_unknown_target_is_refused(self):
+        self.assertEqual(self.auto(ENGLISH, target="zz").error, "zz is not supported")
+
+    def test_bytes_are_those_of_the_contract(self):
+        body = self.auto(["12345"]).body.decode()
+        self.assertIn('"detectedLanguage":[{"confidence":0.0,"language":"en"}]', body)
+        self.assertEqual(json.loads(body)["detectedLanguage"][0]["confidence"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

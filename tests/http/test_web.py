@@ -1,0 +1,99 @@
+"""The web page's files: types, validators, compression, policy; what a browser needs before it runs."""
+
+import gzip
+import pathlib
+import re
+import unittest
+
+from serve import ROOT, Daemon
+
+FOLDER = pathlib.Path(ROOT) / "server/web"
+FILES = {"/": "index.html", **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
+                               if path.suffix in (".css", ".js", ".svg")}}
+TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+         ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
+          "img-src": "'self' data: blob:", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'"}
+
+
+class Web(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def test_serves_the_files_of_the_folder_plain_and_compressed(self):
+        self.assertGreater(len(FILES), 10)
+        for path, name in FILES.items():
+            content = (FOLDER / name).read_bytes()
+            plain = self.daemon.get(path)
+            packed = self.daemon.get(path, headers={"Accept-Encoding": "gzip, br"})
+            self.assertEqual((plain.status, packed.status), (200, 200), path)
+            self.assertEqual(plain.body, content, path)
+            self.assertEqual(gzip.decompress(packed.body), content, path)
+            self.assertEqual(packed.headers["content-encoding"], "gzip")
+            self.assertNotIn("content-encoding", plain.headers)
+            for reply in (plain, packed):
+                self.assertEqual(reply.headers["content-type"], TYPES[pathlib.Path(name).suffix])
+                self.assertEqual(reply.headers["vary"], "Accept-Encoding")
+                self.assertEqual(reply.headers["cache-control"], "no-cache")
+
+    def test_answers_304_to_who_has_the_file(self):
+        plain = self.daemon.get("/").headers["etag"]
+        packed = self.daemon.get("/", headers={"Accept-Encoding": "gzip"}).headers["etag"]
+        self.assertNotEqual(plain, packed)
+        self.assertRegex(plain, r'^"[0-9a-f]+"$')
+        for tag, encoding, status in [
+            (plain, "", 304), (packed, "gzip", 304), (f"W/{plain}", "", 304), ("*", "", 304), (f'"x", {packed}', "gzip", 304),
+            (plain, "gzip", 200), (packed, "", 200), ('"x"', "", 200),
+        ]:
+            reply = self.daemon.get("/", headers={"If-None-Match": tag, "Accept-Encoding": encoding})
+            self.assertEqual(reply.status, status, (tag, encoding))
+            if status == 304:
+                self.assertEqual(reply.body, b"")
+                self.assertIn("content-security-policy", reply.headers)
+                self.assertIn(reply.headers["etag"], (plain, packed))
+
+    def test_lets_the_browser_load_nothing_from_elsewhere(self):
+        for path in FILES:
+            headers = self.daemon.get(path).headers
+            policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+            self.assertEqual(policy, POLICY)
+            self.assertEqual(headers["x-content-type-options"], "nosniff")
+            self.assertEqual(headers["referrer-policy"], "no-referrer")
+        page = (FOLDER / "index.html").read_text(encoding="utf-8")
+        for address in re.findall(r'(?:src|href)="([^"]*)"', page):
+            self.assertTrue(address.startswith(("web/", "#")), address)
+        self.assertNotRegex(page, r"<style|style=|<script>|\son[a-z]+=")
+
+    def test_takes_deep_links_and_head_and_knows_what_is_not_there(self):
+        page = self.daemon.get("/")
+        linked = self.daemon.get("/?source=en&target=de&q=Gr%C3%BC%C3%9Fe+%26+mehr")
+        self.assertEqual(linked.body, page.body)
+        head = self.daemon.request("HEAD", "/")
+        self.assertEqual((head.status, head.body), (200, b""))
+        self.assertEqual(head.headers["content-length"], page.headers["content-length"])
+        for path in ("/web", "/web/", "/web/nothing.js", "/web/../web/app.js", "/web/app.js/", "/index.html"):
+            reply = self.daemon.get(path)
+            self.assertEqual((reply.status, list(reply.json)), (404, ["error"]), path)
+        self.assertEqual(self.daemon.get("/web/app.js?v=2").status, 200)
+        self.assertEqual(self.daemon.request("POST", "/web/app.js", b"").status, 405)
+
+    def test_has_one_label_for_all_files_in_the_metrics(self):
+        self.daemon.get("/web/app.js")
+        self.daemon.get("/web/api.js")
+        labels = {re.search(r'route="([^"]*)"', name)[1] for name in self.daemon.metrics() if 'route="/w' in name}
+        self.assertEqual(labels, {"/web/"})
+
+    def test_can_be_switched_off(self):
+        with Daemon("--web-page=false") as daemon:
+            for path in ("/", "/web/app.js"):
+                self.assertEqual(daemon.get(path).status, 404)
+            self.assertEqual(daemon.get("/languages").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+#include "server/markup.h"
+#include "server/protect.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_error err;
+
+static enum mt_status parse(const char *html, size_t max_tags, struct mt_markup **out)
+{
+    struct mt_stand_ins stand_ins;
+    mt_stand_ins_init(&stand_ins, html, strlen(html));
+    const struct mt_markup_options options = {
+        .stand_ins = &stand_ins, .protects = true, .max_tags = max_tags};
+    return mt_markup_parse(html, strlen(html), &options, out, &err);
+}
+
+/* Verbatim parts as they are, segments' texts in brackets. */
+static const struct {
+    const char *html, *parts;
+} cases[] = {
+    {"", ""},
+    {"Hello.", "[Hello.]"},
+    {"<p>Hello.</p>", "<p>[Hello.]</p>"},
+    {"<p>\n  Hello   <b>you\n</b> there. </p>", "<p>\n  [Hello you there.] </p>"},
+    {"<p>A <b>red</b> house</p><pre> x </pre>", "<p>[A red house]</p><pre> x </pre>"},
+    {"a<p>b</p>c", "[a]<p>[b]</p>[c]"},
+    {"<ul><li>a<li>b</ul>", "<ul><li>[a]</li><li>[b]</li></ul>"},
+    {"<td>a</td>", "<td>[a]</td>"},
+    {"<a href=1><div>a</div></a>", "<a href=1><div>[a]</div></a>"},
+    {"one<br>two", "[one\ntwo]"},
+    {"Use <code>f()</code> now", "[Use Tom now]"},
+    {"I <img> see", "[I see]"},
+    {"Hi {x}, \xF0\x9F\x98\x80 bye", "[Hi Tom, bye]"},
+    {"A &amp; B &lt;", "[A & B <]"},
+    {"<p translate=no>a</p><p>b</p>", "<p translate=no>a</p><p>[b]</p>"},
+    {"<p>&nbsp;</p><p> - </p>", "<p>&nbsp;</p><p> - </p>"},
+    {"<script>a</script>", "<script>a</script>"},
+    {"<pre>\n\na</pre>", "<pre>\n\na</pre>"},
+    {"<b/>a", "[a]"},
+    {"<!DOCTYPE html><html><body>a</body></html>", "<!DOCTYPE html><html><body>[a]</body></html>"},
+};
+
+START_TEST(html_falls_into_what_stays_and_what_is_translated)
+{
+    struct mt_markup *markup;
+    struct mt_text parts = {0};
+    ck_assert_int_eq(parse(cases[_i].html, 100, &markup), MT_OK);
+    mt_text_append(&parts, "", 0);
+    for (size_t i = 0; i <= mt_markup_n_segments(markup); i++) {
+        mt_markup_write_verbatim(markup, i, &parts);
+        if (i < mt_markup_n_segments(markup))
+            mt_text_appendf(&parts, "[%s]", mt_markup_segment(markup, i)->text.bytes);
+    }
+    ck_assert_str_eq(parts.bytes, cases[_i].parts);
+    mt_text_finish(&parts);
+    mt_markup_destroy(markup);
+}
+END_TEST
+
+START_TEST(characters_are_written_as_their_source_wrote_them)
+{
+    struct mt_markup *markup;
+    struct mt_text out = {0};
+    ck_assert_int_eq(parse("<p>K&ouml;ln &#38; &quot;x&quot;</p><p>y</p>", 100, &markup), MT_OK);
+    struct mt_markup_text text = {.markup = markup, .segment = 0};
+    mt_markup_write_text(&text, "\"\xC3\xB6\xC3\xBC&<", 7, &out);
+    ck_assert_str_eq(out.bytes, "&quot;&ouml;\xC3\xBC&#38;&lt;");
+    out.length = 0;
+    text.segment = 1;
+    mt_markup_write_text(&text, "\"\xC3\xB6>&", 5, &out);
+    ck_assert_str_eq(out.bytes, "\"\xC3\xB6&gt;&amp;");
+    mt_text_finish(&out);
+    mt_markup_destroy(markup);
+}
+END_TEST
+
+START_TEST(too_many_tags_and_too_deep_ones_are_refused)
+{
+    struct mt_markup *markup = NULL;
+    char html[3 * 600 + 2] = "";
+    for (size_t i = 0; i < 600; i++)
+        memcpy(html + 3 * i, "<i>", 4);
+    memcpy(html + 1800, "x", 2);
+    ck_assert_int_eq(parse(html, 599, &markup), MT_LIMIT);
+    ck_assert_int_eq(parse(html, 600, &markup), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "512 deep"));
+    ck_assert_ptr_null(markup);
+}
+END_TEST
+
+/* Every <p> opens all the <b> again: the tree is the product. */
+START_TEST(markup_that_explodes_is_refused)
+{
+    enum { N = 2000 };
+    struct mt_markup *markup = NULL;
+    struct mt_text html = {0};
+    mt_text_append(&html, "<p>", 3);
+    for (int i = 0; i < N; i++)
+        mt_text_appendf(&html, "<b id=%d>", i);
+    for (int i = 0; i < N; i++)
+        mt_text_appendf(&html, "<p>x");
+    ck_assert_int_eq(parse(html.bytes, 2 * N + 1, &markup), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "MiB"));
+    mt_text_finish(&html);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("markup");
+    TCase *tcase = tcase_create("markup");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, html_falls_into_what_stays_and_what_is_translated, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, characters_are_written_as_their_source_wrote_them);
+    tcase_add_test(tcase, too_many_tags_and_too_deep_ones_are_refused);
+    tcase_add_test(tcase, markup_that_explodes_is_refused);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

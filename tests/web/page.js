@@ -1,0 +1,133 @@
+// What the tests of the page stand on: a daemon, a browser, and a page that watches itself.
+
+import assert from "node:assert/strict";
+import {spawn} from "node:child_process";
+import {mkdirSync, readFileSync} from "node:fs";
+import {createRequire} from "node:module";
+import path from "node:path";
+import {fileURLToPath} from "node:url";
+import {chromium} from "playwright-core";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BINARY = process.env.ATTENTIOND ?? path.join(ROOT, "build/release/attentiond");
+const MODEL = process.env.ATTENTIOND_TEST_MODEL ?? path.join(ROOT, "weights/en-de");
+const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "build/release"), "screenshots");
+export const SLOWNESS = Number(process.env.ATTENTIOND_TEST_SLOWNESS ?? 1);
+const START_MS = 20_000 * SLOWNESS;
+const WAIT_MS = 8_000 * SLOWNESS;
+
+export class Daemon {
+    /** Starts one on a port that the kernel chooses, and waits until it listens. */
+    static async start(...flags) {
+        const daemon = new Daemon();
+        const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ATTENTIOND_")));
+        daemon.process = spawn(BINARY, ["serve", "--model", MODEL, "--host", "127.0.0.1", "--port", "0", ...flags], {stdio: ["ignore", "ignore", "pipe"], env: environment});
+        daemon.log = "";
+        daemon.ended = new Promise((resolve) => {
+            daemon.process.on("exit", (code, signal) => resolve(code ?? signal));
+            daemon.process.on("error", (error) => resolve(error.message));
+        });
+        daemon.ended.then((how) => (daemon.end = how));
+        daemon.process.stderr.setEncoding("utf8").on("data", (text) => (daemon.log += text));
+        const end = Date.now() + START_MS;
+        while (!daemon.port) {
+            daemon.port = /listening on \S*:(\d+)/.exec(daemon.log)?.[1];
+            assert.ok(Date.now() < end && daemon.end === undefined, `the daemon does not listen: ${daemon.end ?? ""}\n${daemon.log}`);
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        daemon.url = `http://127.0.0.1:${daemon.port}`;
+        return daemon;
+    }
+
+    async stop(signal = "SIGTERM") {
+        if (this.end === undefined)
+            this.process.kill(signal);
+        return this.ended;
+    }
+
+    async attention(fields) {
+        const reply = await fetch(`${this.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({source: "en", target: "de", ...fields})});
+        assert.equal(reply.status, 200);
+        return reply.json();
+    }
+}
+
+export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
+
+/** A page of a context of its own that keeps what went wrong in it. */
+export class Visit {
+    static async begin(browser, daemon, options = {}) {
+        const visit = new Visit();
+        visit.daemon = daemon;
+        visit.context = await browser.newContext({viewport: {width: 1280, height: 900}, colorScheme: "light", reducedMotion: "reduce", acceptDownloads: true, ...options});
+        visit.problems = [];
+        visit.requests = [];
+        const page = (visit.page = await visit.context.newPage());
+        page.setDefaultTimeout(WAIT_MS);
+        page.on("console", (message) => message.type() === "error" && visit.problems.push(`console: ${message.text()}`));
+        page.on("pageerror", (error) => visit.problems.push(`exception: ${error.stack}`));
+        page.on("request", (request) => visit.requests.push(request));
+        await page.addInitScript(() => {
+            document.addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+        });
+        return visit;
+    }
+
+    /** Opens the page, with the fields of a deep link. */
+    async open({hash = "", ...fields} = {}) {
+        const query = Object.keys(fields).length ? `?${new URLSearchParams({source: "en", target: "de", ...fields})}` : "";
+        await this.page.goto(`${this.daemon.url}/${query}${hash}`);
+        await this.page.waitForSelector("html[data-ready]");
+    }
+
+    /** Waits until the words of the translation are linked. */
+    async linked() {
+        await this.page.waitForSelector("#inside:not([hidden]):not(.stale) .word");
+    }
+
+    targetWord(text) {
+        return this.page.locator(".words").nth(1).getByText(text, {exact: true});
+    }
+
+    sourceWord(text) {
+        return this.page.locator(".words").nth(0).getByText(text, {exact: true});
+    }
+
+    async shot(name, selector) {
+        mkdirSync(SHOTS, {recursive: true});
+        const file = path.join(SHOTS, `${name}.png`);
+        await (selector ? this.page.locator(selector).screenshot({path: file}) : this.page.screenshot({path: file, fullPage: true}));
+    }
+
+    /** The file that a click brings. */
+    async download(selector) {
+        const [download] = await Promise.all([this.page.waitForEvent("download"), this.page.click(selector)]);
+        return {name: download.suggestedFilename(), bytes: readFileSync(await download.path())};
+    }
+
+    /** Different colours on a canvas: a blank one has one. */
+    colours(selector) {
+        return this.page.$eval(selector, (canvas) => {
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return new Set(new Uint32Array(data.buffer)).size;
+        });
+    }
+
+    /** Ends the visit; nothing may have gone wrong, and nothing have left the origin. */
+    async end({allowing} = {}) {
+        const left = this.requests.map((request) => request.url()).filter((url) => !url.startsWith(`${this.daemon.url}/`) && !/^(blob|data):/.test(url));
+        await this.context.close();
+        assert.deepEqual(left, [], "requests left the origin");
+        assert.deepEqual(this.problems.filter((problem) => !allowing?.test(problem)), []);
+    }
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core finds that keeps people out. The page's policy forbids scripts of others, so it is put in by the debugger. */
+export async function barriers(page) {
+    await page.evaluate(AXE);
+    const {violations} = await page.evaluate(() => window.axe.run({resultTypes: ["violations"]}));
+    const serious = violations.filter(({impact}) => impact === "serious" || impact === "critical");
+    return serious.map(({id, help, nodes}) => `${id}: ${help}: ${nodes.map(({html, failureSummary}) => `${html.slice(0, 160)} ${failureSummary}`).join(" | ")}`);
+}

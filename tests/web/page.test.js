@@ -1,0 +1,495 @@
+// The page at / as people use it, in Chromium against a running daemon.
+
+import assert from "node:assert/strict";
+import {describe, it} from "node:test";
+import {Daemon, SLOWNESS, Visit, barriers, launch} from "./page.js";
+
+const STATION = "Where is the train station?";
+const PHONE = "I would have called you yesterday, but I lost my phone.";
+// Long enough that the views have to scroll.
+const LONG = "When the old man who had lived by the sea for more than forty years finally came back to the village where he was born, nobody recognised him, " +
+    "because his hair had turned white and his voice had become so quiet that even his sister did not know who he was.";
+const N_CANDIDATES = 10;
+
+// Not in a hook: those of the outermost level are not run by node 18.
+const [daemon, browser] = await Promise.all([Daemon.start(), launch()]);
+process.on("exit", () => daemon.process.kill("SIGKILL"));
+
+/** it, with a visit that must end without a fault. */
+function visiting(name, test, {options, allowing} = {}) {
+    it(name, async () => {
+        const visit = await Visit.begin(browser, daemon, options);
+        try {
+            await test(visit, visit.page);
+        } catch (error) {
+            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
+            await visit.context.close();
+            throw error;
+        }
+        await visit.end({allowing});
+    });
+}
+
+/** The open table of numbers, as the view has them. */
+function tableOf(page) {
+    return page.$$eval("#table tbody tr", (rows) => rows.map((row) => [...row.querySelectorAll("td")].map((cell) => Number(cell.textContent))));
+}
+
+function assertClose(seen, expected, tolerance) {
+    assert.deepEqual(seen.map((row) => row.length), expected.map((row) => row.length));
+    seen.forEach((row, i) => row.forEach((value, j) => assert.ok(Math.abs(value - expected[i][j]) <= tolerance, `[${i}, ${j}]: ${value}, expected ${expected[i][j]}`)));
+}
+
+describe("translating", () => {
+    visiting("translates what is typed and links the words of both", async (visit, page) => {
+        await visit.open();
+        assert.equal(await page.isVisible("#inside"), false);
+        await page.getByLabel("Text to translate").pressSequentially(STATION, {delay: 5});
+        await visit.linked();
+        assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
+        assert.match(await page.textContent("#status"), /Translation: Wo ist der Bahnhof\?/);
+        await visit.targetWord("Bahnhof").hover();
+        assert.match(await page.textContent("#links-note"), /^Bahnhof looked at (train|station) \d+ %/);
+        for (const word of ["train", "station"])
+            assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/);
+        assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/);
+        assert.ok((await page.locator(".thread.active").count()) >= 2);
+        await visit.shot("links");
+        await visit.sourceWord("Where").hover();
+        assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/);
+    });
+
+    visiting("aborts the request before when more is typed", async (visit, page) => {
+        const failed = [];
+        page.on("requestfailed", (request) => failed.push(JSON.parse(request.postData()).q));
+        await visit.open();
+        let release;
+        const held = new Promise((resolve) => (release = resolve));
+        await page.route("**/translate", async (route) => {
+            if (JSON.parse(route.request().postData()).q === "Thank you.")
+                await held;
+            await route.continue().catch(() => {});
+        });
+        const [first] = await Promise.all([page.waitForRequest("**/translate"), page.fill("#source-text", "Thank you.")]);
+        assert.equal(JSON.parse(first.postData()).q, "Thank you.");
+        await page.fill("#source-text", STATION);
+        await visit.linked();
+        release();
+        assert.deepEqual(failed, ["Thank you."]);
+        assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
+    });
+
+    visiting("waits for a pause in typing before it asks", async (visit, page) => {
+        await visit.open();
+        await page.getByLabel("Text to translate").pressSequentially("Thank you.", {delay: 15});
+        await visit.linked();
+        assert.equal(visit.requests.filter((request) => request.url().endsWith("/translate")).length, 1);
+    });
+
+    visiting("shows alternatives, and the attention of the one that is chosen", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        const first = await page.textContent("#translation");
+        const other = page.locator(".alternative").first();
+        const text = await other.textContent();
+        assert.notEqual(text, first);
+        const [request] = await Promise.all([page.waitForRequest((one) => one.url().endsWith("/attention") && one.postData().includes("target_text")), other.click()]);
+        assert.equal(JSON.parse(request.postData()).target_text, text);
+        await visit.linked();
+        assert.equal(await page.textContent("#translation"), text);
+        assert.equal(await page.locator(".words").nth(1).textContent(), text);
+        assert.ok((await page.locator(".alternative").allTextContents()).includes(first));
+    });
+
+    visiting("copies the translation", async (visit, page) => {
+        await visit.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+        await visit.open({q: STATION});
+        await page.click("#copy");
+        await page.waitForFunction(() => document.querySelector("#copy").textContent === "Copied");
+        assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Wo ist der Bahnhof?");
+    });
+
+    visiting("opens a deep link and keeps the address up to date", async (visit, page) => {
+        await visit.open({q: "Thank you & good luck?", hash: "#view=head&kind=encoder&layer=3&head=2"});
+        await visit.linked();
+        assert.equal(await page.inputValue("#source-text"), "Thank you & good luck?");
+        assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true");
+        assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["3", "2"]);
+        await page.fill("#source-text", STATION);
+        await page.waitForFunction((q) => new URLSearchParams(location.search).get("q") === q, STATION);
+        const fields = new URL(page.url()).searchParams;
+        assert.deepEqual([fields.get("source"), fields.get("target")], ["en", "de"]);
+        await page.click("#clear");
+        await page.waitForFunction(() => location.search === "");
+        assert.equal(await page.isVisible("#inside"), false);
+    });
+
+    visiting("says when a linked language is not served", async (visit, page) => {
+        await visit.open({q: STATION, target: "fr"});
+        await visit.linked();
+        assert.match(await page.textContent("#error"), /does not translate from en into fr/);
+        assert.equal(await page.inputValue("#target-lang"), "de");
+    });
+
+    visiting("shows one sentence of several at a time, and any that is pointed at", async (visit, page) => {
+        await visit.open({q: `Thank you. ${STATION} I am tired.`});
+        await visit.linked();
+        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3");
+        await page.click("#sentences [aria-label='Next sentence']");
+        assert.equal(await page.locator(".words").nth(0).textContent(), STATION);
+        await page.locator("#translation .out").first().click();
+        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3");
+        await page.locator("#translation .out", {hasText: "Bahnhof"}).hover();
+        assert.ok((await page.locator("#source-marks mark").allTextContents()).some((word) => /train|station/.test(word)));
+    });
+
+    visiting("translates a long text, and links it when asked", async (visit, page) => {
+        await visit.open({});
+        await page.fill("#source-text", `${STATION} `.repeat(150));
+        const button = page.getByRole("button", {name: "Show where the words came from"});
+        await button.waitFor();
+        assert.equal((await page.textContent("#translation")).match(/Wo ist der Bahnhof\?/g).length, 150);
+        assert.equal(visit.requests.filter((request) => request.url().endsWith("/attention")).length, 0);
+        await button.click();
+        await visit.linked();
+        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 150");
+    });
+});
+
+describe("looking inside", () => {
+    visiting("shows every kind, layer and head as the server has them", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        const reply = await daemon.attention({q: PHONE, kinds: ["cross", "encoder", "decoder"]});
+        const [sentence] = reply.sentences;
+        await page.click("#table summary");
+        assertClose(await tableOf(page), sentence.alignment.matrix, 1e-3);
+        assert.ok((await visit.colours("#map canvas")) > 50);
+        await visit.shot("map", "#viewer");
+        for (const [kind, layer, head] of [["cross", 2, 3], ["encoder", 3, 7], ["decoder", 1, 0]]) {
+            await page.check(`#kind [value=${kind}]`);
+            await page.selectOption("#layer", String(layer));
+            await page.selectOption("#head", String(head));
+            await page.waitForFunction((name) => document.querySelector("#table caption")?.textContent === name, `${kind} attention, layer ${layer}, head ${head}`);
+            assertClose(await tableOf(page), sentence[kind][layer][head], 1e-3);
+        }
+        await page.selectOption("#head", "mean");
+        await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption").textContent));
+        const heads = sentence.decoder[1];
+        assertClose(await tableOf(page), heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j] / heads.length, 0))), 1e-3);
+    });
+
+    visiting("names a step by what it read and what it wrote", async (visit, page) => {
+        await visit.open({q: STATION});
+        await visit.linked();
+        await page.locator("#map .matrix").focus();
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("ArrowDown");
+        assert.match(await page.textContent("#map-note"), /^Step 1, which read “Wo” and wrote “ist”, gave “Where” \d+ % of its attention\.$/);
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(".bars");
+        assert.match(await page.textContent("#step h3"), /Step 1: having read “Wo”, it wrote ist/);
+    });
+
+    visiting("shows all heads, and opens the one that is clicked", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        await page.click("#tab-grid");
+        await page.waitForFunction(() => document.querySelectorAll(".thumb.ready").length === 24);
+        assert.ok((await visit.colours(".thumb canvas")) > 10);
+        await visit.shot("grid", "#viewer");
+        await page.check("#kind [value=encoder]");
+        await page.waitForFunction(() => document.querySelectorAll(".thumb.ready").length === 32);
+        await page.locator(".thumb").first().focus();
+        for (const key of ["ArrowDown", "ArrowRight", "ArrowRight"])
+            await page.keyboard.press(key);
+        assert.match(await page.textContent("#grid-note"), /^Layer 1, head 2: a row's largest weight is \d+ % on average/);
+        await page.keyboard.press("Enter");
+        assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true");
+        assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["1", "2"]);
+        assert.match(page.url(), /#view=head&kind=encoder&layer=1&head=2$/);
+    });
+
+    visiting("shows next tokens, their probabilities and the entropy for a token that is clicked", async (visit, page) => {
+        await visit.open({q: PHONE, hash: "#view=head&kind=cross&layer=2&head=3"});
+        await visit.linked();
+        await page.waitForSelector(".tokens .token");
+        assert.ok((await visit.colours("#lines canvas")) > 20);
+        const {next_tokens: steps, output_tokens: outputs} = (await daemon.attention({q: PHONE, next_tokens: N_CANDIDATES})).sentences[0];
+        const step = outputs.findIndex(({piece}) => piece === "▁Telefon");
+        const token = page.locator(".tokens.left .token").nth(step);
+        await token.hover();
+        assert.match(await page.textContent("#lines-note"), /^in → Telefon: step \d+, looked most at phone, \d+ %\.$/);
+        await visit.shot("head", "#viewer");
+        await token.click();
+        await page.waitForSelector(".bars .written");
+        const names = await page.locator(".bars .name").allTextContents();
+        assert.deepEqual(names, steps[step].top.map(({piece}) => piece.replaceAll("▁", " ").trim() || "␣"));
+        const first = Math.round(Math.exp(steps[step].top[0].logprob) * 100);
+        assert.equal(await page.locator(".bars .value").first().textContent(), `${first} %`);
+        assert.ok((await page.textContent("#step .hint")).includes(`Entropy ${(steps[step].entropy / Math.LN2).toFixed(2)} bits`));
+        await visit.shot("next-tokens", "[aria-labelledby=steps-title]");
+        await visit.targetWord("gestern").click();
+        await page.waitForFunction(() => /wrote gestern$/.test(document.querySelector("#step h3").textContent));
+    });
+
+    visiting("shows the positional encoding in both layouts", async (visit, page) => {
+        await visit.open({q: STATION, hash: "#view=positions"});
+        await visit.linked();
+        await page.waitForFunction(() => /concatenated/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        assert.match(await page.textContent("#layout label:has(:checked)"), /\(this model\)/);
+        assert.ok((await visit.colours(".positions canvas")) > 50);
+        await visit.shot("positions", "#viewer");
+        await page.check("#layout [value=interleaved]");
+        await page.waitForFunction(() => /interleaved: 64 positions downwards, 256/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        await page.fill("#positions-n", "32");
+        await page.waitForFunction(() => /: 32 positions/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        const {name, bytes} = await visit.download("#downloads [data-format=npy]");
+        assert.equal(name, "positions-interleaved-32.npy");
+        assert.match(bytes.subarray(0, 128).toString("latin1"), /^.NUMPY.*'shape': \(32, 256\)/s);
+    });
+
+    visiting("stays quick with many tokens and all heads", async (visit, page) => {
+        await page.addInitScript(() => {
+            window.longest = 0;
+            new PerformanceObserver((list) => list.getEntries().forEach(({duration}) => (window.longest = Math.max(window.longest, duration)))).observe({type: "longtask"});
+        });
+        await visit.open({q: LONG, hash: "#view=map&kind=encoder&layer=0&head=0"});
+        await visit.linked();
+        await page.click("#tab-grid");
+        await page.waitForFunction(() => document.querySelectorAll(".thumb.ready").length === 32);
+        await page.click("#tab-head");
+        await page.waitForSelector(".tokens .token");
+        const n = await page.locator(".tokens.left .token").count();
+        assert.ok(n >= 45, `only ${n} tokens`);
+        for (let i = 0; i < 20; i++)
+            await page.mouse.move(300 + i, 400 + 10 * i);
+        await page.click("#tab-map");
+        const drawing = await page.evaluate(async () => {
+            const box = document.querySelector(".matrix");
+            const start = performance.now();
+            for (let i = 0; i < 20; i++) {
+                box.scrollTop = 17 * i;
+                await new Promise(requestAnimationFrame);
+                await new Promise(requestAnimationFrame);
+            }
+            return (performance.now() - start) / 40;
+        });
+        assert.ok(drawing < 60 * SLOWNESS, `a frame takes ${drawing} ms`);
+        const longest = await page.evaluate(() => window.longest);
+        assert.ok(longest < 400 * SLOWNESS, `the page stood still for ${longest} ms`);
+        await visit.shot("long", "#viewer");
+    });
+});
+
+describe("taking along", () => {
+    visiting("downloads pictures, JSON, bertviz and safetensors of what is shown", async (visit, page) => {
+        await visit.open({q: STATION, hash: "#view=map&kind=cross&layer=2&head=3"});
+        await visit.linked();
+        const [sentence] = (await daemon.attention({q: STATION, kinds: ["cross", "encoder", "decoder"]})).sentences;
+        const [nRows, nColumns] = [sentence.output_tokens.length, sentence.source_tokens.length];
+
+        const png = await visit.download("[data-format=png]");
+        assert.equal(png.name, "attention-cross-layer2-head3.png");
+        const size = await page.evaluate(async (data) => {
+            const image = new Image();
+            image.src = `data:image/png;base64,${data}`;
+            await image.decode();
+            return [image.naturalWidth, image.naturalHeight];
+        }, png.bytes.toString("base64"));
+        assert.ok(size[0] > 100 && size[1] > 100, size);
+
+        const svg = await visit.download("[data-format=svg]");
+        const picture = await page.evaluate((text) => {
+            const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+            return [root.localName, root.querySelector("parsererror") === null, root.textContent];
+        }, svg.bytes.toString());
+        assert.deepEqual(picture.slice(0, 2), ["svg", true]);
+        assert.match(picture[2], /layer 2.*head 3/s);
+
+        const json = JSON.parse((await visit.download("[data-format=json]")).bytes);
+        assert.deepEqual(json.sentences[0].cross, sentence.cross);
+
+        const tensors = await visit.download("[data-format=safetensors]");
+        assert.equal(tensors.name, "attention-cross.safetensors");
+        checkSafetensors(tensors.bytes, [3, 8, nRows, nColumns]);
+
+        const page_ = await visit.download("[data-format=bertviz]");
+        assert.equal(page_.name, "attention-all.bertviz.html");
+        checkBertviz(page_.bytes.toString(), sentence);
+        await checkBertvizLoads(page_.bytes.toString(), sentence);
+    });
+
+    visiting("downloads the alignment", async (visit) => {
+        await visit.open({q: STATION});
+        await visit.linked();
+        const {name, bytes} = await visit.download("[data-format=json]");
+        assert.equal(name, "attention-alignment.json");
+        const [sentence] = JSON.parse(bytes).sentences;
+        sentence.alignment.matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-3));
+        assert.deepEqual([sentence.cross.length, sentence.encoder.length, sentence.decoder.length], [3, 4, 3]);
+        assert.equal((await visit.download("[data-format=png]")).bytes.subarray(1, 4).toString(), "PNG");
+    });
+});
+
+/** Reads the format by its definition: length, header, numbers. */
+function checkSafetensors(bytes, shape) {
+    const headerLength = Number(bytes.readBigUInt64LE(0));
+    const header = JSON.parse(bytes.subarray(8, 8 + headerLength));
+    const {dtype, shape: seen, data_offsets: [begin, end]} = header["sentences.0.cross"];
+    assert.equal(dtype, "F32");
+    assert.deepEqual(seen, shape);
+    const values = new Float32Array(bytes.buffer.slice(bytes.byteOffset + 8 + headerLength + begin, bytes.byteOffset + 8 + headerLength + end));
+    assert.equal(values.length, shape.reduce((a, b) => a * b));
+    for (let row = 0; row < values.length; row += shape[3])
+        assert.ok(Math.abs(values.subarray(row, row + shape[3]).reduce((a, b) => a + b) - 1) < 1e-4);
+}
+
+/** The viewer's own demands on its params (bertviz, head_view.py and head_view.js). */
+function checkBertviz(html, sentence) {
+    const params = JSON.parse(/<script id="params" type="application\/json">(.*?)<\/script>/s.exec(html)[1]);
+    assert.deepEqual(params.attention.map(({name}) => name).sort(), ["Cross", "Decoder", "Encoder"]);
+    for (const {attn, left_text: left, right_text: right} of params.attention)
+        for (const layer of attn)
+            for (const head of layer) {
+                assert.equal(head.length, left.length);
+                head.forEach((row) => assert.equal(row.length, right.length));
+            }
+    const cross = params.attention.find(({name}) => name === "Cross");
+    assert.deepEqual(cross.attn, sentence.cross.slice(0, params.include_layers.length));
+    assert.ok(html.includes(`<div id="${params.root_div_id}">`));
+    assert.ok(["layer", "filter", "vis"].every((id) => html.includes(`id="${id}"`)));
+}
+
+/** That the page hands its params to the viewer, for which a stand-in is put where it is published. */
+async function checkBertvizLoads(html, sentence) {
+    const context = await browser.newContext();
+    const asked = [];
+    await context.route("**", (route) => {
+        const url = route.request().url();
+        asked.push(url);
+        if (url === "http://downloaded/")
+            return route.fulfill({contentType: "text/html", body: html});
+        const body = url.endsWith("require.min.js") ? "window.requirejs = (names, run) => run(...names); requirejs.config = () => {};" : "requirejs(['jquery', 'd3'], () => { window.seen = PYTHON_PARAMS; });";
+        return route.fulfill({contentType: "text/javascript", headers: {"Access-Control-Allow-Origin": "*"}, body});
+    });
+    const page = await context.newPage();
+    await page.goto("http://downloaded/");
+    await page.waitForFunction(() => window.seen);
+    const seen = await page.evaluate(() => window.seen);
+    assert.deepEqual(seen.attention.find(({name}) => name === "Cross").attn[0], sentence.cross[0]);
+    assert.deepEqual(asked.map((url) => new URL(url).host), ["downloaded", "cdnjs.cloudflare.com", "cdn.jsdelivr.net"]);
+    assert.match(asked[2], /\/bertviz\/head_view\.js$/);
+    await context.close();
+}
+
+describe("faults", () => {
+    visiting("says what the server refuses, and goes on", async (visit, page) => {
+        const small = await Daemon.start("--max-text-chars", "40");
+        visit.daemon = small;
+        try {
+            await visit.open({q: "This sentence is longer than forty characters, so it is refused."});
+            await page.waitForSelector("#error:not([hidden])");
+            assert.match(await page.textContent("#error"), /exceeds text limit \(40\)/);
+            await page.fill("#source-text", STATION);
+            await visit.linked();
+            assert.equal(await page.isVisible("#error"), false);
+            await small.stop("SIGKILL");
+            await page.fill("#source-text", "Are you there?");
+            await page.waitForSelector("#error:not([hidden])");
+            assert.match(await page.textContent("#error"), /The server does not answer\. Your text is still here\./);
+            assert.equal(await page.inputValue("#source-text"), "Are you there?");
+            assert.ok(await page.getByRole("button", {name: "Try again"}).isVisible());
+            await visit.shot("error", ".translate");
+        } finally {
+            await small.stop("SIGKILL");
+        }
+    }, {allowing: /Failed to load resource/});
+
+    visiting("tries again when the server is busy", async (visit, page) => {
+        let n = 0;
+        await page.route("**/translate", (route) => (n++ ? route.continue() : route.fulfill({status: 503, headers: {"Retry-After": "0.05"}, body: '{"error":"busy"}'})));
+        await visit.open({q: STATION});
+        await visit.linked();
+        assert.equal(n, 2);
+        assert.equal(await page.isVisible("#error"), false);
+    }, {allowing: /503/});
+});
+
+describe("for everyone", () => {
+    for (const colorScheme of ["light", "dark"])
+        visiting(`has no barriers that axe-core knows, in ${colorScheme}`, async (visit, page) => {
+            await visit.open();
+            assert.deepEqual(await barriers(page), [], "empty");
+            await page.fill("#source-text", `${PHONE} Thank you.`);
+            await visit.linked();
+            await visit.targetWord("gestern").click();
+            await page.waitForSelector(".bars");
+            await page.click("#table summary");
+            assert.deepEqual(await barriers(page), [], "map");
+            await visit.shot(`page-${colorScheme}`);
+            for (const [view, ready] of [["grid", ".thumb.ready"], ["head", ".token"], ["positions", "#positions-note:not(:empty)"]]) {
+                await page.click(`#tab-${view}`);
+                await page.waitForSelector(ready);
+                assert.deepEqual(await barriers(page), [], view);
+            }
+        }, {options: {colorScheme}});
+
+    visiting("follows the system's theme until one is chosen, and remembers that", async (visit, page) => {
+        const theme = () => page.getAttribute("html", "data-theme");
+        await visit.open();
+        assert.equal(await theme(), "light");
+        await page.emulateMedia({colorScheme: "dark"});
+        assert.equal(await theme(), "dark");
+        await page.click("#theme");
+        assert.deepEqual([await theme(), await page.textContent("#theme")], ["light", "Theme: light"]);
+        await page.reload();
+        assert.equal(await theme(), "light");
+    });
+
+    visiting("can be used with the keyboard alone", async (visit, page) => {
+        await visit.open({q: STATION});
+        await visit.linked();
+        await page.focus("#theme");
+        await page.keyboard.press("Shift+Tab");
+        assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+        await page.keyboard.press("Enter");
+        await page.waitForFunction(() => document.activeElement.id === "source-text" || location.hash === "#source-text");
+        await page.locator(".words .word").first().focus();
+        await page.keyboard.press("ArrowDown");
+        assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Wo: from Where \d+ %/);
+        await page.keyboard.press("End");
+        assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Bahnhof: from (train|station) \d+ %/);
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(".bars");
+        await page.locator("#tab-map").focus();
+        await page.keyboard.press("ArrowRight");
+        await page.keyboard.press("Enter");
+        await page.waitForSelector(".thumb.ready");
+        assert.equal(await page.locator("[role=tab][tabindex='0']").count(), 1);
+    });
+
+    visiting("fits a phone", async (visit, page) => {
+        const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+        await visit.open();
+        assert.equal(await width(), 360);
+        await page.fill("#source-text", `${PHONE} Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz.`);
+        await visit.linked();
+        await visit.targetWord("gestern").tap();
+        await page.waitForSelector(".bars");
+        assert.match(await page.textContent("#links-note"), /^gestern looked at yesterday/);
+        await visit.shot("phone");
+        for (const view of ["grid", "head", "positions", "map"]) {
+            await page.tap(`#tab-${view}`);
+            await page.waitForSelector(`#view-${view}:not([hidden]):not([aria-busy])`);
+            assert.equal(await width(), 360, view);
+        }
+    }, {options: {viewport: {width: 360, height: 740}, deviceScaleFactor: 2, isMobile: true, hasTouch: true}});
+});
+
+describe("the end", () => {
+    it("lets the daemon stop in good order", async () => {
+        await browser.close();
+        assert.equal(await daemon.stop(), 0, daemon.log);
+    });
+});
