@@ -63,10 +63,10 @@ struct mt_qgemm {
     const float *a_scale;  /* [n_rows] */
     const int32_t *a_zero; /* [n_rows], 0 to 255 */
     size_t n_rows;
-    const int8_t *weights; /* first block; 64-byte aligned, values -127 to 127 */
-    const float *scales;   /* of the first block's columns */
+    const int8_t *weights;      /* first block; 64-byte aligned, values -127 to 127 */
+    const float *scales;        /* of the first block's columns */
     const int32_t *column_sums; /* of the packed weights: sum_k w[n, k] */
-    const float *bias; /* or NULL */
+    const float *bias;          /* or NULL */
     size_t k_padded;
     size_t n_columns; /* columns to write; the last block may be partly beyond them */
     float *y;         /* [n_rows, ldy] */

@@ -401,6 +401,16 @@ static void check_qgemms(struct check *c)
     check_qgemm(c, 33, 20000, 33);
 }
 
+static void check_peaks(struct check *c)
+{
+    snprintf(c->what, sizeof c->what, "peaks");
+    if (c->fast->int8_peak && c->fast->int8_peak(6) != 2 * c->fast->int8_peak(3))
+        fail(c, "int8_peak", 0, 0.0, 1.0);
+    if (c->fast->fp32_peak && c->fast->fp32_peak(6) != 2 * c->fast->fp32_peak(3))
+        fail(c, "fp32_peak", 0, 0.0, 1.0);
+    end_case(c);
+}
+
 static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *reference,
                         uint64_t seed)
 {
@@ -409,6 +419,7 @@ static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *
     check_rows(&c);
     check_logits(&c);
     check_qgemms(&c);
+    check_peaks(&c);
     printf("%s: %zu cases, %zu differ from the reference (seed %llu)\n", fast->name, c.n_cases,
            c.n_failures, (unsigned long long)seed);
     return c.n_failures == 0;
@@ -431,6 +442,7 @@ static bool check_emulated(const struct mt_kernels *reference, const char *name,
             continue;
         struct check c = {.fast = tables[i], .reference = reference, .dice = {seed}};
         check_qgemms(&c);
+        check_peaks(&c);
         printf("%s, emulated: %zu cases, %zu differ from the reference (seed %llu)\n",
                tables[i]->name, c.n_cases, c.n_failures, (unsigned long long)seed);
         is_same &= c.n_failures == 0;
