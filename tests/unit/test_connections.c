@@ -166,6 +166,7 @@ START_TEST(client_that_leaves_cancels_its_work)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     leave(&pair, (enum leaving)_i);
@@ -187,6 +188,7 @@ START_TEST(half_closed_client_keeps_its_work)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     shutdown(pair.client, SHUT_WR);
@@ -209,6 +211,7 @@ START_TEST(http_1_0_is_not_probed)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, false);
     shutdown(pair.client, SHUT_WR);
@@ -230,10 +233,12 @@ START_TEST(work_that_ended_is_not_cancelled)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
     /* It may end before anybody watches it. */
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_end_work(fixture.connections, slot);
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_end_work(fixture.connections, slot);
@@ -255,6 +260,7 @@ START_TEST(cancel_all_cancels_what_is_watched)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_begin_work(fixture.connections, second, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
