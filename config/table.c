@@ -21,9 +21,10 @@ static const struct mt_setting table[] = {
         .high = 4096,
         .default_string = "",
         .verbs = ENGINE,
-        .doc = "Directory of the model: config.json, model.safetensors (or several files with "
-               "model.safetensors.index.json), source.spm, target.spm and vocab.json, as "
-               "downloaded. There is no default, because the program does not know "
+        .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
+               "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
+               "target.spm and vocab.json, as downloaded. There is no default, because the program "
+               "does not know "
                "where it was put; ./run and the Docker image set it to the bundled English-German "
                "model.",
     },

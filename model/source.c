@@ -1,6 +1,8 @@
 #include "model/source.h"
 
+#include "base/confined.h"
 #include "weights/shards.h"
+#include "weights/torch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,31 +13,91 @@
 
 #define WEIGHTS "model.safetensors"
 #define INDEX "model.safetensors.index.json"
+#define CHECKPOINT "pytorch_model.bin"
+
+/* Far above what the largest models take, on a slow machine. */
+#define MAX_CHECKPOINT_SECONDS 120
+#define MAX_CHECKPOINT_BYTES ((size_t)16 << 30)
+/* For the values of the pickle; the numbers come on top. */
+#define PICKLE_MEMORY_BYTES ((size_t)512 << 20)
+
+enum form { ONE_FILE, SHARDS, TORCH };
 
 struct source {
     char *path;
-    bool is_index;
+    enum form form;
 };
 
 static enum mt_status find(const char *directory, struct source *out, struct mt_error *err)
 {
     static const struct {
         const char *name;
-        bool is_index;
-    } forms[] = {{WEIGHTS, false}, {INDEX, true}};
+        enum form form;
+    } forms[] = {{WEIGHTS, ONE_FILE}, {INDEX, SHARDS}, {CHECKPOINT, TORCH}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         char *path;
         enum mt_status status = mt_path_join(directory, forms[i].name, &path, err);
         if (status)
             return status;
         if (!mt_path_exists(path)) {
-            *out = (struct source){.path = path, .is_index = forms[i].is_index};
+            *out = (struct source){.path = path, .form = forms[i].form};
             return MT_OK;
         }
         free(path);
     }
-    return mt_fail(err, MT_NOT_FOUND, "%s: expected " WEIGHTS " or " INDEX ", found neither",
-                   directory);
+    return mt_fail(err, MT_NOT_FOUND,
+                   "%s: expected " WEIGHTS ", " INDEX " or " CHECKPOINT ", found none", directory);
+}
+
+struct checkpoint {
+    const char *path;
+    struct mt_mapping file;
+};
+
+static enum mt_status convert(void *context, int fd, struct mt_error *err)
+{
+    const struct checkpoint *checkpoint = context;
+    struct mt_image *image = NULL;
+    enum mt_status status = mt_torch_read(checkpoint->file.bytes, checkpoint->file.length,
+                                          checkpoint->path, &image, err);
+    if (status)
+        return status;
+    size_t length;
+    const void *bytes = mt_image_bytes(image, &length);
+    status = mt_confined_write(fd, bytes, length, err);
+    mt_image_destroy(image);
+    return status;
+}
+
+/* A process that can do no harm reads it, and what it gives is checked like any other file. */
+static enum mt_status open_checkpoint(const char *path, struct mt_safetensors **out,
+                                      struct mt_error *err)
+{
+    struct checkpoint checkpoint = {.path = path};
+    struct mt_mapping weights = {0};
+    enum mt_status status = mt_mapping_open(path, MT_LOAD_MMAP, &checkpoint.file, err);
+    if (status)
+        return status;
+    if (checkpoint.file.length > MAX_CHECKPOINT_BYTES)
+        status = mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", path,
+                         checkpoint.file.length, MAX_CHECKPOINT_BYTES);
+    const struct mt_confined confined = {
+        .work = convert,
+        .context = &checkpoint,
+        .what = path,
+        .max_memory_bytes = checkpoint.file.length + PICKLE_MEMORY_BYTES,
+        .max_seconds = MAX_CHECKPOINT_SECONDS,
+    };
+    if (!status)
+        status = mt_confined_run(&confined, &weights, err);
+    if (!status)
+        status = mt_mapping_check(&checkpoint.file, err);
+    if (!status)
+        status = mt_safetensors_adopt(&weights, path, out, err);
+    if (status)
+        mt_mapping_close(&weights);
+    mt_mapping_close(&checkpoint.file);
+    return status;
 }
 
 enum mt_status mt_source_open(const char *directory, enum mt_load_mode mode,
@@ -45,8 +107,17 @@ enum mt_status mt_source_open(const char *directory, enum mt_load_mode mode,
     enum mt_status status = find(directory, &source, err);
     if (status)
         return status;
-    status = source.is_index ? mt_shards_open(source.path, mode, out, err)
-                             : mt_safetensors_load(source.path, mode, out, err);
+    switch (source.form) {
+    case ONE_FILE:
+        status = mt_safetensors_load(source.path, mode, out, err);
+        break;
+    case SHARDS:
+        status = mt_shards_open(source.path, mode, out, err);
+        break;
+    case TORCH:
+        status = open_checkpoint(source.path, out, err);
+        break;
+    }
     free(source.path);
     return status;
 }
@@ -97,8 +168,8 @@ enum mt_status mt_source_identity_of(const char *directory, struct mt_source_ide
     enum mt_status status = find(directory, &source, err);
     if (status)
         return status;
-    status = source.is_index ? identity_of_shards(directory, source.path, out, err)
-                             : identity_of_file(source.path, out, err);
+    status = source.form == SHARDS ? identity_of_shards(directory, source.path, out, err)
+                                   : identity_of_file(source.path, out, err);
     free(source.path);
     return status;
 }

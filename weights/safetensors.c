@@ -503,6 +503,16 @@ enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out
     return mt_safetensors_load(path, MT_LOAD_MMAP, out, err);
 }
 
+enum mt_status mt_safetensors_adopt(const struct mt_mapping *mapping, const char *path,
+                                    struct mt_safetensors **out, struct mt_error *err)
+{
+    enum mt_status status =
+        mt_safetensors_open_memory(mapping->bytes, mapping->length, path, out, err);
+    if (!status)
+        (*out)->mapping = *mapping;
+    return status;
+}
+
 enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
                                    struct mt_safetensors **out, struct mt_error *err)
 {
@@ -510,13 +520,10 @@ enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
     enum mt_status status = mt_mapping_open(path, mode, &mapping, err);
     if (status)
         return status;
-    status = mt_safetensors_open_memory(mapping.bytes, mapping.length, path, out, err);
-    if (status) {
+    status = mt_safetensors_adopt(&mapping, path, out, err);
+    if (status)
         mt_mapping_close(&mapping);
-        return status;
-    }
-    (*out)->mapping = mapping;
-    return MT_OK;
+    return status;
 }
 
 /* Views of the parts' tensors; their names and numbers stay where they are. */

@@ -7,12 +7,14 @@ import array
 import json
 import os
 import pathlib
+import pickle
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "weights" / "en-de"
@@ -21,6 +23,18 @@ PATIENCE_S = 120
 INDEX = "model.safetensors.index.json"
 
 binary = sys.argv.pop(1)
+
+
+def find_torch():
+    """A Python that has torch, or None."""
+    for python in ("/usr/bin/python3", sys.executable):
+        found = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
+        if found.returncode == 0:
+            return python
+    return None
+
+
+TORCH = find_torch()
 
 
 def read_safetensors(path):
@@ -168,7 +182,59 @@ class Forms(unittest.TestCase):
         self.refused(f'"{some}" is in more than one file')
 
     def test_no_weights(self):
-        self.refused("expected model.safetensors or model.safetensors.index.json, found neither")
+        self.refused("expected model.safetensors, model.safetensors.index.json or pytorch_model.bin, found none")
+
+    # Checkpoints of PyTorch. What torch itself writes is read in tests/unit/test_torch.c from committed
+    # files; here a whole model, where torch is installed.
+
+    def save(self, dtype, is_zip):
+        script = """if True:
+            import json, struct, sys, torch
+            source, target, dtype, is_zip = sys.argv[1:]
+            data = open(source, "rb").read()
+            length, = struct.unpack_from("<Q", data)
+            tensors = {}
+            for name, tensor in json.loads(data[8:8 + length]).items():
+                if name == "__metadata__":
+                    continue
+                begin, end = (8 + length + at for at in tensor["data_offsets"])
+                flat = torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float16)
+                tensors[name] = flat.reshape(tensor["shape"]).to(getattr(torch, dtype))
+            for name in list(tensors):
+                if name.endswith("fc1.weight"):  # strides that must be followed
+                    tensors[name] = tensors[name].t().contiguous().t()
+            for alias in ("encoder.embed_tokens", "decoder.embed_tokens"):
+                tensors[f"model.{alias}.weight"] = tensors["model.shared.weight"]
+            torch.save(tensors, target, _use_new_zipfile_serialization=is_zip == "True")"""
+        subprocess.run([TORCH, "-c", script, MODEL / "model.safetensors",
+                        self.directory / "pytorch_model.bin", dtype, str(is_zip)],
+                       check=True, timeout=PATIENCE_S)
+
+    @unittest.skipUnless(TORCH, "needs python3-torch")
+    def test_checkpoints(self):
+        for dtype in ("float16", "float32"):
+            for is_zip in (True, False):
+                with self.subTest(dtype=dtype, is_zip=is_zip):
+                    self.save(dtype, is_zip)
+                    for precision, expected in self.expected.items():
+                        self.assertEqual(self.answers(precision), expected)
+
+    def test_checkpoint_that_would_run_a_program(self):
+        class Evil:
+            def __reduce__(self):
+                return os.system, (f"touch {self.mark}",)
+        mark = self.directory / "mark"
+        evil = Evil()
+        evil.mark = mark
+        with zipfile.ZipFile(self.directory / "pytorch_model.bin", "w") as archive:
+            archive.writestr("m/data.pkl", pickle.dumps({"weight": evil}, 2))
+        self.refused('pytorch_model.bin: the pickle wants to use "posix.system"')
+        self.assertFalse(mark.exists())
+
+    def test_compressed_checkpoint(self):
+        with zipfile.ZipFile(self.directory / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("m/data.pkl", bytes(1 << 20))
+        self.refused(r'"m/data.pkl" is compressed \(method 8\), expected it to be stored')
 
 
 if __name__ == "__main__":
