@@ -85,7 +85,7 @@ struct machine {
     struct mt_arena *arena;
     struct mt_error *err;
     struct mt_pickle_value **stack; /* NULL for a mark */
-    size_t n_stack, n_values;
+    size_t n_stack, stack_capacity, n_values;
     struct mt_pickle_value **memo;
     size_t memo_capacity;
 };
@@ -103,6 +103,14 @@ static enum mt_status push(struct machine *m, struct mt_pickle_value *value)
     if (m->n_stack == MT_PICKLE_MAX_STACK)
         return mt_fail(m->err, MT_LIMIT, "%s: pickle: more than %d values on the stack", m->what,
                        MT_PICKLE_MAX_STACK);
+    if (m->n_stack == m->stack_capacity) {
+        size_t capacity = m->stack_capacity ? 2 * m->stack_capacity : 64;
+        struct mt_pickle_value **grown = realloc(m->stack, capacity * sizeof *grown);
+        if (!grown)
+            return mt_fail_memory(m->err, capacity * sizeof *grown, "pickle's stack");
+        m->stack = grown;
+        m->stack_capacity = capacity;
+    }
     m->stack[m->n_stack++] = value;
     return MT_OK;
 }
@@ -669,10 +677,6 @@ enum mt_status mt_pickle_read(const unsigned char *bytes, size_t length, const c
                         .what = what,
                         .arena = arena,
                         .err = err};
-    size_t stack_bytes = MT_PICKLE_MAX_STACK * sizeof *m.stack;
-    m.stack = malloc(stack_bytes);
-    if (!m.stack)
-        return mt_fail_memory(err, stack_bytes, "pickle's stack");
     enum mt_status status = run(&m, out);
     if (status == MT_FORMAT && m.at == m.end && length > MT_PICKLE_MAX_BYTES)
         status = mt_fail(err, MT_LIMIT, "%s: a pickle of more than %zu bytes", what,

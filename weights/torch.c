@@ -48,6 +48,16 @@ static enum mt_status fail(const struct reader *r, const char *why)
     return mt_fail(r->err, MT_FORMAT, "%s: not a PyTorch checkpoint: %s", r->path, why);
 }
 
+/* Room for the storages that are going to be found. */
+static enum mt_status take_storages(struct reader *r, size_t most)
+{
+    void *memory = NULL;
+    enum mt_status status =
+        mt_arena_take(r->arena, most, sizeof *r->storages, "storages", &memory, r->err);
+    r->storages = memory;
+    return status;
+}
+
 /* --- The zip archive --- */
 
 /* The archive's name is the folder that everything is in. */
@@ -180,6 +190,7 @@ static enum mt_status read_legacy(struct reader *r, struct mt_pickle_value **out
     if (keys->sequence.n > MT_TORCH_MAX_TENSORS)
         return mt_fail(r->err, MT_LIMIT, "%s: %zu storages, expected at most %d", r->path,
                        keys->sequence.n, MT_TORCH_MAX_TENSORS);
+    status = take_storages(r, keys->sequence.n);
     for (size_t i = 0; i < keys->sequence.n && !status; i++)
         status = place_storage(r, *out, keys->sequence.items[i], &at);
     if (!status && at != r->length)
@@ -284,7 +295,12 @@ static enum mt_status add_tensors(struct reader *r, const struct mt_pickle_value
     if (n > MT_TORCH_MAX_TENSORS)
         return mt_fail(r->err, MT_LIMIT, "%s: %zu tensors, expected at most %d", r->path, n,
                        MT_TORCH_MAX_TENSORS);
-    enum mt_status status = MT_OK;
+    void *memory = NULL;
+    enum mt_status status =
+        mt_arena_take(r->arena, n, sizeof *r->tensors, "tensors", &memory, r->err);
+    r->tensors = memory;
+    if (!status && r->zip) /* else they are known already */
+        status = take_storages(r, n);
     for (size_t i = 0; i < n && !status; i++)
         status = add_tensor(r, dict->sequence.items[2 * i], dict->sequence.items[2 * i + 1]);
     return status;
@@ -364,31 +380,14 @@ static enum mt_status make_image(struct reader *r, struct mt_image **out)
     return MT_OK;
 }
 
-static enum mt_status take_memory(struct reader *r)
-{
-    void *storages = NULL, *tensors = NULL;
-    enum mt_status status = mt_arena_create(0, &r->arena, r->err);
-    if (!status)
-        status = mt_arena_take(r->arena, MT_TORCH_MAX_TENSORS, sizeof *r->storages, "storages",
-                               &storages, r->err);
-    if (!status)
-        status = mt_arena_take(r->arena, MT_TORCH_MAX_TENSORS, sizeof *r->tensors, "tensors",
-                               &tensors, r->err);
-    r->storages = storages;
-    r->tensors = tensors;
-    return status;
-}
-
 enum mt_status mt_torch_read(const unsigned char *bytes, size_t length, const char *path,
                              struct mt_image **out, struct mt_error *err)
 {
     struct reader r = {.bytes = bytes, .length = length, .path = path, .err = err};
     struct mt_pickle_value *dict = NULL;
-    enum mt_status status = take_memory(&r);
-    if (status) {
-        mt_arena_destroy(r.arena);
+    enum mt_status status = mt_arena_create(0, &r.arena, err);
+    if (status)
         return status;
-    }
     if (mt_zip_is(bytes, length))
         status = read_zip(&r, &dict);
     else if (length > sizeof legacy_magic && !memcmp(bytes, legacy_magic, sizeof legacy_magic))
