@@ -66,7 +66,7 @@ struct mt_settings {
     int64_t beam_size;           /* 0: the model's */
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
-    char *split_sentences;       /* "on", "off" */
+    char *split_sentences;       /* "on", "off", "newlines" */
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;

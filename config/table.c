@@ -423,11 +423,14 @@ static const struct mt_setting table[] = {
         FIELD(split_sentences),
         .value_name = "S",
         .type = MT_SETTING_CHOICE,
-        .choices = {"on", "off"},
+        .choices = {"on", "off", "newlines"},
         .default_string = "on",
         .verbs = DECODING,
-        .doc = "Whether a text is cut into sentences that are translated one by one. On, because "
-               "the models are trained on single sentences.",
+        .doc = "Whether a text is cut into sentences that are translated one by one, where a "
+               "request does not say. On, because the models are trained on single sentences. "
+               "newlines cuts at line breaks alone, for texts that bring one unit per line, as "
+               "subtitles do; off takes the whole text for one sentence, and its line breaks for "
+               "blanks.",
     },
     {
         .section = "Attention",

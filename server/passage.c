@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines with placeholders of one text, and what stands between them. */
+#define MAX_LINE_PARTS 20000
+
 struct part {
     const struct mt_marked *marked;     /* NULL: the text as it is */
     struct mt_marked own;               /* what marked points to, in plain text */
@@ -110,13 +113,32 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     return status;
 }
 
-static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+/* Text without placeholders, and whole lines of it: as it is. */
+static enum mt_status take_plain(struct maker *maker, struct mt_range range, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
-    struct mt_stand_ins stand_ins;
+    struct mt_range inner = mt_range_trim(passage->text, range.begin, range.end);
+    struct part *part = NULL;
+    if (range.begin == range.end && passage->length > 0)
+        return MT_OK;
+    enum mt_status status = add_part(passage, &part, err);
+    if (status)
+        return status;
+    part->range = range;
+    if (inner.begin < inner.end || passage->n == 1)
+        return translate(maker, part, passage->text + range.begin, range.end - range.begin, err);
+    mt_marked_init(&part->own);
+    part->marked = &part->own;
+    return MT_OK;
+}
+
+/* In as many parts as its marks need. */
+static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stand_ins,
+                                  struct mt_range range, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
     enum mt_status status = MT_OK;
-    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
-    for (size_t from = 0; from < passage->length && !status;) {
+    while (range.begin < range.end && !status) {
         struct part *part;
         status = add_part(passage, &part, err);
         if (status)
@@ -124,9 +146,9 @@ static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
         mt_marked_init(&part->own);
         part->marked = &part->own;
         size_t end =
-            mt_protect_append(&part->own, &stand_ins, passage->text, passage->length, from);
-        part->range = (struct mt_range){from, end};
-        from = end;
+            mt_protect_append(&part->own, stand_ins, passage->text, range.end, range.begin);
+        part->range = (struct mt_range){range.begin, end};
+        range.begin = end;
         status = mt_marked_check(&part->own, err);
         if (!status)
             status = translate_marked(maker, part, err);
@@ -134,13 +156,44 @@ static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
     return status;
 }
 
-static enum mt_status take_plain(struct maker *maker, struct mt_error *err)
+/* The next line with a placeholder, without the blanks at its ends: an emoji at the beginning of a
+ * line must not move to the end of the one before. Empty at the text's end where there is none. */
+static struct mt_range next_line(const struct maker *maker, size_t from)
 {
-    struct part *part;
-    enum mt_status status = add_part(maker->passage, &part, err);
-    if (status)
-        return status;
-    return translate(maker, part, maker->passage->text, maker->passage->length, err);
+    const char *text = maker->passage->text;
+    size_t length = maker->passage->length;
+    struct mt_protected found = mt_protect_find(text, length, from);
+    size_t begin = found.begin, end = found.end;
+    while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
+        begin = mt_previous_char(text, begin);
+    while (end < length && !mt_is_line_break(mt_utf8_decode(text + end)))
+        end += mt_utf8_length((unsigned char)text[end]);
+    return found.kind == MT_PROTECTED_NOTHING ? (struct mt_range){length, length}
+                                              : mt_range_trim(text, begin, end);
+}
+
+/* Line by line, where lines are translated for themselves. A text that may begin with a target
+ * language code, which counts for all of it, stays in one. */
+static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    bool has_code = passage->length > 1 && memcmp(passage->text, ">>", 2) == 0;
+    bool is_whole = has_code || maker->options->plain->split == MT_SPLIT_OFF;
+    struct mt_stand_ins stand_ins;
+    enum mt_status status = MT_OK;
+    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
+    for (size_t from = 0; from < passage->length && !status;) {
+        if (passage->n >= MAX_LINE_PARTS)
+            return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
+                           MAX_LINE_PARTS / 2);
+        struct mt_range line =
+            is_whole ? (struct mt_range){0, passage->length} : next_line(maker, from);
+        status = take_plain(maker, (struct mt_range){from, line.begin}, err);
+        if (!status)
+            status = take_marked(maker, &stand_ins, line, err);
+        from = line.end;
+    }
+    return status;
 }
 
 enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
@@ -154,9 +207,10 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
     struct maker maker = {.passage = passage, .model = model, .options = options};
     bool has_placeholders =
         options->protects && mt_protect_find(text, length, 0).kind != MT_PROTECTED_NOTHING;
-    enum mt_status status = options->is_html   ? take_html(&maker, err)
-                            : has_placeholders ? take_protected(&maker, err)
-                                               : take_plain(&maker, err);
+    enum mt_status status = options->is_html ? take_html(&maker, err)
+                            : has_placeholders
+                                ? take_protected(&maker, err)
+                                : take_plain(&maker, (struct mt_range){0, length}, err);
     if (status) {
         mt_passage_destroy(passage);
         return status;
