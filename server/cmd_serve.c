@@ -11,6 +11,7 @@
 #include "server/handler.h"
 #include "server/http.h"
 #include "server/listen.h"
+#include "server/memory_plan.h"
 #include "server/metrics.h"
 #include "server/router.h"
 #include "server/splitter.h"
@@ -36,9 +37,6 @@
 /* After the deadline: a decoder step ends the work, and the last replies leave. */
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
-
-/* Largest attention requests whose traces may be in memory together. */
-#define ATTENTION_REQUESTS_AT_ONCE 2
 
 struct server {
     /* Where the settings are read from, once more. */
@@ -80,7 +78,7 @@ static void apply_settings(void *context, const struct mt_settings *settings)
     mt_log_level_parse(settings->log_level, &level);
     mt_log_set_level(level);
     server->attention_budget.limit =
-        ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
+        MT_ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
     server->drain_timeout_ms = settings->drain_timeout_ms;
 }
 
