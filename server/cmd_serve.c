@@ -14,6 +14,7 @@
 #include "server/memory_plan.h"
 #include "server/metrics.h"
 #include "server/router.h"
+#include "server/sandbox.h"
 #include "server/splitter.h"
 
 #include <errno.h>
@@ -140,9 +141,12 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
 static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
+    bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
     enum mt_status status = mt_fault_install(err);
     if (status == MT_OK)
         status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
+        mt_sandbox_restrict_files(settings->cache_dir);
     if (status == MT_OK)
         status = create_metrics(server, err);
     if (status == MT_OK)
@@ -151,6 +155,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = create_http(server, settings, err);
     if (status == MT_OK)
         status = mt_generations_start(server->generations, settings, server->http, err);
+    if (status == MT_OK && is_sandboxed) /* before there are clients */
+        mt_sandbox_restrict_calls();
     if (status == MT_OK)
         status = start_http(server, err);
     return status;
