@@ -11,8 +11,10 @@
 #include "server/handler.h"
 #include "server/http.h"
 #include "server/listen.h"
+#include "server/memory_plan.h"
 #include "server/metrics.h"
 #include "server/router.h"
+#include "server/sandbox.h"
 #include "server/splitter.h"
 
 #include <errno.h>
@@ -36,9 +38,6 @@
 /* After the deadline: a decoder step ends the work, and the last replies leave. */
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
-
-/* Largest attention requests whose traces may be in memory together. */
-#define ATTENTION_REQUESTS_AT_ONCE 2
 
 struct server {
     /* Where the settings are read from, once more. */
@@ -80,7 +79,7 @@ static void apply_settings(void *context, const struct mt_settings *settings)
     mt_log_level_parse(settings->log_level, &level);
     mt_log_set_level(level);
     server->attention_budget.limit =
-        ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
+        MT_ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
     server->drain_timeout_ms = settings->drain_timeout_ms;
 }
 
@@ -142,9 +141,12 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
 static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
+    bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
     enum mt_status status = mt_fault_install(err);
     if (status == MT_OK)
         status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
+        mt_sandbox_restrict_files(settings->cache_dir);
     if (status == MT_OK)
         status = create_metrics(server, err);
     if (status == MT_OK)
@@ -153,6 +155,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = create_http(server, settings, err);
     if (status == MT_OK)
         status = mt_generations_start(server->generations, settings, server->http, err);
+    if (status == MT_OK && is_sandboxed) /* before there are clients */
+        mt_sandbox_restrict_calls();
     if (status == MT_OK)
         status = start_http(server, err);
     return status;

@@ -9,6 +9,7 @@
 #include "server/handler.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
+#include "server/memory_plan.h"
 #include "server/translation.h"
 
 #include <math.h>
@@ -208,6 +209,23 @@ static enum mt_status start_engine(struct mt_generation *g, struct mt_error *err
     return mt_engine_create(g->model, &options, &g->engine, err);
 }
 
+static enum mt_status plan_memory(const struct mt_generation *g, struct mt_error *err)
+{
+    struct mt_memory_plan plan;
+    struct mt_text text = {0};
+    enum mt_status status = mt_memory_plan_make(&g->settings, g->model, g->engine, &plan, err);
+    if (status == MT_OK)
+        status = mt_memory_plan_check(&plan, (uint64_t)g->settings.memory_limit, err);
+    if (status != MT_OK)
+        return status;
+    mt_memory_plan_describe(&plan, &text);
+    if (text.status == MT_OK)
+        mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights", text.bytes,
+               (unsigned long long)(plan.mapped_bytes >> 20));
+    mt_text_finish(&text);
+    return MT_OK;
+}
+
 static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
                             struct mt_error *err)
 {
@@ -216,6 +234,8 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
         status = check_alignment(g, err);
     if (status == MT_OK)
         status = start_engine(g, err);
+    if (status == MT_OK)
+        status = plan_memory(g, err);
     if (status == MT_OK)
         status = describe_service(g, options->common, err);
     if (status == MT_OK)
