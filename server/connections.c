@@ -1,7 +1,8 @@
 #include "server/connections.h"
 
+#include "server/client.h"
+
 #include <assert.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct mt_connection {
     uint32_t index, generation;
     enum mt_phase phase;
     int64_t since_ns; /* of the phase */
-    uint64_t client;
+    struct mt_address address;
     void *work;
     bool is_surplus, is_shut, is_watched, may_cancel, may_probe;
     bool has_ended; /* the client sends no more, and was seen so in this phase */
@@ -279,32 +280,6 @@ void mt_connections_destroy(struct mt_connections *connections)
     free(connections);
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const void *bytes, size_t length)
-{
-    uint64_t value = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        value = (value ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
-    return value != 0 ? value : 1;
-}
-
-/* An IPv6 customer owns a whole /64. */
-static uint64_t client_of(const struct sockaddr *address)
-{
-    if (address != NULL && address->sa_family == AF_INET) {
-        struct sockaddr_in ipv4;
-        memcpy(&ipv4, address, sizeof ipv4);
-        return hash(&ipv4.sin_addr, sizeof ipv4.sin_addr);
-    }
-    if (address != NULL && address->sa_family == AF_INET6) {
-        struct sockaddr_in6 ipv6;
-        memcpy(&ipv6, address, sizeof ipv6);
-        bool is_mapped = IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr);
-        return hash(&ipv6.sin6_addr, is_mapped ? 16 : 8);
-    }
-    return 1;
-}
-
 /* Whether the connection may go to make room for another. A fresh one gets a moment to say what it
  * wants. */
 static bool is_evictable(const struct mt_connection *connection, int64_t now)
@@ -352,7 +327,6 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address)
 {
-    uint64_t client = client_of(address);
     pthread_mutex_lock(&connections->lock);
     struct mt_connection *connection = take_slot(connections);
     if (connection != NULL) {
@@ -362,7 +336,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
             .generation = connection->generation + 1,
             .phase = MT_PHASE_FRESH,
             .since_ns = now_ns(),
-            .client = client,
+            .address = mt_address_of(address),
         };
         size_t n_staying = connections->counts.n_open - connections->n_shut;
         connection->is_surplus =
@@ -400,9 +374,9 @@ bool mt_connection_is_surplus(const struct mt_connection *connection)
     return connection->is_surplus;
 }
 
-uint64_t mt_connection_client(const struct mt_connection *connection)
+const struct mt_address *mt_connection_address(const struct mt_connection *connection)
 {
-    return connection->client;
+    return &connection->address;
 }
 
 void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_address;
 struct sockaddr;
 struct mt_connections;
 struct mt_connection;
@@ -62,10 +63,10 @@ void mt_connections_remove(struct mt_connections *connections, struct mt_connect
 void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
                           enum mt_phase phase);
 
-/* Whether the connection is one too many and must be refused, and a number that is the same for the
- * same address and never 0. Fixed from add to remove. */
+/* Whether the connection is one too many and must be refused, and where it comes from. Fixed from
+ * add to remove. */
 bool mt_connection_is_surplus(const struct mt_connection *connection);
-uint64_t mt_connection_client(const struct mt_connection *connection);
+const struct mt_address *mt_connection_address(const struct mt_connection *connection);
 
 /*
  * Work for a connection's request, which another thread may end:

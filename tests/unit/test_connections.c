@@ -1,5 +1,7 @@
 #include "server/connections.h"
 
+#include "server/client.h"
+
 #include <check.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -343,8 +345,10 @@ START_TEST(one_address_is_one_client)
         mt_connections_add(fixture.connections, 1001, (struct sockaddr *)&here);
     struct mt_connection *c =
         mt_connections_add(fixture.connections, 1002, (struct sockaddr *)&there);
-    ck_assert_uint_eq(mt_connection_client(a), mt_connection_client(b));
-    ck_assert_uint_ne(mt_connection_client(a), mt_connection_client(c));
+    ck_assert(mt_address_client(mt_connection_address(a)) ==
+              mt_address_client(mt_connection_address(b)));
+    ck_assert(mt_address_client(mt_connection_address(a)) !=
+              mt_address_client(mt_connection_address(c)));
     mt_connections_remove(fixture.connections, a);
     mt_connections_remove(fixture.connections, b);
     mt_connections_remove(fixture.connections, c);
