@@ -341,6 +341,33 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Access",
+        FIELD(max_client_connections),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 65536,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Connections open at once from one address (IPv6: a /64), so that nobody takes them "
+               "all; one more closes the one of them that has been idle for longest, or gets 429. "
+               "Proxies of trust_forwarded_for have no limit. 0: a quarter of max_connections, but "
+               "any number from this machine, where the proxy in front usually is.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_client_sentences),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1048576,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Sentences of one client, a key or else an address, that wait for a worker; a "
+               "request that would make more of them gets 429, unless it is the only one. 0: half "
+               "of max_queued_sentences, so that there is room for others, but any number from "
+               "this machine without a key.",
+    },
+    {
+        .section = "Access",
         FIELD(trust_forwarded_for),
         .value_name = "LIST",
         .type = MT_SETTING_STRING,

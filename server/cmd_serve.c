@@ -141,6 +141,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .meters = &server->meters,
         .proxies = &server->proxies,
         .max_connections = (size_t)settings->max_connections,
+        .max_client_connections = (size_t)settings->max_client_connections,
         .header_timeout_ms = settings->header_timeout_ms,
         .body_timeout_ms = settings->body_timeout_ms,
         .idle_timeout_ms = settings->idle_timeout_ms,

@@ -406,10 +406,15 @@ static void refuse_surplus(struct mt_exchange *exchange)
 {
     if (exchange->route != NULL && exchange->route->is_vital)
         return;
-    mt_reply_error(&exchange->request.reply, 503, "too many connections: try again later");
-    mt_reply_header(&exchange->request.reply, "Retry-After", "1");
+    bool is_of_client = mt_connection_surplus(exchange->slot) == MT_SURPLUS_OF_CLIENT;
+    struct mt_error err;
+    if (is_of_client)
+        mt_fail(&err, MT_THROTTLED, "too many connections from this address: try again later");
+    else
+        mt_fail(&err, MT_BUSY, "too many connections: try again later");
+    reply_failure(exchange, &err);
     exchange->request.reply.close = true;
-    count_rejection(exchange, MT_REJECTED_CONNECTIONS);
+    count_rejection(exchange, is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
 }
 
 static uint64_t max_discarded(const struct mt_exchange *exchange)
@@ -427,7 +432,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     check_head(exchange, method, version, &gate);
     if (reply->code == 0)
         route_request(exchange, method, &gate);
-    if (reply->code == 0 && mt_connection_is_surplus(exchange->slot))
+    if (reply->code == 0 && mt_connection_surplus(exchange->slot))
         refuse_surplus(exchange);
     exchange->stage = STAGE_BODY;
     exchange->body.limit_bytes = max_body_bytes(exchange);
@@ -548,6 +553,18 @@ void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
     mt_engine_cancel(exchange->request.service->engine, &exchange->job);
 }
 
+/* How many sentences of the client may wait; 0: any number. */
+static size_t queue_share(const struct mt_exchange *exchange)
+{
+    const struct mt_settings *settings = exchange->request.service->settings;
+    const struct mt_address *peer = mt_connection_address(exchange->slot);
+    bool is_local =
+        exchange->request.access.client == mt_address_client(peer) && mt_address_is_loopback(peer);
+    if (settings->max_client_sentences > 0)
+        return (size_t)settings->max_client_sentences;
+    return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
+}
+
 /* Suspends first: the job may end before mt_engine_submit returns. */
 static enum MHD_Result run_sentences(struct mt_exchange *exchange)
 {
@@ -557,6 +574,7 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
         .sentences = exchange->request.sentences,
         .n_sentences = exchange->request.n_sentences,
         .client = exchange->request.access.client,
+        .max_client_sentences = queue_share(exchange),
         .deadline_ns = now_ns() + exchange->timeout_ns,
         .on_done = job_done,
         .user = exchange,
@@ -574,6 +592,8 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     reply_failure(exchange, &err);
     if (status == MT_BUSY)
         count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
+    else if (status == MT_THROTTLED)
+        count_rejection(exchange, MT_REJECTED_SHARE);
     else if (status == MT_CANCELLED)
         count_rejection(exchange, MT_REJECTED_DRAINING);
     mt_connections_end_work(http->connections, exchange->slot);

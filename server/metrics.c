@@ -205,6 +205,8 @@ static void render_connections(const struct mt_connection_counts *counts, struct
           "Clients that closed while their request was being worked on.", counts->n_left);
     whole(out, "connections_evicted_total", "counter",
           "Idle connections closed to make room for others.", counts->n_evicted);
+    whole(out, "connections_over_share_total", "counter",
+          "Connections refused because their address had its share.", counts->n_refused_of_client);
 }
 
 static void render_engine(const struct mt_metrics_sources *sources, struct mt_text *out)

@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import tempfile
-import time
+import threading
 import unittest
 from urllib.parse import urlencode
 
@@ -215,6 +215,70 @@ class Rates(Files):
         result = run("serve", "--model", "x", "--port", "0", "--trust-forwarded-for", "proxy")
         self.assertEqual(result.returncode, 2)
         self.assertIn('trust_forwarded_for has "proxy"', result.stderr)
+
+
+class Shares(unittest.TestCase):
+    def test_of_connections(self):
+        with Daemon("--max-client-connections", "3") as daemon:
+            # Requests that are not complete: these three cannot make room.
+            busy = [daemon.socket() for _ in range(3)]
+            for connection in busy:
+                connection.sendall(b"POST /detect HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+            wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] == 4)
+            reply = daemon.get("/languages")
+            self.assertEqual((reply.status, reply.headers["retry-after"], reply.headers["connection"]),
+                             (429, "1", "close"))
+            self.assertEqual(reply.error, "too many connections from this address: try again later")
+            self.assertEqual(daemon.get("/health").status, 200)
+            self.assertGreaterEqual(
+                daemon.metrics()['attentiond_rejected_total{reason="client_share"}'], 1)
+            for connection in busy:
+                connection.close()
+            wait_until(lambda: daemon.get("/languages").status == 200)
+            # Idle ones make room.
+            kept = [daemon.connect() for _ in range(3)]
+            for client in kept:
+                self.assertEqual(daemon.get("/health", client=client).status, 200)
+            self.assertEqual(daemon.get("/languages").status, 200)
+            for client in kept:
+                client.close()
+
+    def test_of_connections_by_default(self):
+        with Daemon("--max-connections", "8") as daemon:
+            connections = [daemon.socket() for _ in range(7)]
+            for connection in connections:
+                connection.sendall(b"POST /detect HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+            wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] == 8)
+            self.assertEqual(daemon.get("/languages").status, 200)
+            for connection in connections:
+                connection.close()
+
+    def test_of_the_queue(self):
+        """One client fills its share of the queue, and another one is served all the same."""
+        text = "The weather is nice today, and we are going for a walk in the park. " * 40
+        flags = ("--max-client-sentences", "50", "--max-batch-rows", "4",
+                 "--trust-forwarded-for", "127.0.0.1")
+        greedy, modest = {"X-Forwarded-For": "203.0.113.1"}, {"X-Forwarded-For": "203.0.113.2"}
+        replies = []
+        with Daemon(*flags) as daemon:
+            threads = [
+                threading.Thread(target=lambda: replies.append(daemon.translate(text, headers=greedy)))
+                for _ in range(8)
+            ]
+            for thread in threads:
+                thread.start()
+            reply = daemon.translate("Yes.", headers=modest)
+            self.assertEqual(reply.status, 200)
+            for thread in threads:
+                thread.join()
+            codes = sorted(reply.status for reply in replies)
+            self.assertEqual(set(codes), {200, 429}, codes)
+            refused = next(reply for reply in replies if reply.status == 429)
+            self.assertRegex(refused.error, r"^this client has \d+ sentences waiting, and 40 more "
+                                            r"would be over its share of 50$")
+            self.assertEqual(refused.headers["retry-after"], "1")
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="client_share"}'],
+                             codes.count(429))
 
 
 class Silence(Files):
