@@ -52,6 +52,14 @@ struct mt_settings {
     int64_t drain_timeout_ms;
     int64_t max_body_bytes;
     bool web_page;
+    /* access */
+    char *api_keys_file; /* "": none */
+    bool key_required;
+    int64_t requests_per_minute, requests_per_hour, requests_per_day; /* 0: any */
+    int64_t chars_per_day, max_limit_violations;                      /* 0: any */
+    int64_t max_metered_addresses;
+    int64_t max_client_connections, max_client_sentences; /* 0: chosen */
+    char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
     /* batch and queue */

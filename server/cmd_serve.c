@@ -1,8 +1,10 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "model/model.h"
+#include "server/access.h"
 #include "server/budget.h"
 #include "server/cli.h"
+#include "server/client.h"
 #include "server/commands.h"
 #include "server/connections.h"
 #include "server/engine.h"
@@ -52,6 +54,8 @@ struct server {
     struct mt_generations *generations;
     struct mt_http *http;
     struct mt_budget attention_budget;
+    struct mt_meters meters;
+    struct mt_proxies proxies;
     _Atomic int64_t drain_timeout_ms; /* as the settings have it now */
     const char **route_names;
 };
@@ -94,6 +98,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .metrics = server->metrics,
         .attention_budget = &server->attention_budget,
         .splitter = server->splitter,
+        .meters = &server->meters,
     };
     const struct mt_generations_options options = {
         .common = &common,
@@ -114,6 +119,16 @@ static enum mt_status create_metrics(struct server *server, struct mt_error *err
     return mt_metrics_create(server->route_names, mt_n_routes, &server->metrics, err);
 }
 
+static enum mt_status create_meters(struct server *server, const struct mt_settings *settings,
+                                    struct mt_error *err)
+{
+    enum mt_status status = mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for",
+                                             &server->proxies, err);
+    if (status != MT_OK)
+        return status;
+    return mt_meters_create((size_t)settings->max_metered_addresses, &server->meters, err);
+}
+
 static enum mt_status create_http(struct server *server, const struct mt_settings *settings,
                                   struct mt_error *err)
 {
@@ -122,7 +137,10 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .metrics = server->metrics,
         .routes = mt_routes,
         .n_routes = mt_n_routes,
+        .meters = &server->meters,
+        .proxies = &server->proxies,
         .max_connections = (size_t)settings->max_connections,
+        .max_client_connections = (size_t)settings->max_client_connections,
         .header_timeout_ms = settings->header_timeout_ms,
         .body_timeout_ms = settings->body_timeout_ms,
         .idle_timeout_ms = settings->idle_timeout_ms,
@@ -150,6 +168,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (status == MT_OK)
         status = create_metrics(server, err);
     if (status == MT_OK)
+        status = create_meters(server, settings, err);
+    if (status == MT_OK)
         status = create_generations(server, err);
     if (status == MT_OK)
         status = create_http(server, settings, err);
@@ -168,6 +188,7 @@ static void stop(struct server *server)
     mt_generations_destroy(server->generations);
     mt_splitter_destroy(server->splitter);
     mt_metrics_destroy(server->metrics);
+    mt_meters_destroy(&server->meters);
     free(server->route_names);
     if (server->listener.fd >= 0)
         close(server->listener.fd);

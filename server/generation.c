@@ -9,6 +9,7 @@
 #include "server/handler.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
+#include "server/keys.h"
 #include "server/memory_plan.h"
 #include "server/translation.h"
 
@@ -25,6 +26,7 @@ struct mt_generation {
     struct mt_settings settings;
     struct mt_model *model;
     struct mt_engine *engine;
+    struct mt_keys *keys; /* NULL: none are asked for */
     struct mt_service service;
     char model_label[LABEL_BYTES];
     uint64_t number;
@@ -70,6 +72,7 @@ static enum mt_status describe_service(struct mt_generation *g, const struct mt_
     service->model = g->model;
     service->engine = g->engine;
     service->generation = g;
+    service->keys = g->keys;
     service->model_label = g->model_label;
     enum mt_status status =
         choose_language(g->settings.source_lang, mt_tokenizer_source_lang(tokenizer), "source_lang",
@@ -226,10 +229,24 @@ static enum mt_status plan_memory(const struct mt_generation *g, struct mt_error
     return MT_OK;
 }
 
+static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
+{
+    enum mt_status status = mt_access_open_keys(&g->settings, &g->keys, err);
+    if (status != MT_OK || g->keys == NULL)
+        return status;
+    mt_log(MT_LOG_INFO, "%s: %zu API keys", g->settings.api_keys_file, mt_keys_count(g->keys));
+    if (mt_keys_file_is_public(g->keys))
+        mt_log(MT_LOG_WARN, "%s can be read by everybody on this machine: chmod 600 mends that",
+               g->settings.api_keys_file);
+    return MT_OK;
+}
+
 static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
                             struct mt_error *err)
 {
-    enum mt_status status = open_model(g, options->shows_progress, err);
+    enum mt_status status = open_keys(g, err);
+    if (status == MT_OK)
+        status = open_model(g, options->shows_progress, err);
     if (status == MT_OK)
         status = check_alignment(g, err);
     if (status == MT_OK)
@@ -272,6 +289,7 @@ void mt_generation_destroy(struct mt_generation *g)
         return;
     mt_engine_destroy(g->engine);
     mt_model_close(g->model);
+    mt_keys_destroy(g->keys);
     mt_settings_finish(&g->settings);
     free(g);
 }

@@ -23,10 +23,18 @@ static const double bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 #define N_BOUNDS (sizeof bounds / sizeof bounds[0])
 
 static const char *const reasons[MT_N_REJECTIONS] = {
-    [MT_REJECTED_QUEUE_FULL] = "queue_full", [MT_REJECTED_CONNECTIONS] = "too_many_connections",
-    [MT_REJECTED_TIMEOUT] = "timeout",       [MT_REJECTED_CLIENT_GONE] = "client_gone",
-    [MT_REJECTED_DRAINING] = "draining",     [MT_REJECTED_TOO_LARGE] = "too_large",
-    [MT_REJECTED_MALFORMED] = "malformed",   [MT_REJECTED_DAMAGED] = "damaged_model",
+    [MT_REJECTED_QUEUE_FULL] = "queue_full",
+    [MT_REJECTED_CONNECTIONS] = "too_many_connections",
+    [MT_REJECTED_TIMEOUT] = "timeout",
+    [MT_REJECTED_CLIENT_GONE] = "client_gone",
+    [MT_REJECTED_DRAINING] = "draining",
+    [MT_REJECTED_TOO_LARGE] = "too_large",
+    [MT_REJECTED_MALFORMED] = "malformed",
+    [MT_REJECTED_DAMAGED] = "damaged_model",
+    [MT_REJECTED_KEY] = "key",
+    [MT_REJECTED_RATE] = "rate",
+    [MT_REJECTED_BANNED] = "banned",
+    [MT_REJECTED_SHARE] = "client_share",
 };
 
 struct route_counters {
@@ -197,6 +205,8 @@ static void render_connections(const struct mt_connection_counts *counts, struct
           "Clients that closed while their request was being worked on.", counts->n_left);
     whole(out, "connections_evicted_total", "counter",
           "Idle connections closed to make room for others.", counts->n_evicted);
+    whole(out, "connections_over_share_total", "counter",
+          "Connections refused because their address had its share.", counts->n_refused_of_client);
 }
 
 static void render_engine(const struct mt_metrics_sources *sources, struct mt_text *out)

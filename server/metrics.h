@@ -31,6 +31,10 @@ enum mt_rejection {
     MT_REJECTED_TOO_LARGE,
     MT_REJECTED_MALFORMED, /* by the gate */
     MT_REJECTED_DAMAGED,   /* the model's files were changed under it */
+    MT_REJECTED_KEY,       /* a wrong key, or none where one is needed */
+    MT_REJECTED_RATE,      /* more requests or characters than the client may send */
+    MT_REJECTED_BANNED,    /* too often so */
+    MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
     MT_N_REJECTIONS
 };
 

@@ -85,15 +85,15 @@ static enum mt_status too_large(size_t size, int64_t limit, struct mt_error *err
                    size, (long long)limit);
 }
 
-static enum mt_status check_sizes(const struct state *state, const struct mt_settings *settings,
+static enum mt_status check_sizes(const struct state *state, const struct mt_limits *limits,
                                   struct mt_error *err)
 {
-    if (state->n_texts > (size_t)settings->max_batch_texts)
-        return too_large(state->n_texts, settings->max_batch_texts, err);
+    if (state->n_texts > (size_t)limits->max_batch_texts)
+        return too_large(state->n_texts, limits->max_batch_texts, err);
     for (size_t i = 0; i < state->n_texts; i++) {
         size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
-        if (n_chars > (size_t)settings->max_text_chars)
-            return too_large(n_chars, settings->max_text_chars, err);
+        if (n_chars > (size_t)limits->max_text_chars)
+            return too_large(n_chars, limits->max_text_chars, err);
     }
     return MT_OK;
 }
@@ -263,7 +263,7 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = read_beam(state, request, err);
     if (status == MT_OK)
-        status = check_sizes(state, service->settings, err);
+        status = check_sizes(state, &request->access.limits, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK)
