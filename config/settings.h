@@ -59,7 +59,7 @@ struct mt_settings {
     int64_t max_queued_sentences;
     int64_t encode_tokens;
     /* request limits */
-    int64_t max_text_chars, max_batch_texts, max_html_tags;
+    int64_t max_text_chars, max_batch_texts, max_html_tags, max_glossary_terms;
     int64_t max_beam_size, max_alternatives;
     int64_t max_attention_values;
     /* decoding defaults */

@@ -346,6 +346,18 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Limits of a request",
+        FIELD(max_glossary_terms),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 500,
+        .default_number = 500,
+        .verbs = DAEMON,
+        .doc = "Terms that one request may bring in glossary and do_not_translate together, each "
+               "of at most 256 bytes; more get 413. A list of a product's names has a few dozen, "
+               "and 500 are what fits beside 256 texts into one JSON document.",
+    },
+    {
+        .section = "Limits of a request",
         FIELD(max_beam_size),
         .value_name = "K",
         .type = MT_SETTING_INTEGER,

@@ -12,6 +12,8 @@
  *   split_sentences  "on", "off", "newlines"
  *   alignment        true adds "alignment": per text, which words came from which:
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
+ *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
+ *                    with either the reply has "terms", which says what became of them
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *
