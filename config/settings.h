@@ -67,6 +67,9 @@ struct mt_settings {
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
     char *split_sentences;       /* "on", "off" */
+    /* guards */
+    int64_t max_repeats;     /* 0: not looked for */
+    double max_length_ratio; /* 0: not looked for */
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;

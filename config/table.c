@@ -440,6 +440,30 @@ static const struct mt_setting table[] = {
                "the models are trained on single sentences.",
     },
     {
+        .section = "Guards",
+        FIELD(max_repeats),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1000,
+        .default_number = 2,
+        .verbs = DAEMON,
+        .doc = "A sentence's translation that says the same more often in a row, and more often "
+               "than its source does, is flagged in the reply: models that lose their way go "
+               "round in circles. Good translations say things twice at most. 0: never.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_length_ratio),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .high = 1000,
+        .default_number = 3,
+        .verbs = DAEMON,
+        .doc = "A translation with more tokens than this many times those of its source and 10, or "
+               "the other way round, is flagged likewise. One of 1,063 ordinary sentences is, "
+               "rightly; spelling out a word that the model does not know comes near. 0: never.",
+    },
+    {
         .section = "Attention",
         FIELD(alignment_layers),
         .value_name = "LIST",

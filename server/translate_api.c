@@ -8,6 +8,7 @@
 #include "server/decoding_params.h"
 #include "server/detect_api.h"
 #include "server/glossary.h"
+#include "server/guard.h"
 #include "server/languages_api.h"
 #include "server/passage.h"
 
@@ -556,6 +557,22 @@ static enum mt_status write_terms(struct mt_json_writer *writer, struct state *s
     return status;
 }
 
+static void write_warnings(struct mt_json_writer *writer, const struct mt_service *service,
+                           const struct state *state)
+{
+    const struct mt_settings *settings = service->settings;
+    struct mt_warnings warnings = {
+        .writer = writer,
+        .metrics = service->metrics,
+        .options = {.max_repeats = (size_t)settings->max_repeats,
+                    .max_length_ratio = settings->max_length_ratio},
+    };
+    for (size_t i = 0; i < state->n_texts; i++)
+        if (state->texts[i].passage != NULL)
+            mt_warnings_add(&warnings, i, state->texts[i].passage);
+    mt_warnings_end(&warnings);
+}
+
 /* For every text its words' links; none where nothing was translated. */
 static enum mt_status write_alignment(struct mt_json_writer *writer, const struct state *state,
                                       struct mt_error *err)
@@ -601,6 +618,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         return status;
     if (state->returns_usage)
         write_usage(&writer, state);
+    write_warnings(&writer, request->service, state);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the reply", err);
 }

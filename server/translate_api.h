@@ -20,6 +20,8 @@
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
  *
+ * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then, too.
+ *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */
 #ifndef MT_SERVER_TRANSLATE_API_H
