@@ -67,7 +67,7 @@ struct mt_settings {
     int64_t max_queued_sentences;
     int64_t encode_tokens;
     /* request limits */
-    int64_t max_text_chars, max_batch_texts, max_html_tags;
+    int64_t max_text_chars, max_batch_texts, max_html_tags, max_glossary_terms;
     int64_t max_beam_size, max_alternatives;
     int64_t max_attention_values;
     /* decoding defaults */
@@ -75,6 +75,9 @@ struct mt_settings {
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
     char *split_sentences;       /* "on", "off", "newlines" */
+    /* guards */
+    int64_t max_repeats;     /* 0: not looked for */
+    double max_length_ratio; /* 0: not looked for */
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;

@@ -479,6 +479,18 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Limits of a request",
+        FIELD(max_glossary_terms),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 500,
+        .default_number = 500,
+        .verbs = DAEMON,
+        .doc = "Terms that one request may bring in glossary and do_not_translate together, each "
+               "of at most 256 bytes; more get 413. A list of a product's names has a few dozen, "
+               "and 500 are what fits beside 256 texts into one JSON document.",
+    },
+    {
+        .section = "Limits of a request",
         FIELD(max_beam_size),
         .value_name = "K",
         .type = MT_SETTING_INTEGER,
@@ -562,6 +574,30 @@ static const struct mt_setting table[] = {
                "newlines cuts at line breaks alone, for texts that bring one unit per line, as "
                "subtitles do; off takes the whole text for one sentence, and its line breaks for "
                "blanks.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_repeats),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1000,
+        .default_number = 2,
+        .verbs = DAEMON,
+        .doc = "A sentence's translation that says the same more often in a row, and more often "
+               "than its source does, is flagged in the reply: models that lose their way go "
+               "round in circles. Good translations say things twice at most. 0: never.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_length_ratio),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .high = 1000,
+        .default_number = 3,
+        .verbs = DAEMON,
+        .doc = "A translation with more tokens than this many times those of its source and 10, or "
+               "the other way round, is flagged likewise. One of 1,063 ordinary sentences is, "
+               "rightly; spelling out a word that the model does not know comes near. 0: never.",
     },
     {
         .section = "Attention",

@@ -3,6 +3,7 @@
 #include "server/connections.h"
 #include "server/engine.h"
 #include "server/generations.h"
+#include "server/guard.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
@@ -49,6 +50,7 @@ struct mt_metrics {
     double start_seconds; /* Unix time */
     _Atomic uint64_t in_flight;
     _Atomic uint64_t rejected[MT_N_REJECTIONS];
+    _Atomic uint64_t warnings[MT_N_WARNINGS];
     struct route_counters routes[]; /* the last one: no route */
 };
 
@@ -106,6 +108,11 @@ void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned c
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason)
 {
     add(&metrics->rejected[reason], 1);
+}
+
+void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind)
+{
+    add(&metrics->warnings[kind], 1);
 }
 
 static void head(struct mt_text *out, const char *name, const char *type, const char *help)
@@ -194,6 +201,15 @@ static void render_rejections(const struct mt_metrics *metrics, struct mt_text *
     for (size_t i = 0; i < MT_N_REJECTIONS; i++)
         mt_text_appendf(out, "attentiond_rejected_total{reason=\"%s\"} %llu\n", reasons[i],
                         (unsigned long long)get(&metrics->rejected[i]));
+}
+
+static void render_warnings(const struct mt_metrics *metrics, struct mt_text *out)
+{
+    head(out, "warnings_total", "counter", "Sentences whose translation was flagged, by kind.");
+    for (unsigned i = 0; i < MT_N_WARNINGS; i++)
+        mt_text_appendf(out, "attentiond_warnings_total{kind=\"%s\"} %llu\n",
+                        mt_warning_name((enum mt_warning)i),
+                        (unsigned long long)get(&metrics->warnings[i]));
 }
 
 static void render_connections(const struct mt_connection_counts *counts, struct mt_text *out)
@@ -326,6 +342,7 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
     whole(out, "requests_in_flight", "gauge", "Requests being received, worked on or answered.",
           get(&metrics->in_flight));
     render_rejections(metrics, out);
+    render_warnings(metrics, out);
     if (sources->connections != NULL)
         render_connections(sources->connections, out);
     if (sources->engine != NULL)

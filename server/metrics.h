@@ -49,6 +49,9 @@ void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned c
                             double seconds);
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason);
 
+/* A sentence that the guard flagged; kind: an enum mt_warning (guard.h). */
+void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind);
+
 /* What the rest of the process knows at the time of the scrape. */
 struct mt_metrics_sources {
     const char *version;

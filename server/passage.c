@@ -34,6 +34,7 @@ struct maker {
     struct mt_passage *passage;
     const struct mt_model *model;
     const struct mt_passage_options *options;
+    struct mt_protect_scan scan; /* of plain text */
 };
 
 /* ---- taking apart ---- */
@@ -98,6 +99,7 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     mt_stand_ins_init(&stand_ins, passage->text, passage->length);
     const struct mt_markup_options options = {.stand_ins = &stand_ins,
                                               .protects = maker->options->protects,
+                                              .terms = maker->options->terms,
                                               .max_tags = maker->options->max_html_tags};
     enum mt_status status =
         mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
@@ -145,8 +147,7 @@ static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stan
             break;
         mt_marked_init(&part->own);
         part->marked = &part->own;
-        size_t end =
-            mt_protect_append(&part->own, stand_ins, passage->text, range.end, range.begin);
+        size_t end = mt_protect_append(&part->own, stand_ins, &maker->scan, range.begin, range.end);
         part->range = (struct mt_range){range.begin, end};
         range.begin = end;
         status = mt_marked_check(&part->own, err);
@@ -156,13 +157,14 @@ static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stan
     return status;
 }
 
-/* The next line with a placeholder, without the blanks at its ends: an emoji at the beginning of a
- * line must not move to the end of the one before. Empty at the text's end where there is none. */
-static struct mt_range next_line(const struct maker *maker, size_t from)
+/* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
+ * beginning of a line must not move to the end of the one before. Empty at the text's end where
+ * there is none. */
+static struct mt_range next_line(struct maker *maker, size_t from)
 {
     const char *text = maker->passage->text;
     size_t length = maker->passage->length;
-    struct mt_protected found = mt_protect_find(text, length, from);
+    struct mt_protected found = mt_protect_scan_next(&maker->scan, from);
     size_t begin = found.begin, end = found.end;
     while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
         begin = mt_previous_char(text, begin);
@@ -205,12 +207,12 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
         return mt_fail_memory(err, sizeof *passage, "a text");
     *passage = (struct mt_passage){.text = text, .length = length, .trace = options->trace};
     struct maker maker = {.passage = passage, .model = model, .options = options};
-    bool has_placeholders =
-        options->protects && mt_protect_find(text, length, 0).kind != MT_PROTECTED_NOTHING;
+    mt_protect_scan_begin(&maker.scan, text, length, options->protects && !options->is_html,
+                          options->is_html ? NULL : options->terms, false);
+    bool is_protected = mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING;
     enum mt_status status = options->is_html ? take_html(&maker, err)
-                            : has_placeholders
-                                ? take_protected(&maker, err)
-                                : take_plain(&maker, (struct mt_range){0, length}, err);
+                            : is_protected   ? take_protected(&maker, err)
+                                           : take_plain(&maker, (struct mt_range){0, length}, err);
     if (status) {
         mt_passage_destroy(passage);
         return status;
@@ -300,6 +302,7 @@ static enum mt_status find_links(const struct mt_passage *passage, struct part *
 {
     enum mt_status status = MT_OK;
     input->links = &rendering->links;
+    input->is_guessed = !part->is_traced;
     if (!part->is_traced)
         return mt_marked_is_plain(part->marked) ? MT_OK
                                                 : mt_placement_guess(input, &rendering->links, err);
@@ -453,7 +456,8 @@ static size_t count_wanted(const struct mt_marked *marked, const char *bytes, si
         struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
         const char *strings = marked->strings.bytes;
         n_found += count(strings + opening.begin, opening.end - opening.begin, bytes, n);
-        n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
+        if (marked->marks[i].kind == MT_MARK_SPAN)
+            n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
     }
     return n_found;
 }
@@ -479,5 +483,45 @@ enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost 
         }
     }
     mt_text_finish(&text);
+    return status;
+}
+
+/* ---- terms ---- */
+
+static enum mt_status report_terms_of(const struct mt_passage *passage, size_t index,
+                                      mt_passage_term *report, void *context, struct mt_error *err)
+{
+    const struct mt_marked *marked = passage->parts[index].marked;
+    struct rendering rendering = {0};
+    struct mt_text text = {0};
+    bool is_rendered = passage->parts[index].translation != NULL;
+    enum mt_status status =
+        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
+    for (size_t i = 0; i < marked->n && !status; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind == MT_MARK_TERM)
+            report(context, mark->term,
+                   is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
+    }
+    finish_rendering(&rendering);
+    mt_text_finish(&text);
+    return status;
+}
+
+static bool has_terms(const struct mt_marked *marked)
+{
+    for (size_t i = 0; marked && i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_TERM)
+            return true;
+    return false;
+}
+
+enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_term *report,
+                                       void *context, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < passage->n && !status; i++)
+        if (has_terms(passage->parts[i].marked))
+            status = report_terms_of(passage, i, report, context, err);
     return status;
 }

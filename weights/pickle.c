@@ -577,7 +577,7 @@ static enum mt_status read_protocol(struct machine *m)
 
 static enum mt_status execute(struct machine *m, unsigned char opcode)
 {
-    struct mt_pickle_value *ignored;
+    struct mt_pickle_value *ignored = NULL;
     switch (opcode) {
     case PROTO:
         return read_protocol(m);
