@@ -9,16 +9,18 @@
 #include "model/layers.h"
 #include "model/trace.h"
 
-/* What one row attends to, and where its weights are recorded. */
-struct mt_attention_row {
-    const float *q; /* [H, K] */
-    float *out;     /* [H, K] */
+/* What rows attend to together, and where their weights are recorded. */
+struct mt_attention_rows {
+    size_t n_rows;  /* 1 to MT_ATTEND_QUERIES */
+    const float *q; /* [n_rows][H, K] */
+    float *out;     /* [n_rows][H, K] */
+    size_t q_stride, out_stride;
     const void *keys, *values;
     size_t n, stride;
     const uint16_t *slots; /* or NULL */
     size_t slot_stride;
     struct mt_trace *trace; /* or NULL */
-    size_t trace_row;
+    size_t trace_row;       /* of the first */
 };
 
 /* Where attention happens: which heads, which matrices of a trace. */
@@ -28,9 +30,9 @@ struct mt_attention_place {
     bool is_f16; /* keys and values are binary16 */
 };
 
-/* Attends for one row; scores has room for n_heads * row->n numbers. */
-void mt_attend_row(const struct mt_kernels *kernels, const struct mt_attention_place *place,
-                   const struct mt_attention_row *row, float *scores);
+/* scores has room for n_rows * n_heads * rows->n numbers. */
+void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_place *place,
+                    const struct mt_attention_rows *rows, float *scores);
 
 /* Copies d_model numbers into the cache at a position, narrowing them if the cache is binary16. */
 void mt_cache_write(const struct mt_kernels *kernels, const struct mt_kvcache *cache, void *region,

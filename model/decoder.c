@@ -68,18 +68,19 @@ static void attend_to_target(const struct step *s, size_t layer)
     const struct mt_attention_place place = place_of(s, MT_TRACE_DECODER, layer);
     for (size_t m = s->begin; m < s->end; m++) {
         const struct mt_decoder_row *row = &s->rows[m];
-        const struct mt_attention_row attention = {.q = s->w->qkv + m * 3 * d,
-                                                   .out = s->w->context.x + m * d,
-                                                   .keys = mt_kvcache_keys(s->self, 0, layer),
-                                                   .values = mt_kvcache_values(s->self, 0, layer),
-                                                   .n = row->position + 1,
-                                                   .stride = d,
-                                                   .slots = row->slots,
-                                                   .slot_stride = s->self->slot_stride,
-                                                   .trace = row->trace,
-                                                   .trace_row = row->position};
-        mt_attend_row(s->model->kernels, &place, &attention,
-                      s->w->scores + s->me->index * s->w->scores_stride);
+        const struct mt_attention_rows attention = {.n_rows = 1,
+                                                    .q = s->w->qkv + m * 3 * d,
+                                                    .out = s->w->context.x + m * d,
+                                                    .keys = mt_kvcache_keys(s->self, 0, layer),
+                                                    .values = mt_kvcache_values(s->self, 0, layer),
+                                                    .n = row->position + 1,
+                                                    .stride = d,
+                                                    .slots = row->slots,
+                                                    .slot_stride = s->self->slot_stride,
+                                                    .trace = row->trace,
+                                                    .trace_row = row->position};
+        mt_attend_rows(s->model->kernels, &place, &attention,
+                       s->w->scores + s->me->index * s->w->scores_stride);
     }
     mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);
@@ -95,14 +96,29 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
+/* Rows from m on that read the same source: beams of one sentence, or positions of a given target.
+ */
+static size_t n_rows_of_source(const struct step *s, size_t m)
+{
+    size_t n = 1;
+    while (n < MT_ATTEND_QUERIES && m + n < s->end &&
+           s->rows[m + n].cross_slot == s->rows[m].cross_slot)
+        n++;
+    return n;
+}
+
 static void attend_to_source(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
     const struct mt_attention_place place = place_of(s, MT_TRACE_CROSS, layer);
-    for (size_t m = s->begin; m < s->end; m++) {
+    for (size_t m = s->begin, n; m < s->end; m += n) {
         const struct mt_decoder_row *row = &s->rows[m];
-        const struct mt_attention_row attention = {
+        n = n_rows_of_source(s, m);
+        const struct mt_attention_rows attention = {
+            .n_rows = n,
             .q = s->w->qkv + m * d,
+            .q_stride = d,
+            .out_stride = d,
             .out = s->w->context.x + m * d,
             .keys = mt_kvcache_keys(s->cross, row->cross_slot, layer),
             .values = mt_kvcache_values(s->cross, row->cross_slot, layer),
@@ -110,8 +126,8 @@ static void attend_to_source(const struct step *s, size_t layer)
             .stride = d,
             .trace = row->trace,
             .trace_row = row->position};
-        mt_attend_row(s->model->kernels, &place, &attention,
-                      s->w->scores + s->me->index * s->w->scores_stride);
+        mt_attend_rows(s->model->kernels, &place, &attention,
+                       s->w->scores + s->me->index * s->w->scores_stride);
     }
     mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);

@@ -1,5 +1,6 @@
 #include "model/encoder.h"
 
+#include "base/size.h"
 #include "model/attention.h"
 #include "model/model_state.h"
 #include "model/sublayer.h"
@@ -40,8 +41,9 @@ static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_
                  p->w->x.x + row * p->model->hparams.d_model);
 }
 
-static void attend_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
-                       size_t position, size_t first_row, size_t layer)
+/* Rows [begin, end) of one sentence, whose first is first_row. */
+static void attend_rows(const struct pass *p, size_t begin, size_t end,
+                        const struct mt_encoder_input *input, size_t first_row, size_t layer)
 {
     const struct mt_hparams *h = &p->model->hparams;
     size_t d = h->d_model, stride = 3 * d;
@@ -50,16 +52,32 @@ static void attend_row(const struct pass *p, size_t row, const struct mt_encoder
                                              .layer = layer,
                                              .n_heads = h->n_encoder_heads,
                                              .d_k = d / h->n_encoder_heads};
-    const struct mt_attention_row attention = {.q = p->w->qkv + row * stride,
-                                               .out = p->w->context.x + row * d,
-                                               .keys = sentence + d,
-                                               .values = sentence + 2 * d,
-                                               .n = input->n,
-                                               .stride = stride,
-                                               .trace = input->trace,
-                                               .trace_row = position};
-    mt_attend_row(p->model->kernels, &place, &attention,
-                  p->w->scores + p->me->index * p->w->scores_stride);
+    struct mt_attention_rows rows = {.q_stride = stride,
+                                     .out_stride = d,
+                                     .keys = sentence + d,
+                                     .values = sentence + 2 * d,
+                                     .n = input->n,
+                                     .stride = stride,
+                                     .trace = input->trace};
+    for (size_t row = begin; row < end; row += rows.n_rows) {
+        rows.n_rows = mt_size_min(MT_ATTEND_QUERIES, end - row);
+        rows.q = p->w->qkv + row * stride;
+        rows.out = p->w->context.x + row * d;
+        rows.trace_row = row - first_row;
+        mt_attend_rows(p->model->kernels, &place, &rows,
+                       p->w->scores + p->me->index * p->w->scores_stride);
+    }
+}
+
+static void attend(const struct pass *p, size_t layer)
+{
+    size_t first_row = 0;
+    for (size_t i = 0; i < p->n_inputs; i++) {
+        size_t behind = first_row + p->inputs[i].n;
+        attend_rows(p, mt_size_max(first_row, p->begin), mt_size_min(behind, p->end), &p->inputs[i],
+                    first_row, layer);
+        first_row = behind;
+    }
 }
 
 static void trace_state(const struct pass *p, size_t row, const struct mt_encoder_input *input,
@@ -75,7 +93,7 @@ static void self_attention(const struct pass *p, const struct mt_self_attention 
 {
     const struct mt_rows *x = mt_sublayer_input(p->me, p->model, &a->norm, p->w, p->n_rows);
     mt_linear_run(p->me, p->model->kernels, &a->qkv, x, p->n_rows, p->w->qkv);
-    for_my_rows(p, attend_row, layer);
+    attend(p, layer);
     mt_rows_quantize(p->model->kernels, &p->w->context, p->begin, p->end);
     mt_member_barrier(p->me);
     mt_linear_run(p->me, p->model->kernels, &a->out, &p->w->context, p->n_rows, p->w->y);

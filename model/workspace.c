@@ -58,7 +58,7 @@ enum mt_status mt_workspace_init(struct mt_workspace *w, const struct mt_hparams
     size_t n_heads = mt_size_max(h->n_encoder_heads, h->n_decoder_heads), d = h->d_model;
     w->n_rows = mt_size_max(max_rows, encode_tokens);
     w->max_rows = max_rows;
-    w->scores_stride = mt_size_round_up(n_heads * max_attended, LINE_FLOATS);
+    w->scores_stride = mt_size_round_up(MT_ATTEND_QUERIES * n_heads * max_attended, LINE_FLOATS);
     w->top_stride = TOP_STRIDE;
     w->n_blocks = (h->n_target_vocab + MT_SELECT_BLOCK - 1) / MT_SELECT_BLOCK;
     const struct {

@@ -26,7 +26,7 @@ struct mt_workspace {
     float *qkv;             /* [n_rows, 3D] */
 
     /* Per member. */
-    float *scores; /* [n_members, scores_stride] attention weights of one row at a time */
+    float *scores; /* [n_members, scores_stride] attention weights of a few rows at a time */
     size_t scores_stride;
     float
         *logits; /* [n_members, max_rows, MT_SELECT_BLOCK] one block of the vocabulary at a time */

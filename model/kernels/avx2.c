@@ -41,7 +41,7 @@ MT_INLINE __m128 four_sums(const __m256 v[4])
 
 /* q . k of one head for n_keys keys (4 or 8, a constant), the lower half of the result for 4: one
  * key alone would wait for each fused multiply-add. at: where the keys begin. */
-MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t at[8], size_t n_keys,
+MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t *at, size_t n_keys,
                       bool is_f16)
 {
     const float *q = a->q + head;
@@ -64,7 +64,7 @@ MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t at[8]
 }
 
 /* Fetches a head's values of n_keys positions, which are needed only after all keys. */
-MT_INLINE void prefetch_values(const struct mt_attend *a, size_t head, const size_t at[8],
+MT_INLINE void prefetch_values(const struct mt_attend *a, size_t head, const size_t *at,
                                size_t n_keys, bool is_f16)
 {
     size_t bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
@@ -185,13 +185,102 @@ MT_INLINE void weigh_head(const struct mt_attend *a, size_t h, bool is_f16)
 
 /* All heads go through one stage before the next begins: their chains of dependent instructions
  * overlap, and a position's keys are read in the order of memory. */
-MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
+MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
 {
     score(a, is_f16);
     for (size_t h = 0; h < a->n_heads; h++)
         softmax(a->weights + h * a->n, a->n);
     for (size_t h = 0; h < a->n_heads; h++)
         weigh_head(a, h, is_f16);
+}
+
+/* Four queries: every register of keys and values is loaded, and widened, once for all of them. */
+
+#define QUERIES MT_ATTEND_QUERIES
+
+/* The products of positions t and t + 1; of the last alone if there is no other. */
+MT_INLINE void score_two_keys(const struct mt_attend *a, size_t t, bool is_f16)
+{
+    __m128 scale = _mm_set1_ps(1.0f / sqrtf((float)a->d_k));
+    const size_t at[2] = {offset_of(a, t), offset_of(a, mt_size_min(t + 1, a->n - 1))};
+    for (size_t h = 0; h < a->n_heads; h++) {
+        size_t head = h * a->d_k;
+        __m256 sums[QUERIES][2];
+        MT_UNROLL
+        for (size_t i = 0; i < QUERIES; i++)
+            sums[i][0] = sums[i][1] = _mm256_setzero_ps();
+        prefetch_values(a, head, at, 2, is_f16);
+        for (size_t k = head; k < head + a->d_k; k += MT_LANES) {
+            __m256 x = load_kv(a->keys, at[0] + k, is_f16), y = load_kv(a->keys, at[1] + k, is_f16);
+            MT_UNROLL
+            for (size_t i = 0; i < QUERIES; i++) {
+                __m256 q = _mm256_loadu_ps(a->q + i * a->q_stride + k);
+                sums[i][0] = _mm256_fmadd_ps(q, x, sums[i][0]);
+                sums[i][1] = _mm256_fmadd_ps(q, y, sums[i][1]);
+            }
+        }
+        MT_UNROLL
+        for (size_t i = 0; i < QUERIES; i += 2) {
+            __m128 products = _mm_mul_ps(four_sums(sums[i]), scale);
+            float *first = a->weights + (i * a->n_heads + h) * a->n + t;
+            float *second = first + a->n_heads * a->n;
+            if (t + 1 < a->n) {
+                _mm_storel_pi((__m64 *)first, products);
+                _mm_storeh_pi((__m64 *)second, products);
+            } else {
+                _mm_store_ss(first, products);
+                _mm_store_ss(second, _mm_movehl_ps(products, products));
+            }
+        }
+    }
+}
+
+/* out[i .. i + 16) of all queries, within head h. */
+MT_INLINE void weigh_four(const struct mt_attend *a, size_t h, size_t i, bool is_f16)
+{
+    __m256 sums[QUERIES][2];
+    MT_UNROLL
+    for (size_t j = 0; j < QUERIES; j++)
+        sums[j][0] = sums[j][1] = _mm256_setzero_ps();
+    for (size_t t = 0; t < a->n; t++) {
+        size_t at = offset_of(a, t) + i;
+        __m256 x = load_kv(a->values, at, is_f16), y = load_kv(a->values, at + MT_LANES, is_f16);
+        MT_UNROLL
+        for (size_t j = 0; j < QUERIES; j++) {
+            __m256 weight = _mm256_broadcast_ss(a->weights + (j * a->n_heads + h) * a->n + t);
+            sums[j][0] = _mm256_fmadd_ps(weight, x, sums[j][0]);
+            sums[j][1] = _mm256_fmadd_ps(weight, y, sums[j][1]);
+        }
+    }
+    MT_UNROLL
+    for (size_t j = 0; j < QUERIES; j++) {
+        _mm256_storeu_ps(a->out + j * a->out_stride + i, sums[j][0]);
+        _mm256_storeu_ps(a->out + j * a->out_stride + i + MT_LANES, sums[j][1]);
+    }
+}
+
+MT_INLINE void attend_four(const struct mt_attend *a, bool is_f16)
+{
+    for (size_t t = 0; t < a->n; t += 2)
+        score_two_keys(a, t, is_f16);
+    for (size_t i = 0; i < QUERIES * a->n_heads; i++)
+        softmax(a->weights + i * a->n, a->n);
+    for (size_t h = 0; h < a->n_heads; h++)
+        for (size_t i = 0; i < a->d_k; i += 2 * MT_LANES)
+            weigh_four(a, h, h * a->d_k + i, is_f16);
+}
+
+MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
+{
+    size_t i = 0;
+    for (; i + QUERIES <= a->n_queries && a->d_k % (2 * MT_LANES) == 0; i += QUERIES) {
+        struct mt_attend four = mt_attend_query(a, i);
+        attend_four(&four, is_f16);
+    }
+    for (; i < a->n_queries; i++) {
+        struct mt_attend one = mt_attend_query(a, i);
+        attend_one(&one, is_f16);
+    }
 }
 
 void mt_avx2_attend_f32(const struct mt_attend *a)

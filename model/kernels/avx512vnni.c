@@ -168,6 +168,16 @@ static void multiply_two_blocks(const struct tile *t, size_t n_rows, __m512i out
     }
 }
 
+/* Output lines that another core last had take long to get, and the stores are in order: ask for
+ * them before the sums are made. */
+static void fetch_outputs(const struct mt_qgemm *g, size_t begin, size_t end, size_t first,
+                          size_t n_blocks)
+{
+    for (size_t m = begin; m < end; m++)
+        for (size_t b = 0; b < n_blocks; b++)
+            __builtin_prefetch(g->y + m * g->ldy + first + b * MT_PACK_COLUMNS, 1);
+}
+
 /* All rows, in groups of nearly equal size, times one or two blocks of columns. */
 static void multiply_all(const struct mt_qgemm *g, size_t first, size_t n_blocks)
 {
@@ -184,6 +194,7 @@ static void multiply_all(const struct mt_qgemm *g, size_t first, size_t n_blocks
         size_t begin = g->n_rows * group / n_groups, end = g->n_rows * (group + 1) / n_groups;
         __m512i sums[ROWS_AT_ONCE][2];
         t.a = g->a + begin * g->lda;
+        fetch_outputs(g, begin, end, first, n_blocks);
         if (n_blocks == 2)
             multiply_two_blocks(&t, end - begin, sums);
         else

@@ -15,7 +15,7 @@
 #include "model/hparams.h"
 
 /*
- * Attention of one query position over n key/value positions, all heads (Vaswani et al. 2017,
+ * Attention of query positions over the same n key/value positions, all heads (Vaswani et al. 2017,
  * section 3.2.1):
  *
  *   weights[h, t] = softmax_t(q[h] . k[t, h] / sqrt(d_k))        out[h] = sum_t weights[h, t] v[t,
@@ -25,7 +25,8 @@
  * slot_stride + t * stride.
  */
 struct mt_attend {
-    const float *q;   /* [H, K] */
+    const float *q; /* [n_queries][H, K], q_stride elements apart */
+    size_t n_queries, q_stride;
     const void *keys; /* elements fp32 or binary16, according to the kernel */
     const void *values;
     size_t n;              /* positions attended to, >= 1 */
@@ -33,9 +34,13 @@ struct mt_attend {
     const uint16_t *slots; /* [n], or NULL */
     size_t slot_stride;    /* elements between slots */
     size_t n_heads, d_k;
-    float *weights; /* [H, n], written */
-    float *out;     /* [H, K], written */
+    float *weights; /* [n_queries, H, n], written */
+    float *out;     /* [n_queries][H, K], out_stride elements apart, written */
+    size_t out_stride;
 };
+
+/* Kernels read keys and values once for so many queries. */
+#define MT_ATTEND_QUERIES 4
 
 /* The most probable tokens of one row of logits. */
 struct mt_scored_token {
@@ -78,6 +83,7 @@ struct mt_qgemm {
 struct mt_kernels {
     const char *name; /* "c", "avx2", ... */
 
+    /* How many queries there are changes no bit of what each gives. */
     void (*attend_f32)(const struct mt_attend *attend);
     void (*attend_f16)(const struct mt_attend *attend);
 

@@ -46,7 +46,7 @@ static void softmax(float *x, size_t n)
         x[i] *= inverse;
 }
 
-static void attend_f32(const struct mt_attend *a)
+static void attend_one_f32(const struct mt_attend *a)
 {
     const float *keys = a->keys, *values = a->values;
     float scale = 1.0f / sqrtf((float)a->d_k);
@@ -66,7 +66,7 @@ static void attend_f32(const struct mt_attend *a)
     }
 }
 
-static void attend_f16(const struct mt_attend *a)
+static void attend_one_f16(const struct mt_attend *a)
 {
     const uint16_t *keys = a->keys, *values = a->values;
     float scale = 1.0f / sqrtf((float)a->d_k);
@@ -83,6 +83,32 @@ static void attend_f16(const struct mt_attend *a)
             for (size_t i = 0; i < a->d_k; i++)
                 out[i] = fmaf(weights[t], mt_f16_to_f32(v[i]), out[i]);
         }
+    }
+}
+
+struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query)
+{
+    struct mt_attend one = *a;
+    one.n_queries = 1;
+    one.q += query * a->q_stride;
+    one.weights += query * a->n_heads * a->n;
+    one.out += query * a->out_stride;
+    return one;
+}
+
+static void attend_f32(const struct mt_attend *a)
+{
+    for (size_t i = 0; i < a->n_queries; i++) {
+        struct mt_attend one = mt_attend_query(a, i);
+        attend_one_f32(&one);
+    }
+}
+
+static void attend_f16(const struct mt_attend *a)
+{
+    for (size_t i = 0; i < a->n_queries; i++) {
+        struct mt_attend one = mt_attend_query(a, i);
+        attend_one_f16(&one);
     }
 }
 

@@ -12,6 +12,9 @@ extern const struct mt_kernels mt_kernels_reference;
 extern const struct mt_kernels mt_kernels_avx2, mt_kernels_avxvnni, mt_kernels_avx512vnni,
     mt_kernels_amx;
 
+/* What attends for one of a's queries alone. */
+struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);
+
 /* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
  * out. The caller has checked that it belongs there; ids come in rising order. */
 void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit);

@@ -223,6 +223,9 @@ static void bench_attend(struct bench *b)
     memset(kv, 0, 2 * bytes);
     b->attend = (struct mt_attend){
         .q = b->x,
+        .n_queries = 1,
+        .q_stride = D_MODEL,
+        .out_stride = D_MODEL,
         .keys = kv,
         .values = (char *)kv + bytes,
         .stride = D_MODEL,
@@ -236,6 +239,10 @@ static void bench_attend(struct bench *b)
         b->attend.slots = NULL;
         report(b, "attend_f32 8 x 64", positions[i], run_attend_f32);
         report(b, "attend_f16 8 x 64", positions[i], run_attend_f16);
+        b->attend.n_queries = MT_ATTEND_QUERIES;
+        report(b, "attend_f32, 4 queries", positions[i], run_attend_f32);
+        report(b, "attend_f16, 4 queries", positions[i], run_attend_f16);
+        b->attend.n_queries = 1;
         b->attend.slots = slots;
         report(b, "attend_f16 with slots", positions[i], run_attend_f16);
     }
@@ -316,7 +323,8 @@ static void bench_qgemm_shape(struct bench *b, size_t n, size_t k, double stream
 void bench_table(const struct mt_kernels *kernels, const char *only)
 {
     struct bench b = {.kernels = kernels, .only = only};
-    size_t n = mt_size_max((size_t)MAX_ROWS * MT_SELECT_BLOCK, (size_t)HEADS * MAX_POSITIONS);
+    size_t n = mt_size_max((size_t)MAX_ROWS * MT_SELECT_BLOCK,
+                           (size_t)MT_ATTEND_QUERIES * HEADS * MAX_POSITIONS);
     b.x = take(n * sizeof *b.x);
     b.y = take(n * sizeof *b.y);
     b.out = take(n * sizeof *b.out);

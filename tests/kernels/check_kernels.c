@@ -116,8 +116,9 @@ static void check_attend(struct check *c, bool is_f16, enum numbers kind, struct
     enum { SLOTS = 3 };
     size_t d = a.n_heads * a.d_k, span = (a.n - 1) * a.stride + d;
     snprintf(c->what, sizeof c->what,
-             "attend_%s n %zu heads %zu d_k %zu stride %zu slots %d kind %d",
-             is_f16 ? "f16" : "f32", a.n, a.n_heads, a.d_k, a.stride, a.slots != NULL, (int)kind);
+             "attend_%s queries %zu n %zu heads %zu d_k %zu stride %zu slots %d kind %d",
+             is_f16 ? "f16" : "f32", a.n_queries, a.n, a.n_heads, a.d_k, a.stride, a.slots != NULL,
+             (int)kind);
     if (a.slots) {
         uint16_t *slots = guarded_take(&c->memory, a.n, sizeof *slots);
         for (size_t t = 0; t < a.n; t++)
@@ -126,18 +127,22 @@ static void check_attend(struct check *c, bool is_f16, enum numbers kind, struct
         a.slot_stride = a.n * a.stride + dice_below(&c->dice, 5);
         span += (SLOTS - 1) * a.slot_stride;
     }
-    a.q = take_floats(c, kind == NUMBERS_WIDE ? NUMBERS_PLAIN : kind, d);
+    a.q_stride = d + dice_below(&c->dice, 2) * 3;
+    a.out_stride = d + dice_below(&c->dice, 2) * 5;
+    a.q = take_floats(c, kind == NUMBERS_WIDE ? NUMBERS_PLAIN : kind,
+                      (a.n_queries - 1) * a.q_stride + d);
     a.keys = take_kv(c, is_f16, kind, span);
     a.values = take_kv(c, is_f16, kind, span);
     struct mt_attend b = a;
-    a.weights = guarded_take(&c->memory, a.n_heads * a.n, sizeof(float));
-    a.out = guarded_take(&c->memory, d, sizeof(float));
-    b.weights = guarded_take(&c->memory, a.n_heads * a.n, sizeof(float));
-    b.out = guarded_take(&c->memory, d, sizeof(float));
+    size_t n_weights = a.n_queries * a.n_heads * a.n, n_out = (a.n_queries - 1) * a.out_stride + d;
+    a.weights = guarded_take(&c->memory, n_weights, sizeof(float));
+    a.out = guarded_take(&c->memory, n_out, sizeof(float));
+    b.weights = guarded_take(&c->memory, n_weights, sizeof(float));
+    b.out = guarded_take(&c->memory, n_out, sizeof(float));
     (is_f16 ? c->fast->attend_f16 : c->fast->attend_f32)(&a);
     (is_f16 ? c->reference->attend_f16 : c->reference->attend_f32)(&b);
-    same_floats(c, "weights", a.weights, b.weights, a.n_heads * a.n);
-    same_floats(c, "out", a.out, b.out, d);
+    same_floats(c, "weights", a.weights, b.weights, n_weights);
+    same_floats(c, "out", a.out, b.out, n_out); /* between the rows is still 0xA5 */
     end_case(c);
 }
 
@@ -153,6 +158,7 @@ static void check_attends(struct check *c)
                 size_t n_heads = 1 + dice_below(&c->dice, 8);
                 struct mt_attend a = {
                     .n = positions[j],
+                    .n_queries = 1 + dice_below(&c->dice, 9),
                     .n_heads = n_heads,
                     .d_k = d_ks[i],
                     .stride = n_heads * d_ks[i] + dice_below(&c->dice, 2) * 7,
