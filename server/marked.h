@@ -40,7 +40,7 @@ struct mt_mark {
     struct mt_range opening, closing; /* bytes of strings */
     bool took_blank;                  /* point: write a blank before it */
     bool leads;                       /* point: belongs to the word behind it */
-    bool had_blank_after;             /* point at the beginning of the text: write one after it */
+    bool had_blank_after;             /* point at the beginning of a line: write one after it */
     bool is_kept;                     /* term: stays as it is, and is never left out */
     size_t term;                      /* term: its number (terms.h) */
 };
