@@ -161,6 +161,15 @@ void mt_marked_point(struct mt_marked *marked, const char *content, size_t lengt
         marked->pending = marked->n - 1;
 }
 
+void mt_marked_gap(struct mt_marked *marked, const char *content, size_t length)
+{
+    marked->pending = MT_NO_MARK;
+    mt_text_append(&marked->text, " ", 1);
+    struct mt_mark *mark = add(marked, MT_MARK_POINT, content, length);
+    if (mark)
+        mark->leads = mark->is_gap = true;
+}
+
 void mt_marked_break(struct mt_marked *marked, const char *content, size_t length)
 {
     marked->pending = MT_NO_MARK;
