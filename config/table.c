@@ -572,8 +572,8 @@ static const struct mt_setting table[] = {
         .doc = "Whether a text is cut into sentences that are translated one by one, where a "
                "request does not say. On, because the models are trained on single sentences. "
                "newlines cuts at line breaks alone, for texts that bring one unit per line, as "
-               "subtitles do; off takes the whole text for one sentence, and its line breaks for "
-               "blanks.",
+               "subtitles do; off takes the whole text for one sentence, and puts its line breaks "
+               "back where the alignment says.",
     },
     {
         .section = "Guards",

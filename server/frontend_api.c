@@ -40,16 +40,17 @@ static void write_flag(struct mt_json_writer *writer, const char *key, bool valu
 static enum mt_status finish_settings(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_service *service = request->service;
+    const struct mt_settings *settings = service->settings;
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_flag(&writer, "apiKeys", false);
-    mt_json_key(&writer, "charLimit");
-    mt_json_integer(&writer, service->settings->max_text_chars);
+    write_flag(&writer, "apiKeys", settings->api_keys_file[0] != '\0');
+    mt_json_key(&writer, "charLimit"); /* of the key, where the request brings one */
+    mt_json_integer(&writer, request->access.limits.max_text_chars);
     write_flag(&writer, "filesTranslation", false);
     mt_json_key(&writer, "frontendTimeout");
     mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
-    write_flag(&writer, "keyRequired", false);
+    write_flag(&writer, "keyRequired", settings->key_required);
     write_languages(&writer, service);
     write_flag(&writer, "suggestions", false);
     mt_json_key(&writer, "supportedFilesFormat");

@@ -101,11 +101,16 @@ static void give_back_blank(struct mt_marked *marked)
     }
 }
 
+static bool begins_line(const struct mt_text *text)
+{
+    return text->length == 0 || text->bytes[text->length - 1] == '\n';
+}
+
 /* Text follows points: settles where their blanks go. Returns how many bytes of it to leave out. */
 static size_t settle_points(struct mt_marked *marked, const char *bytes)
 {
     size_t n_left_out = 0;
-    if (*bytes == ' ' && marked->text.length == 0) {
+    if (*bytes == ' ' && begins_line(&marked->text)) {
         marked->marks[marked->n - 1].had_blank_after = true;
         n_left_out = 1;
     } else if (mt_is_word_char(mt_utf8_decode(bytes))) {
@@ -154,6 +159,15 @@ void mt_marked_point(struct mt_marked *marked, const char *content, size_t lengt
     mark->took_blank = takes_blank;
     if (marked->pending == MT_NO_MARK)
         marked->pending = marked->n - 1;
+}
+
+void mt_marked_gap(struct mt_marked *marked, const char *content, size_t length)
+{
+    marked->pending = MT_NO_MARK;
+    mt_text_append(&marked->text, " ", 1);
+    struct mt_mark *mark = add(marked, MT_MARK_POINT, content, length);
+    if (mark)
+        mark->leads = mark->is_gap = true;
 }
 
 void mt_marked_break(struct mt_marked *marked, const char *content, size_t length)

@@ -40,7 +40,8 @@ struct mt_mark {
     struct mt_range opening, closing; /* bytes of strings */
     bool took_blank;                  /* point: write a blank before it */
     bool leads;                       /* point: belongs to the word behind it */
-    bool had_blank_after;             /* point at the beginning of the text: write one after it */
+    bool is_gap;                      /* point: stands in place of the blank before that word */
+    bool had_blank_after;             /* point at the beginning of a line: write one after it */
     bool is_kept;                     /* term: stays as it is, and is never left out */
     size_t term;                      /* term: its number (terms.h) */
 };
@@ -68,6 +69,9 @@ void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length
 void mt_marked_open(struct mt_marked *marked, const char *opening, size_t length);
 void mt_marked_close(struct mt_marked *marked, const char *closing, size_t length);
 void mt_marked_point(struct mt_marked *marked, const char *content, size_t length);
+/* Blanks between words of one sentence that must stay as they are: a line break and what is around
+ * it. The model sees one blank. */
+void mt_marked_gap(struct mt_marked *marked, const char *content, size_t length);
 void mt_marked_break(struct mt_marked *marked, const char *content, size_t length);
 void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
                         size_t length);

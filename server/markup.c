@@ -227,7 +227,8 @@ static void append_collapsed(struct mt_marked *marked, const char *text, size_t 
         }
         const struct mt_text *so_far = &marked->text;
         char last = so_far->length ? so_far->bytes[so_far->length - 1] : '\n';
-        if ((last != ' ' && last != '\n') || (so_far->length == 0 && marked->pending != MT_NO_MARK))
+        bool is_behind_point = last == '\n' && marked->pending != MT_NO_MARK;
+        if ((last != ' ' && last != '\n') || is_behind_point)
             mt_marked_append(marked, " ", 1);
     }
 }

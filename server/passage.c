@@ -134,6 +134,33 @@ static enum mt_status take_plain(struct maker *maker, struct mt_range range, str
     return MT_OK;
 }
 
+/* Where the line that holds text[begin] ends, end at the latest. */
+static size_t line_end(const char *text, size_t begin, size_t end)
+{
+    while (begin < end && !mt_is_line_break(mt_utf8_decode(text + begin)))
+        begin += mt_utf8_length((unsigned char)text[begin]);
+    return begin;
+}
+
+/* Lines that are one sentence together: their breaks are marks, and come back where the alignment
+ * says. Returns where the next part begins. */
+static size_t append_lines(struct maker *maker, struct part *part, struct mt_stand_ins *stand_ins,
+                           struct mt_range range)
+{
+    const char *text = maker->passage->text;
+    size_t at = range.begin;
+    while (at < range.end && part->own.n < MT_MAX_MARKS) {
+        size_t stop = mt_range_trim(text, at, line_end(text, at, range.end)).end;
+        size_t end = mt_protect_append(&part->own, stand_ins, &maker->scan, at, stop);
+        if (end < stop)
+            return end;
+        at = mt_range_trim(text, stop, range.end).begin;
+        if (at > stop && at < range.end)
+            mt_marked_gap(&part->own, text + stop, at - stop);
+    }
+    return at;
+}
+
 /* In as many parts as its marks need. */
 static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stand_ins,
                                   struct mt_range range, struct mt_error *err)
@@ -147,7 +174,7 @@ static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stan
             break;
         mt_marked_init(&part->own);
         part->marked = &part->own;
-        size_t end = mt_protect_append(&part->own, stand_ins, &maker->scan, range.begin, range.end);
+        size_t end = append_lines(maker, part, stand_ins, range);
         part->range = (struct mt_range){range.begin, end};
         range.begin = end;
         status = mt_marked_check(&part->own, err);
@@ -168,10 +195,9 @@ static struct mt_range next_line(struct maker *maker, size_t from)
     size_t begin = found.begin, end = found.end;
     while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
         begin = mt_previous_char(text, begin);
-    while (end < length && !mt_is_line_break(mt_utf8_decode(text + end)))
-        end += mt_utf8_length((unsigned char)text[end]);
-    return found.kind == MT_PROTECTED_NOTHING ? (struct mt_range){length, length}
-                                              : mt_range_trim(text, begin, end);
+    return found.kind == MT_PROTECTED_NOTHING
+               ? (struct mt_range){length, length}
+               : mt_range_trim(text, begin, line_end(text, end, length));
 }
 
 /* Line by line, where lines are translated for themselves. A text that may begin with a target
@@ -189,13 +215,22 @@ static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
             return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
                            MAX_LINE_PARTS / 2);
         struct mt_range line =
-            is_whole ? (struct mt_range){0, passage->length} : next_line(maker, from);
+            is_whole ? mt_range_trim(passage->text, from, passage->length) : next_line(maker, from);
         status = take_plain(maker, (struct mt_range){from, line.begin}, err);
         if (!status)
             status = take_marked(maker, &stand_ins, line, err);
         from = line.end;
     }
     return status;
+}
+
+/* Whether there are line breaks within a text that is to be one sentence. */
+static bool keeps_lines(const struct maker *maker)
+{
+    const struct mt_passage *passage = maker->passage;
+    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
+    return maker->options->protects && maker->options->plain->split == MT_SPLIT_OFF &&
+           line_end(passage->text, inner.begin, inner.end) < inner.end;
 }
 
 enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
@@ -209,7 +244,8 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
     struct maker maker = {.passage = passage, .model = model, .options = options};
     mt_protect_scan_begin(&maker.scan, text, length, options->protects && !options->is_html,
                           options->is_html ? NULL : options->terms, false);
-    bool is_protected = mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING;
+    bool is_protected =
+        mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING || keeps_lines(&maker);
     enum mt_status status = options->is_html ? take_html(&maker, err)
                             : is_protected   ? take_protected(&maker, err)
                                            : take_plain(&maker, (struct mt_range){0, length}, err);
@@ -323,6 +359,19 @@ static enum mt_status find_links(const struct mt_passage *passage, struct part *
     return status;
 }
 
+/* Gaps are the text's layout and belong to no word: they keep their order where words lose it. */
+static void order_gaps(const struct mt_marked *marked, struct mt_placement *placement)
+{
+    for (size_t i = 0; i < marked->n; i++)
+        for (size_t k = 0; k < i && marked->marks[i].is_gap; k++)
+            if (marked->marks[k].is_gap &&
+                placement->places[k].begin > placement->places[i].begin) {
+                struct mt_place place = placement->places[k];
+                placement->places[k] = placement->places[i];
+                placement->places[i] = place;
+            }
+}
+
 static void write_plain(const void *context, const char *bytes, size_t length, struct mt_text *out)
 {
     (void)context;
@@ -349,6 +398,8 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     status = find_links(passage, part, rank, &input, rendering, err);
     if (!status)
         status = mt_placement_find(&input, &rendering->placement, err);
+    if (!status)
+        order_gaps(part->marked, &rendering->placement);
     if (!status)
         status = mt_placement_render(&input, &rendering->placement,
                                      passage->markup ? mt_markup_write_text : write_plain, &text,
@@ -445,6 +496,8 @@ static size_t count(const char *text, size_t length, const char *bytes, size_t n
 
 static bool is_placeholder(const struct mt_mark *mark)
 {
+    if (mark->is_gap)
+        return false;
     return mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_POINT;
 }
 

@@ -16,6 +16,7 @@ struct renderer {
     size_t *order;   /* marks by place, parents apart */
     size_t at;       /* what of the target is written */
     size_t n_breaks; /* among the marks */
+    size_t gap_end;  /* of what is written: where the last gap ends */
 };
 
 static const char *strings_of(const struct renderer *renderer)
@@ -70,6 +71,16 @@ static bool is_word_next(const struct renderer *renderer)
            mt_is_word_char(mt_utf8_decode(input->target + renderer->at));
 }
 
+/* In place of the blank before it, which is not another gap's. */
+static void write_gap(struct renderer *renderer, const struct mt_mark *mark)
+{
+    struct mt_text *out = renderer->out;
+    if (out->length > renderer->gap_end && out->bytes[out->length - 1] == ' ')
+        out->bytes[--out->length] = '\0';
+    write_string(renderer, mark->opening);
+    renderer->gap_end = out->length;
+}
+
 static void write_point(struct renderer *renderer, const struct mt_mark *mark)
 {
     if (mark->took_blank && !ends_in_blank(renderer->out))
@@ -111,7 +122,9 @@ static void write_mark(struct renderer *renderer, size_t index, size_t end)
     const struct mt_mark *mark = &renderer->input->marked->marks[index];
     const struct mt_place *place = &renderer->placement->places[index];
     write_until(renderer, mt_size_min(place->begin, end));
-    if (mark->kind == MT_MARK_POINT) {
+    if (mark->is_gap) {
+        write_gap(renderer, mark);
+    } else if (mark->kind == MT_MARK_POINT) {
         write_point(renderer, mark);
     } else if (mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_TERM) {
         write_stand_in(renderer, mark, place);
@@ -173,8 +186,12 @@ enum mt_status mt_placement_render(const struct mt_placement_input *input,
                                    const struct mt_placement *placement, mt_placement_write *write,
                                    const void *context, struct mt_text *out, struct mt_error *err)
 {
-    struct renderer renderer = {
-        .input = input, .placement = placement, .write = write, .context = context, .out = out};
+    struct renderer renderer = {.input = input,
+                                .placement = placement,
+                                .write = write,
+                                .context = context,
+                                .out = out,
+                                .gap_end = out->length};
     enum mt_status status = sort_marks(&renderer, err);
     if (!status) {
         write_marks(&renderer, MT_NO_MARK, input->target_length);

@@ -2,6 +2,8 @@
 codes, and what a reply says about special texts. Everything over HTTP, as a client sees it."""
 
 import json
+import pathlib
+import tempfile
 import unittest
 
 import request_encodings as encodings
@@ -362,6 +364,53 @@ class Answers(WithDaemon):
         for encode in encodings.ALL:
             reply = self.post({"q": "Thank you.", "model": "x", "secret": "y", **EN_DE}, encode)
             self.assertEqual(reply.body, self.daemon.translate("Thank you.").body)
+
+
+class Keys(unittest.TestCase):
+    """The rows that need keys and rates; test_access.py has the rest of them."""
+
+    KEY = "c6fbd1f0-9a53-4f3e-b1a9-3f4ed2c0a7d1"
+    FIELDS = {"q": "Thank you.", **EN_DE}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "keys"
+        self.file.write_text(f"{self.KEY} max_text_chars=50\n")
+        self.file.chmod(0o600)
+
+    def check(self, reply, status, text, what):
+        self.assertEqual((reply.status, reply.json), (status, {"error": text}), what)
+        self.assertEqual({name: reply.headers.get(name) for name in CORS}, CORS, what)
+
+    def test_wrong_key_in_every_encoding(self):
+        with Daemon("--api-keys-file", str(self.file)) as daemon:
+            for path in ("/translate", "/detect"):
+                for encode in encodings.ALL:
+                    fields = {**self.FIELDS, "api_key": self.KEY}
+                    self.assertEqual(encodings.post(daemon, path, fields, encode).status, 200, encode)
+                    reply = encodings.post(daemon, path, {**fields, "api_key": "wrong"}, encode)
+                    self.check(reply, 403, "Invalid API key", (path, encode.__name__))
+
+    def test_too_often_in_every_encoding(self):
+        for encode in encodings.ALL:
+            with Daemon("--requests-per-minute", "3") as daemon:
+                codes = [encodings.post(daemon, "/translate", self.FIELDS, encode).status for _ in range(3)]
+                self.assertEqual(codes, [200] * 3)
+                reply = encodings.post(daemon, "/translate", self.FIELDS, encode)
+                self.check(reply, 429, "Slowdown: 3 per 1 minute", encode.__name__)
+                self.assertGreaterEqual(int(reply.headers["retry-after"]), 1)
+
+    def test_frontend_settings(self):
+        def settings(daemon, query=""):
+            reply = daemon.get("/frontend/settings" + query).json
+            return reply["apiKeys"], reply["keyRequired"], reply["charLimit"]
+
+        with Daemon("--api-keys-file", str(self.file), "--max-text-chars", "70") as daemon:
+            self.assertEqual(settings(daemon), (True, False, 70))
+            self.assertEqual(settings(daemon, "?api_key=" + self.KEY), (True, False, 50))
+        with Daemon("--api-keys-file", str(self.file), "--key-required") as daemon:
+            self.assertEqual(settings(daemon)[:2], (True, True))
 
 
 class Codes(WithDaemon):

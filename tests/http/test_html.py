@@ -218,6 +218,13 @@ class Html(WithDaemon):
             for tag in ("<html", "<body", "<head", "<table", "<tbody"):
                 self.assertNotIn(tag, reply)
 
+    def test_points_at_the_beginning_of_a_line_keep_their_blank(self):
+        for point in ("\U0001F44D", '<img src="a">'):
+            plain = [self.daemon.translate(text).json["translatedText"] for text in ("Thank you.", "We are here!")]
+            for gap in (" ", ""):
+                reply = self.daemon.translate(f"Thank you.<br>{point}{gap}We are here!", format="html").json
+                self.assertEqual(reply["translatedText"], f"{plain[0]}<br>{point}{gap}{plain[1]}")
+
     def test_alternatives_have_the_tags_too(self):
         snippet = "<p>Where is the <b>train <i>station</i></b>, my <a href='x'>friend</a>?</p>"
         reply = self.html(snippet, alternatives=4)

@@ -20,6 +20,8 @@ MARKED = ("Thank you, {name}.", "See https://example.org/a now.", "I am happy \U
           "%s is here.", "Write to a@b.de today!", "\U0001F44D", "{{x}}", "We are here!")
 SPACE = r"[\s\x85]*[\n\r\v\f\x85\u2028\u2029][\s\x85]*|^[\s\x85]+|[\s\x85]+$"
 
+LINE_END = r"[\n\r\v\f\x85\u2028\u2029]"
+
 
 class Splitting(unittest.TestCase):
     @classmethod
@@ -118,6 +120,22 @@ class Splitting(unittest.TestCase):
             before, after = self.edge(rng), self.edge(rng)
             reply = self.daemon.translate(before + text + after, split_sentences="off").json
             self.assertEqual(reply["translatedText"], before + self.alone(text) + after, seed)
+
+    def test_off_keeps_line_breaks_within_the_sentence(self):
+        words = "The old man with the red hat is waiting for the train to Berlin.".split()
+        whole = self.alone(" ".join(words))
+        for seed in range(40):
+            rng = random.Random(seed)
+            gaps = [rng.choice((" ", " ", *BREAKS)) for _ in words[1:]]
+            before, after = self.edge(rng), self.edge(rng)
+            text = before + words[0] + "".join(gap + word for gap, word in zip(gaps, words[1:])) + after
+            reply = self.daemon.translate(text, split_sentences="off").json["translatedText"]
+            self.assertEqual(reply.split(), whole.split(), (seed, text))
+            at = 0
+            for gap in (before, *(gap for gap in gaps if gap != " "), after):
+                self.assertIn(gap, reply[at:], (seed, text, reply))
+                at = reply.index(gap, at) + len(gap)
+            self.assertEqual(re.findall(LINE_END, reply), re.findall(LINE_END, text), (seed, text, reply))
 
     def test_wrong_values(self):
         for value in ("", "yes", "ON", "1"):
