@@ -7,6 +7,7 @@
 #include "server/alignment_trace.h"
 #include "server/decoding_params.h"
 #include "server/detect_api.h"
+#include "server/events.h"
 #include "server/glossary.h"
 #include "server/guard.h"
 #include "server/languages_api.h"
@@ -25,6 +26,7 @@ struct text {
     bool is_identity;             /* in the target language already */
     struct mt_detection detected; /* where the source is "auto" */
     struct mt_passage *passage;   /* NULL: not to be translated */
+    struct mt_passage_cursor given;
 };
 
 struct state {
@@ -247,6 +249,24 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     return status;
 }
 
+/* Under the name that stands for it everywhere. */
+static enum mt_status read_stream(struct state *state, struct mt_request *request,
+                                  struct mt_error *err)
+{
+    const char *mode = "sentence";
+    enum mt_status status =
+        mt_params_bool(&request->params, "stream", &request->is_streamed, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_string(&request->params, "stream_mode", &mode, NULL, err);
+    bool is_by_token = strcmp(mode, "token") == 0;
+    if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
+        return mt_fail(err, MT_INVALID,
+                       "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
+    if (request->is_streamed)
+        state->options.decoding.publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    return status;
+}
+
 static enum mt_status read_languages(struct state *state, const struct mt_service *service,
                                      const char *source, const char *target, struct mt_error *err)
 {
@@ -257,7 +277,7 @@ static enum mt_status read_languages(struct state *state, const struct mt_servic
 }
 
 /* In the order in which LibreTranslate complains. */
-static enum mt_status read_request(struct state *state, const struct mt_request *request,
+static enum mt_status read_request(struct state *state, struct mt_request *request,
                                    struct mt_error *err)
 {
     const struct mt_service *service = request->service;
@@ -277,6 +297,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
         status = read_format(state, &request->params, err);
     if (status == MT_OK)
         status = read_options(state, request, err);
+    if (status == MT_OK)
+        status = read_stream(state, request, err);
     if (status == MT_OK)
         status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,
                                   &state->glossary, err);
@@ -623,6 +645,61 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return mt_text_check(&request->reply.body, "the reply", err);
 }
 
+/* ---- the reply, while it is being made ---- */
+
+/* What advance appends before it lets others have their turn. */
+#define MAX_EVENTS_BYTES ((size_t)8 << 10)
+
+static void write_piece(const struct state *state, const struct text *text, size_t sentence,
+                        const struct mt_text *piece, struct mt_text *events)
+{
+    struct mt_json_writer writer;
+    mt_event_begin(events, NULL);
+    mt_json_writer_init(&writer, events);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "index");
+    mt_json_integer(&writer, text - state->texts);
+    mt_json_key(&writer, "sentence");
+    mt_json_integer(&writer, (int64_t)sentence);
+    mt_json_key(&writer, "text");
+    write_text(&writer, piece);
+    mt_json_end_object(&writer);
+    mt_event_end(events);
+}
+
+/* The next piece of what collect is going to give. */
+static enum mt_status advance_text(struct text *text, struct mt_text *out, bool *moved,
+                                   struct mt_error *err)
+{
+    *moved = !text->given.has_all;
+    if (text->passage != NULL && !mt_passage_is_blank(text->passage))
+        return mt_passage_advance(text->passage, &text->given, out, moved, err);
+    if (*moved && text->is_identity)
+        mt_text_append(out, text->bytes, text->length);
+    text->given.has_all = true;
+    return mt_text_check(out, "a translation", err);
+}
+
+static enum mt_status advance(struct mt_request *request, struct mt_text *events,
+                              struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_text piece = {0};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+        struct text *text = &state->texts[i];
+        for (bool moved = true; moved && status == MT_OK && events->length < MAX_EVENTS_BYTES;) {
+            size_t sentence = text->given.n_sentences;
+            piece.length = 0;
+            status = advance_text(text, &piece, &moved, err);
+            if (status == MT_OK && piece.length > 0)
+                write_piece(state, text, sentence, &piece, events);
+        }
+    }
+    mt_text_finish(&piece);
+    return status;
+}
+
 static void release(struct mt_request *request)
 {
     struct state *state = request->state;
@@ -640,4 +717,4 @@ static void release(struct mt_request *request)
 }
 
 const struct mt_handler mt_translate_handler = {
-    .begin = begin, .finish = finish, .release = release};
+    .begin = begin, .finish = finish, .advance = advance, .release = release};

@@ -16,6 +16,11 @@
  *                    with either the reply has "terms", which says what became of them
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
+ *   stream           true: server-sent events while the texts are being translated,
+ *                      data: {"index": of the text, "sentence": number in it, "text": what follows}
+ *                    whose texts together are the translation, then the reply as event "result"
+ *   stream_mode      "sentence": a text grows by whole sentences; "token": by what is certain. In
+ *                    beam search that is what all hypotheses have in common
  *
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
