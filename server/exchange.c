@@ -374,6 +374,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     case MT_ROUTE_FOUND:
         exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
+        reply->dialect = routing.route->dialect;
         if (routing.route->is_folder) {
             exchange->target[gate->path_length] = '\0';
             exchange->request.path = exchange->target;
@@ -695,6 +696,10 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     if (status == MT_OK)
         return MT_OK;
     mt_exchange_count_rejection(exchange, access->rejection);
+    if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
+        mt_reply_error(&request->reply, 456, err->message);
+        return MT_OK;
+    }
     if (access->retry_seconds > 0) {
         char seconds[24];
         snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);

@@ -100,7 +100,9 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     const struct mt_markup_options options = {.stand_ins = &stand_ins,
                                               .protects = maker->options->protects,
                                               .terms = maker->options->terms,
-                                              .max_tags = maker->options->max_html_tags};
+                                              .max_tags = maker->options->max_html_tags,
+                                              .ignored_tags = maker->options->ignored_tags,
+                                              .n_ignored_tags = maker->options->n_ignored_tags};
     enum mt_status status =
         mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
     size_t n = status ? 0 : mt_markup_n_segments(passage->markup);

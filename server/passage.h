@@ -24,6 +24,8 @@ struct mt_passage_options {
     bool protects;          /* placeholders and emoji */
     struct mt_terms *terms; /* NULL: none; borrowed during create */
     size_t max_html_tags;
+    const char *const *ignored_tags; /* markup.h */
+    size_t n_ignored_tags;
 };
 
 /* text is well-formed UTF-8, ends in NUL and is borrowed. Takes what traces need from the service's

@@ -12,6 +12,7 @@
 #include "server/guard.h"
 #include "server/languages_api.h"
 #include "server/passage.h"
+#include "server/tag_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct state {
     bool returns_scores, returns_usage, returns_alignment;
     struct mt_alignment_trace alignment;
     struct mt_glossary glossary;
+    struct mt_tag_names ignored_tags;
     struct mt_token_list prefix;
     int32_t *prefix_ids;
 };
@@ -84,21 +86,25 @@ static enum mt_status read_texts(struct state *state, const struct mt_request *r
     return status;
 }
 
-static enum mt_status too_large(size_t size, int64_t limit, struct mt_error *err)
+static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t limit,
+                                struct mt_error *err)
 {
-    return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
-                   size, (long long)limit);
+    return mt_fail(err, dialect == MT_DEEPL ? MT_LIMIT : MT_INVALID,
+                   "Invalid request: request (%zu) exceeds text limit (%lld)", size,
+                   (long long)limit);
 }
 
-static enum mt_status check_sizes(const struct state *state, const struct mt_limits *limits,
+static enum mt_status check_sizes(const struct state *state, const struct mt_request *request,
                                   struct mt_error *err)
 {
+    const struct mt_limits *limits = &request->access.limits;
+    enum mt_dialect dialect = request->reply.dialect;
     if (state->n_texts > (size_t)limits->max_batch_texts)
-        return too_large(state->n_texts, limits->max_batch_texts, err);
+        return too_large(dialect, state->n_texts, limits->max_batch_texts, err);
     for (size_t i = 0; i < state->n_texts; i++) {
         size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
         if (n_chars > (size_t)limits->max_text_chars)
-            return too_large(n_chars, limits->max_text_chars, err);
+            return too_large(dialect, n_chars, limits->max_text_chars, err);
     }
     return MT_OK;
 }
@@ -290,7 +296,7 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
     if (status == MT_OK)
         status = read_beam(state, request, err);
     if (status == MT_OK)
-        status = check_sizes(state, &request->access.limits, err);
+        status = check_sizes(state, request, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK)
@@ -302,6 +308,8 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
     if (status == MT_OK)
         status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,
                                   &state->glossary, err);
+    if (status == MT_OK)
+        status = mt_tag_names_read(&request->params, "ignore_tags", &state->ignored_tags, err);
     if (status == MT_OK)
         status = check_together(state, err);
     return status;
@@ -352,6 +360,8 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
         .protects = !state->returns_alignment, /* it shows what the model saw */
         .terms = state->glossary.terms,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
+        .ignored_tags = state->ignored_tags.items,
+        .n_ignored_tags = state->ignored_tags.n,
     };
     status = mt_passage_create(request->service->model, text->bytes, text->length, &options,
                                &text->passage, err);
@@ -645,6 +655,32 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return mt_text_check(&request->reply.body, "the reply", err);
 }
 
+size_t mt_translate_n_texts(const struct mt_request *request)
+{
+    const struct state *state = request->state;
+    return state->n_texts;
+}
+
+enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
+                                 struct mt_translated *out, struct mt_text *translation,
+                                 struct mt_error *err)
+{
+    const struct state *state = request->state;
+    const struct text *text = &state->texts[index];
+    struct variants variants;
+    enum mt_status status = collect(state, text, 0, &variants, err);
+    if (status != MT_OK)
+        return status;
+    *out = (struct mt_translated){
+        .source_lang = state->is_auto ? text->detected.language : state->languages.source,
+        .n_chars = mt_utf8_count(text->bytes, text->length),
+    };
+    const struct mt_text *best = &variants.texts[0];
+    mt_text_append(translation, best->bytes != NULL ? best->bytes : "", best->length);
+    finish_variants(&variants);
+    return mt_text_check(translation, "a translation", err);
+}
+
 /* ---- the reply, while it is being made ---- */
 
 /* What advance appends before it lets others have their turn. */
@@ -711,6 +747,7 @@ static void release(struct mt_request *request)
     mt_alignment_trace_finish(&state->marks);
     mt_glossary_finish(&state->glossary);
     mt_token_list_finish(&state->prefix);
+    mt_tag_names_finish(&state->ignored_tags);
     free(state->prefix_ids);
     free(state->texts);
     free(state);
