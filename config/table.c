@@ -219,6 +219,20 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Network",
+        FIELD(stream_keepalive_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 60000,
+        .default_number = 15000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A streamed reply that has had nothing to say for so long, because it waits for its "
+               "turn, gets a comment, so that nobody on the way takes the connection for dead. "
+               "Proxies wait for 30 to 60 seconds.",
+    },
+    {
+        .section = "Network",
         FIELD(drain_timeout_ms),
         .value_name = "MS",
         .type = MT_SETTING_INTEGER,

@@ -215,6 +215,7 @@ static void end_sentence(struct mt_batch *b, struct mt_sentence *s)
     s->phase = MT_ENDED;
     list_remove(&b->running, s);
     list_append(&b->ended, s);
+    mt_sentence_publish_end(s);
 }
 
 void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
@@ -355,6 +356,7 @@ static void advance_search(struct mt_batch *b, struct mt_sentence *s)
     if (!s->search.is_done) {
         s->phase = MT_SEARCHING;
         reorder_tables(s);
+        mt_sentence_publish_tokens(s);
         return;
     }
     mt_sentence_collect(s);

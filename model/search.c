@@ -249,6 +249,48 @@ int32_t mt_search_last_token(const struct mt_search *search, size_t beam)
     return node_at(search, search->n_generated - 1, beam)->token;
 }
 
+/* A path through the tree: the node (step n - 1, beam) and all before it. */
+struct path {
+    size_t n;
+    int32_t beam;
+};
+
+static void shorten(const struct mt_search *search, struct path *path, size_t n)
+{
+    while (path->n > n) {
+        path->n--;
+        path->beam = node_at(search, path->n, (size_t)path->beam)->parent;
+    }
+}
+
+/* Different nodes of a step are different token sequences, so what two paths have in common ends
+ * where they meet. */
+static void meet(const struct mt_search *search, struct path *path, struct path other)
+{
+    shorten(search, path, other.n);
+    shorten(search, &other, path->n);
+    while (path->n > 0 && path->beam != other.beam) {
+        shorten(search, &other, path->n - 1);
+        shorten(search, path, path->n - 1);
+    }
+}
+
+size_t mt_search_settle(const struct mt_search *search, int32_t *ids, size_t n_known)
+{
+    struct path common = {search->n_generated, 0};
+    for (size_t beam = 1; beam < search->n_live; beam++)
+        meet(search, &common, (struct path){search->n_generated, (int32_t)beam});
+    for (size_t i = 0; i < search->n_finished; i++)
+        meet(search, &common, (struct path){search->pool[i].n_tokens - 1, search->pool[i].parent});
+    size_t n = common.n;
+    while (common.n > n_known) {
+        const struct mt_node *node = node_at(search, common.n - 1, (size_t)common.beam);
+        ids[common.n - 1] = node->token;
+        common = (struct path){common.n - 1, node->parent};
+    }
+    return mt_size_max(n, n_known);
+}
+
 void mt_search_path(const struct mt_search *search, const struct mt_finished *finished,
                     int32_t *ids, float *logprobs)
 {

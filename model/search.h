@@ -92,6 +92,10 @@ void mt_search_advance(struct mt_search *search, const struct mt_row_output *con
 /* The last token of a live beam. n_generated > 0. */
 int32_t mt_search_last_token(const struct mt_search *search, size_t beam);
 
+/* Writes to ids [max_length] the tokens that every hypothesis still possible begins with, and
+ * returns how many; the first n_known, from a call before, are there already. Not once is_done. */
+size_t mt_search_settle(const struct mt_search *search, int32_t *ids, size_t n_known);
+
 /* Writes the tokens of a finished hypothesis to ids [n_tokens] and their log-probabilities. */
 void mt_search_path(const struct mt_search *search, const struct mt_finished *finished,
                     int32_t *ids, float *logprobs);

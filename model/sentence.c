@@ -163,6 +163,20 @@ static enum mt_status init_search(struct mt_sentence *s, const struct mt_sentenc
     return status || !o->trace_search ? status : mt_search_keep_log(&s->search, s->arena, err);
 }
 
+static enum mt_status take_settled(struct mt_sentence *s, const struct mt_sentence_options *o,
+                                   struct mt_error *err)
+{
+    void *settled;
+    s->publish = o->publish;
+    if (o->publish != MT_PUBLISH_TOKENS)
+        return MT_OK;
+    enum mt_status status =
+        mt_arena_take(s->arena, s->max_target, sizeof *s->settled, "sentence", &settled, err);
+    if (!status)
+        s->settled = settled;
+    return status;
+}
+
 static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *o)
 {
     const int32_t *target = s->is_forced ? o->forced_target : o->target_prefix;
@@ -207,6 +221,8 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
         status = init_search(s, o, err);
     if (!status)
         status = take_outputs(s, err);
+    if (!status)
+        status = take_settled(s, o, err);
     if (!status && s->has_trace)
         status = mt_trace_init(&s->trace, h, o->trace, n_source, s->max_target, s->arena, err);
     if (status) {
@@ -266,6 +282,30 @@ void mt_sentence_collect(struct mt_sentence *s)
     s->hypotheses[0].n_ids = 1;
     s->hypotheses[0].score = -INFINITY;
     s->hypotheses[0].has_eos = true;
+}
+
+void mt_sentence_publish_tokens(struct mt_sentence *s)
+{
+    if (s->publish != MT_PUBLISH_TOKENS)
+        return;
+    size_t n_known = atomic_load_explicit(&s->progress, memory_order_relaxed) >> 1;
+    size_t n = mt_search_settle(&s->search, s->settled, n_known);
+    atomic_store_explicit(&s->progress, n << 1, memory_order_release);
+}
+
+void mt_sentence_publish_end(struct mt_sentence *s)
+{
+    if (s->publish == MT_PUBLISH_NOTHING)
+        return;
+    size_t progress = atomic_load_explicit(&s->progress, memory_order_relaxed);
+    atomic_store_explicit(&s->progress, progress | 1, memory_order_release);
+}
+
+struct mt_progress mt_sentence_progress(const struct mt_sentence *s)
+{
+    size_t progress = atomic_load_explicit(&s->progress, memory_order_acquire);
+    return (struct mt_progress){
+        .ids = s->settled, .n_ids = progress >> 1, .has_ended = (progress & 1) != 0};
 }
 
 void mt_sentence_set_user(struct mt_sentence *sentence, void *user)

@@ -18,6 +18,13 @@
 struct mt_model;
 struct mt_sentence;
 
+/* What others may see of a sentence that a batch has. */
+enum mt_publish {
+    MT_PUBLISH_NOTHING,
+    MT_PUBLISH_END,   /* that it has ended */
+    MT_PUBLISH_TOKENS /* and before that, the tokens that are certain */
+};
+
 /* {0} means the model's defaults. Names as in CTranslate2, with the same meaning unless said
  * otherwise. */
 struct mt_sentence_options {
@@ -40,6 +47,7 @@ struct mt_sentence_options {
                           MT_MAX_TOP */
     unsigned trace;    /* enum mt_trace_kind or'ed */
     bool trace_search; /* keep what every step of the search weighed: mt_sentence_search */
+    enum mt_publish publish; /* what mt_sentence_progress tells before the end */
 };
 
 #define MT_MAX_TOP 32
@@ -85,6 +93,19 @@ struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, 
 
 /* The n_top most probable next tokens at a step of the best hypothesis, most probable first. */
 const struct mt_top_token *mt_sentence_top(const struct mt_sentence *sentence, size_t step);
+
+/*
+ * How far a sentence is whose options.publish asked for it. The exception to the rule above: any
+ * thread may ask, at any time, also while a batch has the sentence.
+ */
+struct mt_progress {
+    const int32_t *ids; /* what the best hypothesis begins with, whatever is still to come: in
+                           greedy search all that was chosen, else what all beams and finished
+                           hypotheses have in common. Only ever grows; eos is not among them */
+    size_t n_ids;       /* 0 without MT_PUBLISH_TOKENS */
+    bool has_ended;     /* the results below may be read, though not yet given back */
+};
+struct mt_progress mt_sentence_progress(const struct mt_sentence *sentence);
 
 /* What became of a continuation that a step of the search weighed. */
 enum mt_search_fate {

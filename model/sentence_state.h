@@ -9,6 +9,8 @@
 #include "model/sentence.h"
 #include "model/trace_state.h"
 
+#include <stdatomic.h>
+
 /*
  *   WAITING -> [encoder] -> READING -> SEARCHING -> (REVIEWING) -> ENDED
  *
@@ -54,6 +56,16 @@ struct mt_sentence {
     bool has_trace;
     struct mt_trace trace;
 
+    /*
+     * What other threads may look at: settled[0, n) never changes once n was published, n and
+     * whether the sentence has ended travel in one number, stored with release order.
+     *
+     *   progress = n << 1 | has_ended
+     */
+    enum mt_publish publish;
+    int32_t *settled; /* [max_target] with MT_PUBLISH_TOKENS */
+    atomic_size_t progress;
+
     /* The batch's part. */
     enum mt_phase phase;
     uint16_t cross_slot;
@@ -66,6 +78,11 @@ struct mt_sentence {
 
 /* The table of a beam: max_target entries. */
 uint16_t *mt_sentence_table(const struct mt_sentence *sentence, size_t beam);
+
+/* Lets other threads see what the search has settled so far; and that the sentence has ended, for
+ * which its results must be complete. Nothing happens where options.publish did not ask. */
+void mt_sentence_publish_tokens(struct mt_sentence *sentence);
+void mt_sentence_publish_end(struct mt_sentence *sentence);
 
 /* The winner's tokens become the given ones, for the review. */
 void mt_sentence_collect(struct mt_sentence *sentence);

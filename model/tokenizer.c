@@ -560,6 +560,34 @@ done:
     return status;
 }
 
+/* What a piece of bytes becomes while its character is incomplete. */
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* And the blanks before it: what clean-up joins begins with blanks, and no rule has one inside that
+ * is not its last character. */
+static void drop_last_word(struct mt_text *text, size_t start)
+{
+    while (text->length > start && text->bytes[text->length - 1] != ' ')
+        text->length--;
+    while (text->length > start && text->bytes[text->length - 1] == ' ')
+        text->length--;
+}
+
+enum mt_status mt_detokenize_begin(const struct mt_tokenizer *t, const int32_t *ids, size_t n,
+                                   struct mt_text *out, struct mt_error *err)
+{
+    size_t start = out->length;
+    enum mt_status status = mt_detokenize(t, ids, n, NULL, out, err);
+    if (status)
+        return status;
+    while (out->length - start >= 3 && memcmp(out->bytes + out->length - 3, REPLACEMENT, 3) == 0)
+        out->length -= 3;
+    if (t->config.clean_up)
+        drop_last_word(out, start);
+    out->bytes[out->length] = '\0';
+    return MT_OK;
+}
+
 /* --- Questions --- */
 
 const char *mt_tokenizer_source_piece(const struct mt_tokenizer *t, int32_t id)

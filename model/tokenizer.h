@@ -81,6 +81,13 @@ MT_MUST_CHECK enum mt_status mt_detokenize(const struct mt_tokenizer *tokenizer,
                                            size_t n, struct mt_span *spans, struct mt_text *out,
                                            struct mt_error *err);
 
+/* Appends what mt_detokenize makes of ids and of any ids behind them begins with: all but what a
+ * next token may still change (the bytes of half a character; with
+ * clean_up_tokenization_spaces, the last word). */
+MT_MUST_CHECK enum mt_status mt_detokenize_begin(const struct mt_tokenizer *tokenizer,
+                                                 const int32_t *ids, size_t n, struct mt_text *out,
+                                                 struct mt_error *err);
+
 /* The piece of an id on the source or target side, borrowed; NULL outside the vocabulary. */
 const char *mt_tokenizer_source_piece(const struct mt_tokenizer *tokenizer, int32_t id);
 const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int32_t id);

@@ -133,18 +133,23 @@ static uint64_t count_chars(const struct cJSON *text)
     return mt_utf8_count(text->valuestring, strlen(text->valuestring));
 }
 
-/* "q" is LibreTranslate's name for the texts, "text" is DeepL's. */
+/* "q" is LibreTranslate's name for the texts, "text" is DeepL's, which forms repeat. */
 static void count_texts(const struct mt_params *params, bool counts_chars,
                         uint64_t amounts[MT_N_RATES])
 {
     const struct cJSON *texts = mt_params_get(params, "q");
     uint64_t n_texts = 1, n_chars = 0;
-    if (texts == NULL)
+    bool is_deepl = texts == NULL;
+    if (is_deepl)
         texts = mt_params_get(params, "text");
     if (cJSON_IsArray(texts)) {
         n_texts = 0;
         for (const struct cJSON *text = texts->child; text != NULL; text = text->next, n_texts++)
             n_chars += counts_chars ? count_chars(text) : 0;
+    } else if (texts != NULL && is_deepl) {
+        n_texts = 0;
+        for (; texts != NULL; texts = mt_params_next(texts), n_texts++)
+            n_chars += counts_chars ? count_chars(texts) : 0;
     } else if (counts_chars) {
         n_chars = count_chars(texts);
     }
@@ -174,6 +179,7 @@ static enum mt_status throttle(struct mt_access *access, const struct mt_limiter
     };
     access->rejection = MT_REJECTED_RATE;
     access->retry_seconds = refusal->retry_seconds;
+    access->is_over_quota = refusal->rate == MT_RATE_CHARS;
     return mt_fail(err, MT_THROTTLED, "Slowdown: %lld %s",
                    (long long)access->limits.rates[refusal->rate], names[refusal->rate]);
 }

@@ -69,6 +69,7 @@ struct mt_access {
     uint64_t n_chars;         /* counted against chars_per_day */
     enum mt_rejection rejection;
     int64_t retry_seconds;
+    bool is_over_quota; /* it was the characters per day that were too many */
 };
 
 /* MT_FORBIDDEN and MT_THROTTLED are the refusals; *out is set in any case. */

@@ -144,6 +144,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .header_timeout_ms = settings->header_timeout_ms,
         .body_timeout_ms = settings->body_timeout_ms,
         .idle_timeout_ms = settings->idle_timeout_ms,
+        .stream_keepalive_ms = settings->stream_keepalive_ms,
     };
     return mt_http_create(&options, &server->http, err);
 }

@@ -40,7 +40,7 @@ struct mt_connection {
     enum mt_surplus surplus;
     bool is_counted; /* among its client's */
     bool is_polite;  /* among n_polite */
-    bool is_shut, is_watched, may_cancel, may_probe;
+    bool is_shut, is_watched, may_cancel, may_probe, may_nudge;
     bool has_ended; /* the client sends no more, and was seen so in this phase */
     struct mt_connection *next_free;
 };
@@ -192,7 +192,10 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
     if (!is_current || connection->work == NULL)
         return;
     if ((event->events & (EPOLLHUP | EPOLLERR)) == 0) {
-        probe(connection);
+        if (connection->may_nudge)
+            connections->options.nudge(connections->options.context, connection->work);
+        else
+            probe(connection);
         watch(connections, connection, 0);
         return;
     }
@@ -219,6 +222,18 @@ static void close_overdue(struct mt_connections *connections)
             continue;
         connections->counts.n_timed_out += !connection->is_shut;
         shut(connections, connection);
+    }
+}
+
+static void nudge_silent(struct mt_connections *connections)
+{
+    int64_t latest_ns = now_ns() - connections->options.nudge_ms * 1000000;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        bool is_silent = connection->fd >= 0 && connection->work != NULL && connection->may_nudge &&
+                         connection->since_ns <= latest_ns;
+        if (is_silent)
+            connections->options.nudge(connections->options.context, connection->work);
     }
 }
 
@@ -280,6 +295,7 @@ static void *watch_connections(void *argument)
         if (now_ns() >= next_tick_ns) {
             close_overdue(connections);
             close_abandoned(connections);
+            nudge_silent(connections);
             next_tick_ns = now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
@@ -472,7 +488,7 @@ void mt_connections_begin_work(struct mt_connections *connections, struct mt_con
     pthread_mutex_lock(&connections->lock);
     assert(connection->work == NULL && work != NULL);
     connection->work = work;
-    connection->may_cancel = false;
+    connection->may_cancel = connection->may_probe = connection->may_nudge = false;
     connections->counts.n_working++;
     pthread_mutex_unlock(&connections->lock);
 }
@@ -504,6 +520,34 @@ void mt_connections_forget_work(struct mt_connections *connections,
     pthread_mutex_lock(&connections->lock);
     assert(connection->work == NULL);
     stop_watching(connections, connection);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_watch_stream(struct mt_connections *connections,
+                                 struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work != NULL) {
+        connection->may_cancel = connection->may_nudge = true;
+        watch(connections, connection, EPOLLRDHUP);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_leave_work(struct mt_connections *connections, struct mt_connection *connection,
+                               const void *work)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work == work)
+        connection->work = NULL;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_count_done(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connections->counts.n_working > 0);
+    connections->counts.n_working--;
     pthread_mutex_unlock(&connections->lock);
 }
 

@@ -4,12 +4,13 @@
  * notices clients that leave while their request is being worked on (libmicrohttpd does not look at
  * a suspended connection).
  *
- *   FRESH -> HEADER -> BODY -> WORK -> REPLY -> IDLE -> HEADER -> ...
+ *   FRESH -> HEADER -> BODY -> WORK -> (STREAM) -> REPLY -> IDLE -> HEADER -> ...
  *
  * A client that has gone and one that has only finished sending (shutdown(SHUT_WR)) look the same
  * at first: both are a FIN. So the FIN is answered with "HTTP/1.1 100 Continue", which HTTP clients
  * ignore (RFC 9110, 15.2.1): a closed socket answers that with a reset, and then the work is
- * cancelled; a half-closed one stays, and gets its reply.
+ * cancelled; a half-closed one stays, and gets its reply. Where a reply has begun, whoever makes it
+ * is asked to send something instead (nudge), to the same effect.
  *
  * Thread-safety: every function but create and destroy is safe. The lock guards everything in here.
  */
@@ -34,6 +35,8 @@ enum mt_phase {
     MT_PHASE_HEADER, /* the request line is there */
     MT_PHASE_BODY,   /* the head is complete */
     MT_PHASE_WORK,   /* the request is complete */
+    MT_PHASE_STREAM, /* the reply is on its way while the work goes on; entered anew with each piece
+                      */
     MT_PHASE_REPLY,  /* the reply is on its way */
     MT_PHASE_IDLE,   /* the reply was sent, the connection is kept */
     MT_N_PHASES
@@ -51,6 +54,10 @@ struct mt_connections_options {
     /* Called with the lock held for work that has begun and not ended: ask for its end, and return
      * at once. has_left: because of the client, not of cancel_all. */
     void (*cancel)(void *context, void *work, bool has_left);
+    /* Likewise for work of watch_stream: something should be sent, because the client may have
+     * left, or because nothing was for nudge_ms. */
+    void (*nudge)(void *context, void *work);
+    int64_t nudge_ms;
     void *context;
 };
 
@@ -91,6 +98,13 @@ const struct mt_address *mt_connection_address(const struct mt_connection *conne
  * end_work comes from any thread, from begin_work on. Between watch_work and end_work a client that
  * leaves causes options.cancel(work); when end_work has returned, cancel is not called any more.
  * The others belong to the caller of begin_work. may_probe: the client speaks HTTP/1.1.
+ *
+ * Work whose reply is sent meanwhile may outlive its request, and the connection:
+ *
+ *   begin_work, start the work, watch_stream, ... leave_work, forget_work ... count_done
+ *
+ * leave_work comes from the work's end or the request's, whichever is first, and does nothing the
+ * second time; after it neither cancel nor nudge is called. Until count_done the work is counted.
  */
 void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
                                void *work);
@@ -99,6 +113,11 @@ void mt_connections_watch_work(struct mt_connections *connections, struct mt_con
 void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection);
 void mt_connections_forget_work(struct mt_connections *connections,
                                 struct mt_connection *connection);
+void mt_connections_watch_stream(struct mt_connections *connections,
+                                 struct mt_connection *connection);
+void mt_connections_leave_work(struct mt_connections *connections, struct mt_connection *connection,
+                               const void *work);
+void mt_connections_count_done(struct mt_connections *connections);
 
 /* For the end of the server, to be called until it is reached: cancels all work that is watched;
  * closes connections that have been without a request for at least age_ms and have sent nothing
@@ -109,7 +128,7 @@ void mt_connections_close_idle(struct mt_connections *connections, int64_t age_m
 struct mt_connection_counts {
     size_t n_open;                           /* all */
     size_t n_active;                         /* with a request: HEADER to REPLY */
-    size_t n_working;                        /* between begin_work and end_work */
+    size_t n_working;                        /* between begin_work and end_work or count_done */
     uint64_t n_timed_out, n_left, n_evicted; /* since creation */
     uint64_t n_refused_of_client;            /* likewise */
 };

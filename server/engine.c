@@ -29,6 +29,7 @@
 struct slot {
     struct mt_sentence *sentence;
     struct mt_job *job;
+    size_t n_told; /* tokens of its progress that on_progress was called for */
 };
 
 struct worker {
@@ -41,6 +42,7 @@ struct worker {
     struct mt_batch *batch;
     struct slot *slots; /* [max_rows]: everything that is in the batch */
     size_t n_slots;
+    size_t n_followed; /* slots whose job has an on_progress */
 
     /* Guarded by the engine's mutex: copies for the statistics. */
     struct mt_batch_stats stats;
@@ -144,6 +146,7 @@ static void deliver(struct mt_engine *engine)
 static struct mt_job *leave_slot(struct worker *worker, size_t index)
 {
     struct mt_job *job = worker->slots[index].job;
+    worker->n_followed -= job->on_progress != NULL;
     worker->slots[index] = worker->slots[--worker->n_slots];
     worker->engine->n_running_sentences--;
     return job;
@@ -212,7 +215,8 @@ static void admit(struct worker *worker, int64_t now)
         if (!sentence || !mt_batch_admit(worker->batch, sentence))
             break;
         mt_queue_take(engine->queue);
-        worker->slots[worker->n_slots++] = (struct slot){sentence, job};
+        worker->slots[worker->n_slots++] = (struct slot){.sentence = sentence, .job = job};
+        worker->n_followed += job->on_progress != NULL;
         engine->n_running_sentences++;
         engine->n_admitted++;
         /* One submitted since this turn began has not waited. */
@@ -220,6 +224,21 @@ static void admit(struct worker *worker, int64_t now)
             engine->queue_wait_ns += now - job->submitted_ns;
     }
     assert(worker->n_slots || mt_queue_n_sentences(engine->queue) == 0);
+}
+
+/* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
+static void tell_progress(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->n_slots; i++) {
+        struct slot *slot = &worker->slots[i];
+        if (!slot->job->on_progress)
+            continue;
+        struct mt_progress progress = mt_sentence_progress(slot->sentence);
+        if (progress.n_ids == slot->n_told && !progress.has_ended)
+            continue;
+        slot->n_told = progress.n_ids;
+        slot->job->on_progress(slot->job);
+    }
 }
 
 /* False: the engine stops, and nothing is left to do. */
@@ -251,6 +270,8 @@ static void *run_worker(void *argument)
 
         pthread_mutex_unlock(&engine->mutex);
         mt_batch_step(worker->batch);
+        if (worker->n_followed)
+            tell_progress(worker);
         pthread_mutex_lock(&engine->mutex);
         worker->stats = mt_batch_stats(worker->batch);
         worker->n_rows = mt_batch_n_rows(worker->batch);

@@ -47,6 +47,12 @@ struct mt_job {
      * sentence may be read, only destroyed. The engine no longer touches the job.
      */
     void (*on_done)(struct mt_job *job, enum mt_status status);
+    /*
+     * Called from a worker's thread after a step that brought one of the job's sentences further
+     * than mt_sentence_progress had told before; never after on_done. Holding no lock, as above,
+     * and it must be very short. NULL: nobody wants to know.
+     */
+    void (*on_progress)(struct mt_job *job);
     void *user; /* the caller's */
 
     /* The engine's own, zeroed by the caller. */

@@ -1,15 +1,12 @@
-#include "server/exchange.h"
+#include "server/exchange_state.h"
 
 #include "base/log.h"
 #include "config/settings.h"
 #include "server/client.h"
 #include "server/connections.h"
-#include "server/engine.h"
 #include "server/generation.h"
 #include "server/generations.h"
-#include "server/handler.h"
 #include "server/http_gate.h"
-#include "server/metrics.h"
 #include "server/router.h"
 #include "server/stream.h"
 
@@ -27,33 +24,6 @@
 #define DISCARD_FACTOR 4
 #define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
 #define MAX_REQUEST_ID_BYTES 128
-
-enum stage { STAGE_HEAD, STAGE_BODY, STAGE_RUNNING, STAGE_REPLIED };
-
-struct mt_exchange {
-    struct mt_request request; /* the handler's view */
-    struct mt_http *http;
-    struct mt_generation *generation; /* held until the reply needs it no more; then NULL */
-    struct MHD_Connection *connection;
-    struct mt_connection *slot;
-    char *target; /* as received; request.path and query are cut out of it */
-    const char *query;
-    enum stage stage;
-    const struct mt_route *route;
-    bool is_begun; /* the handler's release is due */
-    bool is_http_1_1, keeps_body;
-    uint64_t address; /* whom it comes from: client.h */
-    struct mt_text body;
-    uint64_t n_discarded;
-    int64_t start_ns, timeout_ns;
-    bool has_rejection;
-    enum mt_rejection rejection;
-
-    /* Written before mt_connections_end_work, read after the connection was resumed. */
-    struct mt_job job;
-    enum mt_status job_status;
-    bool has_left; /* written under the connections' lock, before the job ends */
-};
 
 static int64_t now_ns(void)
 {
@@ -78,6 +48,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->slot = slot;
     exchange->query = "";
     exchange->start_ns = now_ns();
+    atomic_init(&exchange->n_holders, 1);
     exchange->generation = mt_generations_hold(http->options.generations);
     exchange->request.service = mt_generation_service(exchange->generation);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
@@ -95,7 +66,7 @@ static size_t route_index(const struct mt_exchange *exchange)
 
 /* The reply is there: the handler's state and the generation go, so that a client that reads slowly
  * does not keep a model in memory. */
-static void settle(struct mt_exchange *exchange)
+void mt_exchange_settle(struct mt_exchange *exchange)
 {
     if (exchange->is_begun && exchange->route->handler->release != NULL)
         exchange->route->handler->release(&exchange->request);
@@ -108,26 +79,38 @@ static void settle(struct mt_exchange *exchange)
     exchange->generation = NULL;
 }
 
+void mt_exchange_let_go(struct mt_exchange *exchange)
+{
+    if (atomic_fetch_sub(&exchange->n_holders, 1) > 1)
+        return;
+    mt_exchange_settle(exchange);
+    free(exchange->request.sentences);
+    mt_reply_finish(&exchange->request.reply);
+    mt_text_finish(&exchange->stream.events);
+    free(exchange->target);
+    free(exchange);
+}
+
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
     struct mt_metrics *metrics = http->options.metrics;
+    if (exchange->is_streaming) {
+        mt_exchange_stream_leave(exchange);
+        mt_connections_forget_work(http->connections, exchange->slot);
+    }
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
     double seconds = (double)(now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
         mt_metrics_reject(metrics, exchange->rejection);
-    if (code >= 400)
+    if (code >= 400 && !exchange->is_streaming) /* some of it was sent */
         mt_access_give_back(&exchange->request.access, http->options.meters);
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
            exchange->request.method ? exchange->request.method : "?",
            exchange->route != NULL ? exchange->route->path : "(no route)", code, seconds * 1e3);
-    settle(exchange);
     mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
-    free(exchange->request.sentences);
-    mt_reply_finish(&exchange->request.reply);
-    free(exchange->target);
-    free(exchange);
+    mt_exchange_let_go(exchange);
 }
 
 static const char *header(const struct mt_exchange *exchange, const char *name)
@@ -172,7 +155,7 @@ enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sen
 
 /* ---- replying ---- */
 
-static void count_rejection(struct mt_exchange *exchange, enum mt_rejection reason)
+void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection reason)
 {
     exchange->has_rejection = true;
     exchange->rejection = reason;
@@ -286,7 +269,18 @@ static void add_headers(const struct mt_exchange *exchange, struct MHD_Response 
         MHD_add_response_header(response, "Connection", "close");
 }
 
-/* Where every reply leaves. */
+enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response)
+{
+    add_headers(exchange, response);
+    exchange->stage = STAGE_REPLIED;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
+    enum MHD_Result result =
+        MHD_queue_response(exchange->connection, exchange->request.reply.code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* Where every reply leaves that is complete. */
 static enum MHD_Result send_reply(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
@@ -300,12 +294,8 @@ static enum MHD_Result send_reply(struct mt_exchange *exchange)
     struct MHD_Response *response = make_response(exchange);
     if (response == NULL)
         return MHD_NO;
-    add_headers(exchange, response);
-    exchange->stage = STAGE_REPLIED;
-    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
-    enum MHD_Result result = MHD_queue_response(exchange->connection, reply->code, response);
-    MHD_destroy_response(response);
-    settle(exchange);
+    enum MHD_Result result = mt_exchange_queue(exchange, response);
+    mt_exchange_settle(exchange);
     return result;
 }
 
@@ -367,7 +357,8 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
     }
     mt_reply_error(&exchange->request.reply, gate->code, gate->message);
     exchange->request.reply.close = gate->must_close;
-    count_rejection(exchange, gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
+    mt_exchange_count_rejection(exchange,
+                                gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
 }
 
 static void route_request(struct mt_exchange *exchange, const char *method,
@@ -383,6 +374,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     case MT_ROUTE_FOUND:
         exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
+        reply->dialect = routing.route->dialect;
         if (routing.route->is_folder) {
             exchange->target[gate->path_length] = '\0';
             exchange->request.path = exchange->target;
@@ -414,7 +406,8 @@ static void refuse_surplus(struct mt_exchange *exchange)
         mt_fail(&err, MT_BUSY, "too many connections: try again later");
     reply_failure(exchange, &err);
     exchange->request.reply.close = true;
-    count_rejection(exchange, is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
+    mt_exchange_count_rejection(exchange,
+                                is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
 }
 
 static uint64_t max_discarded(const struct mt_exchange *exchange)
@@ -459,7 +452,7 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
         struct mt_error err;
         mt_fail(&err, exchange->body.status, "the request body is longer than this server accepts");
         reply_failure(exchange, &err);
-        count_rejection(exchange, MT_REJECTED_TOO_LARGE);
+        mt_exchange_count_rejection(exchange, MT_REJECTED_TOO_LARGE);
         mt_text_finish(&exchange->body);
     }
     exchange->n_discarded += length;
@@ -528,12 +521,12 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
 /* ---- the work ---- */
 
 /* What the weights gave after they were damaged must not leave. */
-static bool refuse_damaged(struct mt_exchange *exchange)
+bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
 {
     struct mt_error err;
     if (mt_generation_check(exchange->generation, &err) == MT_OK)
         return false;
-    count_rejection(exchange, MT_REJECTED_DAMAGED);
+    mt_exchange_count_rejection(exchange, MT_REJECTED_DAMAGED);
     reply_failure(exchange, &err);
     return true;
 }
@@ -578,11 +571,8 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
-/* Suspends first: the job may end before mt_engine_submit returns. */
-static enum MHD_Result run_sentences(struct mt_exchange *exchange)
+static void describe_job(struct mt_exchange *exchange)
 {
-    struct mt_http *http = exchange->http;
-    struct mt_error err;
     exchange->job = (struct mt_job){
         .sentences = exchange->request.sentences,
         .n_sentences = exchange->request.n_sentences,
@@ -592,6 +582,25 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
         .on_done = job_done,
         .user = exchange,
     };
+}
+
+/* The engine has not accepted the job. */
+static void refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    reply_failure(exchange, err);
+    if (err->status == MT_BUSY)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
+    else if (err->status == MT_THROTTLED)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_SHARE);
+    else if (err->status == MT_CANCELLED)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_DRAINING);
+}
+
+/* Suspends first: the job may end before mt_engine_submit returns. */
+static enum MHD_Result run_sentences(struct mt_exchange *exchange)
+{
+    struct mt_http *http = exchange->http;
+    struct mt_error err;
     exchange->stage = STAGE_RUNNING;
     MHD_suspend_connection(exchange->connection);
     mt_connections_begin_work(http->connections, exchange->slot, exchange);
@@ -601,39 +610,49 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
         mt_connections_watch_work(http->connections, exchange->slot, exchange->is_http_1_1);
         return MHD_YES;
     }
-    /* Not accepted: the reply waits in the exchange until the connection is back. */
-    reply_failure(exchange, &err);
-    if (status == MT_BUSY)
-        count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
-    else if (status == MT_THROTTLED)
-        count_rejection(exchange, MT_REJECTED_SHARE);
-    else if (status == MT_CANCELLED)
-        count_rejection(exchange, MT_REJECTED_DRAINING);
+    refuse_job(exchange, &err); /* the reply waits until the connection is back */
     mt_connections_end_work(http->connections, exchange->slot);
     MHD_resume_connection(exchange->connection);
     return MHD_YES;
 }
 
+static enum MHD_Result stream_sentences(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    enum MHD_Result result;
+    if (mt_exchange_stream_begin(exchange, &result, &err) == MT_OK)
+        return result;
+    refuse_job(exchange, &err);
+    return send_reply(exchange);
+}
+
+void mt_exchange_fail_job(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (exchange->job_status == MT_TIMEOUT) {
+        mt_exchange_count_rejection(exchange, MT_REJECTED_TIMEOUT);
+        mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
+                (double)exchange->timeout_ns * 1e-9);
+    } else {
+        mt_exchange_count_rejection(exchange, exchange->has_left ? MT_REJECTED_CLIENT_GONE
+                                                                 : MT_REJECTED_DRAINING);
+        mt_fail(&err, MT_CANCELLED, "the server is shutting down");
+        exchange->request.reply.close = true;
+    }
+    reply_failure(exchange, &err);
+}
+
 /* After the connection was resumed. */
 static enum MHD_Result finish_work(struct mt_exchange *exchange)
 {
-    struct mt_error err;
     mt_connections_forget_work(exchange->http->connections, exchange->slot);
     if (exchange->request.reply.code != 0)
         return send_reply(exchange);
     if (exchange->job_status == MT_OK)
-        return refuse_damaged(exchange) ? send_reply(exchange) : finish_request(exchange);
-    if (exchange->job_status == MT_TIMEOUT) {
-        count_rejection(exchange, MT_REJECTED_TIMEOUT);
-        mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
-                (double)exchange->timeout_ns * 1e-9);
-    } else {
-        count_rejection(exchange,
-                        exchange->has_left ? MT_REJECTED_CLIENT_GONE : MT_REJECTED_DRAINING);
-        mt_fail(&err, MT_CANCELLED, "the server is shutting down");
-        exchange->request.reply.close = true;
-    }
-    return send_failure(exchange, &err);
+        return mt_exchange_refuse_damaged(exchange) ? send_reply(exchange)
+                                                    : finish_request(exchange);
+    mt_exchange_fail_job(exchange);
+    return send_reply(exchange);
 }
 
 /* X-Request-Timeout: seconds that the client is going to wait. */
@@ -676,7 +695,11 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     enum mt_status status = mt_access_check(&question, access, err);
     if (status == MT_OK)
         return MT_OK;
-    count_rejection(exchange, access->rejection);
+    mt_exchange_count_rejection(exchange, access->rejection);
+    if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
+        mt_reply_error(&request->reply, 456, err->message);
+        return MT_OK;
+    }
     if (access->retry_seconds > 0) {
         char seconds[24];
         snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
@@ -713,11 +736,12 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
         return send_failure(exchange, &err);
     if (request->reply.code != 0)
         return send_reply(exchange);
-    if (request->n_sentences == 0)
+    if (request->n_sentences == 0 && !request->is_streamed)
         return finish_request(exchange);
-    if (refuse_damaged(exchange))
+    if (mt_exchange_refuse_damaged(exchange))
         return send_reply(exchange);
-    return run_sentences(exchange);
+    describe_job(exchange);
+    return request->is_streamed ? stream_sentences(exchange) : run_sentences(exchange);
 }
 
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,

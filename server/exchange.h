@@ -6,9 +6,11 @@
  *
  * In RUNNING the connection is suspended and the sentences are the engine's; the exchange itself
  * stays the HTTP thread's. libmicrohttpd does not touch a suspended connection, so an exchange
- * never ends before its job: mt_job.on_done is what resumes the connection.
+ * never ends before its job: mt_job.on_done is what resumes the connection. A streamed reply
+ * (exchange_state.h) is REPLIED while its job runs, and its connection suspended only where there
+ * is nothing to send.
  *
- * Only http.c uses this. Thread-safety: the HTTP thread alone, but for mt_exchange_cancel.
+ * Only http.c uses this. Thread-safety: the HTTP thread alone, but for cancel and nudge.
  */
 #ifndef MT_SERVER_EXCHANGE_H
 #define MT_SERVER_EXCHANGE_H
@@ -45,5 +47,8 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete);
 
 /* Asks the engine to end the exchange's job, which must not have ended. Any thread. */
 void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left);
+
+/* Has something sent for a streamed reply whose job has not ended, be it a comment. Any thread. */
+void mt_exchange_nudge(struct mt_exchange *exchange);
 
 #endif

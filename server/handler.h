@@ -4,6 +4,8 @@
  * sockets nor libmicrohttpd, and never block.
  *
  *   begin (HTTP thread) -> the sentences run in the engine -> finish (HTTP thread) -> reply
+ *                                      |
+ *                 where it is streamed '-> advance (HTTP thread), again and again
  *
  * The HTTP thread is one; a request is touched by one thread at a time, so handlers need no locks.
  */
@@ -62,6 +64,10 @@ struct mt_request {
     void *state;
     /* For the handler to fill; see reply.h. */
     struct mt_reply reply;
+    /* Set in begin: the reply is text/event-stream (events.h) and begins at once, with what advance
+     * appends; then finish's body as event "result", and [DONE]. What fails after begin is an event
+     * "error". */
+    bool is_streamed;
 
     /* Filled by mt_request_add_sentence; read by the HTTP side. */
     struct mt_sentence **sentences;
@@ -102,9 +108,18 @@ struct mt_handler {
      */
     enum mt_status (*finish)(struct mt_request *request, struct mt_error *err);
 
-    /* Frees request->state, which may be NULL or half-built. Called exactly once for every request
-     * for which begin was called, when no thread uses its sentences any more. NULL: nothing to do.
+    /*
+     * For requests that are streamed: appends what has become certain since the last call as
+     * events, nothing where nothing has; no more than a few kilobytes, if there is more it is
+     * called again. Called while the sentences run, of which it may look at mt_sentence_progress
+     * alone, and after they have ended. Errors as above.
      */
+    enum mt_status (*advance)(struct mt_request *request, struct mt_text *events,
+                              struct mt_error *err);
+
+    /* Frees request->state, which may be NULL or half-built. Called exactly once for every request
+     * for which begin was called, when no thread uses its sentences any more; by a worker's thread
+     * where the client of a streamed reply has left. NULL: nothing to do. */
     void (*release)(struct mt_request *request);
 };
 

@@ -22,6 +22,12 @@ static void cancel_work(void *context, void *work, bool has_left)
     mt_exchange_cancel(work, has_left);
 }
 
+static void nudge_work(void *context, void *work)
+{
+    (void)context;
+    mt_exchange_nudge(work);
+}
+
 enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_http **out,
                               struct mt_error *err)
 {
@@ -43,10 +49,13 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
                 [MT_PHASE_HEADER] = options->header_timeout_ms,
                 [MT_PHASE_BODY] = options->body_timeout_ms,
                 [MT_PHASE_WORK] = 0, /* the engine keeps the request's deadline */
+                [MT_PHASE_STREAM] = MT_REPLY_TIMEOUT_MS,
                 [MT_PHASE_REPLY] = MT_REPLY_TIMEOUT_MS,
                 [MT_PHASE_IDLE] = options->idle_timeout_ms,
             },
         .cancel = cancel_work,
+        .nudge = nudge_work,
+        .nudge_ms = options->stream_keepalive_ms,
     };
     enum mt_status status = mt_connections_create(&connections, &http->connections, err);
     if (status != MT_OK) {

@@ -1,7 +1,8 @@
 /*
  * The HTTP server: libmicrohttpd with one epoll thread. A request is received and checked there,
  * its sentences run in the engine while the connection is suspended, and the reply is rendered
- * there again; the thread never waits for a translation.
+ * there again; the thread never waits for a translation. A request may have its reply streamed as
+ * server-sent events while its sentences run.
  *
  * Headers that count on every route: Accept-Encoding (gzip), X-Request-ID (given back), and
  * X-Request-Timeout (seconds that the client is going to wait; when they, or request_timeout_ms,
@@ -29,7 +30,8 @@ struct mt_route;
 #define MT_CONNECTION_BYTES (48 * 1024)
 /* Connections beyond the limit that are being told so at once. */
 #define MT_SURPLUS_CONNECTIONS 64
-/* A client that reads its reply slower than that is cut off. */
+/* A client that reads its reply slower than that, or takes nothing of a streamed one for so long,
+ * is cut off. */
 #define MT_REPLY_TIMEOUT_MS 120000
 /* Largest reply. */
 #define MT_MAX_REPLY_BYTES ((size_t)256 << 20)
@@ -44,6 +46,7 @@ struct mt_http_options {
     size_t max_connections;
     size_t max_client_connections; /* 0: chosen */
     int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;
+    int64_t stream_keepalive_ms;
 };
 
 MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,

@@ -95,8 +95,16 @@ static bool says_no(const GumboNode *node)
     return attribute && strcasecmp(attribute->value, "no") == 0;
 }
 
+static bool is_ignored(const struct mt_markup_options *options, const GumboNode *node)
+{
+    for (size_t i = 0; i < options->n_ignored_tags; i++)
+        if (mt_html_is_named(node, options->ignored_tags[i]))
+            return true;
+    return false;
+}
+
 /* Left as it is, with everything in it. */
-static bool is_left_alone(const GumboNode *node)
+static bool is_left_alone(const struct mt_markup_options *options, const GumboNode *node)
 {
     static const GumboTag tags[] = {
         GUMBO_TAG_PRE,     GUMBO_TAG_CODE,      GUMBO_TAG_KBD,     GUMBO_TAG_SAMP,
@@ -107,27 +115,29 @@ static bool is_left_alone(const GumboNode *node)
         GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
     };
     return node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML ||
-           is_tag_among(node, tags, sizeof tags / sizeof *tags) || says_no(node);
+           is_tag_among(node, tags, sizeof tags / sizeof *tags) || says_no(node) ||
+           is_ignored(options, node);
 }
 
 /* Whether it holds nothing that is a block; counts the elements. */
-static bool is_inline_below(const GumboNode *node, size_t *n_elements)
+static bool is_inline_below(const struct builder *builder, const GumboNode *node,
+                            size_t *n_elements)
 {
     if (!is_element(node))
         return true;
     if (!is_inline_tag(node) || ++*n_elements > MAX_INLINE_ELEMENTS)
         return false;
     const GumboVector *children = mt_html_children(node);
-    for (unsigned i = 0; !is_left_alone(node) && i < children->length; i++)
-        if (!is_inline_below(children->data[i], n_elements))
+    for (unsigned i = 0; !is_left_alone(builder->options, node) && i < children->length; i++)
+        if (!is_inline_below(builder, children->data[i], n_elements))
             return false;
     return true;
 }
 
-static bool is_inline(const GumboNode *node)
+static bool is_inline(const struct builder *builder, const GumboNode *node)
 {
     size_t n_elements = 0;
-    return is_inline_below(node, &n_elements);
+    return is_inline_below(builder, node, &n_elements);
 }
 
 /* All text in it, as a reader sees it. */
@@ -351,7 +361,7 @@ static void add_element(struct builder *builder, const GumboNode *node, size_t d
         mt_text_finish(&tag);
     } else if (!has_text || mt_html_is_void(node)) {
         add_whole(builder, node, false);
-    } else if (is_left_alone(node) || is_placeholder) {
+    } else if (is_left_alone(builder->options, node) || is_placeholder) {
         bool is_word = !mt_html_is_raw_text(node) && node->type == GUMBO_NODE_ELEMENT &&
                        (says_no(node) || is_placeholder ||
                         node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
@@ -435,13 +445,14 @@ static void add_run(struct builder *builder, const GumboVector *nodes, unsigned 
 static void add_block(struct builder *builder, const GumboNode *node, bool is_left, size_t depth);
 
 /* Room for the marks that one more node may bring. */
-static bool is_run_full(const GumboVector *nodes, unsigned first, unsigned end)
+static bool is_run_full(const struct builder *builder, const GumboVector *nodes, unsigned first,
+                        unsigned end)
 {
     size_t n_elements = 0;
     for (unsigned i = first; i < end; i++) {
         const GumboNode *node = nodes->data[i];
         size_t n = 0;
-        (void)is_inline_below(node, &n);
+        (void)is_inline_below(builder, node, &n);
         n_elements += is_element(node) ? n : 1;
     }
     return n_elements > MT_MAX_MARKS - 2 * MAX_INLINE_ELEMENTS;
@@ -451,9 +462,9 @@ static void add_children(struct builder *builder, const GumboVector *children, s
 {
     for (unsigned i = 0; i < children->length && !builder->status;) {
         unsigned end = i;
-        while (end < children->length && is_inline(children->data[end])) {
+        while (end < children->length && is_inline(builder, children->data[end])) {
             end++;
-            if ((end - i) % 32 == 0 && is_run_full(children, i, end))
+            if ((end - i) % 32 == 0 && is_run_full(builder, children, i, end))
                 break;
         }
         if (end > i)
@@ -472,7 +483,7 @@ static void add_block(struct builder *builder, const GumboNode *node, bool is_le
                                   MT_MARKUP_MAX_DEPTH);
         return;
     }
-    if (!is_element(node) || is_left || is_left_alone(node)) {
+    if (!is_element(node) || is_left || is_left_alone(builder->options, node)) {
         mt_html_write_node(node, verbatim);
         return;
     }

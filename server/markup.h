@@ -28,10 +28,12 @@ struct mt_terms;
 #define MT_MARKUP_MAX_BYTES ((size_t)64 << 20)
 
 struct mt_markup_options {
-    struct mt_stand_ins *stand_ins; /* for <code> and placeholders; borrowed during parse */
-    bool protects;                  /* placeholders too (protect.h) */
-    struct mt_terms *terms;         /* and these; NULL: none; borrowed during parse */
-    size_t max_tags;                /* MT_LIMIT above */
+    struct mt_stand_ins *stand_ins;  /* for <code> and placeholders; borrowed during parse */
+    bool protects;                   /* placeholders too (protect.h) */
+    struct mt_terms *terms;          /* and these; NULL: none; borrowed during parse */
+    size_t max_tags;                 /* MT_LIMIT above */
+    const char *const *ignored_tags; /* elements that are left alone besides; in any case */
+    size_t n_ignored_tags;
 };
 
 /* html is well-formed UTF-8, ends in NUL and is not needed any more afterwards. MT_LIMIT,

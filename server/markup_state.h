@@ -28,6 +28,9 @@ void mt_html_finish(struct mt_html_tree *tree);
 bool mt_html_is_void(const GumboNode *element);
 bool mt_html_is_raw_text(const GumboNode *element);
 
+/* In any case; names that HTML does not know, too. */
+bool mt_html_is_named(const GumboNode *element, const char *name);
+
 /* Start tag as it was, and made well-formed if it was not; end tag, made up where there was none.
  * Nothing for what the parser thought up itself. */
 void mt_html_write_start(const GumboNode *element, struct mt_text *out);

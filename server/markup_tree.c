@@ -224,6 +224,16 @@ static bool is_from_source(const GumboNode *element)
     return element->v.element.original_tag.length > 0;
 }
 
+bool mt_html_is_named(const GumboNode *element, const char *name)
+{
+    const GumboElement *e = &element->v.element;
+    const char *known = gumbo_normalized_tagname(e->tag);
+    GumboStringPiece own = name_in(e->original_tag);
+    if (own.length == 0)
+        return strcasecmp(known, name) == 0;
+    return own.length == strlen(name) && strncasecmp(own.data, name, own.length) == 0;
+}
+
 static void write_name(const GumboNode *element, struct mt_text *out)
 {
     const GumboElement *e = &element->v.element;

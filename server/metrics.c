@@ -15,7 +15,7 @@
 
 /* All codes that we send; another one is counted as the last. */
 static const unsigned codes[] = {200, 204, 304, 400, 401, 403, 404, 405, 411, 413, 414,
-                                 415, 417, 429, 431, 499, 500, 503, 504, 505, 0};
+                                 415, 417, 429, 431, 456, 499, 500, 503, 504, 505, 0};
 #define N_CODES (sizeof codes / sizeof codes[0])
 
 /* Seconds: a health check takes a fraction of a millisecond, a long text many seconds. */

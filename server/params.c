@@ -89,12 +89,10 @@ static void normalise_line_ends(char *text)
     text[n] = '\0';
 }
 
-/* Unless there is one of that name already. value is changed. */
+/* Behind those of that name that there are already. value is changed. */
 static enum mt_status add_value(struct cJSON *object, const char *name, char *value, bool is_form,
                                 struct mt_error *err)
 {
-    if (cJSON_GetObjectItemCaseSensitive(object, name) != NULL)
-        return MT_OK;
     if (is_form)
         normalise_line_ends(value);
     if (cJSON_AddStringToObject(object, name, value) == NULL)
@@ -251,6 +249,14 @@ const struct cJSON *mt_params_get(const struct mt_params *params, const char *na
         return NULL;
     const struct cJSON *value = cJSON_GetObjectItemCaseSensitive(params->object, name);
     return value == NULL || cJSON_IsNull(value) ? NULL : value;
+}
+
+const struct cJSON *mt_params_next(const struct cJSON *value)
+{
+    const struct cJSON *next = value->next;
+    while (next != NULL && strcmp(next->string, value->string) != 0)
+        next = next->next;
+    return next;
 }
 
 /* The text of a field in a textual encoding; NULL where it is absent or empty. */

@@ -44,7 +44,8 @@ MT_MUST_CHECK enum mt_status mt_params_parse_json(struct mt_params *params, cons
                                                   size_t length, struct mt_error *err);
 
 /*
- * The textual encodings add to what params hold already: of repeated names the first counts. Line
+ * The textual encodings add to what params hold already: of repeated names the first counts, and
+ * mt_params_next finds the others. Line
  * ends of values become LF with is_form, and one at the end is dropped, as browsers and
  * LibreTranslate do. A failure leaves no params.
  */
@@ -67,6 +68,9 @@ const struct mt_params_file *mt_params_file(const struct mt_params *params, cons
 
 /* The value itself, or NULL where it is absent or null. Borrowed. */
 const struct cJSON *mt_params_get(const struct mt_params *params, const char *name);
+
+/* The next value of the same name, of those that a form repeats, or NULL. */
+const struct cJSON *mt_params_next(const struct cJSON *value);
 
 /*
  * Typed access, as mt_json_get_* of base/json.h: absent or null leaves *out alone and is MT_OK;

@@ -100,7 +100,9 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     const struct mt_markup_options options = {.stand_ins = &stand_ins,
                                               .protects = maker->options->protects,
                                               .terms = maker->options->terms,
-                                              .max_tags = maker->options->max_html_tags};
+                                              .max_tags = maker->options->max_html_tags,
+                                              .ignored_tags = maker->options->ignored_tags,
+                                              .n_ignored_tags = maker->options->n_ignored_tags};
     enum mt_status status =
         mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
     size_t n = status ? 0 : mt_markup_n_segments(passage->markup);
@@ -435,6 +437,67 @@ enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct
     }
     if (!status && passage->markup)
         mt_markup_write_verbatim(passage->markup, passage->n, out);
+    return status ? status : mt_text_check(out, "a translation", err);
+}
+
+/* A part whose pieces are its translation's own. */
+static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                    struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    size_t n_before = cursor->in_part.n_sentences;
+    enum mt_status status = mt_translation_advance(passage->parts[cursor->part].translation,
+                                                   &cursor->in_part, out, moved, err);
+    cursor->n_sentences += cursor->in_part.n_sentences - n_before;
+    if (cursor->in_part.has_all) {
+        cursor->in_part = (struct mt_translation_cursor){0};
+        cursor->part++;
+    }
+    return status;
+}
+
+static bool is_ready(const struct part *part)
+{
+    return !part->translation || mt_translation_has_ended(part->translation);
+}
+
+/* What stays as it is, and one segment. */
+static enum mt_status advance_segment(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                      struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    bool is_translated = false;
+    while (!status && !is_translated && cursor->part < passage->n) {
+        struct part *part = &passage->parts[cursor->part];
+        if (!is_ready(part))
+            return MT_OK;
+        *moved = true;
+        if (passage->markup)
+            mt_markup_write_verbatim(passage->markup, cursor->part, out);
+        status = render_part(passage, cursor->part, 0, out, err);
+        is_translated = part->translation != NULL;
+        if (is_translated)
+            cursor->n_sentences += mt_translation_n_sentences(part->translation);
+        cursor->part++;
+    }
+    return status;
+}
+
+enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                  struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    *moved = false;
+    if (cursor->has_all)
+        return MT_OK;
+    enum mt_status status = MT_OK;
+    if (cursor->part < passage->n && !passage->parts[cursor->part].marked)
+        status = advance_plain(passage, cursor, out, moved, err);
+    else
+        status = advance_segment(passage, cursor, out, moved, err);
+    if (!status && cursor->part == passage->n) {
+        if (passage->markup)
+            mt_markup_write_verbatim(passage->markup, passage->n, out);
+        *moved = cursor->has_all = true;
+    }
     return status ? status : mt_text_check(out, "a translation", err);
 }
 

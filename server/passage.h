@@ -24,6 +24,8 @@ struct mt_passage_options {
     bool protects;          /* placeholders and emoji */
     struct mt_terms *terms; /* NULL: none; borrowed during create */
     size_t max_html_tags;
+    const char *const *ignored_tags; /* markup.h */
+    size_t n_ignored_tags;
 };
 
 /* text is well-formed UTF-8, ends in NUL and is borrowed. Takes what traces need from the service's
@@ -46,6 +48,21 @@ bool mt_passage_is_blank(const struct mt_passage *passage);
 /* As mt_translation_render, mt_translation_n_ranks, ... of all parts together. */
 MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
                                                struct mt_text *out, struct mt_error *err);
+/* How much of a passage was given. {0} at first. */
+struct mt_passage_cursor {
+    size_t n_sentences; /* whole */
+    size_t part;
+    struct mt_translation_cursor in_part;
+    bool has_all;
+};
+
+/* As mt_translation_advance. Where something has to be put back, which takes the whole alignment,
+ * the pieces are segments: with HTML and between placeholders. */
+MT_MUST_CHECK enum mt_status mt_passage_advance(struct mt_passage *passage,
+                                                struct mt_passage_cursor *cursor,
+                                                struct mt_text *out, bool *moved,
+                                                struct mt_error *err);
+
 size_t mt_passage_n_ranks(const struct mt_passage *passage);
 float mt_passage_score(const struct mt_passage *passage, size_t rank);
 size_t mt_passage_n_source_tokens(const struct mt_passage *passage);

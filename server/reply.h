@@ -18,6 +18,9 @@ struct mt_reply_header {
     char *value;      /* the reply's */
 };
 
+/* Who the clients of a route take the server for. */
+enum mt_dialect { MT_LIBRETRANSLATE, MT_DEEPL };
+
 /* {0} is an empty one; code 0 means "not answered yet" and becomes 200 after finish. */
 struct mt_reply {
     unsigned code;
@@ -29,8 +32,9 @@ struct mt_reply {
     /* Instead of body: bytes made while they are sent (stream.h). The reply's, until the HTTP side
      * takes it (and sets NULL); it does not need the request any more. */
     struct mt_stream *stream;
-    bool no_compression; /* the body is compressed already, or not worth it */
-    bool close;          /* end the connection after this reply */
+    enum mt_dialect dialect; /* of errors */
+    bool no_compression;     /* the body is compressed already, or not worth it */
+    bool close;              /* end the connection after this reply */
     struct mt_reply_header headers[MT_REPLY_HEADERS];
     size_t n_headers;
 };
@@ -42,8 +46,8 @@ void mt_reply_finish(struct mt_reply *reply);
  * left out: none is worth failing a reply for. */
 void mt_reply_header(struct mt_reply *reply, const char *name, const char *value);
 
-/* Makes the reply an error: code and {"error": message}, whatever it held before but its headers.
- * Without memory the body is empty. */
+/* Makes the reply an error: code and {"error": message}, or DeepL's {"message": message}, whatever
+ * it held before but its headers. Without memory the body is empty. */
 void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message);
 
 /* The HTTP code of a failure:

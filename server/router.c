@@ -14,7 +14,7 @@ static bool is_method(const struct mt_route *route, const char *method)
 {
     if (strcmp(method, "HEAD") == 0)
         return strcmp(route->method, "GET") == 0;
-    return strcmp(route->method, method) == 0;
+    return strcmp(route->method, method) == 0 || (route->takes_post && strcmp(method, "POST") == 0);
 }
 
 static void append(char *list, const char *method)
@@ -44,6 +44,8 @@ void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *m
         append(out->allow, routes[i].method);
         if (strcmp(routes[i].method, "GET") == 0)
             append(out->allow, "HEAD");
+        if (routes[i].takes_post)
+            append(out->allow, "POST");
         if (is_method(&routes[i], method))
             out->route = &routes[i];
     }

@@ -7,6 +7,8 @@
 #ifndef MT_SERVER_ROUTER_H
 #define MT_SERVER_ROUTER_H
 
+#include "server/reply.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +24,7 @@ enum mt_access_kind {
 
 struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
+    bool takes_post;    /* as GET does; a body is thrown away */
     const char *path;
     const struct mt_handler *handler;
     bool is_folder; /* path ends in '/' */
@@ -32,6 +35,7 @@ struct mt_route {
      * doctors. */
     bool is_vital;
     enum mt_access_kind access;
+    enum mt_dialect dialect;
 };
 
 /* The daemon's routes, and how many. A route's index is its label in the metrics. */

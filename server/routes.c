@@ -1,4 +1,5 @@
 #include "server/attention_api.h"
+#include "server/deepl_api.h"
 #include "server/detect_api.h"
 #include "server/frontend_api.h"
 #include "server/health_api.h"
@@ -24,6 +25,21 @@ const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
     {.method = "POST", .path = "/suggest", .handler = &mt_suggest_handler},
     {.method = "POST", .path = "/translate", .handler = &mt_translate_handler},
+    {.method = "GET",
+     .path = "/v2/languages",
+     .handler = &mt_deepl_languages_handler,
+     .access = MT_ACCESS_KEYED,
+     .dialect = MT_DEEPL},
+    {.method = "POST",
+     .path = "/v2/translate",
+     .handler = &mt_deepl_translate_handler,
+     .dialect = MT_DEEPL},
+    {.method = "GET",
+     .takes_post = true,
+     .path = "/v2/usage",
+     .handler = &mt_deepl_usage_handler,
+     .access = MT_ACCESS_KEYED,
+     .dialect = MT_DEEPL},
     {.method = "GET", .path = "/web/", .handler = &mt_web_handler, .is_folder = true},
 };
 

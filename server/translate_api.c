@@ -7,10 +7,12 @@
 #include "server/alignment_trace.h"
 #include "server/decoding_params.h"
 #include "server/detect_api.h"
+#include "server/events.h"
 #include "server/glossary.h"
 #include "server/guard.h"
 #include "server/languages_api.h"
 #include "server/passage.h"
+#include "server/tag_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ struct text {
     bool is_identity;             /* in the target language already */
     struct mt_detection detected; /* where the source is "auto" */
     struct mt_passage *passage;   /* NULL: not to be translated */
+    struct mt_passage_cursor given;
 };
 
 struct state {
@@ -41,6 +44,7 @@ struct state {
     bool returns_scores, returns_usage, returns_alignment;
     struct mt_alignment_trace alignment;
     struct mt_glossary glossary;
+    struct mt_tag_names ignored_tags;
     struct mt_token_list prefix;
     int32_t *prefix_ids;
 };
@@ -82,21 +86,25 @@ static enum mt_status read_texts(struct state *state, const struct mt_request *r
     return status;
 }
 
-static enum mt_status too_large(size_t size, int64_t limit, struct mt_error *err)
+static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t limit,
+                                struct mt_error *err)
 {
-    return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
-                   size, (long long)limit);
+    return mt_fail(err, dialect == MT_DEEPL ? MT_LIMIT : MT_INVALID,
+                   "Invalid request: request (%zu) exceeds text limit (%lld)", size,
+                   (long long)limit);
 }
 
-static enum mt_status check_sizes(const struct state *state, const struct mt_limits *limits,
+static enum mt_status check_sizes(const struct state *state, const struct mt_request *request,
                                   struct mt_error *err)
 {
+    const struct mt_limits *limits = &request->access.limits;
+    enum mt_dialect dialect = request->reply.dialect;
     if (state->n_texts > (size_t)limits->max_batch_texts)
-        return too_large(state->n_texts, limits->max_batch_texts, err);
+        return too_large(dialect, state->n_texts, limits->max_batch_texts, err);
     for (size_t i = 0; i < state->n_texts; i++) {
         size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
         if (n_chars > (size_t)limits->max_text_chars)
-            return too_large(n_chars, limits->max_text_chars, err);
+            return too_large(dialect, n_chars, limits->max_text_chars, err);
     }
     return MT_OK;
 }
@@ -247,6 +255,24 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     return status;
 }
 
+/* Under the name that stands for it everywhere. */
+static enum mt_status read_stream(struct state *state, struct mt_request *request,
+                                  struct mt_error *err)
+{
+    const char *mode = "sentence";
+    enum mt_status status =
+        mt_params_bool(&request->params, "stream", &request->is_streamed, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_string(&request->params, "stream_mode", &mode, NULL, err);
+    bool is_by_token = strcmp(mode, "token") == 0;
+    if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
+        return mt_fail(err, MT_INVALID,
+                       "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
+    if (request->is_streamed)
+        state->options.decoding.publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    return status;
+}
+
 static enum mt_status read_languages(struct state *state, const struct mt_service *service,
                                      const char *source, const char *target, struct mt_error *err)
 {
@@ -257,7 +283,7 @@ static enum mt_status read_languages(struct state *state, const struct mt_servic
 }
 
 /* In the order in which LibreTranslate complains. */
-static enum mt_status read_request(struct state *state, const struct mt_request *request,
+static enum mt_status read_request(struct state *state, struct mt_request *request,
                                    struct mt_error *err)
 {
     const struct mt_service *service = request->service;
@@ -270,7 +296,7 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = read_beam(state, request, err);
     if (status == MT_OK)
-        status = check_sizes(state, &request->access.limits, err);
+        status = check_sizes(state, request, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK)
@@ -278,8 +304,12 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = read_options(state, request, err);
     if (status == MT_OK)
+        status = read_stream(state, request, err);
+    if (status == MT_OK)
         status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,
                                   &state->glossary, err);
+    if (status == MT_OK)
+        status = mt_tag_names_read(&request->params, "ignore_tags", &state->ignored_tags, err);
     if (status == MT_OK)
         status = check_together(state, err);
     return status;
@@ -330,6 +360,8 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
         .protects = !state->returns_alignment, /* it shows what the model saw */
         .terms = state->glossary.terms,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
+        .ignored_tags = state->ignored_tags.items,
+        .n_ignored_tags = state->ignored_tags.n,
     };
     status = mt_passage_create(request->service->model, text->bytes, text->length, &options,
                                &text->passage, err);
@@ -623,6 +655,87 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return mt_text_check(&request->reply.body, "the reply", err);
 }
 
+size_t mt_translate_n_texts(const struct mt_request *request)
+{
+    const struct state *state = request->state;
+    return state->n_texts;
+}
+
+enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
+                                 struct mt_translated *out, struct mt_text *translation,
+                                 struct mt_error *err)
+{
+    const struct state *state = request->state;
+    const struct text *text = &state->texts[index];
+    struct variants variants;
+    enum mt_status status = collect(state, text, 0, &variants, err);
+    if (status != MT_OK)
+        return status;
+    *out = (struct mt_translated){
+        .source_lang = state->is_auto ? text->detected.language : state->languages.source,
+        .n_chars = mt_utf8_count(text->bytes, text->length),
+    };
+    const struct mt_text *best = &variants.texts[0];
+    mt_text_append(translation, best->bytes != NULL ? best->bytes : "", best->length);
+    finish_variants(&variants);
+    return mt_text_check(translation, "a translation", err);
+}
+
+/* ---- the reply, while it is being made ---- */
+
+/* What advance appends before it lets others have their turn. */
+#define MAX_EVENTS_BYTES ((size_t)8 << 10)
+
+static void write_piece(const struct state *state, const struct text *text, size_t sentence,
+                        const struct mt_text *piece, struct mt_text *events)
+{
+    struct mt_json_writer writer;
+    mt_event_begin(events, NULL);
+    mt_json_writer_init(&writer, events);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "index");
+    mt_json_integer(&writer, text - state->texts);
+    mt_json_key(&writer, "sentence");
+    mt_json_integer(&writer, (int64_t)sentence);
+    mt_json_key(&writer, "text");
+    write_text(&writer, piece);
+    mt_json_end_object(&writer);
+    mt_event_end(events);
+}
+
+/* The next piece of what collect is going to give. */
+static enum mt_status advance_text(struct text *text, struct mt_text *out, bool *moved,
+                                   struct mt_error *err)
+{
+    *moved = !text->given.has_all;
+    if (text->passage != NULL && !mt_passage_is_blank(text->passage))
+        return mt_passage_advance(text->passage, &text->given, out, moved, err);
+    if (*moved && text->is_identity)
+        mt_text_append(out, text->bytes, text->length);
+    text->given.has_all = true;
+    return mt_text_check(out, "a translation", err);
+}
+
+static enum mt_status advance(struct mt_request *request, struct mt_text *events,
+                              struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_text piece = {0};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+        struct text *text = &state->texts[i];
+        for (bool moved = true; moved && status == MT_OK && events->length < MAX_EVENTS_BYTES;) {
+            size_t sentence = text->given.n_sentences;
+            piece.length = 0;
+            status = advance_text(text, &piece, &moved, err);
+            if (status == MT_OK && piece.length > 0)
+                write_piece(state, text, sentence, &piece, events);
+        }
+    }
+    mt_text_finish(&piece);
+    return status;
+}
+
 static void release(struct mt_request *request)
 {
     struct state *state = request->state;
@@ -634,10 +747,11 @@ static void release(struct mt_request *request)
     mt_alignment_trace_finish(&state->marks);
     mt_glossary_finish(&state->glossary);
     mt_token_list_finish(&state->prefix);
+    mt_tag_names_finish(&state->ignored_tags);
     free(state->prefix_ids);
     free(state->texts);
     free(state);
 }
 
 const struct mt_handler mt_translate_handler = {
-    .begin = begin, .finish = finish, .release = release};
+    .begin = begin, .finish = finish, .advance = advance, .release = release};

@@ -10,17 +10,24 @@
  *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
  *   target_prefix text that the translation of a single q begins with; no splitting then
  *   split_sentences  "on", "off", "newlines"
+ *   ignore_tags      html: names of elements that are left alone, as an array or "x,y"
  *   alignment        true adds "alignment": per text, which words came from which:
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
  *                    with either the reply has "terms", which says what became of them
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
+ *   stream           true: server-sent events while the texts are being translated,
+ *                      data: {"index": of the text, "sentence": number in it, "text": what follows}
+ *                    whose texts together are the translation, then the reply as event "result"
+ *   stream_mode      "sentence": a text grows by whole sentences; "token": by what is certain. In
+ *                    beam search that is what all hypotheses have in common
  *
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
  *
- * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then, too.
+ * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then,
+ * too.
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */
@@ -30,5 +37,20 @@
 #include "server/handler.h"
 
 extern const struct mt_handler mt_translate_handler;
+
+/*
+ * For routes of other shapes over the same work: a handler whose begin gives request->params the
+ * fields above and calls mt_translate_handler.begin, and whose finish takes the translations out
+ * one by one. Its release is mt_translate_handler.release.
+ */
+struct mt_translated {
+    const char *source_lang; /* normalised: as given, or as detected; borrowed */
+    size_t n_chars;          /* of the text */
+};
+size_t mt_translate_n_texts(const struct mt_request *request);
+/* Appends the best translation of a text. */
+MT_MUST_CHECK enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
+                                               struct mt_translated *out,
+                                               struct mt_text *translation, struct mt_error *err);
 
 #endif

@@ -456,6 +456,15 @@ static bool hypothesis(const struct part *part, size_t rank, struct mt_hypothesi
     return true;
 }
 
+/* Where what stands before a part begins. The blanks between a language code and the first sentence
+ * belong to the code. */
+static size_t gap_begin(const struct mt_translation *t, size_t index)
+{
+    if (index > 0)
+        return t->parts[index - 1].range.end;
+    return t->code_length && t->n ? t->parts[0].range.begin : t->code_length;
+}
+
 enum mt_status mt_translation_render_ranges(const struct mt_translation *translation, size_t rank,
                                             struct mt_range *ranges, struct mt_text *out,
                                             struct mt_error *err)
@@ -464,13 +473,10 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(t->model);
     mt_text_append(out, "", 0); /* an empty translation is a string, too */
     size_t start = out->length;
-    /* The blanks between a language code and the first sentence belong to the code. */
-    size_t at = t->code_length && t->n ? t->parts[0].range.begin : t->code_length;
     for (size_t i = 0; i < t->n; i++) {
         const struct part *part = &t->parts[i];
         struct mt_hypothesis best;
-        append_gap(t, at, part->range.begin, out);
-        at = part->range.end;
+        append_gap(t, gap_begin(t, i), part->range.begin, out);
         size_t begin = out->length;
         if (hypothesis(part, rank, &best)) {
             enum mt_status status = mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
@@ -480,8 +486,72 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
         if (ranges)
             ranges[i] = (struct mt_range){begin - start, out->length - start};
     }
-    append_gap(t, at, t->length, out);
+    append_gap(t, gap_begin(t, t->n), t->length, out);
     return mt_text_check(out, "a translation", err);
+}
+
+/* What is certain of a sentence's text. */
+static enum mt_status render_certain(const struct mt_translation *t, const struct part *part,
+                                     const struct mt_progress *progress, struct mt_text *out,
+                                     struct mt_error *err)
+{
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(t->model);
+    struct mt_hypothesis best;
+    mt_text_append(out, "", 0);
+    if (!progress->has_ended)
+        return mt_detokenize_begin(tokenizer, progress->ids, progress->n_ids, out, err);
+    if (!hypothesis(part, 0, &best))
+        return MT_OK;
+    return mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
+}
+
+static enum mt_status advance_part(const struct mt_translation *t,
+                                   struct mt_translation_cursor *cursor, struct mt_text *out,
+                                   bool *moved, struct mt_error *err)
+{
+    const struct part *part = &t->parts[cursor->n_sentences];
+    struct mt_progress progress = mt_sentence_progress(part->sentence);
+    struct mt_text text = {0};
+    *moved = false;
+    if (!progress.has_ended && progress.n_ids == 0)
+        return MT_OK;
+    enum mt_status status = render_certain(t, part, &progress, &text, err);
+    if (!status && (progress.has_ended || text.length > cursor->n_bytes)) {
+        *moved = true;
+        if (cursor->n_bytes == 0)
+            append_gap(t, gap_begin(t, cursor->n_sentences), part->range.begin, out);
+        if (text.length > cursor->n_bytes)
+            mt_text_append(out, text.bytes + cursor->n_bytes, text.length - cursor->n_bytes);
+        cursor->n_bytes = progress.has_ended ? 0 : text.length;
+        cursor->n_sentences += progress.has_ended;
+    }
+    mt_text_finish(&text);
+    return status;
+}
+
+enum mt_status mt_translation_advance(const struct mt_translation *t,
+                                      struct mt_translation_cursor *cursor, struct mt_text *out,
+                                      bool *moved, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    *moved = !cursor->has_all;
+    if (cursor->n_sentences < t->n)
+        status = advance_part(t, cursor, out, moved, err);
+    if (status || !*moved)
+        return status;
+    if (cursor->n_sentences == t->n) {
+        append_gap(t, gap_begin(t, t->n), t->length, out);
+        cursor->has_all = true;
+    }
+    return mt_text_check(out, "a translation", err);
+}
+
+bool mt_translation_has_ended(const struct mt_translation *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (!mt_sentence_progress(t->parts[i].sentence).has_ended)
+            return false;
+    return true;
 }
 
 enum mt_status mt_translation_render(const struct mt_translation *translation, size_t rank,

@@ -71,6 +71,27 @@ MT_MUST_CHECK enum mt_status mt_translation_render_ranges(const struct mt_transl
                                                           struct mt_text *out,
                                                           struct mt_error *err);
 
+/* How much of a translation was given. {0} at first. */
+struct mt_translation_cursor {
+    size_t n_sentences; /* whole */
+    size_t n_bytes;     /* and of the next one's text */
+    bool has_all;
+};
+
+/*
+ * While the sentences are decoded, with options.decoding.publish: appends the next piece of what
+ * mt_translation_render is going to give for rank 0, as far as it is certain: the rest of a
+ * sentence that has ended, or with MT_PUBLISH_TOKENS some of one that has not, and the gap before
+ * it. *moved: whether there was one, though it may be empty. All pieces together are the text.
+ */
+MT_MUST_CHECK enum mt_status mt_translation_advance(const struct mt_translation *translation,
+                                                    struct mt_translation_cursor *cursor,
+                                                    struct mt_text *out, bool *moved,
+                                                    struct mt_error *err);
+
+/* Whether all sentences have ended; as above. */
+bool mt_translation_has_ended(const struct mt_translation *translation);
+
 /* Distinct renderings that ranks 0.. can give: the largest number of hypotheses among the
  * sentences, at least 1. */
 size_t mt_translation_n_ranks(const struct mt_translation *translation);

@@ -16,6 +16,7 @@ struct mt_sentence {
     bool was_admitted;
     const struct mt_batch *batch; /* in flight in */
     int32_t ids[MAX_IDS];
+    atomic_size_t progress; /* n << 1 | has ended, as in model/sentence_state.h */
 };
 
 struct mt_batch {
@@ -180,6 +181,13 @@ struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, 
     return (struct mt_hypothesis){.ids = sentence->ids, .n_ids = sentence->n_done};
 }
 
+struct mt_progress mt_sentence_progress(const struct mt_sentence *sentence)
+{
+    size_t progress = atomic_load(&sentence->progress);
+    return (struct mt_progress){
+        .ids = sentence->ids, .n_ids = progress >> 1, .has_ended = progress & 1};
+}
+
 /* --- batches --- */
 
 enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_batch_options *options,
@@ -235,6 +243,7 @@ void mt_batch_step(struct mt_batch *batch)
         if (s->n_done < MAX_IDS)
             s->ids[s->n_done] = (int32_t)(s->n_source + s->n_done);
         s->n_done++;
+        atomic_store(&s->progress, s->n_done << 1 | (s->n_done == s->n_steps));
     }
     batch->n_waiting_tokens = 0;
     batch->stats.n_steps += batch->n > 0;

@@ -55,7 +55,7 @@ static bool becomes_shut(const struct pair *pair, int ms)
 
 struct fixture {
     struct mt_connections *connections;
-    atomic_int n_cancelled;
+    atomic_int n_cancelled, n_nudged;
     atomic_bool has_left;
     void *cancelled;
 };
@@ -68,10 +68,18 @@ static void cancel(void *context, void *work, bool has_left)
     atomic_fetch_add(&fixture->n_cancelled, 1);
 }
 
+static void nudge(void *context, void *work)
+{
+    struct fixture *fixture = context;
+    ck_assert_ptr_nonnull(work);
+    atomic_fetch_add(&fixture->n_nudged, 1);
+}
+
 static void create(struct fixture *fixture, struct mt_connections_options options)
 {
     memset(fixture, 0, sizeof *fixture);
     options.cancel = cancel;
+    options.nudge = nudge;
     options.context = fixture;
     struct mt_error err;
     ck_assert_int_eq(mt_connections_create(&options, &fixture->connections, &err), MT_OK);
@@ -222,6 +230,72 @@ START_TEST(http_1_0_is_not_probed)
     ck_assert_int_eq(recv(pair.client, &byte, 1, MSG_DONTWAIT), -1);
     ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
     mt_connections_end_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+/* Bytes of ours would stand in the middle of the reply. */
+START_TEST(a_stream_is_nudged_instead_of_probed)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.nudge_ms = LONG_MS;
+    create(&fixture, options);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    struct mt_connection_counts counts;
+    int work, other;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_stream(fixture.connections, slot);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 0);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 1);
+    char byte;
+    ck_assert_int_eq(recv(pair.client, &byte, 1, MSG_DONTWAIT), -1);
+    close(pair.client);
+    ck_assert_int_eq(send(pair.server, ":", 1, MSG_NOSIGNAL), 1); /* the answer is a reset */
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+
+    mt_connections_leave_work(fixture.connections, slot, &other); /* not its work */
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 1); /* it outlives its connection */
+    mt_connections_count_done(fixture.connections);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 0);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(a_silent_stream_is_nudged_again_and_again)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.nudge_ms = 250;
+    create(&fixture, options);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    mt_connections_watch_stream(fixture.connections, slot);
+    for (int i = 0; i < 20; i++) { /* one that speaks */
+        mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
+        sleep_ms(20);
+    }
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 0);
+    for (int i = 0; i < 2000 && atomic_load(&fixture.n_nudged) < 3; i++)
+        sleep_ms(5);
+    ck_assert_int_ge(atomic_load(&fixture.n_nudged), 3);
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_count_done(fixture.connections);
+    mt_connections_forget_work(fixture.connections, slot);
     mt_connections_remove(fixture.connections, slot);
     mt_connections_destroy(fixture.connections);
 }
@@ -482,6 +556,8 @@ int main(void)
     tcase_add_loop_test(tcase, client_that_leaves_cancels_its_work, 0, 3);
     tcase_add_test(tcase, half_closed_client_keeps_its_work);
     tcase_add_test(tcase, http_1_0_is_not_probed);
+    tcase_add_test(tcase, a_stream_is_nudged_instead_of_probed);
+    tcase_add_test(tcase, a_silent_stream_is_nudged_again_and_again);
     tcase_add_test(tcase, work_that_ended_is_not_cancelled);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);

@@ -528,6 +528,45 @@ static void submit_next(struct mt_job *job, enum mt_status status)
         abort();
 }
 
+/* Guarded by mutex: what on_progress saw. */
+static size_t n_progress, n_told;
+
+static void watch_progress(struct mt_job *job)
+{
+    struct test_job *test = job->user;
+    struct mt_progress progress = mt_sentence_progress(test->sentences[0]);
+    pthread_mutex_lock(&mutex);
+    ck_assert_int_eq(test->n_calls, 0); /* of on_done */
+    ck_assert_uint_gt(progress.n_ids, n_told);
+    for (size_t i = n_told; i < progress.n_ids; i++)
+        ck_assert_int_eq(progress.ids[i], 10 + (int)i);
+    ck_assert_int_eq(progress.has_ended, progress.n_ids == 5);
+    n_told = progress.n_ids;
+    n_progress++;
+    pthread_mutex_unlock(&mutex);
+}
+
+START_TEST(progress_is_told_step_by_step_to_those_who_ask)
+{
+    start(1, 4, 100);
+    fake_close_gate();
+    struct test_job *silent = submit(1, 1, 1, 7);
+    struct test_job *followed = make(2, 1, 1, 5);
+    followed->job.on_progress = watch_progress;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_engine_submit(engine, &followed->job, &err), MT_OK);
+    for (size_t i = 0; i < 12; i++)
+        fake_allow_steps(1);
+    fake_open_gate();
+    wait_for_jobs(2);
+    expect_decoded(silent);
+    expect_decoded(followed);
+    ck_assert_uint_eq(n_progress, 5);
+    ck_assert_uint_eq(n_told, 5);
+    finish();
+}
+END_TEST
+
 START_TEST(on_done_may_submit)
 {
     enum { N = 100 };
@@ -608,6 +647,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, draining_finishes_what_was_accepted_and_refuses_the_rest);
     tcase_add_test(tcase, destroying_cancels_what_is_left);
     tcase_add_test(tcase, destroys_an_engine_that_never_worked);
+    tcase_add_test(tcase, progress_is_told_step_by_step_to_those_who_ask);
     tcase_add_test(tcase, on_done_may_submit);
     tcase_add_test(tcase, many_threads_submit_at_once);
     tcase_add_test(tcase, default_threads_cover_the_cores_in_teams_of_at_most_four);

@@ -55,6 +55,23 @@ static const char *const malformed[] = {
     "q=%", "q=%4", "q=%4g", "q=%zz", "q=%00", "%ff=x", "q=%C3", "q=%ED%A0%80", "q=\xFF",
 };
 
+START_TEST(repeated_fields_stand_behind_the_first)
+{
+    struct mt_params params = {0};
+    static const char form[] = "text=a&q=x&text=b%0D%0A&Text=no&text=";
+    ck_assert_int_eq(mt_params_parse_form(&params, form, strlen(form), true, NULL), MT_OK);
+    const struct cJSON *value = mt_params_get(&params, "text");
+    ck_assert_str_eq(value->valuestring, "a");
+    value = mt_params_next(value);
+    ck_assert_str_eq(value->valuestring, "b");
+    value = mt_params_next(value);
+    ck_assert_str_eq(value->valuestring, "");
+    ck_assert_ptr_null(mt_params_next(value));
+    ck_assert_ptr_null(mt_params_next(mt_params_get(&params, "q")));
+    mt_params_finish(&params);
+}
+END_TEST
+
 START_TEST(malformed_forms_are_refused)
 {
     struct mt_params params = {0};
@@ -297,6 +314,7 @@ int main(void)
 {
     Suite *suite = suite_create("params");
     TCase *tcase = tcase_create("params");
+    tcase_add_test(tcase, repeated_fields_stand_behind_the_first);
     tcase_add_loop_test(tcase, form_fields_are_decoded, 0, sizeof fields / sizeof fields[0]);
     tcase_add_loop_test(tcase, malformed_forms_are_refused, 0,
                         sizeof malformed / sizeof malformed[0]);

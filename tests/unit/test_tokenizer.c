@@ -404,6 +404,51 @@ START_TEST(clean_up_follows_the_configuration)
 }
 END_TEST
 
+/* Whatever comes behind them. Pieces that clean-up joins, and halves of characters, are frequent.
+ */
+START_TEST(a_text_begins_as_its_first_tokens_say)
+{
+    static const char *const frequent[] = {BLANK,     ".",  "'",       BLANK "'", "s",       "n",
+                                           "t",       "re", BLANK "n", ",",       BLANK "I", "?",
+                                           BLANK ".", "ve", "m",       "!"};
+    struct dir dir = dir_like(en_de());
+    for (int clean_up = 0; clean_up < 2; clean_up++) {
+        dir_write_text(&dir, "tokenizer_config.json",
+                       clean_up ? "{\"clean_up_tokenization_spaces\": true}" : "{}");
+        struct mt_tokenizer *tokenizer = open_or_fail(dir.path);
+        size_t n_vocab = mt_tokenizer_target_size(tokenizer), n_settled = 0;
+        uint64_t state = 42;
+        for (size_t round = 0; round < 2000; round++) {
+            int32_t ids[24];
+            struct mt_text whole = {0}, beginning = {0};
+            for (size_t i = 0; i < 24; i++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                size_t number = (size_t)(state >> 33);
+                ids[i] = number % 3 ? mt_tokenizer_target_id(tokenizer, frequent[number / 3 % 16])
+                                    : (int32_t)(number / 3 % n_vocab);
+                if (ids[i] < 0 || !mt_tokenizer_target_piece(tokenizer, ids[i]))
+                    ids[i] = 0;
+            }
+            ck_assert_int_eq(mt_detokenize(tokenizer, ids, 24, NULL, &whole, NULL), MT_OK);
+            for (size_t n = 0; n <= 24; n++) {
+                beginning.length = 0;
+                mt_text_append(&beginning, "", 0);
+                ck_assert_int_eq(mt_detokenize_begin(tokenizer, ids, n, &beginning, NULL), MT_OK);
+                ck_assert_msg(beginning.length <= whole.length &&
+                                  !memcmp(beginning.bytes, whole.bytes, beginning.length),
+                              "%zu tokens: \"%s\" of \"%s\"", n, beginning.bytes, whole.bytes);
+            }
+            n_settled += beginning.length;
+            mt_text_finish(&whole);
+            mt_text_finish(&beginning);
+        }
+        ck_assert_uint_gt(n_settled, 2000 * 20);
+        mt_tokenizer_close(tokenizer);
+    }
+    dir_remove(&dir);
+}
+END_TEST
+
 /* Pieces of the vocabulary that target.spm does not know are copied. */
 START_TEST(unknown_pieces_are_copied)
 {
@@ -612,6 +657,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, refuses_malformed_and_long_text);
     tcase_add_test(tcase, special_ids_are_dropped);
     tcase_add_test(tcase, clean_up_follows_the_configuration);
+    tcase_add_test(tcase, a_text_begins_as_its_first_tokens_say);
     tcase_add_test(tcase, unknown_pieces_are_copied);
     tcase_add_test(tcase, refuses_ids_outside_the_vocabulary);
     tcase_add_test(tcase, answers_about_the_default_model);

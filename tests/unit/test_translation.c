@@ -421,6 +421,74 @@ START_TEST(ranks_give_different_texts)
 }
 END_TEST
 
+/* --- pieces --- */
+
+/* Takes all pieces that are certain now; how many there were. */
+static size_t take_pieces(const struct mt_translation *t, struct mt_translation_cursor *cursor,
+                          struct mt_text *out)
+{
+    struct mt_error err = {0};
+    size_t n = 0;
+    for (bool moved = true; moved; n += moved)
+        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s", err.message);
+    return n;
+}
+
+/* Decodes with a look at what is certain after every step; how many pieces there were. */
+static size_t run_by_pieces(struct mt_translation *t, struct mt_text *out)
+{
+    struct mt_batch *batch;
+    struct mt_translation_cursor cursor = {0};
+    size_t n = mt_translation_n_sentences(t), n_finished = 0;
+    size_t n_pieces = take_pieces(t, &cursor, out);
+    ck_assert_int_eq(
+        mt_batch_create(model, &(struct mt_batch_options){.max_rows = 64}, &batch, NULL), MT_OK);
+    for (size_t i = 0; i < n; i++)
+        ck_assert(mt_batch_admit(batch, mt_translation_part(t, i).sentence));
+    while (n_finished < n) {
+        mt_batch_step(batch);
+        n_pieces += take_pieces(t, &cursor, out);
+        while (mt_batch_take_finished(batch))
+            n_finished++;
+    }
+    ck_assert(mt_translation_has_ended(t) && cursor.has_all);
+    ck_assert_uint_eq(cursor.n_sentences, n);
+    mt_batch_destroy(batch);
+    return n_pieces;
+}
+
+START_TEST(pieces_put_together_are_the_text)
+{
+    static const char *const texts[] = {
+        " \tHello.  How are you?\r\n\n  I am here.\xC2\xA0 \n",
+        "The old man who lives next door told me that his daughter is in Berlin.", " \n", ""};
+    static const struct {
+        size_t beam_size;
+        enum mt_publish publish;
+        size_t n_pieces; /* of the first text, at least */
+    } cases[] = {{1, MT_PUBLISH_END, 3},    {1, MT_PUBLISH_TOKENS, 8}, {2, MT_PUBLISH_TOKENS, 4},
+                 {4, MT_PUBLISH_TOKENS, 3}, {8, MT_PUBLISH_TOKENS, 3}, {4, MT_PUBLISH_END, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            struct mt_translation_options options = greedy();
+            options.decoding.max_decoding_length = 40;
+            options.decoding.beam_size = cases[i].beam_size;
+            options.decoding.publish = cases[i].publish;
+            struct mt_translation *t = create_with(texts[k], &options);
+            struct mt_text pieces = {0};
+            size_t n = run_by_pieces(t, &pieces);
+            char *whole = render(t, 0);
+            ck_assert_str_eq(pieces.bytes ? pieces.bytes : "", whole);
+            ck_assert_uint_ge(n, k == 0 ? cases[i].n_pieces : 1);
+            if (cases[i].publish == MT_PUBLISH_END && k == 0)
+                ck_assert_uint_eq(n, 3);
+            free(whole);
+            mt_text_finish(&pieces);
+            mt_translation_destroy(t);
+        }
+}
+END_TEST
+
 /* --- given translations --- */
 
 START_TEST(a_given_translation_is_what_comes_out)
@@ -573,6 +641,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, token_offsets_are_relative_to_the_sentence);
     tcase_add_test(tcase, scores_are_mean_log_probabilities);
     tcase_add_test(tcase, ranks_give_different_texts);
+    tcase_add_test(tcase, pieces_put_together_are_the_text);
     tcase_add_test(tcase, a_given_translation_is_what_comes_out);
     tcase_add_test(tcase, a_given_translation_is_refused_where_the_source_must_be_cut);
     tcase_add_test(tcase, a_language_code_counts_for_every_sentence);

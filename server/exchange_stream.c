@@ -1,0 +1,217 @@
+#include "server/exchange_state.h"
+
+#include "base/size.h"
+#include "server/connections.h"
+#include "server/events.h"
+#include "server/router.h"
+
+#include <string.h>
+
+/* libmicrohttpd's buffer for a piece, which becomes a chunk. */
+#define BLOCK_BYTES ((size_t)16 << 10)
+
+/* A worker's thread, or that of the connections. */
+static void wake(void *context)
+{
+    struct mt_exchange *exchange = context;
+    MHD_resume_connection(exchange->connection);
+}
+
+static void on_progress(struct mt_job *job)
+{
+    struct mt_exchange *exchange = job->user;
+    mt_bell_ring(&exchange->stream.bell);
+}
+
+/* A worker's thread. The connection may be gone. */
+static void on_done(struct mt_job *job, enum mt_status status)
+{
+    struct mt_exchange *exchange = job->user;
+    struct mt_connections *connections = exchange->http->connections;
+    exchange->job_status = status;
+    mt_connections_leave_work(connections, exchange->slot, exchange);
+    atomic_store(&exchange->stream.has_ended, true);
+    mt_bell_ring(&exchange->stream.bell);
+    mt_exchange_let_go(exchange);
+    /* Last, because the server ends when no work is left. */
+    mt_connections_count_done(connections);
+}
+
+void mt_exchange_nudge(struct mt_exchange *exchange)
+{
+    atomic_store(&exchange->stream.wants_comment, true);
+    mt_bell_ring(&exchange->stream.bell);
+}
+
+/* ---- the HTTP thread ---- */
+
+/* Nothing comes after what events hold now. */
+static void end_stream(struct mt_exchange *exchange)
+{
+    exchange->stream.is_over = true;
+    if (atomic_load(&exchange->stream.has_ended))
+        mt_exchange_settle(exchange);
+    else /* its sentences are in use until it ends */
+        mt_engine_cancel(exchange->request.service->engine, &exchange->job);
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
+}
+
+/* The reply's body as the last event but [DONE], or as an error, after which there is none. */
+static void append_reply(struct mt_exchange *exchange, const char *name)
+{
+    struct mt_text *events = &exchange->stream.events;
+    const struct mt_text *body = &exchange->request.reply.body;
+    if (body->status != MT_OK)
+        events->status = body->status;
+    mt_event_begin(events, name);
+    mt_text_append(events, body->length > 0 ? body->bytes : "", body->length);
+    mt_event_end(events);
+    end_stream(exchange);
+}
+
+/* The head has gone out with 200, and the metrics count what was sent. */
+static void append_error(struct mt_exchange *exchange)
+{
+    append_reply(exchange, "error");
+    exchange->request.reply.code = 200;
+}
+
+static void append_failure(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+    append_error(exchange);
+}
+
+static void append_result(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (exchange->route->handler->finish(&exchange->request, &err) != MT_OK) {
+        append_failure(exchange, &err);
+        return;
+    }
+    append_reply(exchange, "result");
+    mt_event_begin(&exchange->stream.events, NULL);
+    mt_text_append_string(&exchange->stream.events, "[DONE]");
+    mt_event_end(&exchange->stream.events);
+}
+
+/* What has become known since the last time; nothing where nothing has. */
+static void collect_events(struct mt_exchange *exchange)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    struct mt_error err;
+    mt_bell_hear(&stream->bell);
+    bool has_ended = atomic_load(&stream->has_ended);
+    if (has_ended && exchange->job_status != MT_OK) {
+        mt_exchange_fail_job(exchange);
+        append_error(exchange);
+        return;
+    }
+    if (mt_exchange_refuse_damaged(exchange)) {
+        append_error(exchange);
+        return;
+    }
+    if (exchange->route->handler->advance(&exchange->request, &stream->events, &err) != MT_OK) {
+        stream->events.length = 0;
+        append_failure(exchange, &err);
+        return;
+    }
+    if (stream->events.length == 0 && has_ended)
+        append_result(exchange);
+}
+
+/* Whether there is something to send. */
+static bool refill(struct mt_exchange *exchange)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    if (stream->n_sent < stream->events.length)
+        return true;
+    if (stream->is_over)
+        return false;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_STREAM);
+    stream->events.length = stream->n_sent = 0;
+    collect_events(exchange);
+    bool wants_comment = atomic_exchange(&stream->wants_comment, false);
+    if (wants_comment && stream->events.length == 0)
+        mt_event_comment(&stream->events);
+    if (stream->events.status != MT_OK) {
+        stream->events.length = 0;
+        stream->is_broken = true;
+        end_stream(exchange);
+    }
+    return stream->events.length > 0;
+}
+
+/* libmicrohttpd asks for more. 0 with the connection suspended: later. */
+static ssize_t read_events(void *context, uint64_t position, char *buffer, size_t n_max)
+{
+    (void)position;
+    struct mt_exchange *exchange = context;
+    struct mt_exchange_stream *stream = &exchange->stream;
+    if (refill(exchange)) {
+        size_t n = mt_size_min(n_max, stream->events.length - stream->n_sent);
+        memcpy(buffer, stream->events.bytes + stream->n_sent, n);
+        stream->n_sent += n;
+        return (ssize_t)n;
+    }
+    if (stream->is_broken)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (stream->is_over)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    MHD_suspend_connection(exchange->connection);
+    if (!mt_bell_rest(&stream->bell))
+        MHD_resume_connection(exchange->connection);
+    return 0;
+}
+
+static enum mt_status submit(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_connections *connections = exchange->http->connections;
+    exchange->job.on_progress = on_progress;
+    exchange->job.on_done = on_done;
+    atomic_store(&exchange->n_holders, 2);
+    mt_connections_begin_work(connections, exchange->slot, exchange);
+    enum mt_status status =
+        mt_engine_submit(exchange->request.service->engine, &exchange->job, err);
+    if (status == MT_OK) {
+        mt_connections_watch_stream(connections, exchange->slot);
+        return MT_OK;
+    }
+    atomic_store(&exchange->n_holders, 1);
+    mt_connections_end_work(connections, exchange->slot);
+    return status;
+}
+
+enum mt_status mt_exchange_stream_begin(struct mt_exchange *exchange, enum MHD_Result *result,
+                                        struct mt_error *err)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    struct mt_reply *reply = &exchange->request.reply;
+    mt_bell_init(&stream->bell, wake, exchange);
+    stream->events.limit_bytes = MT_MAX_REPLY_BYTES;
+    bool has_work = exchange->request.n_sentences > 0;
+    atomic_init(&stream->has_ended, !has_work);
+    enum mt_status status = has_work ? submit(exchange, err) : MT_OK;
+    exchange->is_streaming = status == MT_OK;
+    if (status != MT_OK)
+        return status;
+    reply->code = 200;
+    reply->content_type = MT_EVENTS_TYPE;
+    mt_reply_header(reply, "Cache-Control", "no-cache");
+    mt_reply_header(reply, "X-Accel-Buffering", "no"); /* nginx would collect events */
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
+                                                                      read_events, exchange, NULL);
+    *result = response != NULL ? mt_exchange_queue(exchange, response) : MHD_NO;
+    return MT_OK;
+}
+
+void mt_exchange_stream_leave(struct mt_exchange *exchange)
+{
+    mt_connections_leave_work(exchange->http->connections, exchange->slot, exchange);
+    mt_bell_silence(&exchange->stream.bell);
+    if (atomic_load(&exchange->stream.has_ended))
+        return;
+    if (!exchange->stream.is_over)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
+    mt_engine_cancel(exchange->request.service->engine, &exchange->job);
+}

@@ -1,0 +1,98 @@
+// The npm package deepl-node, DeepL's own, with another server's address: forms that repeat a field.
+
+import assert from "node:assert/strict";
+import {after, describe, it} from "node:test";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import * as deepl from "deepl-node";
+import {BAHNHOF, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve} from "./session.js";
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "attentiond-keys-"));
+const keys = path.join(folder, "keys");
+fs.writeFileSync(keys, "a-key-of-the-shop\na-key-of-the-poor chars_per_day=60\n", {mode: 0o600});
+const daemon = await serve("--api-keys-file", keys);
+const options = {serverUrl: daemon.url, maxRetries: 0};
+const client = new deepl.DeepLClient("a-key-of-the-shop", options);
+
+describe("deepl-node", () => {
+    after(async () => {
+        fs.rmSync(folder, {recursive: true});
+        assert.equal(await daemon.stop(), 0, daemon.log);
+    });
+
+    it("translates a text", async () => {
+        const {text, detectedSourceLang, billedCharacters} = await client.translateText(STATION, "en", "de");
+        assert.deepEqual([text, detectedSourceLang, billedCharacters], [BAHNHOF, "en", STATION.length]);
+    });
+
+    it("translates several texts from languages that it does not know", async () => {
+        const results = await client.translateText([STATION, "Guten Morgen, wie geht es Ihnen heute?", "I am tired."], null, "de");
+        assert.deepEqual(results.map((result) => result.detectedSourceLang), ["en", "de", "en"]);
+        const {translatedText} = await ask(daemon, {q: [STATION, "I am tired."]});
+        assert.deepEqual([results[0].text, results[2].text], translatedText);
+        assert.equal(results[1].text, "Guten Morgen, wie geht es Ihnen heute?");
+    });
+
+    it("keeps any character", async () => {
+        const text = "\u{1F642} \"quoted\" \\ <b> & \u00E4\u00F6\u00FC +%41\n\ttab";
+        assert.equal((await client.translateText(text, "de", "de")).text, text);
+    });
+
+    it("translates html, and leaves elements alone", async () => {
+        const html = "<p>Where is the <keep>train station</keep>?</p>";
+        const {text} = await client.translateText(html, "en", "de", {tagHandling: "html", ignoreTags: ["keep"]});
+        assert.match(text, /^<p>.*<keep>train station<\/keep>.*<\/p>$/);
+        const plain = await client.translateText(html, "en", "de", {tagHandling: "html"});
+        assert.equal(plain.text, (await ask(daemon, {q: html, format: "html"})).translatedText);
+        assert.doesNotMatch(plain.text, /train/);
+    });
+
+    it("splits sentences as it is told", async () => {
+        const text = "I am tired. I am\nhungry.";
+        const translated = async (splitSentences) => (await client.translateText(text, "en", "de", {splitSentences})).text;
+        const of = async (q, split_sentences) => (await ask(daemon, {q, split_sentences})).translatedText;
+        assert.equal(await translated("on"), await of(text, "on"));
+        assert.equal(await translated("off"), await of(text, "off"));
+        assert.equal(await translated("nonewlines"), await of("I am tired. I am hungry.", "on"));
+    });
+
+    it("ignores what can only help", async () => {
+        const {text} = await client.translateText(STATION, "en", "de", {context: "At the post office.", preserveFormatting: true, formality: "prefer_less", modelType: "prefer_quality_optimized"});
+        assert.equal(text, BAHNHOF);
+    });
+
+    it("is told what there is not", async () => {
+        const refused = (message, ...args) => assert.rejects(client.translateText(STATION, ...args), {name: "Error", message: new RegExp(message)});
+        await refused("Bad request, message: Value for 'target_lang' not supported", "en", "fr");
+        await refused("Bad request, message: Value for 'source_lang' not supported", "fr", "de");
+        await refused("'formality' is not supported", "en", "de", {formality: "more"});
+        await refused("'glossary_id' is not supported", "en", "de", {glossary: "g"});
+        await refused("'tag_handling' not supported: only html is", "en", "de", {tagHandling: "xml"});
+    });
+
+    it("lists languages", async () => {
+        assert.deepEqual(await client.getSourceLanguages(), [{name: "English", code: "en"}]);
+        assert.deepEqual(await client.getTargetLanguages(), [{name: "German", code: "de", supportsFormality: false}]);
+    });
+
+    it("says what was used", async () => {
+        const {character} = await client.getUsage();
+        assert.deepEqual([character.count, character.limit], [0, 1e12]);
+        const poor = new deepl.DeepLClient("a-key-of-the-poor", options);
+        await poor.translateText([STATION, "I am tired."], "en", "de");
+        const usage = (await poor.getUsage()).character;
+        assert.deepEqual([usage.count, usage.limit], [STATION.length + 11, 60]);
+        await assert.rejects(poor.translateText([STATION, STATION], "en", "de"), deepl.QuotaExceededError);
+    });
+
+    it("is refused with an unknown key", async () => {
+        const stranger = new deepl.DeepLClient("nobody", options);
+        await assert.rejects(stranger.translateText(STATION, "en", "de"), (error) => error instanceof deepl.AuthorizationError && /Invalid API key/.test(error.message));
+        await assert.rejects(stranger.getUsage(), deepl.AuthorizationError);
+    });
+
+    it("is told that a text is too long", async () => {
+        await assert.rejects(client.translateText(TOO_LONG, "en", "de"), new RegExp(`413.*exceeds text limit \\(${MAX_CHARACTERS}\\)`));
+    });
+});
