@@ -167,7 +167,7 @@ class Protocol(unittest.TestCase):
         for path, content_type, code in (
             ("/attention", "text/plain", 415), ("/attention", "", 415),
             ("/attention", "application/jsonx", 415), ("/translate", "text/plain", 400),
-            ("/translate", "multipart/form-data; boundary=x", 415),
+            ("/translate", "multipart/form-data; boundary=x", 400), ("/attention", "multipart/mixed", 415),
         ):
             reply = self.daemon.request("POST", path, text, headers={"Content-Type": content_type})
             self.assertEqual(reply.status, code, (path, content_type))
