@@ -24,6 +24,9 @@ uint32_t mt_utf8_decode(const char *text);
 size_t mt_utf8_count(const char *bytes, size_t length);
 size_t mt_utf8_count_utf16(const char *bytes, size_t length);
 
+/* Value of a hexadecimal digit of either case, or -1. */
+int mt_hex_digit(char c);
+
 /* Unicode White_Space: what "blank" means wherever we strip or test a text for emptiness. */
 bool mt_is_space(uint32_t code_point);
 

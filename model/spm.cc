@@ -4,12 +4,29 @@ extern "C" {
 
 #include <sentencepiece_processor.h>
 
+#include <mutex>
 #include <new>
+#include <string>
 #include <string_view>
 #include <vector>
 
 struct mt_spm {
     sentencepiece::SentencePieceProcessor processor;
+
+    // Opened for decoding: the file, from which the first encoding makes a processor that can.
+    bool is_late = false;
+    std::string file;
+    mutable std::once_flag once;
+    mutable sentencepiece::SentencePieceProcessor late;
+    mutable sentencepiece::util::Status late_status;
+
+    const sentencepiece::SentencePieceProcessor &encoder() const
+    {
+        if (!is_late)
+            return processor;
+        std::call_once(once, [this] { late_status = late.LoadFromSerializedProto(file); });
+        return late;
+    }
 };
 
 // Runs work and turns whatever it throws into a status.
@@ -41,6 +58,34 @@ extern "C" enum mt_status mt_spm_open(const char *bytes, size_t length, const ch
     });
 }
 
+// Joining pieces asks for no more than what each piece is, which is the same for every type of
+// model, and only the types that cut by a vocabulary build tries of it. So the copy that decodes is
+// loaded as a model that cuts into characters. Protobuf allows that to be said in an appendix: of a
+// field that is there twice the last counts, and of a message that is, their union. A model with
+// samples to test itself with would fail them: it is loaded as it is.
+extern "C" enum mt_status mt_spm_open_for_decoding(const char *bytes, size_t length,
+                                                   const char *what, struct mt_spm **out,
+                                                   struct mt_error *err)
+{
+    static const char cut_into_characters[] = {
+        2 << 3 | 2, 2, // ModelProto.trainer_spec, of 2 bytes
+        3 << 3 | 0, 4, // TrainerSpec.model_type = CHAR
+    };
+    const enum mt_status status = guarded(what, err, [&] {
+        auto spm = std::make_unique<mt_spm>();
+        spm->file.reserve(length + sizeof cut_into_characters);
+        spm->file.assign(bytes, length);
+        spm->file.append(cut_into_characters, sizeof cut_into_characters);
+        if (!spm->processor.LoadFromSerializedProto(spm->file).ok())
+            return MT_FORMAT;
+        spm->file.resize(length);
+        spm->is_late = true;
+        *out = spm.release();
+        return MT_OK;
+    });
+    return status == MT_FORMAT ? mt_spm_open(bytes, length, what, out, err) : status;
+}
+
 extern "C" void mt_spm_close(struct mt_spm *spm)
 {
     delete spm;
@@ -50,8 +95,12 @@ extern "C" enum mt_status mt_spm_encode(const struct mt_spm *spm, const char *te
                                         mt_spm_emit *emit, void *context, struct mt_error *err)
 {
     return guarded("tokenizing", err, [&] {
+        const auto &encoder = spm->encoder();
+        if (!spm->late_status.ok())
+            return mt_fail(err, MT_FORMAT, "tokenizing: libsentencepiece refuses the file: %s",
+                           spm->late_status.error_message());
         sentencepiece::ImmutableSentencePieceText result;
-        auto status = spm->processor.Encode(std::string_view(text, length), result.mutable_proto());
+        auto status = encoder.Encode(std::string_view(text, length), result.mutable_proto());
         if (!status.ok())
             return mt_fail(err, MT_FORMAT, "tokenizing: libsentencepiece failed: %s",
                            status.error_message());
@@ -61,7 +110,7 @@ extern "C" enum mt_status mt_spm_encode(const struct mt_spm *spm, const char *te
             const std::string &bytes = piece.piece();
             const struct mt_spm_piece view = {bytes.data(), bytes.size(), piece.begin(),
                                               piece.end(),
-                                              spm->processor.IsByte(static_cast<int>(piece.id()))};
+                                              encoder.IsByte(static_cast<int>(piece.id()))};
             if (enum mt_status failed = emit(context, &view))
                 return failed;
         }

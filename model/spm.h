@@ -3,7 +3,8 @@
  * where libsentencepiece throws it, but its protobuf (0.1.97) does not survive every failed
  * allocation: limit what is tokenized at once, do not count on recovery.
  *
- * Thread-safety: a processor is immutable; any thread may encode and decode.
+ * Thread-safety: a processor is immutable but for what its first encoding makes, once; any thread
+ * may encode and decode.
  */
 #ifndef MT_MODEL_SPM_H
 #define MT_MODEL_SPM_H
@@ -17,6 +18,12 @@ struct mt_spm;
  * messages. MT_FORMAT if libsentencepiece refuses it, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_spm_open(const char *bytes, size_t length, const char *what,
                                          struct mt_spm **out, struct mt_error *err);
+
+/* The same for a file whose pieces are joined far more often than text is cut into them: what only
+ * cutting needs, most of the work and of the memory, is made at the first mt_spm_encode. */
+MT_MUST_CHECK enum mt_status mt_spm_open_for_decoding(const char *bytes, size_t length,
+                                                      const char *what, struct mt_spm **out,
+                                                      struct mt_error *err);
 void mt_spm_close(struct mt_spm *spm);
 
 /* One piece of a text: normalised, U+2581 for a blank; a run of unknown characters is one piece. It

@@ -97,6 +97,8 @@ static void settle(struct mt_exchange *exchange)
     if (exchange->is_begun && exchange->route->handler->release != NULL)
         exchange->route->handler->release(&exchange->request);
     exchange->is_begun = false;
+    mt_params_finish(&exchange->request.params);
+    mt_text_finish(&exchange->body);
     exchange->request.service = NULL;
     if (exchange->generation != NULL)
         mt_generations_let_go(exchange->http->options.generations, exchange->generation);
@@ -118,9 +120,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     settle(exchange);
     mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
     free(exchange->request.sentences);
-    mt_params_finish(&exchange->request.params);
     mt_reply_finish(&exchange->request.reply);
-    mt_text_finish(&exchange->body);
     free(exchange->target);
     free(exchange);
 }
@@ -463,7 +463,19 @@ static bool is_json_type(const char *type)
            (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
 }
 
-/* All encodings end up in request.params. */
+static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type)
+{
+    struct mt_error err;
+    mt_fail(&err, MT_UNSUPPORTED,
+            "Content-Type is \"%.60s\", expected application/json, "
+            "application/x-www-form-urlencoded or multipart/form-data",
+            type);
+    mt_reply_error(&exchange->request.reply, 415, err.message);
+    return MT_OK;
+}
+
+/* All encodings end up in request.params. Beside JSON the query string does not count; beside a
+ * form it does, and comes first. */
 static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_params *params = &exchange->request.params;
@@ -472,19 +484,20 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     bool has_query = exchange->query[0] != '\0';
     if (type == NULL)
         type = "";
-    if (body->length > 0 && is_type(type, "application/x-www-form-urlencoded"))
-        return mt_params_parse_form(params, body->bytes, body->length, true, err);
     if (is_json_type(type) && (body->length > 0 || (exchange->keeps_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
-    if (body->length == 0)
-        return mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
-    if (!exchange->route->is_strict_about_type && !is_type(type, "multipart/form-data"))
-        return MT_OK;
-    mt_fail(err, MT_UNSUPPORTED,
-            "Content-Type is \"%.60s\", expected application/json or "
-            "application/x-www-form-urlencoded",
-            type);
-    mt_reply_error(&exchange->request.reply, 415, err->message);
+    bool is_form = is_type(type, "application/x-www-form-urlencoded");
+    bool is_multipart = is_type(type, "multipart/form-data");
+    if (body->length > 0 && !is_form && !is_multipart && exchange->route->is_strict_about_type)
+        return refuse_type(exchange, type);
+    enum mt_status status =
+        mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
+    if (status != MT_OK || body->length == 0)
+        return status;
+    if (is_form)
+        return mt_params_parse_form(params, body->bytes, body->length, true, err);
+    if (is_multipart)
+        return mt_params_parse_multipart(params, type, body->bytes, body->length, err);
     return MT_OK;
 }
 
@@ -603,7 +616,8 @@ static enum mt_status begin_request(struct mt_exchange *exchange, struct mt_erro
     enum mt_status status = read_timeout(exchange, err);
     if (status == MT_OK)
         status = parse_params(exchange, err);
-    mt_text_finish(&exchange->body);
+    if (exchange->request.params.n_files == 0) /* they are views into it */
+        mt_text_finish(&exchange->body);
     if (status != MT_OK || exchange->request.reply.code != 0 || handler->begin == NULL)
         return status;
     exchange->is_begun = true;

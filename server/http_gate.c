@@ -144,7 +144,9 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
 {
     bool needs_length = strcmp(head->method, "POST") == 0 || strcmp(head->method, "PUT") == 0 ||
                         strcmp(head->method, "PATCH") == 0;
-    if (needs_length && !out->has_length && !out->is_chunked)
+    /* A request without a length has no body (RFC 9112, 6.3). Who puts all fields into the query
+     * means that; who does not has mostly forgotten the length, and is told. */
+    if (needs_length && out->query[0] == '\0' && !out->has_length && !out->is_chunked)
         refuse(out, 411, false, "Content-Length is missing");
     if (out->content_length > head->max_body_bytes)
         refuse(out, 413, false, "the request body is longer than this server accepts");

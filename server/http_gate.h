@@ -54,7 +54,7 @@ struct mt_gate_result {
  *   character in a value
  * - 400: a target that does not begin with '/', or has control characters, blanks, bytes above 0x7E
  *   or %00 in it; "*" is for OPTIONS alone
- * - 411: POST, PUT or PATCH without Content-Length or chunked
+ * - 411: POST, PUT or PATCH without Content-Length or chunked, and without a query string
  * - 413: Content-Length above max_body_bytes
  * - 414, 431: longer than the limits above
  * - 417: Expect with anything but 100-continue

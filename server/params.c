@@ -1,5 +1,7 @@
 #include "server/params.h"
 
+#include "server/multipart.h"
+
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -16,6 +18,12 @@ static const struct mt_json_limits body_limits = {.max_depth = 16, .max_values =
 void mt_params_finish(struct mt_params *params)
 {
     cJSON_Delete(params->object);
+    for (size_t i = 0; i < params->n_files; i++) {
+        free(params->files[i].name);
+        free(params->files[i].file_name);
+        free(params->files[i].content_type);
+    }
+    free(params->files);
     *params = (struct mt_params){0};
 }
 
@@ -36,17 +44,6 @@ enum mt_status mt_params_parse_json(struct mt_params *params, const char *bytes,
     return MT_OK;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Decodes '+' and %XX of from[0, length) to to, which has room for length + 1 bytes. */
 static enum mt_status unescape(const char *from, size_t length, char *to, size_t *to_length,
                                struct mt_error *err)
@@ -57,8 +54,8 @@ static enum mt_status unescape(const char *from, size_t length, char *to, size_t
         if (c == '+') {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < length ? hex_digit(from[i + 1]) : -1;
-            int low = i + 2 < length ? hex_digit(from[i + 2]) : -1;
+            int high = i + 2 < length ? mt_hex_digit(from[i + 1]) : -1;
+            int low = i + 2 < length ? mt_hex_digit(from[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return mt_fail(err, MT_FORMAT,
                                "malformed form: '%%' without two hexadecimal digits, byte %zu of "
@@ -92,6 +89,19 @@ static void normalise_line_ends(char *text)
     text[n] = '\0';
 }
 
+/* Unless there is one of that name already. value is changed. */
+static enum mt_status add_value(struct cJSON *object, const char *name, char *value, bool is_form,
+                                struct mt_error *err)
+{
+    if (cJSON_GetObjectItemCaseSensitive(object, name) != NULL)
+        return MT_OK;
+    if (is_form)
+        normalise_line_ends(value);
+    if (cJSON_AddStringToObject(object, name, value) == NULL)
+        return mt_fail_memory(err, strlen(value), "form field");
+    return MT_OK;
+}
+
 /* One "name=value". scratch has room for length + 2 bytes. */
 static enum mt_status add_field(struct cJSON *object, const char *field, size_t length,
                                 bool is_form, char *scratch, struct mt_error *err)
@@ -106,15 +116,7 @@ static enum mt_status add_field(struct cJSON *object, const char *field, size_t 
     *value = '\0';
     if (equals != NULL)
         status = unescape(equals + 1, length - name_length - 1, value, &n, err);
-    if (status != MT_OK)
-        return status;
-    if (cJSON_GetObjectItemCaseSensitive(object, scratch) != NULL)
-        return MT_OK;
-    if (is_form)
-        normalise_line_ends(value);
-    if (cJSON_AddStringToObject(object, scratch, value) == NULL)
-        return mt_fail_memory(err, length, "form field");
-    return MT_OK;
+    return status != MT_OK ? status : add_value(object, scratch, value, is_form, err);
 }
 
 static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t length,
@@ -139,24 +141,108 @@ static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t
     return MT_OK;
 }
 
+/* Makes params ready to be added to, with a scratch of n_scratch bytes. */
+static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, char **scratch,
+                                 struct mt_error *err)
+{
+    if (params->object == NULL)
+        params->object = cJSON_CreateObject();
+    params->is_text = true;
+    *scratch = malloc(n_scratch);
+    return params->object == NULL || *scratch == NULL ? mt_fail_memory(err, n_scratch, "form")
+                                                      : MT_OK;
+}
+
+static enum mt_status end_text(struct mt_params *params, char *scratch, enum mt_status status)
+{
+    free(scratch);
+    if (status != MT_OK)
+        mt_params_finish(params);
+    return status;
+}
+
 enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes, size_t length,
                                     bool is_form, struct mt_error *err)
 {
-    struct cJSON *object = cJSON_CreateObject();
-    char *scratch = malloc(length + 2);
-    enum mt_status status;
-    if (object == NULL || scratch == NULL)
-        status = mt_fail_memory(err, length, "form");
-    else
-        status = add_fields(object, bytes, length, is_form, scratch, err);
-    free(scratch);
-    if (status != MT_OK) {
-        cJSON_Delete(object);
-        return status;
-    }
-    params->object = object;
-    params->is_text = true;
+    char *scratch;
+    enum mt_status status = begin_text(params, length + 2, &scratch, err);
+    if (status == MT_OK)
+        status = add_fields(params->object, bytes, length, is_form, scratch, err);
+    return end_text(params, scratch, status);
+}
+
+static enum mt_status add_text_part(struct mt_params *params, const struct mt_part *part,
+                                    char *scratch, struct mt_error *err)
+{
+    if (memchr(part->bytes, '\0', part->length) != NULL)
+        return mt_fail(err, MT_FORMAT, "malformed form: NUL byte in field \"%.60s\"", part->name);
+    if (mt_utf8_valid_prefix(part->bytes, part->length) != part->length)
+        return mt_fail(err, MT_FORMAT, "malformed form: field \"%.60s\" is not UTF-8", part->name);
+    memcpy(scratch, part->bytes, part->length);
+    scratch[part->length] = '\0';
+    return add_value(params->object, part->name, scratch, true, err);
+}
+
+static enum mt_status add_file(struct mt_params *params, const struct mt_part *part,
+                               struct mt_error *err)
+{
+    if (params->n_files == MT_MAX_FORM_FILES)
+        return mt_fail(err, MT_LIMIT, "malformed form: more than %d files", MT_MAX_FORM_FILES);
+    if (params->files == NULL)
+        params->files = calloc(MT_MAX_FORM_FILES, sizeof params->files[0]);
+    if (params->files == NULL)
+        return mt_fail_memory(err, MT_MAX_FORM_FILES * sizeof params->files[0], "files of a form");
+    struct mt_params_file *file = &params->files[params->n_files++];
+    *file = (struct mt_params_file){
+        .name = strdup(part->name),
+        .file_name = strdup(part->file_name),
+        .content_type = strdup(part->content_type),
+        .bytes = part->bytes,
+        .length = part->length,
+    };
+    if (file->name == NULL || file->file_name == NULL || file->content_type == NULL)
+        return mt_fail_memory(err, sizeof *part, "names of a file");
     return MT_OK;
+}
+
+static enum mt_status add_parts(struct mt_params *params, struct mt_multipart *reader,
+                                char *scratch, struct mt_error *err)
+{
+    struct mt_part part;
+    bool found = true;
+    for (size_t n = 0; found; n++) {
+        enum mt_status status = mt_multipart_next(reader, &part, &found, err);
+        if (status == MT_OK && found && n == MT_MAX_FORM_FIELDS)
+            status =
+                mt_fail(err, MT_LIMIT, "malformed form: more than %d fields", MT_MAX_FORM_FIELDS);
+        if (status == MT_OK && found)
+            status = part.is_file ? add_file(params, &part, err)
+                                  : add_text_part(params, &part, scratch, err);
+        if (status != MT_OK)
+            return status;
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_params_parse_multipart(struct mt_params *params, const char *content_type,
+                                         const char *bytes, size_t length, struct mt_error *err)
+{
+    struct mt_multipart reader;
+    char *scratch;
+    enum mt_status status = begin_text(params, length + 1, &scratch, err);
+    if (status == MT_OK)
+        status = mt_multipart_open(&reader, content_type, bytes, length, err);
+    if (status == MT_OK)
+        status = add_parts(params, &reader, scratch, err);
+    return end_text(params, scratch, status);
+}
+
+const struct mt_params_file *mt_params_file(const struct mt_params *params, const char *name)
+{
+    for (size_t i = 0; i < params->n_files; i++)
+        if (strcmp(params->files[i].name, name) == 0)
+            return &params->files[i];
+    return NULL;
 }
 
 const struct cJSON *mt_params_get(const struct mt_params *params, const char *name)

@@ -1,7 +1,7 @@
 /*
- * The fields of a request, whatever encoding they came in: a JSON object, a urlencoded form or the
- * query string. All end up as one JSON object; in the textual encodings every value is a string,
- * and numbers and booleans are read out of it.
+ * The fields of a request, whatever encoding they came in: a JSON object, a urlencoded or multipart
+ * form or the query string. All end up as one JSON object; in the textual encodings every value is
+ * a string, and numbers and booleans are read out of it. Files stand beside it.
  *
  * Thread-safety: one thread at a time.
  */
@@ -12,13 +12,25 @@
 
 struct cJSON;
 
+/* A part of a multipart form with a file name. */
+struct mt_params_file {
+    char *name;         /* of the field */
+    char *file_name;    /* UTF-8, perhaps ""; the client's word: not to be trusted as a path */
+    char *content_type; /* "" where the client did not say */
+    const char *bytes;  /* in the request's body, and valid as long as that is; any bytes */
+    size_t length;
+};
+
 struct mt_params {
     struct cJSON *object; /* NULL: no fields */
     bool is_text;         /* every value is a string */
+    struct mt_params_file *files;
+    size_t n_files;
 };
 
-/* Most fields of a form or query string. */
+/* Most fields of a form or query string, and most files of a form. */
 #define MT_MAX_FORM_FIELDS 256
+#define MT_MAX_FORM_FILES 16
 
 /* A decimal number ("0.5", "2e3"), whatever the process' locale; false for anything else,
  * infinities included. */
@@ -31,12 +43,27 @@ void mt_params_finish(struct mt_params *params);
 MT_MUST_CHECK enum mt_status mt_params_parse_json(struct mt_params *params, const char *bytes,
                                                   size_t length, struct mt_error *err);
 
-/* application/x-www-form-urlencoded, which a query string is too. Of repeated names the first
- * counts. With is_form, line ends of values become LF and one final line end is dropped, as
- * browsers and LibreTranslate do. MT_FORMAT for malformed escapes or UTF-8. */
+/*
+ * The textual encodings add to what params hold already: of repeated names the first counts. Line
+ * ends of values become LF with is_form, and one at the end is dropped, as browsers and
+ * LibreTranslate do. A failure leaves no params.
+ */
+
+/* application/x-www-form-urlencoded, which a query string is too. MT_FORMAT for malformed escapes
+ * or UTF-8; MT_LIMIT for too many fields. */
 MT_MUST_CHECK enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes,
                                                   size_t length, bool is_form,
                                                   struct mt_error *err);
+
+/* multipart/form-data; always as a form. Files are views into bytes. content_type is the request's
+ * header, with the boundary. Errors as those of multipart.h, and as above. */
+MT_MUST_CHECK enum mt_status mt_params_parse_multipart(struct mt_params *params,
+                                                       const char *content_type, const char *bytes,
+                                                       size_t length, struct mt_error *err);
+
+/* The first file of that field, or NULL. Borrowed; its bytes are there in begin, finish and
+ * release of a handler. */
+const struct mt_params_file *mt_params_file(const struct mt_params *params, const char *name);
 
 /* The value itself, or NULL where it is absent or null. Borrowed. */
 const struct cJSON *mt_params_get(const struct mt_params *params, const char *name);

@@ -1,5 +1,6 @@
 #include "server/attention_api.h"
 #include "server/detect_api.h"
+#include "server/frontend_api.h"
 #include "server/health_api.h"
 #include "server/languages_api.h"
 #include "server/positions_api.h"
@@ -14,12 +15,14 @@ const struct mt_route mt_routes[] = {
      .handler = &mt_attention_handler,
      .is_strict_about_type = true},
     {.method = "POST", .path = "/detect", .handler = &mt_detect_handler},
+    {.method = "GET", .path = "/frontend/settings", .handler = &mt_frontend_settings_handler},
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .is_vital = true},
     {.method = "GET", .path = "/health/live", .handler = &mt_health_handler, .is_vital = true},
     {.method = "GET", .path = "/health/ready", .handler = &mt_ready_handler, .is_vital = true},
     {.method = "GET", .path = "/languages", .handler = &mt_languages_handler},
     {.method = "GET", .path = "/metrics", .handler = &mt_metrics_handler, .is_vital = true},
     {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
+    {.method = "POST", .path = "/suggest", .handler = &mt_suggest_handler},
     {.method = "POST", .path = "/translate", .handler = &mt_translate_handler},
     {.method = "GET", .path = "/web/", .handler = &mt_web_handler, .is_folder = true},
 };

@@ -59,11 +59,11 @@ class Start(unittest.TestCase):
         self.refused(1, "max_connections is 65536", "--model", MODEL, "--port", "0",
                      "--max-connections", "65536") if descriptors() < 65536 else None
 
-    def test_start_takes_less_than_a_second(self):
+    def test_translates_soon_after_the_start(self):
         start = time.monotonic()
         with Daemon() as daemon:
             self.assertEqual(daemon.translate("Where is the train station?").status, 200)
-            self.assertLess(time.monotonic() - start, 1 * SLOWNESS)
+            self.assertLess(time.monotonic() - start, 6 * SLOWNESS)  # tests/bench measures it
             self.assertRegex(daemon.log, r"listening on 127\.0\.0\.1:\d+: .* started in \d+ ms")
 
     def test_languages_can_be_named(self):

@@ -162,6 +162,24 @@ class Translate(unittest.TestCase):
         self.refused({"q": "Hello."}, 400, "Invalid request: missing q parameter",
                      content_type="text/plain")
 
+    def test_multipart_form(self):
+        form = {"q": "Where is the train station?\r\n", "source": "en", "target": "de",
+                "alternatives": "1", "return_scores": "true", "api_key": ""}
+        body = "".join(f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+                       for name, value in form.items()) + "--b--\r\n"
+        reply = self.post(body, "multipart/form-data; boundary=b").json
+        self.assertEqual(reply["translatedText"], "Wo ist der Bahnhof?")
+        self.assertEqual([len(reply[name]) for name in ("alternatives", "scores")], [1, 2])
+        reply = self.post(body[:-4], "multipart/form-data; boundary=b")
+        self.assertEqual((reply.status, reply.error.split(",")[0]),
+                         (400, 'malformed multipart body: expected CR LF or "--" behind the boundary'))
+
+    def test_fields_of_the_query_come_before_those_of_a_form(self):
+        query = urllib.parse.urlencode({"q": "Thank you.", "source": "en"})
+        reply = self.daemon.request("POST", "/translate?" + query, b"q=x&target=de",
+                                    headers={"Content-Type": "application/x-www-form-urlencoded"})
+        self.assertEqual(reply.body, self.daemon.translate("Thank you.").body)
+
     def test_malformed_form(self):
         for body in ("q=%zz", "q=%4", "q=%00", "q=%ff", "a&" * 257):
             reply = self.post(body, "application/x-www-form-urlencoded")

@@ -95,6 +95,8 @@ static const struct request requests[] = {
     /* the body */
     {"POST", "/t", NULL, {{0}}, 411, false},
     {"PUT", "/t", NULL, {{0}}, 411, false},
+    {"POST", "/t?", NULL, {{0}}, 411, false},
+    {"POST", "/t?q=x", NULL, {{0}}, 0, false},
     {"DELETE", "/t", NULL, {{0}}, 0, false},
     {"POST", "/t", NULL, {{"Content-Length", "1001"}}, 413, false},
     {"POST", "/t", NULL, {{"Content-Length", "18446744073709551600"}}, 413, false},

@@ -80,6 +80,100 @@ START_TEST(number_of_fields_is_limited)
 }
 END_TEST
 
+#define MULTIPART "multipart/form-data; boundary=X"
+#define PART(disposition, value) \
+    "--X\r\nContent-Disposition: form-data; " disposition "\r\n\r\n" value "\r\n"
+
+START_TEST(multipart_gives_fields_and_files)
+{
+    const char *body = PART("name=q", "a\r\nb\r\n") PART("name=n", "5")
+        PART("name=file; filename=\"x.txt\"", "one\r\n") PART("name=q", "second")
+            PART("name=file; filename=y", "two") "--X--";
+    struct mt_params params = {0};
+    struct mt_error err;
+    const char *q = NULL;
+    int64_t n = 0;
+    ck_assert_int_eq(mt_params_parse_multipart(&params, MULTIPART, body, strlen(body), &err),
+                     MT_OK);
+    ck_assert_int_eq(mt_params_string(&params, "q", &q, NULL, NULL), MT_OK);
+    ck_assert_str_eq(q, "a\nb");
+    ck_assert_int_eq(mt_params_integer(&params, "n", 0, 9, &n, NULL, NULL), MT_OK);
+    ck_assert_int_eq(n, 5);
+    const struct mt_params_file *file = mt_params_file(&params, "file");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_str_eq(file->file_name, "x.txt");
+    ck_assert_str_eq(file->content_type, "");
+    ck_assert_uint_eq(file->length, 5); /* as it is: only fields lose their last line end */
+    ck_assert_ptr_eq(file->bytes, strstr(body, "one"));
+    ck_assert_ptr_null(mt_params_get(&params, "file"));
+    ck_assert_ptr_null(mt_params_file(&params, "q"));
+    ck_assert_uint_eq(params.n_files, 2);
+    mt_params_finish(&params);
+    ck_assert_uint_eq(params.n_files, 0);
+}
+END_TEST
+
+START_TEST(encodings_add_up_and_the_first_counts)
+{
+    const char *body = PART("name=q", "body") PART("name=b", "2") "--X--";
+    struct mt_params params = parse("q=query&a=1", false);
+    struct mt_error err;
+    ck_assert_int_eq(mt_params_parse_multipart(&params, MULTIPART, body, strlen(body), &err),
+                     MT_OK);
+    ck_assert_str_eq(cJSON_GetStringValue(mt_params_get(&params, "q")), "query");
+    ck_assert_str_eq(cJSON_GetStringValue(mt_params_get(&params, "a")), "1");
+    ck_assert_str_eq(cJSON_GetStringValue(mt_params_get(&params, "b")), "2");
+    mt_params_finish(&params);
+}
+END_TEST
+
+static const struct {
+    const char *body;
+    bool has_nul; /* in the place of '?' */
+    enum mt_status status;
+} bad_parts[] = {
+    {PART("name=q", "\xFF") "--X--", false, MT_FORMAT},
+    {PART("name=q", "a?b") "--X--", true, MT_FORMAT},
+    {PART("name=q", "a"), false, MT_FORMAT},
+};
+
+START_TEST(malformed_multipart_leaves_nothing)
+{
+    char body[256];
+    struct mt_params params = parse("a=1", false);
+    struct mt_error err;
+    strcpy(body, bad_parts[_i].body);
+    size_t length = strlen(body);
+    if (bad_parts[_i].has_nul)
+        *strchr(body, '?') = '\0';
+    ck_assert_int_eq(mt_params_parse_multipart(&params, MULTIPART, body, length, &err),
+                     bad_parts[_i].status);
+    ck_assert_ptr_null(params.object);
+}
+END_TEST
+
+/* n parts of one kind, one more than allowed, are refused. */
+START_TEST(number_of_parts_is_limited)
+{
+    static const char *const kinds[] = {PART("name=q", ""), PART("name=q; filename=f", "")};
+    static const size_t limits[] = {MT_MAX_FORM_FIELDS, MT_MAX_FORM_FILES};
+    for (size_t kind = 0; kind < 2; kind++)
+        for (size_t more = 0; more < 2; more++) {
+            struct mt_text body = {0};
+            struct mt_params params = {0};
+            struct mt_error err;
+            for (size_t i = 0; i < limits[kind] + more; i++)
+                mt_text_append_string(&body, kinds[kind]);
+            mt_text_append_string(&body, "--X--");
+            ck_assert_int_eq(
+                mt_params_parse_multipart(&params, MULTIPART, body.bytes, body.length, &err),
+                more ? MT_LIMIT : MT_OK);
+            mt_params_finish(&params);
+            mt_text_finish(&body);
+        }
+}
+END_TEST
+
 START_TEST(json_must_be_an_object)
 {
     static const char *const others[] = {"[]", "\"q\"", "5", "null", "true"};
@@ -207,6 +301,11 @@ int main(void)
     tcase_add_loop_test(tcase, malformed_forms_are_refused, 0,
                         sizeof malformed / sizeof malformed[0]);
     tcase_add_test(tcase, number_of_fields_is_limited);
+    tcase_add_test(tcase, multipart_gives_fields_and_files);
+    tcase_add_test(tcase, encodings_add_up_and_the_first_counts);
+    tcase_add_loop_test(tcase, malformed_multipart_leaves_nothing, 0,
+                        sizeof bad_parts / sizeof bad_parts[0]);
+    tcase_add_test(tcase, number_of_parts_is_limited);
     tcase_add_test(tcase, json_must_be_an_object);
     tcase_add_loop_test(tcase, integers_are_read_within_their_range, 0,
                         sizeof integers / sizeof integers[0]);
