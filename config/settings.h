@@ -52,6 +52,10 @@ struct mt_settings {
     int64_t drain_timeout_ms;
     int64_t max_body_bytes;
     bool web_page;
+    /* files */
+    bool files_translation;
+    int64_t files_lifetime_ms, max_files_bytes;
+    char *public_url; /* "": what the request's Host says */
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
     /* batch and queue */

@@ -150,6 +150,8 @@ static void divide(const struct division *division, size_t *ends)
         size_t chosen = mt_size_min(begin + 1, division->end);
         for (size_t last = begin; last + n_after < division->end; last++) {
             double cost = cost_of(division, begin, last, target, part);
+            if ((double)items[last].to - target - CLAUSE_CHARS > fmax(best, 0))
+                break; /* from here on it only grows */
             if (cost < best) {
                 best = cost;
                 chosen = last + 1;

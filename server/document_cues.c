@@ -306,8 +306,10 @@ static bool goes_on(const struct reader *reader, struct mt_range words, size_t n
     bool has_room = piece->n < MAX_CUES &&
                     piece->text.length + words.end - words.begin <= MAX_TEXT_BYTES &&
                     reader->n_piece_tags + n_tags <= MAX_JOINED_TAGS;
+    if (!has_room || pause_ms > MAX_PAUSE_MS)
+        return false;
     uint32_t last = last_char(reader->cues, &piece->text);
-    if (!has_room || pause_ms > MAX_PAUSE_MS || ends_sentence(last))
+    if (ends_sentence(last))
         return false;
     uint32_t first = first_char(reader->cues, text, words);
     return last == ',' || u_islower((UChar32)first) || is_lonely_i(text, words);

@@ -16,6 +16,7 @@
 
 struct mt_budget;
 struct mt_engine;
+struct mt_file_store;
 struct mt_generation;
 struct mt_generations;
 struct mt_http;
@@ -36,6 +37,7 @@ struct mt_service {
     struct mt_metrics *metrics;
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
+    struct mt_file_store *files;        /* translated ones, until they are fetched */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
     const char *model_label;            /* the directory's name, fit for a metrics label */
     /* What the model translates, normalised (language.h); "" where it does not say. */
