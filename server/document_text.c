@@ -127,19 +127,59 @@ static bool has_words(const struct mt_document *document, struct mt_range range)
     return false;
 }
 
-/* Lines as they are, from *from on; *from becomes to. */
-static enum mt_status add_lines(struct mt_document *document, size_t *from, size_t to,
+/* "12." or "3)" at text[at], or 0. */
+static size_t match_number(const char *text, size_t at)
+{
+    size_t n = strspn(text + at, "0123456789");
+    return n > 0 && (text[at + n] == '.' || text[at + n] == ')') ? n + 1 : 0;
+}
+
+/* Behind a bullet, a number, or marks of headings and quotations at the beginning of a line; where
+ * the line begins if there is none. A model would drop or translate them. */
+static size_t skip_marker(const struct mt_document *document, const struct mt_document_line *line)
+{
+    static const char bullet[] = "\xE2\x80\xA2";
+    const char *text = document->bytes;
+    size_t begin = skip_indent(document, line), at = begin;
+    if (strncmp(text + at, bullet, strlen(bullet)) == 0)
+        at += strlen(bullet);
+    else if (text[at] == '*' || text[at] == '-' || text[at] == '+')
+        at++;
+    else
+        at += strspn(text + at, "#>");
+    if (at == begin)
+        at += match_number(text, at);
+    return at > begin && text[at] == ' ' ? at + 1 : line->begin;
+}
+
+static enum mt_status add_range(struct mt_document *document, struct mt_range range,
                                 struct mt_error *err)
 {
     struct mt_document_piece *piece;
-    struct mt_range range = {*from, to};
-    *from = to;
     if (!has_words(document, range))
         return MT_OK;
     enum mt_status status = mt_document_add(document, range, &piece, err);
     if (!status)
         mt_text_append(&piece->text, document->bytes + range.begin, range.end - range.begin);
     return status;
+}
+
+/* Lines as they are, from *from on; *from becomes to. */
+static enum mt_status add_lines(struct mt_document *document, size_t *from, size_t to,
+                                struct mt_error *err)
+{
+    struct mt_document_line line = {.next = *from};
+    size_t begin = *from;
+    enum mt_status status = MT_OK;
+    *from = to;
+    while (!status && line.next < to && mt_document_next_line(document, &line)) {
+        size_t word = skip_marker(document, &line);
+        if (word == line.begin)
+            continue;
+        status = add_range(document, (struct mt_range){begin, line.begin}, err);
+        begin = word;
+    }
+    return status ? status : add_range(document, (struct mt_range){begin, to}, err);
 }
 
 static enum mt_status add_wrapped(struct mt_document *document, const struct paragraph *paragraph,

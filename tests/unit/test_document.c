@@ -196,6 +196,10 @@ START_TEST(lines_of_text_are_one_text)
     expect_texts("Hello.\nHow are you?\n\nBye\n", MT_DOCUMENT_TEXT,
                  "Hello.\nHow are you?\n\nBye\n");
     expect_texts("1\n2\n---\n", MT_DOCUMENT_TEXT, "");
+    /* marks of lists, quotations and headings */
+    expect_texts("# Title\nText\n* one\n  - two - three\n10. four\n> five\n\xE2\x80\xA2 six\n",
+                 MT_DOCUMENT_TEXT, "Title\nText\n|one\n|two - three\n|four\n|five\n|six\n");
+    expect_texts("*one\n1.5 two\n-\n", MT_DOCUMENT_TEXT, "*one\n1.5 two\n-\n");
     /* verses: short, or no line goes on for certain */
     expect_texts("I wandered lonely as a cloud\nthat floats on high\no'er vales\n",
                  MT_DOCUMENT_TEXT,
