@@ -118,9 +118,15 @@ static bool read_times(const struct mt_document *document, const struct mt_docum
            (at == end || *at == ' ' || *at == '\t');
 }
 
+/* An arrow on another line could be taken for a time. */
+static bool has_arrow_in(const char *bytes, size_t length)
+{
+    return memmem(bytes, length, "-->", 3) != NULL;
+}
+
 static bool has_arrow(const struct mt_document *document, const struct mt_document_line *line)
 {
-    return memmem(document->bytes + line->begin, line->end - line->begin, "-->", 3) != NULL;
+    return has_arrow_in(document->bytes + line->begin, line->end - line->begin);
 }
 
 /* Whether somebody meant a time: digits come first. */
@@ -235,8 +241,11 @@ static struct mt_range find_words(const struct cues *cues, const char *text, str
     return range;
 }
 
+/* Whether there is something to translate. */
 static bool has_words(const struct cues *cues, const char *text, struct mt_range range)
 {
+    if (has_arrow_in(text + range.begin, range.end - range.begin))
+        return false;
     for (size_t at = range.begin; at < range.end;) {
         size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
         if (!n && u_isalpha((UChar32)mt_utf8_decode(text + at)))
@@ -656,6 +665,8 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
                        const char *translation, size_t length, struct mt_text *out)
 {
     const struct cues *cues = document->own;
+    if (has_arrow_in(translation, length))
+        return false;
     const struct turn *turns = cues->turns + piece->first, *last = &turns[piece->n - 1];
     size_t first_line = turns->first_line, end_line = last->first_line + last->n_lines;
     struct mt_cue_slot *slots = calloc(piece->n, sizeof *slots);

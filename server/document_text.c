@@ -90,7 +90,7 @@ static void add_line(const struct mt_document *document, const struct mt_documen
 }
 
 /* Whether every line is full: the next one's first word would not have had room. Blanks at the ends
- * of lines or twice between words are somebody's intention. */
+ * of lines or twice between words, and line ends that change, are somebody's intention. */
 static bool is_full(const struct mt_document *document, const struct paragraph *paragraph)
 {
     const char *bytes = document->bytes;
@@ -104,6 +104,9 @@ static bool is_full(const struct mt_document *document, const struct paragraph *
             return false;
         if (bytes[line.end - 1] == ' ' || memchr(bytes + word, '\t', line.end - word) ||
             memmem(bytes + word, line.end - word, "  ", 2))
+            return false;
+        bool is_last = i + 1 == paragraph->n_lines;
+        if (!is_last && strncmp(bytes + line.end, document->line_end, line.next - line.end) != 0)
             return false;
         width = n_chars(document, line.begin, line.end);
     }

@@ -127,6 +127,8 @@ static const struct {
     {MT_DOCUMENT_TEXT, "    It was the best of times, it was the worst of times, it was\n"
                        "the age of wisdom, it was the age of foolishness, it was the epoch\n"
                        "of belief.\n\n  * one\n  * two\n"},
+    {MT_DOCUMENT_TEXT, "\r\nIt was the best of times, it was the worst of times, it was\n"
+                       "the age of wisdom"},
     {MT_DOCUMENT_SRT, ""},
     {MT_DOCUMENT_SRT, "\n\n1\n00:00:01,000 --> 00:00:02,000\nHello.\n"},
     {MT_DOCUMENT_SRT, "\xEF\xBB\xBF"
@@ -296,6 +298,19 @@ START_TEST(a_translation_is_laid_out_over_the_same_cues)
     expect(CUE("1", "01", "02", "This is a sentence of 33 letters."), MT_DOCUMENT_SRT, repeat,
            CUE("1", "01", "02",
                "This This is is a a sentence sentence\nof of 33 33 letters. letters."));
+}
+END_TEST
+
+static void arrow(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, "00:00:01,000 --> 00:00:02,000");
+}
+
+START_TEST(nothing_that_looks_like_a_time_becomes_text)
+{
+    expect_texts(CUE("1", "01", "02", "a --> b"), MT_DOCUMENT_SRT, "");
+    expect(CUE("1", "01", "02", "Hello."), MT_DOCUMENT_SRT, arrow, CUE("1", "01", "02", "Hello."));
 }
 END_TEST
 
@@ -585,6 +600,7 @@ int main(void)
     tcase_add_test(all, a_sentence_that_goes_on_is_one_text);
     tcase_add_test(all, tags_notes_and_dashes_around_words_stay_out);
     tcase_add_test(all, a_translation_is_laid_out_over_the_same_cues);
+    tcase_add_test(all, nothing_that_looks_like_a_time_becomes_text);
     tcase_add_test(all, a_cue_for_which_no_word_is_left_is_empty);
     tcase_add_loop_test(all, broken_files_are_refused_with_their_line, 0,
                         (int)(sizeof broken / sizeof *broken));
