@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* begin is FREE, TAKEN while a range is being written, or the address. */
@@ -43,9 +44,10 @@ static void handle(int number, siginfo_t *info, void *context)
     if (range != NULL) {
         atomic_store(&range->has_faulted, true);
         uintptr_t page = address - address % page_bytes;
-        void *zeros = mmap((void *)page, atomic_load(&range->end) - page, PROT_READ,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        if (zeros != MAP_FAILED) {
+        /* The bare call: libc's function is not among those that a signal handler may use. */
+        long zeros = syscall(SYS_mmap, page, atomic_load(&range->end) - page, PROT_READ,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (zeros != -1) {
             errno = reason;
             return;
         }

@@ -69,6 +69,10 @@ const char *mt_status_name(enum mt_status status)
         return "limit";
     case MT_BUSY:
         return "busy";
+    case MT_FORBIDDEN:
+        return "forbidden";
+    case MT_THROTTLED:
+        return "throttled";
     case MT_TIMEOUT:
         return "timeout";
     case MT_CANCELLED:

@@ -20,6 +20,8 @@ enum mt_status {
     MT_UNSUPPORTED, /* well-formed, but something that we do not implement */
     MT_LIMIT,       /* larger than a named limit of ours */
     MT_BUSY,        /* no room now: try again later */
+    MT_FORBIDDEN,   /* not for the one who asks */
+    MT_THROTTLED,   /* the one who asks has asked for too much: try again later */
     MT_TIMEOUT,     /* a deadline passed */
     MT_CANCELLED,   /* the one who asked is gone, or said stop */
     MT_MEMORY,      /* allocation failed, and nothing else */

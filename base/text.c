@@ -153,6 +153,17 @@ void mt_text_append(struct mt_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
+void mt_text_append_char(struct mt_text *text, uint32_t c)
+{
+    unsigned char bytes[4];
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = n; i-- > 1; c >>= 6)
+        bytes[i] = (unsigned char)(0x80 | (c & 0x3F));
+    bytes[0] = (unsigned char)(first[n] | c);
+    mt_text_append(text, (const char *)bytes, n);
+}
+
 void mt_text_append_string(struct mt_text *text, const char *string)
 {
     mt_text_append(text, string, strlen(string));

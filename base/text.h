@@ -45,6 +45,7 @@ struct mt_text {
 
 void mt_text_finish(struct mt_text *text);
 void mt_text_append(struct mt_text *text, const char *bytes, size_t length);
+void mt_text_append_char(struct mt_text *text, uint32_t code_point); /* as UTF-8 */
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
 

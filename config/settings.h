@@ -56,6 +56,14 @@ struct mt_settings {
     bool files_translation;
     int64_t files_lifetime_ms, max_files_bytes;
     char *public_url; /* "": what the request's Host says */
+    /* access */
+    char *api_keys_file; /* "": none */
+    bool key_required;
+    int64_t requests_per_minute, requests_per_hour, requests_per_day; /* 0: any */
+    int64_t chars_per_day, max_limit_violations;                      /* 0: any */
+    int64_t max_metered_addresses;
+    int64_t max_client_connections, max_client_sentences; /* 0: chosen */
+    char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
     /* batch and queue */
@@ -63,14 +71,17 @@ struct mt_settings {
     int64_t max_queued_sentences;
     int64_t encode_tokens;
     /* request limits */
-    int64_t max_text_chars, max_batch_texts, max_html_tags;
+    int64_t max_text_chars, max_batch_texts, max_html_tags, max_glossary_terms;
     int64_t max_beam_size, max_alternatives;
     int64_t max_attention_values;
     /* decoding defaults */
     int64_t beam_size;           /* 0: the model's */
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
-    char *split_sentences;       /* "on", "off" */
+    char *split_sentences;       /* "on", "off", "newlines" */
+    /* guards */
+    int64_t max_repeats;     /* 0: not looked for */
+    double max_length_ratio; /* 0: not looked for */
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;

@@ -21,8 +21,10 @@ static const struct mt_setting table[] = {
         .high = 4096,
         .default_string = "",
         .verbs = ENGINE,
-        .doc = "Directory of the model: config.json, model.safetensors, source.spm, target.spm and "
-               "vocab.json, as downloaded. There is no default, because the program does not know "
+        .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
+               "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
+               "target.spm and vocab.json, as downloaded. There is no default, because the program "
+               "does not know "
                "where it was put; ./run and the Docker image set it to the bundled English-German "
                "model.",
     },
@@ -276,11 +278,11 @@ static const struct mt_setting table[] = {
         .type = MT_SETTING_INTEGER,
         .low = 1024,
         .high = 1e12,
-        .default_number = 67108864,
+        .default_number = 16777216,
         .verbs = DAEMON,
         .doc = "Most memory of all translated files that wait to be fetched; a file that finds no "
                "room gets 503. They are never on a disk, so that nothing of them is left there. "
-               "64 MiB are 600 films' subtitles.",
+               "16 MiB are 150 films' subtitles.",
     },
     {
         .section = "Files",
@@ -293,6 +295,137 @@ static const struct mt_setting table[] = {
         .doc = "Where clients find this server, for links to translated files: behind a proxy "
                "with a path, https://example.org/translate. Empty: what the request's Host and "
                "X-Forwarded-Proto say.",
+    },
+    {
+        .section = "Access",
+        FIELD(api_keys_file),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "File of API keys, one per line, with limits of their own where that is wanted: KEY "
+               "name=alice requests_per_minute=120 chars_per_day=1000000. Clients send theirs as "
+               "api_key, or as Authorization: Bearer. SIGHUP reads it again. Empty: there are no "
+               "keys, and those that clients send are not looked at.",
+    },
+    {
+        .section = "Access",
+        FIELD(key_required),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Whether requests without a key are refused (403). Off, as everybody else may then "
+               "use the server within the limits below.",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_minute),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Requests of one client, a key or else an address (IPv6: a /64), before it gets "
+               "429; a batch counts as many as it has texts. Lists, pages and health checks are "
+               "free. 0: any number, because behind a proxy all clients look like one "
+               "(trust_forwarded_for).",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_hour),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "The same for an hour.",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_day),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "The same for a day.",
+    },
+    {
+        .section = "Access",
+        FIELD(chars_per_day),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e12,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Characters that one client may send in a day; requests that fail do not count. 0: "
+               "any number, as what they cost is bounded by the queue.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_limit_violations),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Requests over these limits, or with a wrong key, that a client may send in an hour "
+               "before it is banned for an hour (403). 0: never, because most clients that exceed "
+               "a limit are only badly written.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_metered_addresses),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16777216,
+        .default_number = 32768,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Addresses whose requests are remembered; beyond, the one that has been quiet for "
+               "longest is forgotten. Each takes 88 bytes, once it has been seen.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_client_connections),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 65536,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Connections open at once from one address (IPv6: a /64), so that nobody takes them "
+               "all; one more closes the one of them that has been idle for longest, or gets 429. "
+               "Proxies of trust_forwarded_for have no limit. 0: a quarter of max_connections, but "
+               "any number from this machine, where the proxy in front usually is.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_client_sentences),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1048576,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Sentences of one client, a key or else an address, that wait for a worker; a "
+               "request that would make more of them gets 429, unless it is the only one. 0: half "
+               "of max_queued_sentences, so that there is room for others, but any number from "
+               "this machine without a key.",
+    },
+    {
+        .section = "Access",
+        FIELD(trust_forwarded_for),
+        .value_name = "LIST",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
+               "127.0.0.1,10.0.0.0/8. Empty: the header is not looked at, because from anybody "
+               "else it may be a lie.",
     },
     {
         .section = "Threads",
@@ -392,6 +525,18 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Limits of a request",
+        FIELD(max_glossary_terms),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 500,
+        .default_number = 500,
+        .verbs = DAEMON,
+        .doc = "Terms that one request may bring in glossary and do_not_translate together, each "
+               "of at most 256 bytes; more get 413. A list of a product's names has a few dozen, "
+               "and 500 are what fits beside 256 texts into one JSON document.",
+    },
+    {
+        .section = "Limits of a request",
         FIELD(max_beam_size),
         .value_name = "K",
         .type = MT_SETTING_INTEGER,
@@ -467,11 +612,38 @@ static const struct mt_setting table[] = {
         FIELD(split_sentences),
         .value_name = "S",
         .type = MT_SETTING_CHOICE,
-        .choices = {"on", "off"},
+        .choices = {"on", "off", "newlines"},
         .default_string = "on",
         .verbs = DECODING,
-        .doc = "Whether a text is cut into sentences that are translated one by one. On, because "
-               "the models are trained on single sentences.",
+        .doc = "Whether a text is cut into sentences that are translated one by one, where a "
+               "request does not say. On, because the models are trained on single sentences. "
+               "newlines cuts at line breaks alone, for texts that bring one unit per line, as "
+               "subtitles do; off takes the whole text for one sentence, and its line breaks for "
+               "blanks.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_repeats),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1000,
+        .default_number = 2,
+        .verbs = DAEMON,
+        .doc = "A sentence's translation that says the same more often in a row, and more often "
+               "than its source does, is flagged in the reply: models that lose their way go "
+               "round in circles. Good translations say things twice at most. 0: never.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_length_ratio),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .high = 1000,
+        .default_number = 3,
+        .verbs = DAEMON,
+        .doc = "A translation with more tokens than this many times those of its source and 10, or "
+               "the other way round, is flagged likewise. One of 1,063 ordinary sentences is, "
+               "rightly; spelling out a word that the model does not know comes near. 0: never.",
     },
     {
         .section = "Attention",

@@ -5,6 +5,7 @@
 #include "model/bind.h"
 #include "model/pack_cache.h"
 #include "model/packed.h"
+#include "model/source.h"
 #include "model/tokenizer.h"
 #include "weights/safetensors.h"
 
@@ -36,15 +37,12 @@ static enum mt_status check_vocabulary(const struct mt_model *model, const char 
 static enum mt_status open_fp32(struct mt_model *model, const char *directory,
                                 enum mt_load_mode load_mode, struct mt_error *err)
 {
-    char *path = NULL;
-    enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
-    if (!status)
-        status = mt_safetensors_load(path, load_mode, &model->file, err);
+    enum mt_status status = mt_source_open(directory, load_mode, &model->file, err);
     if (!status)
         status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
     if (!status)
-        snprintf(model->note, sizeof model->note, "fp32 weights of %s", path);
-    free(path);
+        snprintf(model->note, sizeof model->note, "fp32 weights of %s",
+                 mt_safetensors_path(model->file));
     return status;
 }
 

@@ -45,17 +45,14 @@ enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams 
                                  const struct mt_model_options *options, struct mt_image **out,
                                  struct mt_error *err)
 {
-    char *path = NULL;
     struct mt_arena *arena = NULL;
     struct mt_safetensors *file = NULL;
     struct mt_image *image = NULL;
     struct mt_weights weights;
     struct mt_source_identity source;
-    enum mt_status status = mt_path_join(directory, "model.safetensors", &path, err);
+    enum mt_status status = mt_source_identity_of(directory, &source, err);
     if (!status)
-        status = mt_source_identity_of(path, &source, err);
-    if (!status)
-        status = mt_safetensors_open(path, &file, err);
+        status = mt_source_open(directory, MT_LOAD_MMAP, &file, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
@@ -71,7 +68,6 @@ enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams 
         *out = image;
     mt_safetensors_close(file);
     mt_arena_destroy(arena);
-    free(path);
     return status;
 }
 
@@ -168,11 +164,9 @@ static enum mt_status open_through_cache(const char *directory, const struct mt_
                                          const struct mt_model_options *options,
                                          struct mt_packed_source *out, struct mt_error *err)
 {
-    char *weights_path = NULL, *path = NULL;
+    char *path = NULL;
     struct mt_source_identity source;
-    enum mt_status status = mt_path_join(directory, "model.safetensors", &weights_path, err);
-    if (!status)
-        status = mt_source_identity_of(weights_path, &source, err);
+    enum mt_status status = mt_source_identity_of(directory, &source, err);
     if (!status && options->cache_directory && *options->cache_directory)
         status = cache_path(options->cache_directory, directory, &path, err);
     if (status)
@@ -183,7 +177,6 @@ static enum mt_status open_through_cache(const char *directory, const struct mt_
     else
         status = pack_into_cache(path, directory, &source, hparams, options, out, err);
 done:
-    free(weights_path);
     free(path);
     return status;
 }

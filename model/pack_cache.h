@@ -22,7 +22,7 @@ MT_MUST_CHECK enum mt_status mt_pack_cache_open(const char *directory,
                                                 const struct mt_model_options *options,
                                                 struct mt_packed_source *out, struct mt_error *err);
 
-/* Packs directory/model.safetensors in memory. */
+/* Packs the directory's weights in memory. */
 MT_MUST_CHECK enum mt_status mt_pack_directory(const char *directory,
                                                const struct mt_hparams *hparams,
                                                const struct mt_model_options *options,

@@ -4,11 +4,9 @@
 #include "weights/pack.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* More inputs could overflow the int32 sums: 255 * 127 * 32,768 < 2^31. */
 #define MAX_INPUTS 32768
@@ -444,19 +442,6 @@ enum mt_status mt_packed_bind(const struct mt_safetensors *file, const struct mt
 /* --- identity
  * -------------------------------------------------------------------------------------------------
  */
-
-enum mt_status mt_source_identity_of(const char *path, struct mt_source_identity *out,
-                                     struct mt_error *err)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return mt_fail(err, errno == ENOENT ? MT_NOT_FOUND : MT_IO, "%s: cannot stat: %s", path,
-                       strerror(errno));
-    snprintf(out->text, sizeof out->text, "%jd bytes, changed %jd.%09ld, inode %ju",
-             (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-             (uintmax_t)st.st_ino);
-    return MT_OK;
-}
 
 enum mt_status mt_packed_check_identity(const struct mt_safetensors *file,
                                         const struct mt_source_identity *source,

@@ -13,6 +13,7 @@
 #define MT_MODEL_PACKED_H
 
 #include "base/arena.h"
+#include "model/source.h"
 #include "model/weights.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"
@@ -22,14 +23,6 @@
 
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);
-
-/* Which file a packed form was made from. Two files of the same name, size and time of change are
- * taken for the same. */
-struct mt_source_identity {
-    char text[128];
-};
-MT_MUST_CHECK enum mt_status mt_source_identity_of(const char *path, struct mt_source_identity *out,
-                                                   struct mt_error *err);
 
 /* Quantises and packs fp32 weights. MT_UNSUPPORTED where d_model is not a multiple of 16, or a
  * layer reads more than 32,768 numbers (int32 sums could overflow). *out is the caller's. */

@@ -288,6 +288,11 @@ size_t mt_sentence_n_rows(const struct mt_sentence *sentence)
     return sentence->n_beams;
 }
 
+size_t mt_sentence_bytes(const struct mt_sentence *sentence)
+{
+    return sizeof *sentence + mt_arena_bytes(sentence->arena);
+}
+
 size_t mt_sentence_max_target(const struct mt_sentence *sentence)
 {
     return sentence->max_target;

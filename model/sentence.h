@@ -73,6 +73,8 @@ void *mt_sentence_user(const struct mt_sentence *sentence);
 size_t mt_sentence_n_source(const struct mt_sentence *sentence);
 /* Rows of a decoder step that it takes at most: its beam size. */
 size_t mt_sentence_n_rows(const struct mt_sentence *sentence);
+/* Memory that it takes, from its creation to its end. */
+size_t mt_sentence_bytes(const struct mt_sentence *sentence);
 /* Generated tokens at most. */
 size_t mt_sentence_max_target(const struct mt_sentence *sentence);
 

@@ -45,7 +45,7 @@ static void destroy_traced(void *owner)
 static enum mt_status read_text(struct state *state, const struct mt_request *request,
                                 struct mt_error *err)
 {
-    size_t limit = (size_t)request->service->settings->max_text_chars;
+    size_t limit = (size_t)request->access.limits.max_text_chars;
     const struct cJSON *q = mt_params_get(&request->params, "q");
     if (cJSON_IsArray(q))
         return mt_fail(err, MT_INVALID, "q: /attention takes one string, found an array");

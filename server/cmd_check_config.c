@@ -1,5 +1,7 @@
+#include "server/access.h"
 #include "server/cli.h"
 #include "server/commands.h"
+#include "server/keys.h"
 
 #include <stdio.h>
 
@@ -54,6 +56,19 @@ static enum mt_status check_model(const struct mt_settings *settings, struct mt_
     return MT_OK;
 }
 
+static enum mt_status check_keys(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_keys *keys;
+    enum mt_status status = mt_access_open_keys(settings, &keys, err);
+    if (status || !keys)
+        return status;
+    fprintf(stderr, "api_keys_file %s: good, %zu keys%s\n", settings->api_keys_file,
+            mt_keys_count(keys),
+            mt_keys_file_is_public(keys) ? "; everybody on this machine can read it" : "");
+    mt_keys_destroy(keys);
+    return MT_OK;
+}
+
 static enum mt_status print(struct mt_text *text, struct mt_error *err)
 {
     enum mt_status status = mt_text_check(text, "settings", err);
@@ -68,6 +83,8 @@ static enum mt_status check(const struct mt_settings *settings, struct mt_error 
     struct mt_text text = {0};
     mt_settings_print_effective(settings, &text);
     enum mt_status status = print(&text, err);
+    if (!status)
+        status = check_keys(settings, err);
     return status ? status : check_model(settings, err);
 }
 

@@ -219,11 +219,12 @@ static enum mt_status read_request(struct session *session, struct mt_error *err
     return status;
 }
 
+/* The table of settings lets no other name through. */
 static enum mt_split split_mode(const struct mt_settings *settings)
 {
-    if (strcmp(settings->split_sentences, "off") == 0)
-        return MT_SPLIT_OFF;
-    return strcmp(settings->split_sentences, "newlines") == 0 ? MT_SPLIT_NEWLINES : MT_SPLIT_ON;
+    enum mt_split split = MT_SPLIT_ON;
+    (void)mt_split_parse(settings->split_sentences, &split);
+    return split;
 }
 
 static struct mt_translation_options translation_options(const struct session *session)

@@ -1,8 +1,10 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "model/model.h"
+#include "server/access.h"
 #include "server/budget.h"
 #include "server/cli.h"
+#include "server/client.h"
 #include "server/commands.h"
 #include "server/connections.h"
 #include "server/engine.h"
@@ -12,8 +14,10 @@
 #include "server/handler.h"
 #include "server/http.h"
 #include "server/listen.h"
+#include "server/memory_plan.h"
 #include "server/metrics.h"
 #include "server/router.h"
+#include "server/sandbox.h"
 #include "server/splitter.h"
 
 #include <errno.h>
@@ -40,9 +44,6 @@
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
 
-/* Largest attention requests whose traces may be in memory together. */
-#define ATTENTION_REQUESTS_AT_ONCE 2
-
 struct server {
     /* Where the settings are read from, once more. */
     const struct mt_cli_command *command;
@@ -57,6 +58,8 @@ struct server {
     struct mt_generations *generations;
     struct mt_http *http;
     struct mt_budget attention_budget;
+    struct mt_meters meters;
+    struct mt_proxies proxies;
     _Atomic int64_t drain_timeout_ms; /* as the settings have it now */
     const char **route_names;
 };
@@ -84,7 +87,7 @@ static void apply_settings(void *context, const struct mt_settings *settings)
     mt_log_level_parse(settings->log_level, &level);
     mt_log_set_level(level);
     server->attention_budget.limit =
-        ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
+        MT_ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
     server->drain_timeout_ms = settings->drain_timeout_ms;
 }
 
@@ -102,6 +105,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .attention_budget = &server->attention_budget,
         .files = server->files,
         .splitter = server->splitter,
+        .meters = &server->meters,
     };
     const struct mt_generations_options options = {
         .common = &common,
@@ -122,6 +126,16 @@ static enum mt_status create_metrics(struct server *server, struct mt_error *err
     return mt_metrics_create(server->route_names, mt_n_routes, &server->metrics, err);
 }
 
+static enum mt_status create_meters(struct server *server, const struct mt_settings *settings,
+                                    struct mt_error *err)
+{
+    enum mt_status status = mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for",
+                                             &server->proxies, err);
+    if (status != MT_OK)
+        return status;
+    return mt_meters_create((size_t)settings->max_metered_addresses, &server->meters, err);
+}
+
 static enum mt_status create_http(struct server *server, const struct mt_settings *settings,
                                   struct mt_error *err)
 {
@@ -130,7 +144,10 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .metrics = server->metrics,
         .routes = mt_routes,
         .n_routes = mt_n_routes,
+        .meters = &server->meters,
+        .proxies = &server->proxies,
         .max_connections = (size_t)settings->max_connections,
+        .max_client_connections = (size_t)settings->max_client_connections,
         .header_timeout_ms = settings->header_timeout_ms,
         .body_timeout_ms = settings->body_timeout_ms,
         .idle_timeout_ms = settings->idle_timeout_ms,
@@ -149,17 +166,24 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
 static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
+    bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
     enum mt_status status = mt_fault_install(err);
     if (status == MT_OK)
         status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
+        mt_sandbox_restrict_files(settings->cache_dir);
     if (status == MT_OK)
         status = create_metrics(server, err);
+    if (status == MT_OK)
+        status = create_meters(server, settings, err);
     if (status == MT_OK)
         status = create_generations(server, err);
     if (status == MT_OK)
         status = create_http(server, settings, err);
     if (status == MT_OK)
         status = mt_generations_start(server->generations, settings, server->http, err);
+    if (status == MT_OK && is_sandboxed) /* before there are clients */
+        mt_sandbox_restrict_calls();
     if (status == MT_OK)
         status = start_http(server, err);
     return status;
@@ -172,6 +196,7 @@ static void stop(struct server *server)
     mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);
     mt_metrics_destroy(server->metrics);
+    mt_meters_destroy(&server->meters);
     free(server->route_names);
     if (server->listener.fd >= 0)
         close(server->listener.fd);

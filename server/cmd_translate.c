@@ -140,10 +140,12 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     if (status)
         return status;
 
-    bool is_split = !flags->as_json && strcmp(settings->split_sentences, "off") != 0;
     stream.engine = session->engine;
     stream.stop_fd = session->stop_fd;
-    stream.translation.split = is_split ? MT_SPLIT_ON : MT_SPLIT_OFF;
+    /* The table of settings lets no other name through. */
+    stream.translation.split = MT_SPLIT_OFF;
+    if (!flags->as_json)
+        (void)mt_split_parse(settings->split_sentences, &stream.translation.split);
     stream.translation.splitter = session->splitter;
     stream.translation.source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model));
     stream.translation.max_sentences = MAX_LINE_SENTENCES;

@@ -1,7 +1,8 @@
 #include "server/connections.h"
 
+#include "server/client.h"
+
 #include <assert.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 /* How long an incomplete request may stand still after its client has finished sending. */
 #define LOST_END_MS 200
 #define POLL_BATCH 128
+/* A power of two. */
+#define CLIENT_HASHES 4096
 /* The event that ends the thread. */
 #define STOP_EVENT UINT64_MAX
 
@@ -32,9 +35,12 @@ struct mt_connection {
     uint32_t index, generation;
     enum mt_phase phase;
     int64_t since_ns; /* of the phase */
-    uint64_t client;
+    struct mt_address address;
     void *work;
-    bool is_surplus, is_shut, is_watched, may_cancel, may_probe;
+    enum mt_surplus surplus;
+    bool is_counted; /* among its client's */
+    bool is_polite;  /* among n_polite */
+    bool is_shut, is_watched, may_cancel, may_probe;
     bool has_ended; /* the client sends no more, and was seen so in this phase */
     struct mt_connection *next_free;
 };
@@ -48,7 +54,10 @@ struct mt_connections {
     pthread_mutex_t lock;   /* guards everything below, and the slots */
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
-    size_t n_shut; /* by us, and not yet removed */
+    size_t n_shut;   /* by us, and not yet removed */
+    size_t n_polite; /* surplus of their clients, not shut */
+    /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
+    uint32_t n_by_hash[CLIENT_HASHES];
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
@@ -65,11 +74,64 @@ static bool is_active(enum mt_phase phase)
     return phase != MT_PHASE_FRESH && phase != MT_PHASE_IDLE;
 }
 
+/* ---- what one client has ---- */
+
+static uint32_t *count_by_hash(struct mt_connections *connections, uint64_t client)
+{
+    /* Fibonacci hashing: clients are addresses, whose last bits may all be the same. */
+    uint64_t hash = client * UINT64_C(0x9E3779B97F4A7C15);
+    return &connections->n_by_hash[(hash >> 32) % CLIENT_HASHES];
+}
+
+static bool is_limited(const struct mt_connections *connections, const struct mt_address *address)
+{
+    const struct mt_connections_options *options = &connections->options;
+    static const struct mt_address nowhere;
+    if (options->max_client_connections == 0 || memcmp(address, &nowhere, sizeof nowhere) == 0)
+        return false;
+    if (options->proxies != NULL && mt_proxies_have(options->proxies, address))
+        return false;
+    return options->limits_this_machine || !mt_address_is_loopback(address);
+}
+
+static size_t count_of_client(const struct mt_connections *connections, uint64_t client)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        const struct mt_connection *connection = &connections->slots[i];
+        n += connection->is_counted && mt_address_client(&connection->address) == client;
+    }
+    return n;
+}
+
+static bool has_its_share(struct mt_connections *connections, uint64_t client)
+{
+    size_t limit = connections->options.max_client_connections;
+    return *count_by_hash(connections, client) >= limit &&
+           count_of_client(connections, client) >= limit;
+}
+
+static void count_in(struct mt_connections *connections, struct mt_connection *connection)
+{
+    connection->is_counted = true;
+    ++*count_by_hash(connections, mt_address_client(&connection->address));
+}
+
+/* It does not stay. */
+static void count_out(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_counted)
+        --*count_by_hash(connections, mt_address_client(&connection->address));
+    connections->n_polite -= connection->is_polite;
+    connection->is_counted = connection->is_polite = false;
+}
+
 /* libmicrohttpd sees the end of the stream and closes the connection as if the client had. */
 static void shut(struct mt_connections *connections, struct mt_connection *connection)
 {
     if (connection->is_shut)
         return;
+    count_out(connections, connection);
     connection->is_shut = true;
     connections->n_shut++;
     shutdown(connection->fd, SHUT_RDWR);
@@ -279,32 +341,6 @@ void mt_connections_destroy(struct mt_connections *connections)
     free(connections);
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const void *bytes, size_t length)
-{
-    uint64_t value = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        value = (value ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
-    return value != 0 ? value : 1;
-}
-
-/* An IPv6 customer owns a whole /64. */
-static uint64_t client_of(const struct sockaddr *address)
-{
-    if (address != NULL && address->sa_family == AF_INET) {
-        struct sockaddr_in ipv4;
-        memcpy(&ipv4, address, sizeof ipv4);
-        return hash(&ipv4.sin_addr, sizeof ipv4.sin_addr);
-    }
-    if (address != NULL && address->sa_family == AF_INET6) {
-        struct sockaddr_in6 ipv6;
-        memcpy(&ipv6, address, sizeof ipv6);
-        bool is_mapped = IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr);
-        return hash(&ipv6.sin6_addr, is_mapped ? 16 : 8);
-    }
-    return 1;
-}
-
 /* Whether the connection may go to make room for another. A fresh one gets a moment to say what it
  * wants. */
 static bool is_evictable(const struct mt_connection *connection, int64_t now)
@@ -316,14 +352,19 @@ static bool is_evictable(const struct mt_connection *connection, int64_t now)
     return connection->phase == MT_PHASE_IDLE;
 }
 
-/* Closes the connection that has waited for longest. False: none does. */
-static bool evict(struct mt_connections *connections)
+/* Closes the connection that has waited for longest, of one client or (0) of all. False: none does.
+ */
+static bool evict(struct mt_connections *connections, uint64_t client)
 {
     int64_t now = now_ns();
     struct mt_connection *oldest = NULL;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
         if (!is_evictable(connection, now))
+            continue;
+        bool is_of_client =
+            connection->is_counted && mt_address_client(&connection->address) == client;
+        if (client != 0 && !is_of_client)
             continue;
         if (oldest == NULL || connection->since_ns < oldest->since_ns)
             oldest = connection;
@@ -349,10 +390,31 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
     return connection;
 }
 
+/* Whether it may stay. One that is too many of its client goes before it costs anybody else a
+ * place. */
+static void admit(struct mt_connections *connections, struct mt_connection *connection)
+{
+    size_t n_staying = connections->counts.n_open - connections->n_shut;
+    uint64_t client = mt_address_client(&connection->address);
+    bool counts = is_limited(connections, &connection->address);
+    if (counts && has_its_share(connections, client) && !evict(connections, client))
+        connection->surplus = MT_SURPLUS_OF_CLIENT;
+    else if (n_staying >= connections->options.max_connections && !evict(connections, 0))
+        connection->surplus = MT_SURPLUS_OF_ALL;
+    if (counts && connection->surplus == MT_SURPLUS_NONE)
+        count_in(connections, connection);
+    if (connection->surplus != MT_SURPLUS_OF_CLIENT)
+        return;
+    connections->counts.n_refused_of_client++;
+    connection->is_polite = connections->n_polite < MT_POLITE_SURPLUS;
+    connections->n_polite += connection->is_polite;
+    if (!connection->is_polite)
+        shut(connections, connection);
+}
+
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address)
 {
-    uint64_t client = client_of(address);
     pthread_mutex_lock(&connections->lock);
     struct mt_connection *connection = take_slot(connections);
     if (connection != NULL) {
@@ -362,11 +424,9 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
             .generation = connection->generation + 1,
             .phase = MT_PHASE_FRESH,
             .since_ns = now_ns(),
-            .client = client,
+            .address = mt_address_of(address),
         };
-        size_t n_staying = connections->counts.n_open - connections->n_shut;
-        connection->is_surplus =
-            n_staying >= connections->options.max_connections && !evict(connections);
+        admit(connections, connection);
         connections->counts.n_open++;
     }
     pthread_mutex_unlock(&connections->lock);
@@ -381,6 +441,7 @@ void mt_connections_remove(struct mt_connections *connections, struct mt_connect
     set_phase(connections, connection, MT_PHASE_IDLE);
     connections->counts.n_open--;
     connections->n_shut -= connection->is_shut;
+    count_out(connections, connection);
     connection->fd = -1;
     connection->next_free = connections->free_slots;
     connections->free_slots = connection;
@@ -395,14 +456,14 @@ void mt_connections_enter(struct mt_connections *connections, struct mt_connecti
     pthread_mutex_unlock(&connections->lock);
 }
 
-bool mt_connection_is_surplus(const struct mt_connection *connection)
+enum mt_surplus mt_connection_surplus(const struct mt_connection *connection)
 {
-    return connection->is_surplus;
+    return connection->surplus;
 }
 
-uint64_t mt_connection_client(const struct mt_connection *connection)
+const struct mt_address *mt_connection_address(const struct mt_connection *connection)
 {
-    return connection->client;
+    return &connection->address;
 }
 
 void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,

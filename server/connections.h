@@ -21,9 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_address;
+struct mt_proxies;
 struct sockaddr;
 struct mt_connections;
 struct mt_connection;
+
+#define MT_POLITE_SURPLUS 16
 
 enum mt_phase {
     MT_PHASE_FRESH,  /* connected, no request line yet */
@@ -36,9 +40,14 @@ enum mt_phase {
 };
 
 struct mt_connections_options {
-    size_t max_connections;          /* more are surplus: refused, politely */
-    size_t max_surplus;              /* connections being refused at once */
-    int64_t timeout_ms[MT_N_PHASES]; /* a phase that takes longer ends the connection; 0: never */
+    size_t max_connections; /* more are surplus: refused, politely */
+    size_t max_surplus;     /* connections being refused at once */
+    /* Of one client (client.h); 0: any number. Proxies have no limit, and neither has this machine
+     * where limits_this_machine is false. */
+    size_t max_client_connections;
+    bool limits_this_machine;
+    const struct mt_proxies *proxies; /* NULL: none */
+    int64_t timeout_ms[MT_N_PHASES];  /* a phase that takes longer ends the connection; 0: never */
     /* Called with the lock held for work that has begun and not ended: ask for its end, and return
      * at once. has_left: because of the client, not of cancel_all. */
     void (*cancel)(void *context, void *work, bool has_left);
@@ -53,8 +62,10 @@ MT_MUST_CHECK enum mt_status mt_connections_create(const struct mt_connections_o
 void mt_connections_destroy(struct mt_connections *connections);
 
 /* A connection that was just accepted. fd stays the caller's and open until remove. Where there are
- * too many, the one that has been without a request for longest is closed to make room; where none
- * is, the new one is surplus. NULL if even the surplus is exhausted. */
+ * too many, in all or of one client, the one that has been without a request for longest (of that
+ * client) is closed to make room; where none is, the new one is surplus. Of connections that are
+ * too many of their client, MT_POLITE_SURPLUS are told so at a time; more are closed at once. NULL
+ * if even the surplus is exhausted. */
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address);
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection);
@@ -62,10 +73,15 @@ void mt_connections_remove(struct mt_connections *connections, struct mt_connect
 void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
                           enum mt_phase phase);
 
-/* Whether the connection is one too many and must be refused, and a number that is the same for the
- * same address and never 0. Fixed from add to remove. */
-bool mt_connection_is_surplus(const struct mt_connection *connection);
-uint64_t mt_connection_client(const struct mt_connection *connection);
+/* Whether the connection is one too many and must be refused, and where it comes from. Fixed from
+ * add to remove. */
+enum mt_surplus {
+    MT_SURPLUS_NONE,
+    MT_SURPLUS_OF_ALL,
+    MT_SURPLUS_OF_CLIENT,
+};
+enum mt_surplus mt_connection_surplus(const struct mt_connection *connection);
+const struct mt_address *mt_connection_address(const struct mt_connection *connection);
 
 /*
  * Work for a connection's request, which another thread may end:
@@ -95,6 +111,7 @@ struct mt_connection_counts {
     size_t n_active;                         /* with a request: HEADER to REPLY */
     size_t n_working;                        /* between begin_work and end_work */
     uint64_t n_timed_out, n_left, n_evicted; /* since creation */
+    uint64_t n_refused_of_client;            /* likewise */
 };
 void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out);
 

@@ -162,12 +162,13 @@ void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,
 
 /* What stands between two tags. A placeholder is kept as the file writes it, so where entities are
  * there are no placeholders. */
-static void append_words(struct mt_marked *marked, struct mt_stand_ins *stand_ins, const char *text,
-                         struct mt_range range, enum mt_cue_markup markup)
+static void append_words(struct mt_marked *marked, const struct mt_cue_options *options,
+                         const char *text, struct mt_range range)
 {
     const char *bytes = text + range.begin;
-    size_t length = range.end - range.begin, n_done = 0;
-    if (markup == MT_CUES_VTT && memchr(bytes, '&', length)) {
+    size_t length = range.end - range.begin;
+    struct mt_protect_scan scan;
+    if (options->markup == MT_CUES_VTT && memchr(bytes, '&', length)) {
         struct mt_text decoded = {0};
         decode(bytes, length, &decoded);
         mt_marked_append(marked, decoded.bytes, decoded.length);
@@ -176,22 +177,22 @@ static void append_words(struct mt_marked *marked, struct mt_stand_ins *stand_in
         mt_text_finish(&decoded);
         return;
     }
-    if (stand_ins)
-        n_done = mt_protect_append(marked, stand_ins, bytes, length, 0);
+    mt_protect_scan_begin(&scan, bytes, length, options->protects, options->terms, false);
+    size_t n_done = mt_protect_append(marked, options->stand_ins, &scan, 0, length);
     mt_marked_append(marked, bytes + n_done, length - n_done);
 }
 
-bool mt_cue_tags_append(struct mt_marked *marked, struct mt_stand_ins *stand_ins, const char *text,
-                        size_t length, enum mt_cue_markup markup)
+bool mt_cue_tags_append(struct mt_marked *marked, const struct mt_cue_options *options,
+                        const char *text, size_t length)
 {
     struct mt_cue_tags tags;
     size_t at = 0;
-    if (!mt_cue_tags_find(text, length, markup, &tags))
+    if (!mt_cue_tags_find(text, length, options->markup, &tags))
         return false;
     for (size_t i = 0; i < tags.n; i++) {
         const struct mt_cue_tag *tag = &tags.items[i];
         size_t n = tag->end - tag->begin;
-        append_words(marked, stand_ins, text, (struct mt_range){at, tag->begin}, markup);
+        append_words(marked, options, text, (struct mt_range){at, tag->begin});
         if (tag->mate == MT_NO_MARK)
             mt_marked_point(marked, text + tag->begin, n);
         else if (tag->is_closing)
@@ -200,6 +201,6 @@ bool mt_cue_tags_append(struct mt_marked *marked, struct mt_stand_ins *stand_ins
             mt_marked_open(marked, text + tag->begin, n);
         at = tag->end;
     }
-    append_words(marked, stand_ins, text, (struct mt_range){at, length}, markup);
+    append_words(marked, options, text, (struct mt_range){at, length});
     return true;
 }

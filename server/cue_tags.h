@@ -11,6 +11,7 @@
 #include "server/marked.h"
 
 struct mt_stand_ins;
+struct mt_terms;
 
 /* Longest tag in bytes, and the most of one text: as many as marked.h has room for, with some left
  * for placeholders. */
@@ -43,10 +44,16 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
 bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup,
                       struct mt_cue_tags *out);
 
-/* Appends a whole text to marked. stand_ins: for placeholders, which stay as they are; NULL: they
- * are words like others. False: too many tags, and nothing was appended. */
-bool mt_cue_tags_append(struct mt_marked *marked, struct mt_stand_ins *stand_ins, const char *text,
-                        size_t length, enum mt_cue_markup markup);
+struct mt_cue_options {
+    enum mt_cue_markup markup;
+    struct mt_stand_ins *stand_ins; /* for what is not to be translated */
+    bool protects;                  /* placeholders and emoji */
+    struct mt_terms *terms;         /* NULL: none */
+};
+
+/* Appends a whole text to marked. False: too many tags, and nothing was appended. */
+bool mt_cue_tags_append(struct mt_marked *marked, const struct mt_cue_options *options,
+                        const char *text, size_t length);
 
 /* How WebVTT writes characters of a text: a mt_placement_write. */
 void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,

@@ -3,8 +3,6 @@
 #include "config/settings.h"
 #include "model/model.h"
 
-#include <string.h>
-
 enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                           const struct mt_params *params,
                                           struct mt_sentence_options *decoding,
@@ -29,17 +27,10 @@ enum mt_status mt_decoding_params_split(const struct mt_service *service,
                                         const struct mt_params *params, enum mt_split *out,
                                         struct mt_error *err)
 {
-    static const char *const names[] = {
-        [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
     const char *asked = service->settings->split_sentences;
     enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
-    if (status != MT_OK)
+    if (status != MT_OK || mt_split_parse(asked, out))
         return status;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(asked, names[i]) == 0) {
-            *out = (enum mt_split)i;
-            return MT_OK;
-        }
     return mt_fail(err, MT_INVALID,
                    "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);
 }

@@ -1,6 +1,5 @@
 #include "server/detect_api.h"
 
-#include "config/settings.h"
 #include "server/languages_api.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static enum mt_status read_text(const struct mt_request *request, const char **o
     if (!**out)
         return mt_fail(err, MT_INVALID, "Invalid request: missing q parameter");
     size_t n_chars = mt_utf8_count(*out, strlen(*out));
-    int64_t limit = request->service->settings->max_text_chars;
+    int64_t limit = request->access.limits.max_text_chars;
     if (n_chars > (size_t)limit)
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
                        n_chars, (long long)limit);

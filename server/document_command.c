@@ -78,7 +78,7 @@ static enum mt_status translate(const struct mt_document_command *command,
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
     enum mt_status status = mt_document_translation_create(
-        &service, document, &command->translation, &translation, err);
+        &service, document, &command->translation, NULL, &translation, err);
     if (status == MT_OK)
         status = mt_document_translation_list(translation, add_sentence, &sentences, err);
     if (status == MT_OK && sentences.n > 0)

@@ -32,7 +32,8 @@ static enum mt_cue_markup cues_of(enum mt_document_form form)
 }
 
 static enum mt_status create_passages(struct mt_document_translation *t,
-                                      const struct mt_service *service, struct mt_error *err)
+                                      const struct mt_service *service, struct mt_terms *terms,
+                                      struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     struct mt_passage_options options = {
@@ -40,6 +41,7 @@ static enum mt_status create_passages(struct mt_document_translation *t,
         .traced = &t->traced,
         .trace = &t->marks,
         .protects = true,
+        .terms = terms,
         .max_html_tags = (size_t)service->settings->max_html_tags,
     };
     t->passages = calloc(t->n + 1, sizeof t->passages[0]);
@@ -55,11 +57,10 @@ static enum mt_status create_passages(struct mt_document_translation *t,
     return status;
 }
 
-enum mt_status mt_document_translation_create(const struct mt_service *service,
-                                              const struct mt_document *document,
-                                              const struct mt_translation_options *options,
-                                              struct mt_document_translation **out,
-                                              struct mt_error *err)
+enum mt_status
+mt_document_translation_create(const struct mt_service *service, const struct mt_document *document,
+                               const struct mt_translation_options *options, struct mt_terms *terms,
+                               struct mt_document_translation **out, struct mt_error *err)
 {
     struct mt_document_translation *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -73,7 +74,7 @@ enum mt_status mt_document_translation_create(const struct mt_service *service,
     t->traced = t->plain;
     enum mt_status status = mt_alignment_trace_begin(&t->marks, service, &t->traced, err);
     if (status == MT_OK)
-        status = create_passages(t, service, err);
+        status = create_passages(t, service, terms, err);
     if (status != MT_OK) {
         mt_document_translation_destroy(t);
         return status;
@@ -91,6 +92,12 @@ void mt_document_translation_destroy(struct mt_document_translation *t)
     free(t->passages);
     mt_alignment_trace_finish(&t->marks);
     free(t);
+}
+
+struct mt_passage *mt_document_translation_passage(const struct mt_document_translation *t,
+                                                   size_t index)
+{
+    return t->passages[index];
 }
 
 static enum mt_status list_passage(const struct mt_passage *passage, mt_document_add_sentence *add,

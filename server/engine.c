@@ -464,6 +464,14 @@ enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, str
     return MT_OK;
 }
 
+size_t mt_engine_reserved_bytes(const struct mt_engine *engine)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < engine->n_workers; i++)
+        n_bytes += mt_batch_reserved_bytes(engine->workers[i].batch);
+    return n_bytes;
+}
+
 static void add_worker_stats(const struct worker *worker, struct mt_engine_stats *out)
 {
     out->n_running_rows += worker->n_rows;

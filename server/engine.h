@@ -37,6 +37,7 @@ struct mt_job {
     struct mt_sentence **sentences; /* in order */
     size_t n_sentences;             /* at least 1 */
     uint64_t client;                /* whom the queue is fair to; 0: nobody in particular */
+    size_t max_client_sentences;    /* waiting, of this client with this job; 0: any number */
     int64_t deadline_ns;            /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 
     /*
@@ -69,9 +70,9 @@ MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_model *model,
 /* Takes NULL. Cancels what is left (on_done is called for each), joins the threads. */
 void mt_engine_destroy(struct mt_engine *engine);
 
-/* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_LIMIT: a
- * sentence that never fits a batch; MT_CANCELLED: the engine is draining. After MT_OK on_done will
- * be called, possibly before this returns. */
+/* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
+ * the client has its share of it; MT_LIMIT: a sentence that never fits a batch; MT_CANCELLED: the
+ * engine is draining. After MT_OK on_done will be called, possibly before this returns. */
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
@@ -84,6 +85,9 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
  * MT_TIMEOUT: some are left. */
 MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
                                              struct mt_error *err);
+
+/* Memory of all batches: reserved, not necessarily resident. */
+size_t mt_engine_reserved_bytes(const struct mt_engine *engine);
 
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "config/settings.h"
+#include "server/client.h"
 #include "server/connections.h"
 #include "server/engine.h"
 #include "server/generation.h"
@@ -14,6 +15,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,6 +42,7 @@ struct mt_exchange {
     const struct mt_route *route;
     bool is_begun; /* the handler's release is due */
     bool is_http_1_1, keeps_body;
+    uint64_t address; /* whom it comes from: client.h */
     struct mt_text body;
     uint64_t n_discarded;
     int64_t start_ns, timeout_ns;
@@ -113,6 +116,8 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     double seconds = (double)(now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
         mt_metrics_reject(metrics, exchange->rejection);
+    if (code >= 400)
+        mt_access_give_back(&exchange->request.access, http->options.meters);
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
            exchange->request.method ? exchange->request.method : "?",
@@ -133,6 +138,17 @@ static const char *header(const struct mt_exchange *exchange, const char *name)
 const char *mt_request_header(const struct mt_request *request, const char *name)
 {
     return header((const struct mt_exchange *)request, name);
+}
+
+enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
+                                     struct mt_error *err)
+{
+    return mt_access_take_chars(&request->access, request->service->meters, n_chars, now_ns(), err);
+}
+
+uint64_t mt_request_used_chars(const struct mt_request *request)
+{
+    return mt_access_used_chars(&request->access, request->service->meters, now_ns());
 }
 
 enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
@@ -344,8 +360,11 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
     mt_gate_check(&head, gate);
     exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;
     exchange->query = gate->query;
-    if (gate->code == 0)
+    if (gate->code == 0) {
+        exchange->address = mt_client_of(exchange->http->options.proxies,
+                                         mt_connection_address(exchange->slot), &head);
         return;
+    }
     mt_reply_error(&exchange->request.reply, gate->code, gate->message);
     exchange->request.reply.close = gate->must_close;
     count_rejection(exchange, gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
@@ -387,10 +406,15 @@ static void refuse_surplus(struct mt_exchange *exchange)
 {
     if (exchange->route != NULL && exchange->route->is_vital)
         return;
-    mt_reply_error(&exchange->request.reply, 503, "too many connections: try again later");
-    mt_reply_header(&exchange->request.reply, "Retry-After", "1");
+    bool is_of_client = mt_connection_surplus(exchange->slot) == MT_SURPLUS_OF_CLIENT;
+    struct mt_error err;
+    if (is_of_client)
+        mt_fail(&err, MT_THROTTLED, "too many connections from this address: try again later");
+    else
+        mt_fail(&err, MT_BUSY, "too many connections: try again later");
+    reply_failure(exchange, &err);
     exchange->request.reply.close = true;
-    count_rejection(exchange, MT_REJECTED_CONNECTIONS);
+    count_rejection(exchange, is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
 }
 
 static uint64_t max_discarded(const struct mt_exchange *exchange)
@@ -408,7 +432,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     check_head(exchange, method, version, &gate);
     if (reply->code == 0)
         route_request(exchange, method, &gate);
-    if (reply->code == 0 && mt_connection_is_surplus(exchange->slot))
+    if (reply->code == 0 && mt_connection_surplus(exchange->slot))
         refuse_surplus(exchange);
     exchange->stage = STAGE_BODY;
     exchange->body.limit_bytes = max_body_bytes(exchange);
@@ -542,6 +566,18 @@ void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
     mt_engine_cancel(exchange->request.service->engine, &exchange->job);
 }
 
+/* How many sentences of the client may wait; 0: any number. */
+static size_t queue_share(const struct mt_exchange *exchange)
+{
+    const struct mt_settings *settings = exchange->request.service->settings;
+    const struct mt_address *peer = mt_connection_address(exchange->slot);
+    bool is_local =
+        exchange->request.access.client == mt_address_client(peer) && mt_address_is_loopback(peer);
+    if (settings->max_client_sentences > 0)
+        return (size_t)settings->max_client_sentences;
+    return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
+}
+
 /* Suspends first: the job may end before mt_engine_submit returns. */
 static enum MHD_Result run_sentences(struct mt_exchange *exchange)
 {
@@ -550,7 +586,8 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     exchange->job = (struct mt_job){
         .sentences = exchange->request.sentences,
         .n_sentences = exchange->request.n_sentences,
-        .client = mt_connection_client(exchange->slot),
+        .client = exchange->request.access.client,
+        .max_client_sentences = queue_share(exchange),
         .deadline_ns = now_ns() + exchange->timeout_ns,
         .on_done = job_done,
         .user = exchange,
@@ -568,6 +605,8 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     reply_failure(exchange, &err);
     if (status == MT_BUSY)
         count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
+    else if (status == MT_THROTTLED)
+        count_rejection(exchange, MT_REJECTED_SHARE);
     else if (status == MT_CANCELLED)
         count_rejection(exchange, MT_REJECTED_DRAINING);
     mt_connections_end_work(http->connections, exchange->slot);
@@ -610,12 +649,50 @@ static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error
     return MT_OK;
 }
 
+static enum mt_access_kind access_kind(const struct mt_route *route)
+{
+    if (route->is_vital)
+        return MT_ACCESS_OPEN;
+    if (route->access != MT_ACCESS_BY_METHOD)
+        return route->access;
+    return strcmp(route->method, "POST") == 0 ? MT_ACCESS_METERED : MT_ACCESS_OPEN;
+}
+
+static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_access *access = &request->access;
+    const struct mt_access_question question = {
+        .kind = access_kind(exchange->route),
+        .settings = request->service->settings,
+        .keys = request->service->keys,
+        .meters = request->service->meters,
+        .params = &request->params,
+        .query = exchange->query,
+        .authorization = header(exchange, "Authorization"),
+        .address = exchange->address,
+        .now_ns = now_ns(),
+    };
+    enum mt_status status = mt_access_check(&question, access, err);
+    if (status == MT_OK)
+        return MT_OK;
+    count_rejection(exchange, access->rejection);
+    if (access->retry_seconds > 0) {
+        char seconds[24];
+        snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
+        mt_reply_header(&request->reply, "Retry-After", seconds);
+    }
+    return status;
+}
+
 static enum mt_status begin_request(struct mt_exchange *exchange, struct mt_error *err)
 {
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = read_timeout(exchange, err);
     if (status == MT_OK)
         status = parse_params(exchange, err);
+    if (status == MT_OK && exchange->request.reply.code == 0)
+        status = check_access(exchange, err);
     if (exchange->request.params.n_files == 0) /* they are views into it */
         mt_text_finish(&exchange->body);
     if (status != MT_OK || exchange->request.reply.code != 0 || handler->begin == NULL)

@@ -6,6 +6,7 @@
 #include "server/detect.h"
 #include "server/document_translation.h"
 #include "server/file_store.h"
+#include "server/glossary.h"
 #include "server/languages_api.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct state {
     struct mt_language_pair languages; /* the source, where it was detected, too */
     struct mt_text base_url;
     struct mt_translation_options options;
+    struct mt_glossary glossary;
     struct mt_document *document;
     struct mt_document_translation *translation; /* NULL: the file stays as it is */
 };
@@ -85,6 +87,9 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
         status =
             mt_decoding_params_lengths(request->service, params, &state->options.decoding, err);
     if (status == MT_OK)
+        status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
+                                  &state->glossary, err);
+    if (status == MT_OK)
         status = mt_files_base_url(
             request->service->settings->public_url, mt_request_header(request, "Host"),
             mt_request_header(request, "X-Forwarded-Proto"), &state->base_url, err);
@@ -132,14 +137,16 @@ static enum mt_status read_languages(struct state *state, const struct mt_servic
 
 /* ---- the work ---- */
 
-static enum mt_status check_size(const struct state *state, const struct mt_settings *settings,
+/* All texts of a file count as one. */
+static enum mt_status check_size(struct mt_request *request, const struct state *state,
                                  struct mt_error *err)
 {
     size_t n_chars = mt_document_n_chars(state->document);
-    if (n_chars > (size_t)settings->max_text_chars)
+    int64_t limit = request->access.limits.max_text_chars;
+    if (n_chars > (size_t)limit)
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
-                       n_chars, (long long)settings->max_text_chars);
-    return MT_OK;
+                       n_chars, (long long)limit);
+    return mt_request_take_chars(request, n_chars, err);
 }
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
@@ -167,7 +174,7 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
     state->options.decoding.beam_size = (size_t)service->settings->beam_size;
     state->options.decoding.skip_scores = true;
     enum mt_status status = mt_document_translation_create(
-        service, state->document, &state->options, &state->translation, err);
+        service, state->document, &state->options, state->glossary.terms, &state->translation, err);
     if (status == MT_OK)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
     return status == MT_OK ? check_sentences(request, err) : status;
@@ -189,7 +196,7 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
                                     &state->document, err);
     if (status == MT_OK)
-        status = check_size(state, service->settings, err);
+        status = check_size(request, state, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK && !state->languages.is_identity)
@@ -217,6 +224,19 @@ static enum mt_status store(const struct mt_request *request, const struct mt_te
                              (size_t)settings->max_files_bytes, name, err);
 }
 
+static enum mt_status write_terms(struct mt_json_writer *writer, struct state *state,
+                                  struct mt_error *err)
+{
+    size_t n = state->translation != NULL ? mt_document_n_texts(state->document) : 0;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status = mt_glossary_count(&state->glossary,
+                                   mt_document_translation_passage(state->translation, i), err);
+    mt_json_key(writer, "terms");
+    mt_glossary_write(&state->glossary, writer);
+    return status;
+}
+
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
@@ -240,6 +260,10 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
+    if (state->glossary.terms != NULL)
+        status = write_terms(&writer, state, err);
+    if (status != MT_OK)
+        return status;
     if (n_left > 0) {
         mt_json_key(&writer, "texts_left");
         mt_json_integer(&writer, (int64_t)n_left);
@@ -258,6 +282,7 @@ static void release(struct mt_request *request)
         return;
     mt_document_translation_destroy(state->translation);
     mt_document_destroy(state->document);
+    mt_glossary_finish(&state->glossary);
     mt_text_finish(&state->base_url);
     free(state);
 }

@@ -7,10 +7,11 @@
  *   source         language code, or "auto": then the file's is detected
  *   target         language code
  *   retranslate    po: true translates the entries that have a translation, too
- *   split_sentences  as for /translate
+ *   split_sentences, do_not_translate, glossary, length_penalty and the like: as for /translate
  *
- * The reply has "texts_left", a number, where texts stayed as they were because their translation
- * would have lost a placeholder (document.h).
+ * All texts of a file count as one, against max_text_chars. The reply has "terms" as that of
+ * /translate where the request has some, and "texts_left", a number, where texts stayed as they
+ * were because their translation would have lost a placeholder (document.h).
  */
 #ifndef MT_SERVER_FILES_API_H
 #define MT_SERVER_FILES_API_H

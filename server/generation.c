@@ -10,6 +10,8 @@
 #include "server/handler.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
+#include "server/keys.h"
+#include "server/memory_plan.h"
 #include "server/translation.h"
 
 #include <math.h>
@@ -25,6 +27,7 @@ struct mt_generation {
     struct mt_settings settings;
     struct mt_model *model;
     struct mt_engine *engine;
+    struct mt_keys *keys; /* NULL: none are asked for */
     struct mt_service service;
     char model_label[LABEL_BYTES];
     uint64_t number;
@@ -70,6 +73,7 @@ static enum mt_status describe_service(struct mt_generation *g, const struct mt_
     service->model = g->model;
     service->engine = g->engine;
     service->generation = g;
+    service->keys = g->keys;
     service->model_label = g->model_label;
     enum mt_status status =
         choose_language(g->settings.source_lang, mt_tokenizer_source_lang(tokenizer), "source_lang",
@@ -209,16 +213,49 @@ static enum mt_status start_engine(struct mt_generation *g, struct mt_error *err
     return mt_engine_create(g->model, &options, &g->engine, err);
 }
 
+static enum mt_status plan_memory(const struct mt_generation *g, struct mt_error *err)
+{
+    struct mt_memory_plan plan;
+    struct mt_text text = {0};
+    enum mt_status status = mt_memory_plan_make(&g->settings, g->model, g->engine, &plan, err);
+    if (status == MT_OK)
+        status = mt_memory_plan_check(&plan, (uint64_t)g->settings.memory_limit, err);
+    if (status != MT_OK)
+        return status;
+    mt_memory_plan_describe(&plan, &text);
+    if (text.status == MT_OK)
+        mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights", text.bytes,
+               (unsigned long long)(plan.mapped_bytes >> 20));
+    mt_text_finish(&text);
+    return MT_OK;
+}
+
+static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
+{
+    enum mt_status status = mt_access_open_keys(&g->settings, &g->keys, err);
+    if (status != MT_OK || g->keys == NULL)
+        return status;
+    mt_log(MT_LOG_INFO, "%s: %zu API keys", g->settings.api_keys_file, mt_keys_count(g->keys));
+    if (mt_keys_file_is_public(g->keys))
+        mt_log(MT_LOG_WARN, "%s can be read by everybody on this machine: chmod 600 mends that",
+               g->settings.api_keys_file);
+    return MT_OK;
+}
+
 static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
                             struct mt_error *err)
 {
-    enum mt_status status = open_model(g, options->shows_progress, err);
+    enum mt_status status = open_keys(g, err);
+    if (status == MT_OK)
+        status = open_model(g, options->shows_progress, err);
     if (status == MT_OK)
         status = check_alignment(g, err);
     if (status == MT_OK)
         status = mt_files_check_settings(&g->settings, err);
     if (status == MT_OK)
         status = start_engine(g, err);
+    if (status == MT_OK)
+        status = plan_memory(g, err);
     if (status == MT_OK)
         status = describe_service(g, options->common, err);
     if (status == MT_OK)
@@ -255,6 +292,7 @@ void mt_generation_destroy(struct mt_generation *g)
         return;
     mt_engine_destroy(g->engine);
     mt_model_close(g->model);
+    mt_keys_destroy(g->keys);
     mt_settings_finish(&g->settings);
     free(g);
 }

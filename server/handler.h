@@ -10,6 +10,7 @@
 #ifndef MT_SERVER_HANDLER_H
 #define MT_SERVER_HANDLER_H
 
+#include "server/access.h"
 #include "server/language.h"
 #include "server/params.h"
 #include "server/reply.h"
@@ -39,6 +40,8 @@ struct mt_service {
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
     struct mt_file_store *files;        /* translated ones, until they are fetched */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
+    struct mt_meters *meters;           /* how much clients have asked for */
+    const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
     const char *model_label;            /* the directory's name, fit for a metrics label */
     /* What the model translates, normalised (language.h); "" where it does not say. */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
@@ -53,6 +56,9 @@ struct mt_request {
     const char *path;   /* as routed: "/translate"; whole where the route is a folder */
     struct mt_params params;
     bool is_draining; /* the server is about to stop */
+    /* Whose request it is, and what is allowed to it: settings that a key may override are to be
+     * taken from access.limits. */
+    struct mt_access access;
 
     /* For the handler: its own state, made in begin, freed in release. NULL before. */
     void *state;
@@ -72,6 +78,15 @@ MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
 
 /* A header of the request, or NULL; borrowed, valid during begin and finish. */
 const char *mt_request_header(const struct mt_request *request, const char *name);
+
+/* Counts n_chars more against the client's characters per day, for texts that are in neither "q"
+ * nor "text". They are given back where the request fails. Only in begin. MT_THROTTLED. */
+MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
+                                                   struct mt_error *err);
+
+/* Characters that the client has used of request->access.limits.rates[MT_RATE_CHARS], where that is
+ * not 0. */
+uint64_t mt_request_used_chars(const struct mt_request *request);
 
 struct mt_handler {
     /*

@@ -30,9 +30,13 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
         return mt_fail_memory(err, sizeof *http, "HTTP server");
     http->options = *options;
     http->listen_fd = -1;
+    size_t limit = options->max_client_connections;
     const struct mt_connections_options connections = {
         .max_connections = options->max_connections,
         .max_surplus = MT_SURPLUS_CONNECTIONS,
+        .max_client_connections = limit > 0 ? limit : (options->max_connections + 3) / 4,
+        .limits_this_machine = limit > 0,
+        .proxies = options->proxies,
         .timeout_ms =
             {
                 [MT_PHASE_FRESH] = options->header_timeout_ms,

@@ -20,7 +20,9 @@
 struct mt_connection_counts;
 struct mt_generations;
 struct mt_http;
+struct mt_meters;
 struct mt_metrics;
+struct mt_proxies;
 struct mt_route;
 
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
@@ -37,7 +39,10 @@ struct mt_http_options {
     struct mt_metrics *metrics;
     const struct mt_route *routes;
     size_t n_routes;
+    struct mt_meters *meters;         /* borrowed */
+    const struct mt_proxies *proxies; /* whose X-Forwarded-For counts; borrowed */
     size_t max_connections;
+    size_t max_client_connections; /* 0: chosen */
     int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;
 };
 

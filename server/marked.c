@@ -184,6 +184,20 @@ void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *
         mark->end = marked->text.length;
 }
 
+void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
+{
+    if (marked->pending != MT_NO_MARK)
+        settle_points(marked, term->words);
+    struct mt_mark *mark = add(marked, MT_MARK_TERM, term->written, term->n_written);
+    mt_text_append(&marked->text, term->words, term->n_words);
+    if (!mark)
+        return;
+    mark->closing = keep_string(marked, term->target, term->n_target);
+    mark->end = mt_size_max(mark->begin, marked->text.length);
+    mark->is_kept = term->is_kept;
+    mark->term = term->term;
+}
+
 enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)
 {
     if (marked->status)

@@ -23,6 +23,8 @@ enum mt_mark_kind {
     MT_MARK_POINT,    /* stands between words: opening alone, as below */
     MT_MARK_BREAK,    /* a line feed of the text */
     MT_MARK_STAND_IN, /* a word of the text that the opening will replace */
+    MT_MARK_TERM,     /* words of the text whose translation is given: what they become, as it is
+                         written (opening) and as plain text (closing) */
 };
 
 /* Marks of one text: whoever adds them begins another text then, since places are found in time
@@ -39,6 +41,8 @@ struct mt_mark {
     bool took_blank;                  /* point: write a blank before it */
     bool leads;                       /* point: belongs to the word behind it */
     bool had_blank_after;             /* point at the beginning of the text: write one after it */
+    bool is_kept;                     /* term: stays as it is, and is never left out */
+    size_t term;                      /* term: its number (terms.h) */
 };
 
 /* Zero-initialise, then mt_marked_init. Marks are in the order in which they begin; a span precedes
@@ -67,6 +71,15 @@ void mt_marked_point(struct mt_marked *marked, const char *content, size_t lengt
 void mt_marked_break(struct mt_marked *marked, const char *content, size_t length);
 void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
                         size_t length);
+
+struct mt_marked_term {
+    const char *words, *target,
+        *written; /* in the text; what they become; and how that is written */
+    size_t n_words, n_target, n_written; /* bytes */
+    size_t term;
+    bool is_kept;
+};
+void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term);
 
 /* Takes blanks from the end of the text. */
 void mt_marked_trim(struct mt_marked *marked);

@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "server/markup_state.h"
 #include "server/protect.h"
+#include "server/terms.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -231,28 +232,69 @@ static void append_collapsed(struct mt_marked *marked, const char *text, size_t 
     }
 }
 
+static void add_term(struct builder *builder, const struct mt_protected *found, const char *text)
+{
+    struct mt_marked words = {0};
+    struct mt_text written = {0};
+    struct mt_term term = mt_terms_at(builder->options->terms, found->term);
+    mt_marked_init(&words);
+    append_collapsed(&words, text + found->begin, found->end - found->begin);
+    const char *target = term.is_kept ? words.text.bytes : term.target;
+    size_t n_target = term.is_kept ? words.text.length : strlen(term.target);
+    mt_html_escape(target, n_target, &written);
+    const struct mt_marked_term mark = {
+        .words = words.text.bytes,
+        .n_words = words.text.length,
+        .target = target,
+        .n_target = n_target,
+        .written = written.bytes,
+        .n_written = written.length,
+        .term = found->term,
+        .is_kept = term.is_kept,
+    };
+    enum mt_status status = mt_marked_check(&words, builder->err);
+    if (!status)
+        status = mt_text_check(&written, "a term", builder->err);
+    if (status)
+        builder->status = status;
+    else
+        mt_marked_term(&builder->segment->marked, &mark);
+    mt_text_finish(&written);
+    mt_marked_finish(&words);
+}
+
+static void add_found(struct builder *builder, const struct mt_protected *found, const char *text)
+{
+    struct mt_marked *marked = &builder->segment->marked;
+    struct mt_text content = {0};
+    mt_html_escape(text + found->begin, found->end - found->begin, &content);
+    if (marked->n >= MT_MAX_MARKS) {
+        append_collapsed(marked, text + found->begin, found->end - found->begin);
+        if (found->kind == MT_PROTECTED_TERM)
+            mt_terms_pass_over(builder->options->terms, found->term);
+    } else if (found->kind == MT_PROTECTED_WORD) {
+        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), content.bytes,
+                           content.length);
+    } else if (found->kind == MT_PROTECTED_EMOJI) {
+        mt_marked_point(marked, content.bytes, content.length);
+    } else if (found->kind == MT_PROTECTED_TERM) {
+        add_term(builder, found, text);
+    }
+    mt_text_finish(&content);
+}
+
 static void add_text(struct builder *builder, const GumboText *text)
 {
     struct mt_marked *marked = &builder->segment->marked;
+    struct mt_protect_scan scan;
     size_t length = strlen(text->text);
     find_entities(builder->segment, text);
-    if (!builder->options->protects) {
-        append_collapsed(marked, text->text, length);
-        return;
-    }
+    mt_protect_scan_begin(&scan, text->text, length, builder->options->protects,
+                          builder->options->terms, true);
     for (size_t from = 0; from < length;) {
-        struct mt_protected found = mt_protect_find(text->text, length, from);
-        struct mt_text content = {0};
+        struct mt_protected found = mt_protect_scan_next(&scan, from);
         append_collapsed(marked, text->text + from, found.begin - from);
-        mt_html_escape(text->text + found.begin, found.end - found.begin, &content);
-        if (marked->n >= MT_MAX_MARKS)
-            append_collapsed(marked, text->text + found.begin, found.end - found.begin);
-        else if (found.kind == MT_PROTECTED_WORD)
-            mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins),
-                               content.bytes, content.length);
-        else if (found.kind == MT_PROTECTED_EMOJI)
-            mt_marked_point(marked, content.bytes, content.length);
-        mt_text_finish(&content);
+        add_found(builder, &found, text->text);
         from = found.end;
     }
 }

@@ -20,6 +20,7 @@
 
 struct mt_markup;
 struct mt_stand_ins;
+struct mt_terms;
 
 /* Deepest nesting, and memory for the tree of one text, which broken markup can make many times as
  * large as its source. */
@@ -29,6 +30,7 @@ struct mt_stand_ins;
 struct mt_markup_options {
     struct mt_stand_ins *stand_ins; /* for <code> and placeholders; borrowed during parse */
     bool protects;                  /* placeholders too (protect.h) */
+    struct mt_terms *terms;         /* and these; NULL: none; borrowed during parse */
     size_t max_tags;                /* MT_LIMIT above */
 };
 

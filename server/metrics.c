@@ -3,6 +3,7 @@
 #include "server/connections.h"
 #include "server/engine.h"
 #include "server/generations.h"
+#include "server/guard.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
@@ -23,10 +24,18 @@ static const double bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 #define N_BOUNDS (sizeof bounds / sizeof bounds[0])
 
 static const char *const reasons[MT_N_REJECTIONS] = {
-    [MT_REJECTED_QUEUE_FULL] = "queue_full", [MT_REJECTED_CONNECTIONS] = "too_many_connections",
-    [MT_REJECTED_TIMEOUT] = "timeout",       [MT_REJECTED_CLIENT_GONE] = "client_gone",
-    [MT_REJECTED_DRAINING] = "draining",     [MT_REJECTED_TOO_LARGE] = "too_large",
-    [MT_REJECTED_MALFORMED] = "malformed",   [MT_REJECTED_DAMAGED] = "damaged_model",
+    [MT_REJECTED_QUEUE_FULL] = "queue_full",
+    [MT_REJECTED_CONNECTIONS] = "too_many_connections",
+    [MT_REJECTED_TIMEOUT] = "timeout",
+    [MT_REJECTED_CLIENT_GONE] = "client_gone",
+    [MT_REJECTED_DRAINING] = "draining",
+    [MT_REJECTED_TOO_LARGE] = "too_large",
+    [MT_REJECTED_MALFORMED] = "malformed",
+    [MT_REJECTED_DAMAGED] = "damaged_model",
+    [MT_REJECTED_KEY] = "key",
+    [MT_REJECTED_RATE] = "rate",
+    [MT_REJECTED_BANNED] = "banned",
+    [MT_REJECTED_SHARE] = "client_share",
 };
 
 struct route_counters {
@@ -41,6 +50,7 @@ struct mt_metrics {
     double start_seconds; /* Unix time */
     _Atomic uint64_t in_flight;
     _Atomic uint64_t rejected[MT_N_REJECTIONS];
+    _Atomic uint64_t warnings[MT_N_WARNINGS];
     struct route_counters routes[]; /* the last one: no route */
 };
 
@@ -98,6 +108,11 @@ void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned c
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason)
 {
     add(&metrics->rejected[reason], 1);
+}
+
+void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind)
+{
+    add(&metrics->warnings[kind], 1);
 }
 
 static void head(struct mt_text *out, const char *name, const char *type, const char *help)
@@ -188,6 +203,15 @@ static void render_rejections(const struct mt_metrics *metrics, struct mt_text *
                         (unsigned long long)get(&metrics->rejected[i]));
 }
 
+static void render_warnings(const struct mt_metrics *metrics, struct mt_text *out)
+{
+    head(out, "warnings_total", "counter", "Sentences whose translation was flagged, by kind.");
+    for (unsigned i = 0; i < MT_N_WARNINGS; i++)
+        mt_text_appendf(out, "attentiond_warnings_total{kind=\"%s\"} %llu\n",
+                        mt_warning_name((enum mt_warning)i),
+                        (unsigned long long)get(&metrics->warnings[i]));
+}
+
 static void render_connections(const struct mt_connection_counts *counts, struct mt_text *out)
 {
     whole(out, "connections", "gauge", "Open connections.", counts->n_open);
@@ -197,6 +221,8 @@ static void render_connections(const struct mt_connection_counts *counts, struct
           "Clients that closed while their request was being worked on.", counts->n_left);
     whole(out, "connections_evicted_total", "counter",
           "Idle connections closed to make room for others.", counts->n_evicted);
+    whole(out, "connections_over_share_total", "counter",
+          "Connections refused because their address had its share.", counts->n_refused_of_client);
 }
 
 static void render_engine(const struct mt_metrics_sources *sources, struct mt_text *out)
@@ -316,6 +342,7 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
     whole(out, "requests_in_flight", "gauge", "Requests being received, worked on or answered.",
           get(&metrics->in_flight));
     render_rejections(metrics, out);
+    render_warnings(metrics, out);
     if (sources->connections != NULL)
         render_connections(sources->connections, out);
     if (sources->engine != NULL)

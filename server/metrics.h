@@ -31,6 +31,10 @@ enum mt_rejection {
     MT_REJECTED_TOO_LARGE,
     MT_REJECTED_MALFORMED, /* by the gate */
     MT_REJECTED_DAMAGED,   /* the model's files were changed under it */
+    MT_REJECTED_KEY,       /* a wrong key, or none where one is needed */
+    MT_REJECTED_RATE,      /* more requests or characters than the client may send */
+    MT_REJECTED_BANNED,    /* too often so */
+    MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
     MT_N_REJECTIONS
 };
 
@@ -44,6 +48,9 @@ void mt_metrics_request_begin(struct mt_metrics *metrics);
 void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned code,
                             double seconds);
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason);
+
+/* A sentence that the guard flagged; kind: an enum mt_warning (guard.h). */
+void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind);
 
 /* What the rest of the process knows at the time of the scrape. */
 struct mt_metrics_sources {

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines with placeholders of one text, and what stands between them. */
+#define MAX_LINE_PARTS 20000
+
 struct part {
     const struct mt_marked *marked;     /* NULL: the text as it is */
     struct mt_marked own;               /* what marked points to, in plain text */
@@ -32,6 +35,7 @@ struct maker {
     struct mt_passage *passage;
     const struct mt_model *model;
     const struct mt_passage_options *options;
+    struct mt_protect_scan scan; /* of plain text */
 };
 
 /* ---- taking apart ---- */
@@ -96,6 +100,7 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     mt_stand_ins_init(&stand_ins, passage->text, passage->length);
     const struct mt_markup_options options = {.stand_ins = &stand_ins,
                                               .protects = maker->options->protects,
+                                              .terms = maker->options->terms,
                                               .max_tags = maker->options->max_html_tags};
     enum mt_status status =
         mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
@@ -111,23 +116,41 @@ static enum mt_status take_html(struct maker *maker, struct mt_error *err)
     return status;
 }
 
-static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+/* Text without placeholders, and whole lines of it: as it is. */
+static enum mt_status take_plain(struct maker *maker, struct mt_range range, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
-    struct mt_stand_ins stand_ins;
+    struct mt_range inner = mt_range_trim(passage->text, range.begin, range.end);
+    struct part *part = NULL;
+    if (range.begin == range.end && passage->length > 0)
+        return MT_OK;
+    enum mt_status status = add_part(passage, &part, err);
+    if (status)
+        return status;
+    part->range = range;
+    if (inner.begin < inner.end || passage->n == 1)
+        return translate(maker, part, passage->text + range.begin, range.end - range.begin, err);
+    mt_marked_init(&part->own);
+    part->marked = &part->own;
+    return MT_OK;
+}
+
+/* In as many parts as its marks need. */
+static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stand_ins,
+                                  struct mt_range range, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
     enum mt_status status = MT_OK;
-    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
-    for (size_t from = 0; from < passage->length && !status;) {
+    while (range.begin < range.end && !status) {
         struct part *part;
         status = add_part(passage, &part, err);
         if (status)
             break;
         mt_marked_init(&part->own);
         part->marked = &part->own;
-        size_t end =
-            mt_protect_append(&part->own, &stand_ins, passage->text, passage->length, from);
-        part->range = (struct mt_range){from, end};
-        from = end;
+        size_t end = mt_protect_append(&part->own, stand_ins, &maker->scan, range.begin, range.end);
+        part->range = (struct mt_range){range.begin, end};
+        range.begin = end;
         status = mt_marked_check(&part->own, err);
         if (!status)
             status = translate_marked(maker, part, err);
@@ -147,20 +170,55 @@ static enum mt_status take_cue(struct maker *maker, struct mt_error *err)
     mt_marked_init(&part->own);
     part->marked = &part->own;
     part->range = (struct mt_range){0, passage->length};
-    if (!mt_cue_tags_append(&part->own, maker->options->protects ? &stand_ins : NULL, passage->text,
-                            passage->length, maker->options->cues))
+    const struct mt_cue_options options = {.markup = maker->options->cues,
+                                           .stand_ins = &stand_ins,
+                                           .protects = maker->options->protects,
+                                           .terms = maker->options->terms};
+    if (!mt_cue_tags_append(&part->own, &options, passage->text, passage->length))
         return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
     status = mt_marked_check(&part->own, err);
     return status ? status : translate_marked(maker, part, err);
 }
 
-static enum mt_status take_plain(struct maker *maker, struct mt_error *err)
+/* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
+ * beginning of a line must not move to the end of the one before. Empty at the text's end where
+ * there is none. */
+static struct mt_range next_line(struct maker *maker, size_t from)
 {
-    struct part *part;
-    enum mt_status status = add_part(maker->passage, &part, err);
-    if (status)
-        return status;
-    return translate(maker, part, maker->passage->text, maker->passage->length, err);
+    const char *text = maker->passage->text;
+    size_t length = maker->passage->length;
+    struct mt_protected found = mt_protect_scan_next(&maker->scan, from);
+    size_t begin = found.begin, end = found.end;
+    while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
+        begin = mt_previous_char(text, begin);
+    while (end < length && !mt_is_line_break(mt_utf8_decode(text + end)))
+        end += mt_utf8_length((unsigned char)text[end]);
+    return found.kind == MT_PROTECTED_NOTHING ? (struct mt_range){length, length}
+                                              : mt_range_trim(text, begin, end);
+}
+
+/* Line by line, where lines are translated for themselves. A text that may begin with a target
+ * language code, which counts for all of it, stays in one. */
+static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    bool has_code = passage->length > 1 && memcmp(passage->text, ">>", 2) == 0;
+    bool is_whole = has_code || maker->options->plain->split == MT_SPLIT_OFF;
+    struct mt_stand_ins stand_ins;
+    enum mt_status status = MT_OK;
+    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
+    for (size_t from = 0; from < passage->length && !status;) {
+        if (passage->n >= MAX_LINE_PARTS)
+            return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
+                           MAX_LINE_PARTS / 2);
+        struct mt_range line =
+            is_whole ? (struct mt_range){0, passage->length} : next_line(maker, from);
+        status = take_plain(maker, (struct mt_range){from, line.begin}, err);
+        if (!status)
+            status = take_marked(maker, &stand_ins, line, err);
+        from = line.end;
+    }
+    return status;
 }
 
 enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
@@ -175,12 +233,14 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                                    .trace = options->trace,
                                    .is_escaped = options->cues == MT_CUES_VTT};
     struct maker maker = {.passage = passage, .model = model, .options = options};
-    bool has_placeholders =
-        options->protects && mt_protect_find(text, length, 0).kind != MT_PROTECTED_NOTHING;
-    enum mt_status status = options->is_html   ? take_html(&maker, err)
-                            : options->cues    ? take_cue(&maker, err)
-                            : has_placeholders ? take_protected(&maker, err)
-                                               : take_plain(&maker, err);
+    bool is_plain = !options->is_html && !options->cues;
+    mt_protect_scan_begin(&maker.scan, text, length, options->protects && is_plain,
+                          is_plain ? options->terms : NULL, false);
+    bool is_protected = mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING;
+    enum mt_status status = options->is_html ? take_html(&maker, err)
+                            : options->cues  ? take_cue(&maker, err)
+                            : is_protected   ? take_protected(&maker, err)
+                                           : take_plain(&maker, (struct mt_range){0, length}, err);
     if (status) {
         mt_passage_destroy(passage);
         return status;
@@ -270,6 +330,7 @@ static enum mt_status find_links(const struct mt_passage *passage, struct part *
 {
     enum mt_status status = MT_OK;
     input->links = &rendering->links;
+    input->is_guessed = !part->is_traced;
     if (!part->is_traced)
         return mt_marked_is_plain(part->marked) ? MT_OK
                                                 : mt_placement_guess(input, &rendering->links, err);
@@ -429,7 +490,8 @@ static size_t count_wanted(const struct mt_marked *marked, const char *bytes, si
         struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
         const char *strings = marked->strings.bytes;
         n_found += count(strings + opening.begin, opening.end - opening.begin, bytes, n);
-        n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
+        if (marked->marks[i].kind == MT_MARK_SPAN)
+            n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
     }
     return n_found;
 }
@@ -455,5 +517,45 @@ enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost 
         }
     }
     mt_text_finish(&text);
+    return status;
+}
+
+/* ---- terms ---- */
+
+static enum mt_status report_terms_of(const struct mt_passage *passage, size_t index,
+                                      mt_passage_term *report, void *context, struct mt_error *err)
+{
+    const struct mt_marked *marked = passage->parts[index].marked;
+    struct rendering rendering = {0};
+    struct mt_text text = {0};
+    bool is_rendered = passage->parts[index].translation != NULL;
+    enum mt_status status =
+        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
+    for (size_t i = 0; i < marked->n && !status; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind == MT_MARK_TERM)
+            report(context, mark->term,
+                   is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
+    }
+    finish_rendering(&rendering);
+    mt_text_finish(&text);
+    return status;
+}
+
+static bool has_terms(const struct mt_marked *marked)
+{
+    for (size_t i = 0; marked && i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_TERM)
+            return true;
+    return false;
+}
+
+enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_term *report,
+                                       void *context, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < passage->n && !status; i++)
+        if (has_terms(passage->parts[i].marked))
+            status = report_terms_of(passage, i, report, context, err);
     return status;
 }

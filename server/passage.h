@@ -15,6 +15,7 @@
 #include "server/translation.h"
 
 struct mt_passage;
+struct mt_terms;
 
 struct mt_passage_options {
     const struct mt_translation_options *plain;  /* how parts are translated, */
@@ -23,6 +24,7 @@ struct mt_passage_options {
     bool is_html;
     enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
     bool protects;           /* placeholders and emoji */
+    struct mt_terms *terms;  /* NULL: none; borrowed during create */
     size_t max_html_tags;
 };
 
@@ -55,5 +57,11 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
 MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                                   void *context, struct mt_error *err);
+
+/* Called for every term that was found. Renders. */
+typedef void mt_passage_term(void *context, size_t term, bool is_applied);
+MT_MUST_CHECK enum mt_status mt_passage_report_terms(struct mt_passage *passage,
+                                                     mt_passage_term *report, void *context,
+                                                     struct mt_error *err);
 
 #endif

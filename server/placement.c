@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 /* What a word of the target counts for a span: one of its own, one of another's, and one that came
  * from nowhere. Own ones outweigh: a gap of one word does not cut a span in two. */
 #define OWN_WORD 1.0
@@ -15,7 +17,14 @@
 struct unit {
     size_t begin, end;
     size_t source_begin, source_end;
+    float score;   /* how much of it did */
     bool is_taken; /* by a span or stand-in of the parent at hand */
+};
+
+/* A run of units [first, end), and what it counts. */
+struct run {
+    size_t first, end;
+    double worth;
 };
 
 struct placer {
@@ -61,7 +70,8 @@ static enum mt_status read_units(struct placer *placer, struct mt_error *err)
         placer->units[placer->n - 1] = (struct unit){.begin = link->target.begin,
                                                      .end = link->target.end,
                                                      .source_begin = link->source.begin,
-                                                     .source_end = link->source.end};
+                                                     .source_end = link->source.end,
+                                                     .score = link->score};
     }
     return MT_OK;
 }
@@ -186,18 +196,24 @@ static bool came_from_elsewhere(const struct placer *placer, size_t begin,
     return false;
 }
 
+static struct mt_range target_sentence(const struct mt_placement_input *input,
+                                       const struct mt_mark *mark)
+{
+    if (input->n_sentences == 0)
+        return (struct mt_range){0, input->target_length};
+    return input->target_sentences[sentence_of(input, mark->begin)];
+}
+
 /* The word as it stands in the mark's sentence of the target; with is_strict only where it came
  * from the mark. */
-static bool take_copy(struct placer *placer, size_t index, bool is_strict)
+static bool take_copy(struct placer *placer, size_t index, const char *word, size_t length,
+                      bool is_strict)
 {
     const struct mt_placement_input *input = placer->input;
     const struct mt_mark *mark = &input->marked->marks[index];
-    size_t length = mark->end - mark->begin;
-    struct mt_range to = {0, input->target_length};
-    if (input->n_sentences > 0)
-        to = input->target_sentences[sentence_of(input, mark->begin)];
+    struct mt_range to = target_sentence(input, mark);
     for (size_t at = to.begin; at + length <= to.end; at++) {
-        if (memcmp(input->target + at, input->marked->text.bytes + mark->begin, length) != 0 ||
+        if (memcmp(input->target + at, word, length) != 0 ||
             !is_whole_word(input->target, input->target_length, at, at + length) ||
             (is_strict && came_from_elsewhere(placer, at, mark)))
             continue;
@@ -207,6 +223,13 @@ static bool take_copy(struct placer *placer, size_t index, bool is_strict)
         return true;
     }
     return false;
+}
+
+static bool take_stand_in(struct placer *placer, size_t index, bool is_strict)
+{
+    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    return take_copy(placer, index, placer->input->marked->text.bytes + mark->begin,
+                     mark->end - mark->begin, is_strict);
 }
 
 /* Inflected, transliterated or mistaken: the word that came from it nevertheless. */
@@ -239,6 +262,163 @@ static void remove_other_copies(struct placer *placer, const struct mt_mark *mar
     }
 }
 
+/* ---- terms ---- */
+
+static size_t count_words(const char *text, size_t begin, size_t end)
+{
+    size_t n = 0;
+    bool was_word = false;
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at])) {
+        bool is_word = mt_is_word_char(char_at(text, at));
+        n += is_word && !was_word;
+        was_word = is_word;
+    }
+    return n;
+}
+
+static bool take_term_at(struct placer *placer, size_t index, size_t begin, size_t end)
+{
+    if (begin >= end || !remove_range(placer->out, begin, end))
+        return false;
+    placer->out->places[index] = (struct mt_place){.begin = begin, .end = end};
+    return true;
+}
+
+/* A sentence that is the term and nothing else becomes its translation whatever the model made of
+ * it. */
+static bool take_sentence(struct placer *placer, size_t index)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    const char *text = input->marked->text.bytes;
+    if (input->n_sentences == 0)
+        return false;
+    size_t k = sentence_of(input, mark->begin);
+    struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
+    if (mark->begin < from.begin || mark->end > from.end ||
+        has_word(text, from.begin, mark->begin) || has_word(text, mark->end, from.end))
+        return false;
+    size_t begin = to.begin;
+    while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
+        begin += mt_utf8_length((unsigned char)input->target[begin]);
+    return take_term_at(placer, index, begin, end_of_words(input->target, to));
+}
+
+static bool is_removed(const struct placer *placer, const struct unit *unit)
+{
+    const struct mt_placement *out = placer->out;
+    for (size_t i = 0; i < out->n_removed; i++)
+        if (out->removed[i].begin < unit->end && out->removed[i].end > unit->begin)
+            return true;
+    return false;
+}
+
+/* The words that most came from the term, at most as many as it has. Longer runs took in words
+ * around them that a weak alignment counts to it: BLEU 29.9 instead of 30.1 with terms, 17.4
+ * instead of 19.9 with words that the model does not know. */
+static bool take_run(struct placer *placer, size_t index)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    size_t n_most = mt_size_max(1, count_words(input->marked->text.bytes, mark->begin, mark->end));
+    struct run best = {0};
+    for (size_t i = 0; i < placer->n; i++) {
+        double worth = 0;
+        for (size_t k = i; k < placer->n && k < i + n_most; k++) {
+            const struct unit *unit = &placer->units[k];
+            if (!came_from(unit, mark->begin, mark->end) || is_removed(placer, unit))
+                break;
+            worth += (double)unit->score;
+            if (worth > best.worth)
+                best = (struct run){.first = i, .end = k + 1, .worth = worth};
+        }
+    }
+    return best.first < best.end && take_term_at(placer, index, placer->units[best.first].begin,
+                                                 placer->units[best.end - 1].end);
+}
+
+/* A word that came more from another, but from the term too. */
+static bool take_second_best(struct placer *placer, size_t index)
+{
+    const struct mt_word_links *links = placer->input->links;
+    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    const struct mt_word_link *best = NULL;
+    for (size_t i = 0; i < links->n; i++) {
+        const struct mt_word_link *link = &links->items[i];
+        const struct unit unit = {.begin = link->target.begin, .end = link->target.end};
+        if (link->source.begin < mark->end && link->source.end > mark->begin &&
+            (!best || link->score > best->score) && !is_removed(placer, &unit))
+            best = link;
+    }
+    return best && take_term_at(placer, index, best->target.begin, best->target.end);
+}
+
+static bool has_capital(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+        if (u_isupper((UChar32)char_at(text, at)))
+            return true;
+    return false;
+}
+
+/* In place of a sentence's first word, which has a capital for that reason alone. */
+static bool is_raised(const struct placer *placer, const struct mt_mark *mark,
+                      const struct mt_place *place)
+{
+    const struct mt_placement_input *input = placer->input;
+    struct mt_range to = target_sentence(input, mark);
+    const char *target = input->marked->strings.bytes + mark->closing.begin;
+    return !mark->is_kept && place->begin < place->end &&
+           u_isupper((UChar32)char_at(input->target, place->begin)) &&
+           !has_word(input->target, to.begin, place->begin) &&
+           !has_capital(target, mark->closing.end - mark->closing.begin);
+}
+
+static bool take_term(struct placer *placer, size_t index, int pass)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    struct mt_range target = marked->marks[index].closing;
+    const char *word = marked->strings.bytes + target.begin;
+    size_t length = target.end - target.begin;
+    switch (pass) {
+    case 0:
+        return take_sentence(placer, index);
+    case 1:
+        return take_copy(placer, index, word, length, true);
+    case 2:
+        return take_copy(placer, index, word, length, false);
+    case 3:
+        return !placer->input->is_guessed && take_run(placer, index);
+    default:
+        return !placer->input->is_guessed && take_second_best(placer, index);
+    }
+}
+
+/* Sure ones first here, too. */
+static void place_terms(struct placer *placer, bool *is_placed)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (int pass = 0; pass < 5; pass++)
+        for (size_t i = 0; i < marked->n; i++)
+            if (marked->marks[i].kind == MT_MARK_TERM && !is_placed[i])
+                is_placed[i] = take_term(placer, i, pass);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        struct mt_place *place = &placer->out->places[i];
+        if (mark->kind != MT_MARK_TERM)
+            continue;
+        if (is_placed[i]) {
+            place->is_raised = is_raised(placer, mark, place);
+            continue;
+        }
+        size_t at = point_at(placer, mark->begin, false);
+        *place = (struct mt_place){
+            .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
+    }
+}
+
+/* ---- stand-ins, all of them ---- */
+
 static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *err)
 {
     const struct mt_marked *marked = placer->input->marked;
@@ -253,7 +433,9 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < marked->n; i++)
             if (marked->marks[i].kind == MT_MARK_STAND_IN && !is_placed[i])
-                is_placed[i] = pass == 2 ? take_word(placer, i) : take_copy(placer, i, pass == 0);
+                is_placed[i] =
+                    pass == 2 ? take_word(placer, i) : take_stand_in(placer, i, pass == 0);
+    place_terms(placer, is_placed);
     for (size_t i = 0; i < marked->n; i++) {
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->kind != MT_MARK_STAND_IN)
@@ -287,12 +469,6 @@ static void place_breaks(struct placer *placer)
 }
 
 /* ---- spans ---- */
-
-/* A run of units [first, end), and what it counts. */
-struct run {
-    size_t first, end;
-    double worth;
-};
 
 static double worth_of(const struct unit *unit, const struct mt_mark *mark)
 {

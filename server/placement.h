@@ -4,6 +4,8 @@
  *
  *   span      the run of words with the most that came from its own and the fewest that did not
  *   stand-in  where the model copied it; else the word that came from it; else as a point
+ *   term      where its translation stands already; else for the words that came from it, no more
+ *             than it has itself; one that stays as it is else as a point, others nowhere
  *   point     behind the translation of the word before it (leading ones: before that of the next)
  *   break     the same line feed
  *
@@ -21,6 +23,7 @@ struct mt_placement_input {
     const char *target; /* well-formed UTF-8 */
     size_t target_length;
     const struct mt_word_links *links;       /* may have none */
+    bool is_guessed;                         /* the links are */
     const struct mt_range *source_sentences; /* bytes of the text and of the target */
     const struct mt_range *target_sentences;
     size_t n_sentences;
@@ -28,7 +31,9 @@ struct mt_placement_input {
 
 struct mt_place {
     size_t begin, end; /* bytes of the target; for a stand-in what it replaces, maybe nothing */
-    bool is_inserted;  /* a stand-in that no word of the target came from */
+    bool is_inserted;  /* a stand-in or term that no word of the target came from */
+    bool is_lost;      /* a term: no place for it */
+    bool is_raised;    /* a term: its first letter is written as a capital, as a sentence's first */
 };
 
 /* Zero-initialise. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 struct renderer {
     const struct mt_placement_input *input;
     const struct mt_placement *placement;
@@ -77,13 +79,27 @@ static void write_point(struct renderer *renderer, const struct mt_mark *mark)
         mt_text_append(renderer->out, " ", 1);
 }
 
+/* The first letter as a capital. */
+static void write_raised(struct renderer *renderer, struct mt_range range)
+{
+    const char *string = strings_of(renderer) + range.begin;
+    mt_text_append_char(renderer->out, (uint32_t)u_totitle((UChar32)mt_utf8_decode(string)));
+    range.begin += mt_utf8_length((unsigned char)*string);
+    write_string(renderer, range);
+}
+
 static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
                            const struct mt_place *place)
 {
     bool is_apart = place->is_inserted || renderer->at != place->begin;
+    if (place->is_lost)
+        return;
     if (is_apart && renderer->at > 0 && !ends_in_blank(renderer->out))
         mt_text_append(renderer->out, " ", 1);
-    write_string(renderer, mark->opening);
+    if (place->is_raised)
+        write_raised(renderer, mark->opening);
+    else
+        write_string(renderer, mark->opening);
     if (is_apart && is_word_next(renderer))
         mt_text_append(renderer->out, " ", 1);
 }
@@ -97,7 +113,7 @@ static void write_mark(struct renderer *renderer, size_t index, size_t end)
     write_until(renderer, mt_size_min(place->begin, end));
     if (mark->kind == MT_MARK_POINT) {
         write_point(renderer, mark);
-    } else if (mark->kind == MT_MARK_STAND_IN) {
+    } else if (mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_TERM) {
         write_stand_in(renderer, mark, place);
     } else {
         write_string(renderer, mark->opening);

@@ -12,10 +12,11 @@ struct flow {
     uint64_t key;   /* the client, or the address of the only job of nobody */
     bool is_nobody; /* client 0 */
     struct mt_job *first, *last;
-    uint64_t received; /* virtual time: the cost of what it was served */
-    uint64_t since;    /* when that changed, counted: breaks ties, longest ago first */
-    size_t place;      /* in the heap */
-    struct flow *next; /* in its bucket, or in the free list */
+    size_t n_sentences; /* waiting */
+    uint64_t received;  /* virtual time: the cost of what it was served */
+    uint64_t since;     /* when that changed, counted: breaks ties, longest ago first */
+    size_t place;       /* in the heap */
+    struct flow *next;  /* in its bucket, or in the free list */
 };
 
 struct mt_queue {
@@ -223,7 +224,16 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_job *job, struct m
                        "over the limit of %zu",
                        queue->n_sentences, job->n_sentences, queue->max_sentences);
     struct flow *flow = find_flow(queue, job);
-    append_job(flow ? flow : add_flow(queue, job), job);
+    if (flow && job->max_client_sentences &&
+        flow->n_sentences + job->n_sentences > job->max_client_sentences)
+        return mt_fail(err, MT_THROTTLED,
+                       "this client has %zu sentences waiting, and %zu more would be over its "
+                       "share of %zu",
+                       flow->n_sentences, job->n_sentences, job->max_client_sentences);
+    if (!flow)
+        flow = add_flow(queue, job);
+    append_job(flow, job);
+    flow->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
     if (job->deadline_ns && job->deadline_ns < queue->earliest_deadline_ns)
         queue->earliest_deadline_ns = job->deadline_ns;
@@ -250,6 +260,7 @@ void mt_queue_take(struct mt_queue *queue)
     sift_down(queue, flow);
 
     queue->n_sentences--;
+    flow->n_sentences--;
     job->n_taken++;
     if (job->n_taken == job->n_sentences)
         unlink_job(queue, flow, job);
@@ -261,6 +272,7 @@ void mt_queue_remove(struct mt_queue *queue, struct mt_job *job)
     struct flow *flow = find_flow(queue, job);
     assert(flow);
     queue->n_sentences -= job->n_sentences - job->n_taken;
+    flow->n_sentences -= job->n_sentences - job->n_taken;
     job->n_taken = job->n_sentences;
     unlink_job(queue, flow, job);
 }

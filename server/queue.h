@@ -36,7 +36,8 @@ void mt_queue_destroy(struct mt_queue *queue);
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
- * and n_taken. MT_BUSY: no room for all its sentences. */
+ * and n_taken. MT_BUSY: no room for all its sentences. MT_THROTTLED: its client would have more
+ * than job->max_client_sentences waiting; one that has none waiting may put any job. */
 MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_job *job,
                                           struct mt_error *err);
 

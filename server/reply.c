@@ -70,10 +70,14 @@ unsigned mt_reply_code(enum mt_status status)
     case MT_FORMAT:
     case MT_UNSUPPORTED:
         return 400;
+    case MT_FORBIDDEN:
+        return 403;
     case MT_NOT_FOUND:
         return 404;
     case MT_LIMIT:
         return 413;
+    case MT_THROTTLED:
+        return 429;
     case MT_BUSY:
     case MT_CANCELLED:
     case MT_MEMORY:
@@ -86,11 +90,19 @@ unsigned mt_reply_code(enum mt_status status)
     return 500;
 }
 
+static bool has_header(const struct mt_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (strcmp(reply->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err)
 {
     unsigned code = mt_reply_code(err->status);
     mt_reply_error(reply, code, err->message);
-    if (code == 503)
+    if ((code == 429 || code == 503) && !has_header(reply, "Retry-After"))
         mt_reply_header(reply, "Retry-After", "1");
 }
 

@@ -12,6 +12,14 @@
 
 struct mt_handler;
 
+/* Which requests need a key, and count: access.h. */
+enum mt_access_kind {
+    MT_ACCESS_BY_METHOD, /* POST: metered; GET: open */
+    MT_ACCESS_OPEN,      /* anybody; a key that is known still counts for limits of sizes */
+    MT_ACCESS_KEYED,     /* keys are checked, but nothing is counted */
+    MT_ACCESS_METERED,   /* keys are checked and rates count */
+};
+
 struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
     const char *path;
@@ -20,8 +28,10 @@ struct mt_route {
     /* Whether a body in an encoding that we do not know is refused (415). LibreTranslate's routes
      * instead take it for a request without fields, and clients see that as "missing q". */
     bool is_strict_about_type;
-    /* Answered even where connections are over the limit: the server's own doctors. */
+    /* Answered even where connections are over the limit, and never metered: the server's own
+     * doctors. */
     bool is_vital;
+    enum mt_access_kind access;
 };
 
 /* The daemon's routes, and how many. A route's index is its label in the metrics. */

@@ -5,7 +5,6 @@
 #include "server/boundary.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +40,18 @@ struct pass {
     UText *view;              /* reused by every line */
 };
 
+bool mt_split_parse(const char *name, enum mt_split *out)
+{
+    static const char *const names[] = {
+        [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum mt_split)i;
+            return true;
+        }
+    return false;
+}
+
 enum mt_status mt_ranges_append(struct mt_ranges *ranges, size_t begin, size_t end,
                                 struct mt_error *err)
 {
@@ -69,7 +80,7 @@ static bool is_blank(uint32_t c)
     return mt_is_space(c) || c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-static bool is_line_break(uint32_t c)
+bool mt_is_line_break(uint32_t c)
 {
     return (c >= 0x0A && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
@@ -257,7 +268,7 @@ static enum mt_status split_lines(struct pass *pass, size_t length, enum mt_spli
     size_t begin = 0;
     for (size_t at = 0; at < length;) {
         size_t next = at + mt_utf8_length((unsigned char)pass->text[at]);
-        if (is_line_break(mt_utf8_decode(pass->text + at))) {
+        if (mt_is_line_break(mt_utf8_decode(pass->text + at))) {
             enum mt_status status = add(pass, begin, at, err);
             if (status)
                 return status;

@@ -13,6 +13,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mt_splitter;
 
@@ -21,6 +22,9 @@ enum mt_split {
     MT_SPLIT_OFF,      /* not at all: the whole text is one sentence */
     MT_SPLIT_NEWLINES, /* at line breaks only */
 };
+
+/* "on", "off", "newlines"; false for anything else. */
+bool mt_split_parse(const char *name, enum mt_split *out);
 
 /* Bytes [begin, end) of a text. */
 struct mt_range {
@@ -62,6 +66,9 @@ void mt_ranges_finish(struct mt_ranges *ranges);
 /* Moves the ends of a range inwards over blanks and control characters; an empty range where there
  * is nothing else. */
 struct mt_range mt_range_trim(const char *text, size_t begin, size_t end);
+
+/* A character that ends a line: LF, VT, FF, CR, NEL and Unicode's line and paragraph separators. */
+bool mt_is_line_break(uint32_t code_point);
 
 /* Start of the character before text[at], at > 0, in well-formed UTF-8. */
 size_t mt_previous_char(const char *text, size_t at);

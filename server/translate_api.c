@@ -7,6 +7,8 @@
 #include "server/alignment_trace.h"
 #include "server/decoding_params.h"
 #include "server/detect_api.h"
+#include "server/glossary.h"
+#include "server/guard.h"
 #include "server/languages_api.h"
 #include "server/passage.h"
 
@@ -38,6 +40,7 @@ struct state {
     size_t n_alternatives;
     bool returns_scores, returns_usage, returns_alignment;
     struct mt_alignment_trace alignment;
+    struct mt_glossary glossary;
     struct mt_token_list prefix;
     int32_t *prefix_ids;
 };
@@ -85,15 +88,15 @@ static enum mt_status too_large(size_t size, int64_t limit, struct mt_error *err
                    size, (long long)limit);
 }
 
-static enum mt_status check_sizes(const struct state *state, const struct mt_settings *settings,
+static enum mt_status check_sizes(const struct state *state, const struct mt_limits *limits,
                                   struct mt_error *err)
 {
-    if (state->n_texts > (size_t)settings->max_batch_texts)
-        return too_large(state->n_texts, settings->max_batch_texts, err);
+    if (state->n_texts > (size_t)limits->max_batch_texts)
+        return too_large(state->n_texts, limits->max_batch_texts, err);
     for (size_t i = 0; i < state->n_texts; i++) {
         size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
-        if (n_chars > (size_t)settings->max_text_chars)
-            return too_large(n_chars, settings->max_text_chars, err);
+        if (n_chars > (size_t)limits->max_text_chars)
+            return too_large(n_chars, limits->max_text_chars, err);
     }
     return MT_OK;
 }
@@ -142,9 +145,13 @@ static enum mt_status read_format(struct state *state, const struct mt_params *p
     return status;
 }
 
-/* What is about the text as a whole, and cannot be said of the pieces of a page. */
-static enum mt_status check_html(const struct state *state, struct mt_error *err)
+/* What is about the text as a whole, and cannot be said of the pieces of a page; and an alignment
+ * shows what the model wrote, where terms do not stand. */
+static enum mt_status check_together(const struct state *state, struct mt_error *err)
 {
+    if (state->glossary.terms != NULL && state->returns_alignment)
+        return mt_fail(err, MT_INVALID,
+                       "alignment cannot be had together with glossary or do_not_translate");
     if (state->is_html && state->returns_alignment)
         return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
     if (state->is_html && state->prefix_ids != NULL)
@@ -263,7 +270,7 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = read_beam(state, request, err);
     if (status == MT_OK)
-        status = check_sizes(state, service->settings, err);
+        status = check_sizes(state, &request->access.limits, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK)
@@ -271,7 +278,10 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (status == MT_OK)
         status = read_options(state, request, err);
     if (status == MT_OK)
-        status = check_html(state, err);
+        status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,
+                                  &state->glossary, err);
+    if (status == MT_OK)
+        status = check_together(state, err);
     return status;
 }
 
@@ -318,6 +328,7 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
         .trace = &state->marks,
         .is_html = state->is_html,
         .protects = !state->returns_alignment, /* it shows what the model saw */
+        .terms = state->glossary.terms,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
     };
     status = mt_passage_create(request->service->model, text->bytes, text->length, &options,
@@ -534,6 +545,34 @@ static enum mt_status write_lost(struct mt_json_writer *writer, const struct sta
     return status;
 }
 
+static enum mt_status write_terms(struct mt_json_writer *writer, struct state *state,
+                                  struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        if (state->texts[i].passage != NULL)
+            status = mt_glossary_count(&state->glossary, state->texts[i].passage, err);
+    mt_json_key(writer, "terms");
+    mt_glossary_write(&state->glossary, writer);
+    return status;
+}
+
+static void write_warnings(struct mt_json_writer *writer, const struct mt_service *service,
+                           const struct state *state)
+{
+    const struct mt_settings *settings = service->settings;
+    struct mt_warnings warnings = {
+        .writer = writer,
+        .metrics = service->metrics,
+        .options = {.max_repeats = (size_t)settings->max_repeats,
+                    .max_length_ratio = settings->max_length_ratio},
+    };
+    for (size_t i = 0; i < state->n_texts; i++)
+        if (state->texts[i].passage != NULL)
+            mt_warnings_add(&warnings, i, state->texts[i].passage);
+    mt_warnings_end(&warnings);
+}
+
 /* For every text its words' links; none where nothing was translated. */
 static enum mt_status write_alignment(struct mt_json_writer *writer, const struct state *state,
                                       struct mt_error *err)
@@ -555,7 +594,7 @@ static enum mt_status write_alignment(struct mt_json_writer *writer, const struc
 /* Keys in alphabetical order, as LibreTranslate sends them. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
-    const struct state *state = request->state;
+    struct state *state = request->state;
     size_t n = state->n_alternatives;
     enum mt_status status = MT_OK;
     struct mt_json_writer writer;
@@ -571,12 +610,15 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         status = write_lost(&writer, state, err);
     if (status == MT_OK && state->returns_scores)
         status = write_member(&writer, state, "scores", n, write_scores, err);
+    if (status == MT_OK && state->glossary.terms != NULL)
+        status = write_terms(&writer, state, err);
     if (status == MT_OK)
         status = write_member(&writer, state, "translatedText", 0, write_best, err);
     if (status != MT_OK)
         return status;
     if (state->returns_usage)
         write_usage(&writer, state);
+    write_warnings(&writer, request->service, state);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the reply", err);
 }
@@ -590,6 +632,7 @@ static void release(struct mt_request *request)
         mt_passage_destroy(state->texts[i].passage);
     mt_alignment_trace_finish(&state->alignment);
     mt_alignment_trace_finish(&state->marks);
+    mt_glossary_finish(&state->glossary);
     mt_token_list_finish(&state->prefix);
     free(state->prefix_ids);
     free(state->texts);

@@ -12,11 +12,16 @@
  *   split_sentences  "on", "off", "newlines"
  *   alignment        true adds "alignment": per text, which words came from which:
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
+ *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
+ *                    with either the reply has "terms", which says what became of them
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
+ *
+ * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then,
+ * too.
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */

@@ -43,7 +43,9 @@ struct mt_safetensors {
     size_t n_tensors;
     struct pair *metadata;
     size_t n_metadata;
-    char *strings_end; /* where the next string goes */
+    char *strings_end;             /* where the next string goes */
+    struct mt_safetensors **parts; /* what it was joined from; its own */
+    size_t n_parts;
 };
 
 /* An entry of the header as it is read. */
@@ -501,6 +503,16 @@ enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out
     return mt_safetensors_load(path, MT_LOAD_MMAP, out, err);
 }
 
+enum mt_status mt_safetensors_adopt(const struct mt_mapping *mapping, const char *path,
+                                    struct mt_safetensors **out, struct mt_error *err)
+{
+    enum mt_status status =
+        mt_safetensors_open_memory(mapping->bytes, mapping->length, path, out, err);
+    if (!status)
+        (*out)->mapping = *mapping;
+    return status;
+}
+
 enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
                                    struct mt_safetensors **out, struct mt_error *err)
 {
@@ -508,24 +520,83 @@ enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
     enum mt_status status = mt_mapping_open(path, mode, &mapping, err);
     if (status)
         return status;
-    status = mt_safetensors_open_memory(mapping.bytes, mapping.length, path, out, err);
-    if (status) {
+    status = mt_safetensors_adopt(&mapping, path, out, err);
+    if (status)
         mt_mapping_close(&mapping);
+    return status;
+}
+
+/* Views of the parts' tensors; their names and numbers stay where they are. */
+static enum mt_status collect(struct mt_safetensors *file, struct mt_error *err)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < file->n_parts; p++)
+        n += file->parts[p]->n_tensors;
+    if (n > MT_SAFETENSORS_MAX_TENSORS)
+        return mt_fail(err, MT_LIMIT, "%s: %zu tensors, expected at most %d", file->path, n,
+                       MT_SAFETENSORS_MAX_TENSORS);
+    void *tensors, *by_name;
+    enum mt_status status =
+        mt_arena_take(file->arena, n, sizeof *file->tensors, "tensors", &tensors, err);
+    if (!status)
+        status = mt_arena_take(file->arena, n, sizeof *file->by_name, "names", &by_name, err);
+    if (status)
+        return status;
+    file->tensors = tensors;
+    file->by_name = by_name;
+    for (size_t p = 0; p < file->n_parts; p++)
+        for (size_t i = 0; i < file->parts[p]->n_tensors; i++)
+            file->tensors[file->n_tensors++] = file->parts[p]->tensors[i];
+    index_names(file);
+    for (size_t i = 1; i < n; i++)
+        if (compare_names(&file->by_name[i - 1], &file->by_name[i]) == 0)
+            return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\" is in more than one file", file->path,
+                           file->by_name[i]->name);
+    return MT_OK;
+}
+
+enum mt_status mt_safetensors_join(struct mt_safetensors *const *parts, size_t n_parts,
+                                   const char *path, struct mt_safetensors **out,
+                                   struct mt_error *err)
+{
+    struct mt_safetensors *file = NULL;
+    void *list;
+    enum mt_status status = create(path, &file, err);
+    if (!status)
+        status = mt_arena_take(file->arena, n_parts, sizeof *parts, "files", &list, err);
+    if (status) {
+        mt_safetensors_close(file);
+        for (size_t p = 0; p < n_parts; p++)
+            mt_safetensors_close(parts[p]);
         return status;
     }
-    (*out)->mapping = mapping;
-    return MT_OK;
+    file->parts = list;
+    for (size_t p = 0; p < n_parts; p++) {
+        file->parts[file->n_parts++] = parts[p];
+        file->n_bytes += parts[p]->n_bytes;
+    }
+    status = collect(file, err);
+    if (status)
+        mt_safetensors_close(file);
+    else
+        *out = file;
+    return status;
 }
 
 enum mt_status mt_safetensors_check(const struct mt_safetensors *file, struct mt_error *err)
 {
-    return mt_mapping_check(&file->mapping, err);
+    enum mt_status status = mt_mapping_check(&file->mapping, err);
+    for (size_t p = 0; p < file->n_parts && !status; p++)
+        status = mt_safetensors_check(file->parts[p], err);
+    return status;
 }
 
 void mt_safetensors_close(struct mt_safetensors *file)
 {
     if (!file)
         return;
+    for (size_t p = 0; p < file->n_parts; p++)
+        mt_safetensors_close(file->parts[p]);
     mt_mapping_close(&file->mapping);
     mt_arena_destroy(file->arena);
 }

@@ -57,6 +57,17 @@ MT_MUST_CHECK enum mt_status mt_safetensors_open_memory(const void *bytes, size_
                                                         struct mt_safetensors **out,
                                                         struct mt_error *err);
 
+/* The same over a mapping, which is the file's own from then on where it succeeds. */
+MT_MUST_CHECK enum mt_status mt_safetensors_adopt(const struct mt_mapping *mapping,
+                                                  const char *path, struct mt_safetensors **out,
+                                                  struct mt_error *err);
+
+/* Makes one of several, which are its own from then on, whatever comes of it: what one of them has,
+ * it has. path is for messages. MT_FORMAT for a tensor that two of them have. No metadata. */
+MT_MUST_CHECK enum mt_status mt_safetensors_join(struct mt_safetensors *const *parts,
+                                                 size_t n_parts, const char *path,
+                                                 struct mt_safetensors **out, struct mt_error *err);
+
 /* Takes NULL. Views are gone. */
 void mt_safetensors_close(struct mt_safetensors *file);
 

@@ -12,13 +12,12 @@
 
 #define ROWS_AT_ONCE \
     8 /* times two blocks of columns: 16 accumulators; the compiler spills from 24 */
-#define PREFETCH_BYTES 2048
+#define MAX_CHAINS 4
 
-MT_INLINE __m512i load_weights(const int8_t *w)
-{
-    _mm_prefetch((const char *)w + PREFETCH_BYTES, _MM_HINT_T1);
-    return _mm512_load_si512(w);
-}
+/* How far ahead of the multiply-adds few rows fetch weights. The hardware fetches ahead, too, but
+ * only one row alone leaves it the time to be far enough ahead. */
+#define AHEAD_ONE_ROW 4096
+#define AHEAD_FEW_ROWS 16384
 
 MT_INLINE __m512i broadcast4(const uint8_t *a)
 {
@@ -27,22 +26,76 @@ MT_INLINE __m512i broadcast4(const uint8_t *a)
     return _mm512_set1_epi32(four);
 }
 
+/*
+ * Few rows wait for memory: the weights in the order of memory, one block of columns after the
+ * other. Each sum is made in n_chains parts, lest every multiply-add wait for the one before.
+ * n_rows and n_chains are constants.
+ */
+MT_INLINE void multiply_few(const struct mt_qgemm *g, size_t n_rows, size_t n_chains)
+{
+    const size_t ahead = n_rows == 1 ? AHEAD_ONE_ROW : AHEAD_FEW_ROWS;
+    const int8_t *w = g->weights;
+    for (size_t first = 0; first < g->n_columns; first += MT_PACK_COLUMNS) {
+        __m512i sums[ROWS_AT_ONCE][MAX_CHAINS];
+        MT_UNROLL
+        for (size_t i = 0; i < n_rows * n_chains; i++)
+            sums[i / n_chains][i % n_chains] = _mm512_setzero_si512();
+        for (size_t k = 0; k < g->k_padded; k += 4 * n_chains) {
+            MT_UNROLL
+            for (size_t j = 0; j < n_chains; j++, w += 4 * MT_PACK_COLUMNS) {
+                _mm_prefetch((const char *)w + ahead, _MM_HINT_T1);
+                __m512i y = _mm512_load_si512(w);
+                MT_UNROLL
+                for (size_t i = 0; i < n_rows; i++) {
+                    __m512i x = broadcast4(g->a + i * g->lda + k + 4 * j);
+                    sums[i][j] = _mm512_dpbusd_epi32(sums[i][j], x, y);
+                }
+            }
+        }
+        struct mt_zmm_columns c = mt_zmm_columns_of(g, first);
+        MT_UNROLL
+        for (size_t i = 0; i < n_rows; i++) {
+            MT_UNROLL
+            for (size_t j = 1; j < n_chains; j++)
+                sums[i][0] = _mm512_add_epi32(sums[i][0], sums[i][j]);
+            mt_zmm_write_columns(g, &c, i, first, sums[i][0]);
+        }
+    }
+}
+
+/* Many rows wait for the multiply-adds: groups of rows by two blocks of columns, so that a register
+ * of either is used more than once. */
+struct tile {
+    const uint8_t *a;
+    size_t lda;
+    const int8_t *w;
+    size_t k_padded;
+    const char *fetch; /* every group fetches its part of the weights that come next, */
+    size_t fetch_step; /* so many bytes with each register of its own */
+};
+
 /* The sums of n_rows rows times n_blocks blocks of columns, both constants. The sums pass through
  * memory: with the end of the layer in the same function, gcc would spill them in the loop. */
-MT_INLINE void multiply(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
-                        size_t n_blocks, size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+MT_INLINE void multiply(const struct tile *t, size_t n_blocks, size_t n_rows,
+                        __m512i out[ROWS_AT_ONCE][2])
 {
+    size_t block = t->k_padded * MT_PACK_COLUMNS;
+    const char *fetch = t->fetch;
     __m512i sums[ROWS_AT_ONCE][2];
     MT_UNROLL
     for (size_t i = 0; i < n_rows; i++)
         sums[i][0] = sums[i][1] = _mm512_setzero_si512();
-    for (size_t k = 0; k < k_padded; k += 4) {
-        __m512i low = load_weights(w + k * MT_PACK_COLUMNS), high = low;
-        if (n_blocks == 2)
-            high = load_weights(w + (k_padded + k) * MT_PACK_COLUMNS);
+    for (size_t k = 0; k < t->k_padded; k += 4, fetch += t->fetch_step) {
+        const int8_t *w = t->w + k * MT_PACK_COLUMNS;
+        __m512i low = _mm512_load_si512(w), high = low;
+        _mm_prefetch(fetch, _MM_HINT_T0);
+        if (n_blocks == 2) {
+            high = _mm512_load_si512(w + block);
+            _mm_prefetch(fetch + block, _MM_HINT_T0);
+        }
         MT_UNROLL
         for (size_t i = 0; i < n_rows; i++) {
-            __m512i x = broadcast4(a + i * lda + k);
+            __m512i x = broadcast4(t->a + i * t->lda + k);
             sums[i][0] = _mm512_dpbusd_epi32(sums[i][0], x, low);
             if (n_blocks == 2)
                 sums[i][1] = _mm512_dpbusd_epi32(sums[i][1], x, high);
@@ -55,64 +108,62 @@ MT_INLINE void multiply(const uint8_t *a, size_t lda, const int8_t *w, size_t k_
 }
 
 /* The compiler needs constants, to keep the sums in registers. */
-static void multiply_one_block(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
-                               size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+static void multiply_one_block(const struct tile *t, size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
 {
     switch (n_rows) {
     case 1:
-        multiply(a, lda, w, k_padded, 1, 1, out);
+        multiply(t, 1, 1, out);
         return;
     case 2:
-        multiply(a, lda, w, k_padded, 1, 2, out);
+        multiply(t, 1, 2, out);
         return;
     case 3:
-        multiply(a, lda, w, k_padded, 1, 3, out);
+        multiply(t, 1, 3, out);
         return;
     case 4:
-        multiply(a, lda, w, k_padded, 1, 4, out);
+        multiply(t, 1, 4, out);
         return;
     case 5:
-        multiply(a, lda, w, k_padded, 1, 5, out);
+        multiply(t, 1, 5, out);
         return;
     case 6:
-        multiply(a, lda, w, k_padded, 1, 6, out);
+        multiply(t, 1, 6, out);
         return;
     case 7:
-        multiply(a, lda, w, k_padded, 1, 7, out);
+        multiply(t, 1, 7, out);
         return;
     case 8:
-        multiply(a, lda, w, k_padded, 1, 8, out);
+        multiply(t, 1, 8, out);
         return;
     }
 }
 
-static void multiply_two_blocks(const uint8_t *a, size_t lda, const int8_t *w, size_t k_padded,
-                                size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
+static void multiply_two_blocks(const struct tile *t, size_t n_rows, __m512i out[ROWS_AT_ONCE][2])
 {
     switch (n_rows) {
     case 1:
-        multiply(a, lda, w, k_padded, 2, 1, out);
+        multiply(t, 2, 1, out);
         return;
     case 2:
-        multiply(a, lda, w, k_padded, 2, 2, out);
+        multiply(t, 2, 2, out);
         return;
     case 3:
-        multiply(a, lda, w, k_padded, 2, 3, out);
+        multiply(t, 2, 3, out);
         return;
     case 4:
-        multiply(a, lda, w, k_padded, 2, 4, out);
+        multiply(t, 2, 4, out);
         return;
     case 5:
-        multiply(a, lda, w, k_padded, 2, 5, out);
+        multiply(t, 2, 5, out);
         return;
     case 6:
-        multiply(a, lda, w, k_padded, 2, 6, out);
+        multiply(t, 2, 6, out);
         return;
     case 7:
-        multiply(a, lda, w, k_padded, 2, 7, out);
+        multiply(t, 2, 7, out);
         return;
     case 8:
-        multiply(a, lda, w, k_padded, 2, 8, out);
+        multiply(t, 2, 8, out);
         return;
     }
 }
@@ -120,59 +171,69 @@ static void multiply_two_blocks(const uint8_t *a, size_t lda, const int8_t *w, s
 /* All rows, in groups of nearly equal size, times one or two blocks of columns. */
 static void multiply_all(const struct mt_qgemm *g, size_t first, size_t n_blocks)
 {
-    const int8_t *w = g->weights + first * g->k_padded;
+    size_t n_groups = (g->n_rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    struct tile t = {.lda = g->lda,
+                     .w = g->weights + first * g->k_padded,
+                     .k_padded = g->k_padded,
+                     .fetch_step = 4 * MT_PACK_COLUMNS / n_groups};
+    t.fetch = (const char *)t.w + n_blocks * MT_PACK_COLUMNS * g->k_padded;
     struct mt_zmm_columns c[2] = {mt_zmm_columns_of(g, first)};
     if (n_blocks == 2)
         c[1] = mt_zmm_columns_of(g, first + MT_PACK_COLUMNS);
-    size_t n_groups = (g->n_rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     for (size_t group = 0; group < n_groups; group++) {
         size_t begin = g->n_rows * group / n_groups, end = g->n_rows * (group + 1) / n_groups;
-        const uint8_t *a = g->a + begin * g->lda;
         __m512i sums[ROWS_AT_ONCE][2];
+        t.a = g->a + begin * g->lda;
         if (n_blocks == 2)
-            multiply_two_blocks(a, g->lda, w, g->k_padded, end - begin, sums);
+            multiply_two_blocks(&t, end - begin, sums);
         else
-            multiply_one_block(a, g->lda, w, g->k_padded, end - begin, sums);
+            multiply_one_block(&t, end - begin, sums);
+        t.fetch += t.fetch_step * (g->k_padded / 4);
         for (size_t m = begin; m < end; m++)
             for (size_t b = 0; b < n_blocks; b++)
                 mt_zmm_write_columns(g, &c[b], m, first + b * MT_PACK_COLUMNS, sums[m - begin][b]);
     }
 }
 
-/* One row: the weights in the order of memory, four sums lest each wait for the one before. */
-static void one_row(const struct mt_qgemm *g)
+static void multiply_many(const struct mt_qgemm *g)
 {
-    for (size_t first = 0; first < g->n_columns; first += MT_PACK_COLUMNS) {
-        const int8_t *w = g->weights + first * g->k_padded;
-        __m512i sums[4];
-        MT_UNROLL
-        for (size_t i = 0; i < 4; i++)
-            sums[i] = _mm512_setzero_si512();
-        for (size_t k = 0; k < g->k_padded; k += 16) {
-            MT_UNROLL
-            for (size_t i = 0; i < 4; i++) {
-                __m512i x = broadcast4(g->a + k + 4 * i);
-                __m512i y = load_weights(w + (k + 4 * i) * MT_PACK_COLUMNS);
-                sums[i] = _mm512_dpbusd_epi32(sums[i], x, y);
-            }
-        }
-        struct mt_zmm_columns c = mt_zmm_columns_of(g, first);
-        mt_zmm_write_columns(g, &c, 0, first,
-                             _mm512_add_epi32(_mm512_add_epi32(sums[0], sums[1]),
-                                              _mm512_add_epi32(sums[2], sums[3])));
-    }
+    size_t first = 0;
+    for (; first + MT_PACK_COLUMNS < g->n_columns; first += 2 * MT_PACK_COLUMNS)
+        multiply_all(g, first, 2);
+    if (first < g->n_columns)
+        multiply_all(g, first, 1);
 }
 
 void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
 {
-    size_t first = 0;
-    if (g->n_rows == 1) {
-        one_row(g);
-    } else {
-        for (; first + MT_PACK_COLUMNS < g->n_columns; first += 2 * MT_PACK_COLUMNS)
-            multiply_all(g, first, 2);
-        if (first < g->n_columns)
-            multiply_all(g, first, 1);
+    switch (g->n_rows) {
+    case 1:
+        multiply_few(g, 1, 4);
+        break;
+    case 2:
+        multiply_few(g, 2, 4);
+        break;
+    case 3:
+        multiply_few(g, 3, 2);
+        break;
+    case 4:
+        multiply_few(g, 4, 2);
+        break;
+    case 5:
+        multiply_few(g, 5, 2);
+        break;
+    case 6:
+        multiply_few(g, 6, 2);
+        break;
+    case 7:
+        multiply_few(g, 7, 1);
+        break;
+    case 8:
+        multiply_few(g, 8, 1);
+        break;
+    default:
+        multiply_many(g);
+        break;
     }
     mt_ymm_activate_rows(g);
 }

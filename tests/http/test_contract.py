@@ -306,6 +306,18 @@ class Answers(WithDaemon):
                          [["confidence", "language"]] * 3)
         self.assertEqual(batch["detectedLanguage"][1]["language"], "de")
 
+    def test_an_array_is_one_batch(self):
+        """It takes hardly more decoder steps than its longest text alone."""
+        def n_steps(q):
+            before = self.daemon.metrics()["attentiond_decode_step_seconds_count"]
+            self.translated(q, beam_size=1)
+            return self.daemon.metrics()["attentiond_decode_step_seconds_count"] - before
+
+        texts = [f"There are {n} cats in the garden of the old house." for n in range(50)]
+        alone = [n_steps(text) for text in texts[::5]]
+        self.assertGreater(min(alone), 5)
+        self.assertLess(n_steps(texts), 2 * max(alone))
+
     def test_alternatives_are_distinct(self):
         for q in ("Thank you.", "We are here.", "The cat is sleeping on the sofa."):
             for text_format in ("text", "html"):

@@ -241,6 +241,12 @@ class Files(unittest.TestCase):
     def test_the_source_is_detected(self):
         self.assertEqual(self.translated(SRT, source="auto"), self.translated(SRT))
 
+    def test_terms_are_kept_and_told(self):
+        reply = upload(self.daemon, SRT, fields={"glossary": '{"train station": "Hauptbahnhof"}'})
+        self.assertIn("Hauptbahnhof", fetch(self.daemon, reply))
+        self.assertEqual(reply.json["terms"], [{"source": "train station", "target": "Hauptbahnhof",
+                                                "found": 1, "applied": 1}])
+
     # refusals
 
     def refused(self, code, error, *arguments, **options):
@@ -337,6 +343,29 @@ class Files(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
+    def test_a_file_counts_against_the_limits_of_a_client(self):
+        with Daemon("--chars-per-day", "100", "--requests-per-minute", "3") as daemon:
+            self.assertEqual(upload(daemon, "a" * 60, "a.txt").status, 200)
+            reply = upload(daemon, "a" * 60, "a.txt")
+            self.assertEqual(reply.status, 429, reply)
+            self.assertEqual(upload(daemon, "a" * 40, "a.txt").status, 200)
+            reply = upload(daemon, "", "a.txt")
+            self.assertEqual((reply.status, reply.error), (429, "Slowdown: 3 per 1 minute"))
+
+    def test_keys(self):
+        with tempfile.NamedTemporaryFile("w") as keys:
+            keys.write("my-secret name=a max_text_chars=10\n")
+            keys.flush()
+            with Daemon("--api-keys-file", keys.name, "--key-required") as daemon:
+                path = path_of(upload(daemon, "1", "a.txt", {"api_key": "my-secret"}))
+                self.assertEqual(daemon.get(path).status, 200)
+                reply = upload(daemon, "1", "a.txt", {"api_key": "wrong"})
+                self.assertEqual((reply.status, reply.error), (403, "Invalid API key"))
+                self.assertEqual(upload(daemon, "1", "a.txt").status, 403)
+                reply = upload(daemon, "a" * 11, "a.txt", {"api_key": "my-secret"})
+                self.assertEqual(reply.error,
+                                 "Invalid request: request (11) exceeds text limit (10)")
+
     def test_switched_off(self):
         with Daemon("--files-translation=false") as daemon:
             for reply in (upload(daemon, SRT), daemon.get("/download_file/" + "0" * 32 + ".srt")):

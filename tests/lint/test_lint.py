@@ -21,13 +21,13 @@ BELOW = {
 # What a room shows to others; of base, everything.
 FRONT_DOORS = {
     "config/settings.h",
-    "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/pack.h",
+    "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/pack.h", "weights/shards.h", "weights/torch.h",
     "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
     "model/positions.h",
     "model/kernels/kernels.h",
 }
-# Only server/ prints and exits; the log is how it does.
-SPEAKS = {"base/log.c"}
+# Only server/ prints and exits; the log is how it does, and a confined process ends itself.
+SPEAKS = {"base/log.c", "base/confined.c"}
 SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
 
 MOST_FILE_LINES = 800

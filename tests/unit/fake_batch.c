@@ -279,6 +279,12 @@ size_t mt_batch_n_rows(const struct mt_batch *batch)
     return batch->n_rows;
 }
 
+size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
+{
+    (void)batch;
+    return 1 << 20;
+}
+
 struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 {
     return batch->stats;

@@ -1,5 +1,7 @@
 #include "server/connections.h"
 
+#include "server/client.h"
+
 #include <check.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -166,6 +168,7 @@ START_TEST(client_that_leaves_cancels_its_work)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     leave(&pair, (enum leaving)_i);
@@ -187,6 +190,7 @@ START_TEST(half_closed_client_keeps_its_work)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     shutdown(pair.client, SHUT_WR);
@@ -209,6 +213,7 @@ START_TEST(http_1_0_is_not_probed)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, false);
     shutdown(pair.client, SHUT_WR);
@@ -230,10 +235,12 @@ START_TEST(work_that_ended_is_not_cancelled)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
     /* It may end before anybody watches it. */
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_end_work(fixture.connections, slot);
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_end_work(fixture.connections, slot);
@@ -255,6 +262,7 @@ START_TEST(cancel_all_cancels_what_is_watched)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
     int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
     mt_connections_begin_work(fixture.connections, slot, &work);
     mt_connections_begin_work(fixture.connections, second, &work);
     mt_connections_watch_work(fixture.connections, slot, true);
@@ -283,10 +291,10 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     for (size_t i = 0; i < 4; i++) {
         slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
         mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
-        ck_assert(!mt_connection_is_surplus(slots[i]));
+        ck_assert(!mt_connection_surplus(slots[i]));
     }
     slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert(mt_connection_is_surplus(slots[4]));
+    ck_assert(mt_connection_surplus(slots[4]));
     mt_connections_remove(fixture.connections, slots[4]);
 
     /* The one that has been idle for longest goes. */
@@ -294,10 +302,10 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     sleep_ms(2);
     mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
     slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert(!mt_connection_is_surplus(slots[4]));
+    ck_assert(!mt_connection_surplus(slots[4]));
     ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
     slots[5] = mt_connections_add(fixture.connections, pairs[5].server, NULL);
-    ck_assert(!mt_connection_is_surplus(slots[5]));
+    ck_assert(!mt_connection_surplus(slots[5]));
     ck_assert(becomes_shut(&pairs[1], 1000));
     ck_assert_ptr_null(mt_connections_add(fixture.connections, pairs[6].server, NULL));
     for (size_t i = 0; i < 6; i++)
@@ -343,11 +351,123 @@ START_TEST(one_address_is_one_client)
         mt_connections_add(fixture.connections, 1001, (struct sockaddr *)&here);
     struct mt_connection *c =
         mt_connections_add(fixture.connections, 1002, (struct sockaddr *)&there);
-    ck_assert_uint_eq(mt_connection_client(a), mt_connection_client(b));
-    ck_assert_uint_ne(mt_connection_client(a), mt_connection_client(c));
+    ck_assert(mt_address_client(mt_connection_address(a)) ==
+              mt_address_client(mt_connection_address(b)));
+    ck_assert(mt_address_client(mt_connection_address(a)) !=
+              mt_address_client(mt_connection_address(c)));
     mt_connections_remove(fixture.connections, a);
     mt_connections_remove(fixture.connections, b);
     mt_connections_remove(fixture.connections, c);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+static struct sockaddr_in ipv4(uint32_t address)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
+}
+
+#define HERE 0x7F000001
+#define CUSTOMER 0xCB007101
+#define PROXY 0x0A000001
+
+/* Four connections of one client, of which two are allowed. */
+static const struct {
+    uint32_t address;
+    bool limits_this_machine;
+    bool is_limited;
+} shares[] = {
+    {CUSTOMER, false, true}, {CUSTOMER, true, true}, {HERE, false, false},
+    {HERE, true, true},      {PROXY, false, false},  {PROXY, true, false},
+};
+
+START_TEST(a_client_has_its_share_of_the_connections)
+{
+    struct fixture fixture;
+    struct mt_proxies proxies;
+    struct mt_connections_options options = patient;
+    ck_assert_int_eq(mt_proxies_parse("10.0.0.0/8", "x", &proxies, NULL), MT_OK);
+    options.max_connections = 6;
+    options.max_client_connections = 2;
+    options.limits_this_machine = shares[_i].limits_this_machine;
+    options.proxies = &proxies;
+    create(&fixture, options);
+    struct sockaddr_in one = ipv4(shares[_i].address), other = ipv4(CUSTOMER + 1);
+    struct mt_connection *slots[6];
+    struct pair pairs[6];
+    for (size_t i = 0; i < 4; i++) {
+        pairs[i] = connect_pair();
+        slots[i] =
+            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        bool is_surplus = shares[_i].is_limited && i >= 2;
+        ck_assert_int_eq(mt_connection_surplus(slots[i]),
+                         is_surplus ? MT_SURPLUS_OF_CLIENT : MT_SURPLUS_NONE);
+    }
+    slots[4] = mt_connections_add(fixture.connections, 1000, (struct sockaddr *)&other);
+    ck_assert(!mt_connection_surplus(slots[4]));
+    for (size_t i = 0; i < 5; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    slots[0] = mt_connections_add(fixture.connections, pairs[0].server, (struct sockaddr *)&one);
+    ck_assert(!mt_connection_surplus(slots[0]));
+    mt_connections_remove(fixture.connections, slots[0]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(a_client_makes_room_for_itself)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.max_client_connections = 2;
+    create(&fixture, options);
+    struct sockaddr_in one = ipv4(CUSTOMER), other = ipv4(CUSTOMER + 1);
+    struct pair pairs[4] = {connect_pair(), connect_pair(), connect_pair(), connect_pair()};
+    struct mt_connection *slots[4];
+    for (size_t i = 0; i < 4; i++) {
+        if (i == 3)
+            mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server,
+                                      (struct sockaddr *)(i == 0 ? &other : &one));
+        mt_connections_enter(fixture.connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
+    }
+    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(becomes_shut(&pairs[1], 1000)); /* its own, though the other's is older */
+    ck_assert(!is_shut(&pairs[0]));
+    for (size_t i = 0; i < 4; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(those_that_are_far_too_many_are_not_told)
+{
+    enum { N = 2 + MT_POLITE_SURPLUS };
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    struct mt_connection_counts counts;
+    struct mt_connection *slots[N + 1];
+    struct pair pairs[N + 1];
+    struct sockaddr_in one = ipv4(CUSTOMER);
+    options.max_connections = 100;
+    options.max_client_connections = 2;
+    create(&fixture, options);
+    for (size_t i = 0; i <= N; i++) {
+        pairs[i] = connect_pair();
+        slots[i] =
+            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        ck_assert_int_eq(is_shut(&pairs[i]), i == N);
+    }
+    mt_connections_remove(fixture.connections, slots[N]);
+    mt_connections_remove(fixture.connections, slots[5]);
+    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, (struct sockaddr *)&one);
+    ck_assert_int_eq(mt_connection_surplus(slots[5]), MT_SURPLUS_OF_CLIENT);
+    ck_assert(!is_shut(&pairs[5]));
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_refused_of_client, MT_POLITE_SURPLUS + 2);
+    for (size_t i = 0; i < N; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
     mt_connections_destroy(fixture.connections);
 }
 END_TEST
@@ -367,6 +487,10 @@ int main(void)
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
     tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
     tcase_add_test(tcase, one_address_is_one_client);
+    tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
+                        sizeof shares / sizeof shares[0]);
+    tcase_add_test(tcase, a_client_makes_room_for_itself);
+    tcase_add_test(tcase, those_that_are_far_too_many_are_not_told);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

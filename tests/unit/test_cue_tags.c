@@ -54,7 +54,8 @@ START_TEST(too_many_are_refused)
     ck_assert(!mt_cue_tags_find(text, sizeof text - 1, MT_CUES_SRT, &tags));
     ck_assert_uint_eq(tags.n, MT_MAX_CUE_TAGS);
     mt_marked_init(&marked);
-    ck_assert(!mt_cue_tags_append(&marked, NULL, text, sizeof text - 1, MT_CUES_SRT));
+    const struct mt_cue_options options = {.markup = MT_CUES_SRT};
+    ck_assert(!mt_cue_tags_append(&marked, &options, text, sizeof text - 1));
     ck_assert_uint_eq(marked.n, 0);
     mt_marked_finish(&marked);
 }
@@ -64,9 +65,11 @@ static void append(struct mt_marked *marked, const char *text, enum mt_cue_marku
 {
     struct mt_stand_ins stand_ins;
     struct mt_error err;
+    const struct mt_cue_options options = {
+        .markup = markup, .stand_ins = &stand_ins, .protects = true};
     mt_stand_ins_init(&stand_ins, text, strlen(text));
     mt_marked_init(marked);
-    ck_assert(mt_cue_tags_append(marked, &stand_ins, text, strlen(text), markup));
+    ck_assert(mt_cue_tags_append(marked, &options, text, strlen(text)));
     ck_assert_int_eq(mt_marked_check(marked, &err), MT_OK);
 }
 

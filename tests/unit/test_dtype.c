@@ -204,6 +204,26 @@ START_TEST(names_and_sizes_are_those_of_safetensors)
 }
 END_TEST
 
+START_TEST(the_first_number_that_is_none_is_found)
+{
+    enum { N = 10000 };
+    static float numbers[N];
+    static const float wrong[] = {INFINITY, -INFINITY, NAN, -NAN};
+    ck_assert_uint_eq(mt_find_not_finite(numbers, 0), 0);
+    for (size_t i = 0; i < N; i++)
+        numbers[i] = i % 2 ? 3.4028235e38f : -1e-45f;
+    ck_assert_uint_eq(mt_find_not_finite(numbers, N), N);
+    for (size_t at = 0; at < N; at += 101) {
+        float before = numbers[at];
+        numbers[at] = wrong[at % 4];
+        ck_assert_uint_eq(mt_find_not_finite(numbers, N), at);
+        ck_assert_uint_eq(mt_find_not_finite(numbers, at), at);
+        ck_assert_uint_eq(mt_find_not_finite(numbers + at, N - at), 0);
+        numbers[at] = before;
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dtype");
@@ -217,6 +237,7 @@ int main(void)
     tcase_add_test(tcase, bf16_is_the_upper_half_of_fp32);
     tcase_add_test(tcase, f32_is_copied_from_any_alignment);
     tcase_add_test(tcase, names_and_sizes_are_those_of_safetensors);
+    tcase_add_test(tcase, the_first_number_that_is_none_is_found);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -437,6 +437,21 @@ static void print_fixed(char *out, size_t capacity, double value, int decimals)
 }
 
 /* Attention weights are floats: for them the fast way must round as printf does. */
+START_TEST(floats_have_a_point)
+{
+    struct mt_text text;
+    struct mt_json_writer writer;
+    begin_writing(&writer, &text);
+    mt_json_begin_array(&writer);
+    mt_json_float(&writer, 90, 4);
+    mt_json_float(&writer, 0, 4);
+    mt_json_float(&writer, 12.5, 4);
+    mt_json_float(&writer, NAN, 4);
+    mt_json_end_array(&writer);
+    assert_written(&text, "[90.0,0.0,12.5,null]");
+}
+END_TEST
+
 START_TEST(fixed_floats_equal_printf)
 {
     uint64_t random = 1;
@@ -546,6 +561,7 @@ static TCase *writer_cases(void)
     tcase_add_loop_test(tcase, numbers_have_significant_digits, 0,
                         sizeof numbers / sizeof *numbers);
     tcase_add_loop_test(tcase, fixed_numbers_have_decimals, 0, sizeof fixed / sizeof *fixed);
+    tcase_add_test(tcase, floats_have_a_point);
     tcase_add_test(tcase, fixed_floats_equal_printf);
     tcase_add_test(tcase, writer_failures_stay_in_the_text);
     tcase_add_test(tcase, a_decimal_comma_changes_nothing);

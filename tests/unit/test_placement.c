@@ -7,13 +7,28 @@
 static struct mt_error err;
 static struct mt_marked marked;
 
+static void mark_term(const char *notation, size_t length)
+{
+    const char *equals = memchr(notation, '=', length);
+    size_t n_words = equals ? (size_t)(equals - notation) : length;
+    const char *target = equals ? equals + 1 : notation;
+    size_t n_target = equals ? length - n_words - 1 : length;
+    mt_marked_term(&marked, &(struct mt_marked_term){.words = notation,
+                                                     .n_words = n_words,
+                                                     .target = target,
+                                                     .n_target = n_target,
+                                                     .written = target,
+                                                     .n_written = n_target,
+                                                     .is_kept = !equals});
+}
+
 /* The text's marks in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a
- * stand-in W, "|" a break. */
+ * stand-in W, "|" a break, "(a=A)" a term a that becomes A, "(a)" one that stays. */
 static void mark(const char *notation)
 {
     mt_marked_init(&marked);
     for (const char *at = notation; *at;) {
-        size_t n = strcspn(at, "<[{|");
+        size_t n = strcspn(at, "<[{|(");
         mt_marked_append(&marked, at, n);
         at += n;
         if (*at == '<') {
@@ -31,6 +46,9 @@ static void mark(const char *notation)
             memcpy(word, at + 3, n - 4);
             char content[] = {'{', at[1], '}', '\0'};
             mt_marked_stand_in(&marked, word, content, 3);
+        } else if (*at == '(') {
+            mark_term(at + 1, strcspn(at, ")") - 1);
+            n = strcspn(at, ")") + 1;
         } else if (*at == '|') {
             n = 1;
             mt_marked_break(&marked, "<br>", 4);
@@ -140,6 +158,25 @@ static const struct {
     {"{1:Tom} a {2:Tom}", "Tom x Tom", "210", "{2} x {1}"},
     {"a {1:Tom}.", "x Tom Tom.", "011", "x {1}."},
     {"a <b>{1:Tom} c</b>", "x y Tom", "021", "x <b>y {1}</b>"},
+    /* Terms: a copy of what they become, then what came from them, never more words than theirs. */
+    {"a (c=C) d", "x y z", "012", "x C z"},
+    {"a (c d=C) e", "x y w z", "0123", "x C z"},
+    {"a (c=C) d", "x y w z", "0112", "x C w z"},
+    {"a (c=C) d", "x C z", "0-2", "x C z"},
+    {"a (c=C) d", "x Cs z", "012", "x C z"},
+    {"a (c) d", "c x z", "012", "c x z"},
+    {"(a=A) (c=C)", "y x", "10", "C A"},
+    {"(a=A).", "x y z.", "---", "A."},
+    {"(a), {1:Tom}", "x, Tom", "01", "a, {1}"},
+    {"a <b>(c=C) d</b>", "x y z", "012", "x <b>C z</b>"},
+    /* No word came from it: what stays is put in as a point, a given translation is not. */
+    {"a (c) d", "x z", "02", "x c z"},
+    {"a (c=C) d", "x z", "02", "x z"},
+    /* First of its sentence, a word in lower case gets the capital that stood there. */
+    {"(a=n) c", "X y", "01", "N y"},
+    {"(a=n) c", "y X", "10", "y n"},
+    {"(a=\xC3\xA4r) c", "X y", "01", "\xC3\x84r y"},
+    {"(a=iN) c", "X y", "01", "iN y"},
     /* Breaks are the line feeds. */
     {"a|c", "x\ny", "01", "x<br>y"},
     {"<b>a|c</b>", "x\ny", "01", "<b>x<br>y</b>"},
@@ -200,6 +237,33 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
 }
 END_TEST
 
+/* A given translation stands only where the alignment says so. */
+START_TEST(terms_are_not_put_where_links_are_guessed)
+{
+    static const char target[] = "x y z";
+    struct mt_word_link item = {
+        .source = {.begin = 2, .end = 3}, .target = {.begin = 2, .end = 3}, .score = 1};
+    const struct mt_word_links links = {.items = &item, .n = 1, .capacity = 1};
+    mark("a (c=C) d");
+    const struct mt_range from = {0, marked.text.length}, to = {0, sizeof target - 1};
+    struct mt_placement_input input = {.marked = &marked,
+                                       .target = target,
+                                       .target_length = sizeof target - 1,
+                                       .links = &links,
+                                       .source_sentences = &from,
+                                       .target_sentences = &to,
+                                       .n_sentences = 1};
+    for (int guessed = 0; guessed < 2; guessed++) {
+        struct mt_placement placement = {0};
+        input.is_guessed = guessed;
+        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
+        ck_assert_int_eq(placement.places[0].is_lost, guessed);
+        mt_placement_finish(&placement);
+    }
+    mt_marked_finish(&marked);
+}
+END_TEST
+
 START_TEST(another_translation_takes_the_links_of_shared_words)
 {
     static const char first[] = "das alte Haus", other[] = "ein altes schwarzes Haus";
@@ -248,6 +312,7 @@ int main(void)
     TCase *tcase = tcase_create("placement");
     tcase_add_loop_test(tcase, marks_go_with_their_words, 0, sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, every_mark_is_written_once_whatever_the_links);
+    tcase_add_test(tcase, terms_are_not_put_where_links_are_guessed);
     tcase_add_test(tcase, another_translation_takes_the_links_of_shared_words);
     tcase_add_test(tcase, without_an_alignment_words_keep_their_order);
     suite_add_tcase(suite, tcase);

@@ -1,4 +1,5 @@
 #include "server/protect.h"
+#include "server/terms.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -116,11 +117,47 @@ START_TEST(texts_are_marked_and_cut_where_marks_are_many)
         memcpy(text + 4 * i, "{x} ", 5);
     mt_stand_ins_init(&stand_ins, text, 4 * N);
     mt_marked_init(&marked);
-    size_t end = mt_protect_append(&marked, &stand_ins, text, 4 * N, 0);
+    struct mt_protect_scan scan;
+    mt_protect_scan_begin(&scan, text, 4 * N, true, NULL, false);
+    size_t end = mt_protect_append(&marked, &stand_ins, &scan, 0, strlen(text));
     ck_assert_uint_eq(marked.n, MT_MAX_MARKS);
     ck_assert_uint_eq(end, 4 * MT_MAX_MARKS - 1);
     ck_assert(!mt_marked_has_words(&marked));
     mt_marked_finish(&marked);
+}
+END_TEST
+
+static void check_order(const char *text, struct mt_terms *terms, const char *expected)
+{
+    struct mt_protect_scan scan;
+    struct mt_text found = {0};
+    mt_protect_scan_begin(&scan, text, strlen(text), true, terms, false);
+    mt_text_append(&found, "", 0);
+    for (size_t from = 0; from < strlen(text);) {
+        struct mt_protected next = mt_protect_scan_next(&scan, from);
+        if (next.kind != MT_PROTECTED_NOTHING)
+            mt_text_appendf(&found, "%d[%.*s]", (int)next.kind, (int)(next.end - next.begin),
+                            text + next.begin);
+        from = next.end;
+    }
+    ck_assert_str_eq(found.bytes, expected);
+    mt_text_finish(&found);
+}
+
+START_TEST(terms_and_placeholders_come_in_order)
+{
+    struct mt_terms *terms;
+    struct mt_error err;
+    ck_assert_int_eq(mt_terms_create(&terms, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "foo", NULL, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "a {n} b", NULL, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "tom@example.com now", NULL, &err), MT_OK);
+    check_order("foo {x} foo {y}", terms, "3[foo]1[{x}]3[foo]1[{y}]");
+    check_order("a {n} b {x}", terms, "3[a {n} b]1[{x}]");
+    check_order("tom@example.com later", terms, "1[tom@example.com]");
+    check_order("tom@example.com now", terms, "3[tom@example.com now]");
+    check_order("see http://foo/ foo", terms, "1[http://foo/]3[foo]");
+    mt_terms_destroy(terms);
 }
 END_TEST
 
@@ -134,6 +171,7 @@ int main(void)
     tcase_add_test(tcase, a_text_that_is_one_placeholder_is_known);
     tcase_add_test(tcase, stand_ins_are_not_in_the_text);
     tcase_add_test(tcase, texts_are_marked_and_cut_where_marks_are_many);
+    tcase_add_test(tcase, terms_and_placeholders_come_in_order);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -240,6 +240,31 @@ START_TEST(loses_nothing_in_random_traffic)
 }
 END_TEST
 
+START_TEST(a_client_has_its_share_of_the_places)
+{
+    struct mt_job *large = make_job(7, 30, 1), *more = make_job(7, 8, 1), *last = make_job(7, 3, 1);
+    struct mt_job *other = make_job(8, 10, 1), *nobody = make_job(0, 30, 1);
+    struct mt_error err;
+    large->max_client_sentences = more->max_client_sentences = last->max_client_sentences = 10;
+    other->max_client_sentences = nobody->max_client_sentences = 10;
+    /* One that has nothing waiting may put what it has. */
+    ck_assert_int_eq(mt_queue_put(queue, large, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, last, &err), MT_THROTTLED);
+    ck_assert_str_eq(err.message, "this client has 30 sentences waiting, and 3 more would be over "
+                                  "its share of 10");
+    ck_assert_int_eq(mt_queue_put(queue, other, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, nobody, NULL), MT_OK);
+    mt_queue_remove(queue, other);
+    mt_queue_remove(queue, nobody);
+    while (large->n_taken < 28)
+        ck_assert_ptr_eq(take(), large);
+    ck_assert_int_eq(mt_queue_put(queue, more, NULL), MT_OK); /* 2 and 8 */
+    ck_assert_int_eq(mt_queue_put(queue, last, NULL), MT_THROTTLED);
+    mt_queue_remove(queue, more);
+    ck_assert_int_eq(mt_queue_put(queue, last, NULL), MT_OK);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *suite = suite_create("queue");
@@ -256,6 +281,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, finds_what_has_expired);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);
+    tcase_add_test(tcase, a_client_has_its_share_of_the_places);
     suite_add_tcase(suite, tcase);
     return suite;
 }

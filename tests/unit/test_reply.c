@@ -27,7 +27,7 @@ static const struct {
 } codes[] = {
     {MT_INVALID, 400}, {MT_FORMAT, 400},  {MT_UNSUPPORTED, 400}, {MT_NOT_FOUND, 404},
     {MT_LIMIT, 413},   {MT_IO, 500},      {MT_BUSY, 503},        {MT_CANCELLED, 503},
-    {MT_MEMORY, 503},  {MT_TIMEOUT, 504},
+    {MT_MEMORY, 503},  {MT_TIMEOUT, 504}, {MT_FORBIDDEN, 403},   {MT_THROTTLED, 429},
 };
 
 START_TEST(each_status_has_its_code)
@@ -39,7 +39,20 @@ START_TEST(each_status_has_its_code)
     ck_assert_uint_eq(reply.code, codes[_i].code);
     ck_assert_str_eq(reply.body.bytes, "{\"error\":\"why\"}");
     bool has_retry = reply.n_headers == 1 && strcmp(reply.headers[0].name, "Retry-After") == 0;
-    ck_assert(has_retry == (codes[_i].code == 503));
+    ck_assert(has_retry == (codes[_i].code == 503 || codes[_i].code == 429));
+    mt_reply_finish(&reply);
+}
+END_TEST
+
+START_TEST(a_time_to_retry_that_is_known_stays)
+{
+    struct mt_reply reply = {0};
+    struct mt_error err;
+    mt_fail(&err, MT_THROTTLED, "why");
+    mt_reply_header(&reply, "Retry-After", "17");
+    mt_reply_failure(&reply, &err);
+    ck_assert_uint_eq(reply.n_headers, 1);
+    ck_assert_str_eq(reply.headers[0].value, "17");
     mt_reply_finish(&reply);
 }
 END_TEST
@@ -152,6 +165,7 @@ int main(void)
     TCase *tcase = tcase_create("reply");
     tcase_add_test(tcase, errors_are_json_whatever_they_say);
     tcase_add_loop_test(tcase, each_status_has_its_code, 0, sizeof codes / sizeof codes[0]);
+    tcase_add_test(tcase, a_time_to_retry_that_is_known_stays);
     tcase_add_test(tcase, headers_beyond_the_limit_are_left_out);
     tcase_add_loop_test(tcase, accept_encoding_is_understood, 0,
                         sizeof accepts / sizeof accepts[0]);

@@ -352,11 +352,38 @@ START_TEST(finish_takes_zeroed_settings)
 }
 END_TEST
 
+START_TEST(what_cannot_change_is_kept_and_named)
+{
+    struct mt_settings fresh;
+    struct mt_text differing = {0};
+    ck_assert_int_eq(mt_settings_init(&fresh, &err), MT_OK);
+    ck_assert_int_eq(mt_settings_keep_fixed(&fresh, &settings, &differing, &err), MT_OK);
+    ck_assert_uint_eq(differing.length, 0);
+
+    ck_assert_int_eq(mt_settings_set(&fresh, "host", "0.0.0.0", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&fresh, "port", "6000", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&fresh, "log_json", "true", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&fresh, "log_level", "debug", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&fresh, "max_text_chars", "5", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_keep_fixed(&fresh, &settings, &differing, &err), MT_OK);
+    ck_assert_str_eq(differing.bytes, "host, port, log_json");
+    ck_assert_str_eq(fresh.host, "127.0.0.1");
+    ck_assert_ptr_ne(fresh.host, settings.host);
+    ck_assert_int_eq(fresh.port, 5000);
+    ck_assert(!fresh.log_json);
+    ck_assert_str_eq(fresh.log_level, "debug");
+    ck_assert_int_eq(fresh.max_text_chars, 5);
+    mt_text_finish(&differing);
+    mt_settings_finish(&fresh);
+}
+END_TEST
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static void add_tests(TCase *tcase)
 {
     tcase_add_test(tcase, defaults_are_those_that_users_are_told);
+    tcase_add_test(tcase, what_cannot_change_is_kept_and_named);
     tcase_add_test(tcase, the_committed_example_is_what_the_table_prints);
     tcase_add_test(tcase, the_example_loads_unchanged_and_changes_nothing);
     tcase_add_test(tcase, the_effective_settings_load_again_as_they_are);

@@ -122,6 +122,17 @@ export class Visit {
     }
 }
 
+/** Asks again until the check passes: a page follows an action when the browser has time for it. */
+export async function eventually(check) {
+    for (const end = Date.now() + WAIT_MS; ; await new Promise((resolve) => setTimeout(resolve, 20)))
+        try {
+            return await check();
+        } catch (error) {
+            if (Date.now() > end)
+                throw error;
+        }
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe-core finds that keeps people out. The page's policy forbids scripts of others, so it is put in by the debugger. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {describe, it} from "node:test";
-import {Daemon, SLOWNESS, Visit, barriers, launch} from "./page.js";
+import {Daemon, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
 
 const STATION = "Where is the train station?";
 const PHONE = "I would have called you yesterday, but I lost my phone.";
@@ -43,20 +43,20 @@ function assertClose(seen, expected, tolerance) {
 describe("translating", () => {
     visiting("translates what is typed and links the words of both", async (visit, page) => {
         await visit.open();
-        assert.equal(await page.isVisible("#inside"), false);
+        await eventually(async () => assert.equal(await page.isVisible("#inside"), false));
         await page.getByLabel("Text to translate").pressSequentially(STATION, {delay: 5});
         await visit.linked();
-        assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
-        assert.match(await page.textContent("#status"), /Translation: Wo ist der Bahnhof\?/);
+        await eventually(async () => assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?"));
+        await eventually(async () => assert.match(await page.textContent("#status"), /Translation: Wo ist der Bahnhof\?/));
         await visit.targetWord("Bahnhof").hover();
-        assert.match(await page.textContent("#links-note"), /^Bahnhof looked at (train|station) \d+ %/);
+        await eventually(async () => assert.match(await page.textContent("#links-note"), /^Bahnhof looked at (train|station) \d+ %/));
         for (const word of ["train", "station"])
-            assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/);
-        assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/);
-        assert.ok((await page.locator(".thread.active").count()) >= 2);
+            await eventually(async () => assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/));
+        await eventually(async () => assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/));
+        await eventually(async () => assert.ok((await page.locator(".thread.active").count()) >= 2));
         await visit.shot("links");
         await visit.sourceWord("Where").hover();
-        assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/);
+        await eventually(async () => assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/));
     });
 
     visiting("aborts the request before when more is typed", async (visit, page) => {
@@ -76,7 +76,7 @@ describe("translating", () => {
         await visit.linked();
         release();
         assert.deepEqual(failed, ["Thank you."]);
-        assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
+        await eventually(async () => assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?"));
     });
 
     visiting("waits for a pause in typing before it asks", async (visit, page) => {
@@ -96,9 +96,9 @@ describe("translating", () => {
         const [request] = await Promise.all([page.waitForRequest((one) => one.url().endsWith("/attention") && one.postData().includes("target_text")), other.click()]);
         assert.equal(JSON.parse(request.postData()).target_text, text);
         await visit.linked();
-        assert.equal(await page.textContent("#translation"), text);
-        assert.equal(await page.locator(".words").nth(1).textContent(), text);
-        assert.ok((await page.locator(".alternative").allTextContents()).includes(first));
+        await eventually(async () => assert.equal(await page.textContent("#translation"), text));
+        await eventually(async () => assert.equal(await page.locator(".words").nth(1).textContent(), text));
+        await eventually(async () => assert.ok((await page.locator(".alternative").allTextContents()).includes(first)));
     });
 
     visiting("copies the translation", async (visit, page) => {
@@ -106,41 +106,41 @@ describe("translating", () => {
         await visit.open({q: STATION});
         await page.click("#copy");
         await page.waitForFunction(() => document.querySelector("#copy").textContent === "Copied");
-        assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Wo ist der Bahnhof?");
+        await eventually(async () => assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Wo ist der Bahnhof?"));
     });
 
     visiting("opens a deep link and keeps the address up to date", async (visit, page) => {
         await visit.open({q: "Thank you & good luck?", hash: "#view=head&kind=encoder&layer=3&head=2"});
         await visit.linked();
-        assert.equal(await page.inputValue("#source-text"), "Thank you & good luck?");
-        assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true");
-        assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["3", "2"]);
+        await eventually(async () => assert.equal(await page.inputValue("#source-text"), "Thank you & good luck?"));
+        await eventually(async () => assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true"));
+        await eventually(async () => assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["3", "2"]));
         await page.fill("#source-text", STATION);
         await page.waitForFunction((q) => new URLSearchParams(location.search).get("q") === q, STATION);
         const fields = new URL(page.url()).searchParams;
         assert.deepEqual([fields.get("source"), fields.get("target")], ["en", "de"]);
         await page.click("#clear");
         await page.waitForFunction(() => location.search === "");
-        assert.equal(await page.isVisible("#inside"), false);
+        await eventually(async () => assert.equal(await page.isVisible("#inside"), false));
     });
 
     visiting("says when a linked language is not served", async (visit, page) => {
         await visit.open({q: STATION, target: "fr"});
         await visit.linked();
-        assert.match(await page.textContent("#error"), /does not translate from en into fr/);
-        assert.equal(await page.inputValue("#target-lang"), "de");
+        await eventually(async () => assert.match(await page.textContent("#error"), /does not translate from en into fr/));
+        await eventually(async () => assert.equal(await page.inputValue("#target-lang"), "de"));
     });
 
     visiting("shows one sentence of several at a time, and any that is pointed at", async (visit, page) => {
         await visit.open({q: `Thank you. ${STATION} I am tired.`});
         await visit.linked();
-        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3");
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3"));
         await page.click("#sentences [aria-label='Next sentence']");
-        assert.equal(await page.locator(".words").nth(0).textContent(), STATION);
+        await eventually(async () => assert.equal(await page.locator(".words").nth(0).textContent(), STATION));
         await page.locator("#translation .out").first().click();
-        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3");
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 3"));
         await page.locator("#translation .out", {hasText: "Bahnhof"}).hover();
-        assert.ok((await page.locator("#source-marks mark").allTextContents()).some((word) => /train|station/.test(word)));
+        await eventually(async () => assert.ok((await page.locator("#source-marks mark").allTextContents()).some((word) => /train|station/.test(word))));
     });
 
     visiting("translates a long text, and links it when asked", async (visit, page) => {
@@ -148,11 +148,11 @@ describe("translating", () => {
         await page.fill("#source-text", `${STATION} `.repeat(150));
         const button = page.getByRole("button", {name: "Show where the words came from"});
         await button.waitFor();
-        assert.equal((await page.textContent("#translation")).match(/Wo ist der Bahnhof\?/g).length, 150);
+        await eventually(async () => assert.equal((await page.textContent("#translation")).match(/Wo ist der Bahnhof\?/g).length, 150));
         assert.equal(visit.requests.filter((request) => request.url().endsWith("/attention")).length, 0);
         await button.click();
         await visit.linked();
-        assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 150");
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 150"));
     });
 });
 
@@ -163,20 +163,20 @@ describe("looking inside", () => {
         const reply = await daemon.attention({q: PHONE, kinds: ["cross", "encoder", "decoder"]});
         const [sentence] = reply.sentences;
         await page.click("#table summary");
-        assertClose(await tableOf(page), sentence.alignment.matrix, 1e-3);
-        assert.ok((await visit.colours("#map canvas")) > 50);
+        await eventually(async () => assertClose(await tableOf(page), sentence.alignment.matrix, 1e-3));
+        await eventually(async () => assert.ok((await visit.colours("#map canvas")) > 50));
         await visit.shot("map", "#viewer");
         for (const [kind, layer, head] of [["cross", 2, 3], ["encoder", 3, 7], ["decoder", 1, 0]]) {
             await page.check(`#kind [value=${kind}]`);
             await page.selectOption("#layer", String(layer));
             await page.selectOption("#head", String(head));
             await page.waitForFunction((name) => document.querySelector("#table caption")?.textContent === name, `${kind} attention, layer ${layer}, head ${head}`);
-            assertClose(await tableOf(page), sentence[kind][layer][head], 1e-3);
+            await eventually(async () => assertClose(await tableOf(page), sentence[kind][layer][head], 1e-3));
         }
         await page.selectOption("#head", "mean");
         await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption").textContent));
         const heads = sentence.decoder[1];
-        assertClose(await tableOf(page), heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j] / heads.length, 0))), 1e-3);
+        await eventually(async () => assertClose(await tableOf(page), heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j] / heads.length, 0))), 1e-3));
     });
 
     visiting("names a step by what it read and what it wrote", async (visit, page) => {
@@ -185,10 +185,10 @@ describe("looking inside", () => {
         await page.locator("#map .matrix").focus();
         await page.keyboard.press("ArrowDown");
         await page.keyboard.press("ArrowDown");
-        assert.match(await page.textContent("#map-note"), /^Step 1, which read “Wo” and wrote “ist”, gave “Where” \d+ % of its attention\.$/);
+        await eventually(async () => assert.match(await page.textContent("#map-note"), /^Step 1, which read “Wo” and wrote “ist”, gave “Where” \d+ % of its attention\.$/));
         await page.keyboard.press("Enter");
         await page.waitForSelector(".bars");
-        assert.match(await page.textContent("#step h3"), /Step 1: having read “Wo”, it wrote ist/);
+        await eventually(async () => assert.match(await page.textContent("#step h3"), /Step 1: having read “Wo”, it wrote ist/));
     });
 
     visiting("shows all heads, and opens the one that is clicked", async (visit, page) => {
@@ -196,17 +196,17 @@ describe("looking inside", () => {
         await visit.linked();
         await page.click("#tab-grid");
         await page.waitForFunction(() => document.querySelectorAll(".thumb.ready").length === 24);
-        assert.ok((await visit.colours(".thumb canvas")) > 10);
+        await eventually(async () => assert.ok((await visit.colours(".thumb canvas")) > 10));
         await visit.shot("grid", "#viewer");
         await page.check("#kind [value=encoder]");
         await page.waitForFunction(() => document.querySelectorAll(".thumb.ready").length === 32);
         await page.locator(".thumb").first().focus();
         for (const key of ["ArrowDown", "ArrowRight", "ArrowRight"])
             await page.keyboard.press(key);
-        assert.match(await page.textContent("#grid-note"), /^Layer 1, head 2: a row's largest weight is \d+ % on average/);
+        await eventually(async () => assert.match(await page.textContent("#grid-note"), /^Layer 1, head 2: a row's largest weight is \d+ % on average/));
         await page.keyboard.press("Enter");
-        assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true");
-        assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["1", "2"]);
+        await eventually(async () => assert.equal(await page.getAttribute("#tab-head", "aria-selected"), "true"));
+        await eventually(async () => assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["1", "2"]));
         assert.match(page.url(), /#view=head&kind=encoder&layer=1&head=2$/);
     });
 
@@ -214,20 +214,20 @@ describe("looking inside", () => {
         await visit.open({q: PHONE, hash: "#view=head&kind=cross&layer=2&head=3"});
         await visit.linked();
         await page.waitForSelector(".tokens .token");
-        assert.ok((await visit.colours("#lines canvas")) > 20);
+        await eventually(async () => assert.ok((await visit.colours("#lines canvas")) > 20));
         const {next_tokens: steps, output_tokens: outputs} = (await daemon.attention({q: PHONE, next_tokens: N_CANDIDATES})).sentences[0];
         const step = outputs.findIndex(({piece}) => piece === "▁Telefon");
         const token = page.locator(".tokens.left .token").nth(step);
         await token.hover();
-        assert.match(await page.textContent("#lines-note"), /^in → Telefon: step \d+, looked most at phone, \d+ %\.$/);
+        await eventually(async () => assert.match(await page.textContent("#lines-note"), /^in → Telefon: step \d+, looked most at phone, \d+ %\.$/));
         await visit.shot("head", "#viewer");
         await token.click();
         await page.waitForSelector(".bars .written");
         const names = await page.locator(".bars .name").allTextContents();
         assert.deepEqual(names, steps[step].top.map(({piece}) => piece.replaceAll("▁", " ").trim() || "␣"));
         const first = Math.round(Math.exp(steps[step].top[0].logprob) * 100);
-        assert.equal(await page.locator(".bars .value").first().textContent(), `${first} %`);
-        assert.ok((await page.textContent("#step .hint")).includes(`Entropy ${(steps[step].entropy / Math.LN2).toFixed(2)} bits`));
+        await eventually(async () => assert.equal(await page.locator(".bars .value").first().textContent(), `${first} %`));
+        await eventually(async () => assert.ok((await page.textContent("#step .hint")).includes(`Entropy ${(steps[step].entropy / Math.LN2).toFixed(2)} bits`)));
         await visit.shot("next-tokens", "[aria-labelledby=steps-title]");
         await visit.targetWord("gestern").click();
         await page.waitForFunction(() => /wrote gestern$/.test(document.querySelector("#step h3").textContent));
@@ -237,8 +237,8 @@ describe("looking inside", () => {
         await visit.open({q: STATION, hash: "#view=positions"});
         await visit.linked();
         await page.waitForFunction(() => /concatenated/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
-        assert.match(await page.textContent("#layout label:has(:checked)"), /\(this model\)/);
-        assert.ok((await visit.colours(".positions canvas")) > 50);
+        await eventually(async () => assert.match(await page.textContent("#layout label:has(:checked)"), /\(this model\)/));
+        await eventually(async () => assert.ok((await visit.colours(".positions canvas")) > 50));
         await visit.shot("positions", "#viewer");
         await page.check("#layout [value=interleaved]");
         await page.waitForFunction(() => /interleaved: 64 positions downwards, 256/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
@@ -392,16 +392,16 @@ describe("faults", () => {
         try {
             await visit.open({q: "This sentence is longer than forty characters, so it is refused."});
             await page.waitForSelector("#error:not([hidden])");
-            assert.match(await page.textContent("#error"), /exceeds text limit \(40\)/);
+            await eventually(async () => assert.match(await page.textContent("#error"), /exceeds text limit \(40\)/));
             await page.fill("#source-text", STATION);
             await visit.linked();
-            assert.equal(await page.isVisible("#error"), false);
+            await eventually(async () => assert.equal(await page.isVisible("#error"), false));
             await small.stop("SIGKILL");
             await page.fill("#source-text", "Are you there?");
             await page.waitForSelector("#error:not([hidden])");
-            assert.match(await page.textContent("#error"), /The server does not answer\. Your text is still here\./);
-            assert.equal(await page.inputValue("#source-text"), "Are you there?");
-            assert.ok(await page.getByRole("button", {name: "Try again"}).isVisible());
+            await eventually(async () => assert.match(await page.textContent("#error"), /The server does not answer\. Your text is still here\./));
+            await eventually(async () => assert.equal(await page.inputValue("#source-text"), "Are you there?"));
+            await eventually(async () => assert.ok(await page.getByRole("button", {name: "Try again"}).isVisible()));
             await visit.shot("error", ".translate");
         } finally {
             await small.stop("SIGKILL");
@@ -414,7 +414,7 @@ describe("faults", () => {
         await visit.open({q: STATION});
         await visit.linked();
         assert.equal(n, 2);
-        assert.equal(await page.isVisible("#error"), false);
+        await eventually(async () => assert.equal(await page.isVisible("#error"), false));
     }, {allowing: /503/});
 });
 
@@ -422,18 +422,18 @@ describe("for everyone", () => {
     for (const colorScheme of ["light", "dark"])
         visiting(`has no barriers that axe-core knows, in ${colorScheme}`, async (visit, page) => {
             await visit.open();
-            assert.deepEqual(await barriers(page), [], "empty");
+            await eventually(async () => assert.deepEqual(await barriers(page), [], "empty"));
             await page.fill("#source-text", `${PHONE} Thank you.`);
             await visit.linked();
             await visit.targetWord("gestern").click();
             await page.waitForSelector(".bars");
             await page.click("#table summary");
-            assert.deepEqual(await barriers(page), [], "map");
+            await eventually(async () => assert.deepEqual(await barriers(page), [], "map"));
             await visit.shot(`page-${colorScheme}`);
             for (const [view, ready] of [["grid", ".thumb.ready"], ["head", ".token"], ["positions", "#positions-note:not(:empty)"]]) {
                 await page.click(`#tab-${view}`);
                 await page.waitForSelector(ready);
-                assert.deepEqual(await barriers(page), [], view);
+                await eventually(async () => assert.deepEqual(await barriers(page), [], view));
             }
         }, {options: {colorScheme}});
 
@@ -446,7 +446,7 @@ describe("for everyone", () => {
         await becomes("dark");
         await page.click("#theme");
         await becomes("light");
-        assert.equal(await page.textContent("#theme"), "Theme: light");
+        await eventually(async () => assert.equal(await page.textContent("#theme"), "Theme: light"));
         await page.reload();
         await becomes("light");
     });
@@ -456,37 +456,37 @@ describe("for everyone", () => {
         await visit.linked();
         await page.focus("#theme");
         await page.keyboard.press("Shift+Tab");
-        assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+        await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.className), "skip"));
         await page.keyboard.press("Enter");
         await page.waitForFunction(() => document.activeElement.id === "source-text" || location.hash === "#source-text");
         await page.locator(".words .word").first().focus();
         await page.keyboard.press("ArrowDown");
-        assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Wo: from Where \d+ %/);
+        await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Wo: from Where \d+ %/));
         await page.keyboard.press("End");
-        assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Bahnhof: from (train|station) \d+ %/);
+        await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Bahnhof: from (train|station) \d+ %/));
         await page.keyboard.press("Enter");
         await page.waitForSelector(".bars");
         await page.locator("#tab-map").focus();
         await page.keyboard.press("ArrowRight");
         await page.keyboard.press("Enter");
         await page.waitForSelector(".thumb.ready");
-        assert.equal(await page.locator("[role=tab][tabindex='0']").count(), 1);
+        await eventually(async () => assert.equal(await page.locator("[role=tab][tabindex='0']").count(), 1));
     });
 
     visiting("fits a phone", async (visit, page) => {
         const width = () => page.evaluate(() => document.documentElement.scrollWidth);
         await visit.open();
-        assert.equal(await width(), 360);
+        await eventually(async () => assert.equal(await width(), 360));
         await page.fill("#source-text", `${PHONE} Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz.`);
         await visit.linked();
         await visit.targetWord("gestern").tap();
         await page.waitForSelector(".bars");
-        assert.match(await page.textContent("#links-note"), /^gestern looked at yesterday/);
+        await eventually(async () => assert.match(await page.textContent("#links-note"), /^gestern looked at yesterday/));
         await visit.shot("phone");
         for (const view of ["grid", "head", "positions", "map"]) {
             await page.tap(`#tab-${view}`);
             await page.waitForSelector(`#view-${view}:not([hidden]):not([aria-busy])`);
-            assert.equal(await width(), 360, view);
+            await eventually(async () => assert.equal(await width(), 360, view));
         }
     }, {options: {viewport: {width: 360, height: 740}, deviceScaleFactor: 2, isMobile: true, hasTouch: true}});
 });

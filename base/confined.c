@@ -1,0 +1,194 @@
+#include "base/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Sanitizers reserve terabytes of address space, and look at the process by other system calls. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define IS_SANITIZED true
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
+/* What the two processes share. */
+struct outcome {
+    bool is_done;
+    enum mt_status status;
+    struct mt_error err;
+};
+
+static size_t address_space_bytes(void)
+{
+    unsigned long n_pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu", &n_pages) != 1)
+        n_pages = 0;
+    fclose(file);
+    return n_pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(int resource, rlim_t most)
+{
+    const struct rlimit limits = {.rlim_cur = most, .rlim_max = most};
+    (void)!setrlimit((__rlimit_resource_t)resource, &limits);
+}
+
+/* Everything else ends the process. */
+static void forbid_system_calls(void)
+{
+    static const int allowed[] = {
+        SCMP_SYS(brk),          SCMP_SYS(mmap),        SCMP_SYS(mremap),
+        SCMP_SYS(munmap),       SCMP_SYS(madvise),     SCMP_SYS(mprotect),
+        SCMP_SYS(write),        SCMP_SYS(futex),       SCMP_SYS(exit),
+        SCMP_SYS(exit_group),   SCMP_SYS(getrandom),   SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime),
+        SCMP_SYS(sysinfo), /* qsort's */
+    };
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    bool is_complete = filter != NULL;
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed && is_complete; i++)
+        is_complete = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
+    if (is_complete)
+        (void)!seccomp_load(filter);
+    seccomp_release(filter);
+}
+
+static void confine(const struct mt_confined *confined, size_t address_space)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, confined->max_seconds);
+    if (IS_SANITIZED)
+        return;
+    limit(RLIMIT_NOFILE, 0);
+    if (address_space)
+        limit(RLIMIT_AS, address_space + confined->max_memory_bytes);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    forbid_system_calls();
+}
+
+/* In the new process. Signal handlers of the old one are none of its business. */
+static void run_work(const struct mt_confined *confined, size_t address_space, int fd,
+                     struct outcome *outcome)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGBUS, SIGSEGV};
+    sigset_t none;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    confine(confined, address_space);
+    outcome->status = confined->work(confined->context, fd, &outcome->err);
+    outcome->is_done = true;
+    _exit(0);
+}
+
+static enum mt_status judge(const struct mt_confined *confined, int wait_status,
+                            const struct outcome *outcome, struct mt_error *err)
+{
+    if (outcome->is_done) {
+        if (outcome->status && err)
+            *err = outcome->err;
+        return outcome->status;
+    }
+    int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    if (number == SIGXCPU || number == SIGKILL)
+        return mt_fail(err, MT_LIMIT, "%s: reading it took more than %u seconds", confined->what,
+                       confined->max_seconds);
+    return mt_fail(err, MT_FORMAT, "%s: the process that read it ended with signal %d (%s)",
+                   confined->what, number, number ? strsignal(number) : "no signal");
+}
+
+static enum mt_status wait_for(pid_t pid, const struct mt_confined *confined,
+                               const struct outcome *outcome, struct mt_error *err)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            break; /* whoever ignores SIGCHLD gets no status; the outcome still tells */
+    return judge(confined, status, outcome, err);
+}
+
+static enum mt_status map_result(int fd, const char *what, struct mt_mapping *out,
+                                 struct mt_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+        return mt_fail(err, MT_IO, "%s: cannot seal the result: %s", what, strerror(errno));
+    *out = (struct mt_mapping){.length = (size_t)st.st_size};
+    if (out->length == 0)
+        return MT_OK;
+    void *bytes = mmap(NULL, out->length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return mt_fail(err, MT_IO, "%s: cannot map the result: %s", what, strerror(errno));
+    out->bytes = bytes;
+    return MT_OK;
+}
+
+static enum mt_status run(const struct mt_confined *confined, struct outcome *outcome, int fd,
+                          struct mt_error *err)
+{
+    size_t address_space = address_space_bytes();
+    pid_t pid = fork();
+    if (pid < 0)
+        return mt_fail(err, MT_IO, "%s: no process to read it in: %s", confined->what,
+                       strerror(errno));
+    if (pid == 0)
+        run_work(confined, address_space, fd, outcome);
+    return wait_for(pid, confined, outcome, err);
+}
+
+enum mt_status mt_confined_run(const struct mt_confined *confined, struct mt_mapping *out,
+                               struct mt_error *err)
+{
+    struct outcome *outcome =
+        mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED)
+        return mt_fail_memory(err, sizeof *outcome, confined->what);
+    enum mt_status status = MT_OK;
+    int fd = memfd_create("result", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        status = mt_fail(err, MT_IO, "%s: no memory for the result: %s", confined->what,
+                         strerror(errno));
+    if (!status)
+        status = run(confined, outcome, fd, err);
+    if (!status)
+        status = map_result(fd, confined->what, out, err);
+    if (fd >= 0)
+        close(fd);
+    munmap(outcome, sizeof *outcome);
+    return status;
+}
+
+enum mt_status mt_confined_write(int fd, const void *bytes, size_t length, struct mt_error *err)
+{
+    for (size_t at = 0; at < length;) {
+        ssize_t n = write(fd, (const char *)bytes + at, length - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return mt_fail(err, MT_IO, "cannot write %zu bytes of the result: %s", length - at,
+                           strerror(errno));
+        at += (size_t)n;
+    }
+    return MT_OK;
+}

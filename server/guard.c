@@ -1,0 +1,120 @@
+#include "server/guard.h"
+
+#include "base/json.h"
+#include "base/size.h"
+#include "server/metrics.h"
+#include "server/passage.h"
+#include "server/translation.h"
+
+/* Target ids, or source tokens: what the vocabulary does not know has one id for all of it, and is
+ * no repetition. */
+struct sequence {
+    const int32_t *ids;
+    const struct mt_token *tokens; /* where there are no ids */
+    size_t n;
+};
+
+static bool is_same(const struct sequence *sequence, size_t i, size_t j)
+{
+    if (sequence->ids)
+        return sequence->ids[i] == sequence->ids[j];
+    return sequence->tokens[i].id == sequence->tokens[j].id && !sequence->tokens[i].unknown;
+}
+
+static size_t count_repeats(const struct sequence *sequence)
+{
+    size_t most = 1;
+    for (size_t period = 1; period <= MT_GUARD_MAX_PERIOD && period * 2 <= sequence->n; period++) {
+        size_t n_same = 0;
+        for (size_t i = period; i < sequence->n; i++) {
+            n_same = is_same(sequence, i, i - period) ? n_same + 1 : 0;
+            most = mt_size_max(most, n_same / period + 1);
+        }
+    }
+    return most;
+}
+
+size_t mt_guard_count_repeats(const int32_t *ids, size_t n)
+{
+    return count_repeats(&(struct sequence){.ids = ids, .n = n});
+}
+
+static bool is_much_longer(size_t a, size_t b, double ratio)
+{
+    return ratio > 0 && (double)a > ratio * (double)b + MT_GUARD_SLACK;
+}
+
+unsigned mt_guard_check(const struct mt_translation *translation, size_t sentence,
+                        const struct mt_guard_options *options)
+{
+    struct mt_translation_part part = mt_translation_part(translation, sentence);
+    unsigned warnings = part.was_cut ? 1u << MT_WARNING_CUT : 0;
+    if (mt_sentence_n_hypotheses(part.sentence) == 0)
+        return warnings;
+    struct mt_hypothesis best = mt_sentence_hypothesis(part.sentence, 0);
+    size_t n_source = part.source_tokens->n;
+    const struct sequence source = {.tokens = part.source_tokens->tokens, .n = n_source};
+    /* A model may be told to end with eos at its limit: then eos says nothing. */
+    if (!best.has_eos || best.n_ids >= mt_sentence_max_target(part.sentence))
+        warnings |= 1u << MT_WARNING_TRUNCATED;
+    if (is_much_longer(best.n_ids, n_source, options->max_length_ratio) ||
+        is_much_longer(n_source, best.n_ids, options->max_length_ratio))
+        warnings |= 1u << MT_WARNING_LENGTH;
+    size_t n_repeats = options->max_repeats ? mt_guard_count_repeats(best.ids, best.n_ids) : 0;
+    if (n_repeats > options->max_repeats && n_repeats > count_repeats(&source))
+        warnings |= 1u << MT_WARNING_REPETITION;
+    return warnings;
+}
+
+const char *mt_warning_name(enum mt_warning warning)
+{
+    static const char *const names[MT_N_WARNINGS] = {
+        [MT_WARNING_REPETITION] = "repetition",
+        [MT_WARNING_LENGTH] = "length",
+        [MT_WARNING_TRUNCATED] = "truncated",
+        [MT_WARNING_CUT] = "cut",
+    };
+    return names[warning];
+}
+
+static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence,
+                      enum mt_warning kind)
+{
+    struct mt_json_writer *writer = warnings->writer;
+    if (!warnings->has_any) {
+        mt_json_key(writer, "warnings");
+        mt_json_begin_array(writer);
+    }
+    warnings->has_any = true;
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "kind");
+    mt_json_string_z(writer, mt_warning_name(kind));
+    mt_json_key(writer, "sentence");
+    mt_json_integer(writer, (int64_t)sentence);
+    mt_json_key(writer, "text");
+    mt_json_integer(writer, (int64_t)text);
+    mt_json_end_object(writer);
+    mt_metrics_warn(warnings->metrics, kind);
+}
+
+void mt_warnings_add(struct mt_warnings *warnings, size_t text, const struct mt_passage *passage)
+{
+    size_t n_translations = mt_passage_n_translations(passage), n_before = 0;
+    for (size_t i = 0; i < n_translations; i++) {
+        const struct mt_translation *translation = mt_passage_translation(passage, i);
+        size_t n = mt_translation_n_sentences(translation);
+        for (size_t k = 0; k < n; k++) {
+            unsigned found = mt_guard_check(translation, k, &warnings->options);
+            for (unsigned kind = 0; kind < MT_N_WARNINGS; kind++)
+                if (found & 1u << kind)
+                    write_one(warnings, text, n_before + k, (enum mt_warning)kind);
+        }
+        n_before += n;
+    }
+}
+
+void mt_warnings_end(struct mt_warnings *warnings)
+{
+    if (warnings->has_any)
+        mt_json_end_array(warnings->writer);
+}

@@ -1,0 +1,72 @@
+/*
+ * Whether a translation looks like rubbish: signs that cost nothing to look at. What is suspected
+ * is flagged, never changed.
+ *
+ *   repetition  the same tokens over and over, more often than in the source: "was er tat, was er
+ *               tat, was er tat"
+ *   length      far longer than the source, or far shorter
+ *   truncated   the limit of its length ended it, not the model
+ *   cut         the sentence was too long for the model and was translated in pieces
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_GUARD_H
+#define MT_SERVER_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_json_writer;
+struct mt_metrics;
+struct mt_passage;
+struct mt_translation;
+
+enum mt_warning {
+    MT_WARNING_REPETITION,
+    MT_WARNING_LENGTH,
+    MT_WARNING_TRUNCATED,
+    MT_WARNING_CUT,
+    MT_N_WARNINGS
+};
+
+struct mt_guard_options {
+    size_t max_repeats;      /* times that tokens may come in a row; 0: any */
+    double max_length_ratio; /* of the two lengths in tokens, both ways; 0: any */
+};
+
+/* Tokens that any length is allowed beside the ratio: short texts vary more. */
+#define MT_GUARD_SLACK 10
+
+/* Longest group of tokens that is looked for. */
+#define MT_GUARD_MAX_PERIOD 64
+
+/* How often the most repeated group of ids[0, n) comes in a row: 1 where none does. */
+size_t mt_guard_count_repeats(const int32_t *ids, size_t n);
+
+/* The warnings (1 << enum mt_warning, or'ed) about the best hypothesis of a sentence that has
+ * ended. */
+unsigned mt_guard_check(const struct mt_translation *translation, size_t sentence,
+                        const struct mt_guard_options *options);
+
+const char *mt_warning_name(enum mt_warning warning);
+
+/*
+ * What a reply says about it, and counting it:
+ *
+ *   "warnings": [{"kind": "repetition", "sentence": 2, "text": 0}]
+ *
+ * Texts and sentences count from 0. The member is there only where there is something to say, and
+ * then unasked: who needs it most does not know of it, and clients pass over keys that they do not
+ * know. Add text by text, then end.
+ */
+struct mt_warnings {
+    struct mt_json_writer *writer;
+    struct mt_metrics *metrics;
+    struct mt_guard_options options;
+    bool has_any; /* false */
+};
+void mt_warnings_add(struct mt_warnings *warnings, size_t text, const struct mt_passage *passage);
+void mt_warnings_end(struct mt_warnings *warnings);
+
+#endif

@@ -1,0 +1,129 @@
+#include "server/memory_plan.h"
+
+#include "base/size.h"
+#include "config/settings.h"
+#include "model/model.h"
+#include "model/sentence.h"
+#include "server/engine.h"
+#include "server/http.h"
+
+#include <stdlib.h>
+
+/* A body's buffer grows by doubling; later its place is taken by its texts, and by the reply. */
+#define COPIES_OF_A_BODY 3
+/* What parsing makes of a body meanwhile, for the one request that is being parsed: 27 to 40 times
+ * its bytes with cJSON, measured. */
+#define PARSED_FACTOR 40
+/* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
+#define PROGRAM_BYTES (UINT64_C(64) << 20)
+
+#define MIB (UINT64_C(1) << 20)
+
+static const char *const names[MT_N_MEMORY_PARTS] = {
+    [MT_MEMORY_WEIGHTS] = "weights", [MT_MEMORY_CACHES] = "caches and activations",
+    [MT_MEMORY_QUEUE] = "queue",     [MT_MEMORY_CONNECTIONS] = "connections",
+    [MT_MEMORY_BODIES] = "bodies",   [MT_MEMORY_TRACES] = "attention traces",
+    [MT_MEMORY_FILES] = "files",     [MT_MEMORY_PROGRAM] = "program",
+};
+
+/* Saturates: what does not fit in 64 bits fits in no machine. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The sentence that takes most memory, made and measured. */
+static enum mt_status measure_sentence(const struct mt_settings *settings,
+                                       const struct mt_model *model, uint64_t *out,
+                                       struct mt_error *err)
+{
+    const struct mt_hparams *h = mt_model_hparams(model);
+    const struct mt_sentence_options options = {
+        .beam_size = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS),
+        .num_hypotheses = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS),
+        .max_decoding_length = h->max_positions - 1,
+        .return_logprobs = true,
+    };
+    int32_t *ids = calloc(h->max_positions, sizeof *ids);
+    struct mt_sentence *sentence = NULL;
+    if (ids == NULL)
+        return mt_fail_memory(err, h->max_positions * sizeof *ids, "a sentence");
+    enum mt_status status =
+        mt_sentence_create(model, ids, h->max_positions, &options, &sentence, err);
+    if (status == MT_OK)
+        *out = mt_sentence_bytes(sentence);
+    mt_sentence_destroy(sentence);
+    free(ids);
+    return status;
+}
+
+enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const struct mt_model *model,
+                                   const struct mt_engine *engine, struct mt_memory_plan *out,
+                                   struct mt_error *err)
+{
+    uint64_t sentence_bytes = 0, twice = MT_GENERATIONS_AT_ONCE;
+    uint64_t n_connections = (uint64_t)settings->max_connections;
+    uint64_t body_bytes = (uint64_t)settings->max_body_bytes;
+    enum mt_status status = measure_sentence(settings, model, &sentence_bytes, err);
+    if (status != MT_OK)
+        return status;
+    uint64_t queue_bytes = times((uint64_t)settings->max_queued_sentences, sentence_bytes);
+    uint64_t n_values =
+        times(MT_ATTENTION_REQUESTS_AT_ONCE, (uint64_t)settings->max_attention_values);
+    struct mt_memory_plan plan = {
+        .bytes =
+            {
+                [MT_MEMORY_WEIGHTS] = times(twice, mt_model_private_bytes(model)),
+                [MT_MEMORY_CACHES] = times(twice, mt_engine_reserved_bytes(engine)),
+                [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
+                [MT_MEMORY_CONNECTIONS] =
+                    times(n_connections + MT_SURPLUS_CONNECTIONS, MT_CONNECTION_BYTES),
+                [MT_MEMORY_BODIES] =
+                    times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR, body_bytes),
+                [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
+                [MT_MEMORY_FILES] =
+                    settings->files_translation ? (uint64_t)settings->max_files_bytes : 0,
+                [MT_MEMORY_PROGRAM] = PROGRAM_BYTES,
+            },
+        .mapped_bytes = mt_model_mapped_bytes(model),
+    };
+    for (size_t i = 0; i < MT_N_MEMORY_PARTS; i++)
+        plan.total = plus(plan.total, plan.bytes[i]);
+    *out = plan;
+    return MT_OK;
+}
+
+static unsigned long long mib(uint64_t bytes)
+{
+    return (unsigned long long)(bytes / MIB + (bytes % MIB != 0));
+}
+
+void mt_memory_plan_describe(const struct mt_memory_plan *plan, struct mt_text *out)
+{
+    mt_text_appendf(out, "%llu MiB (", mib(plan->total));
+    for (size_t i = 0; i < MT_N_MEMORY_PARTS; i++)
+        mt_text_appendf(out, "%s%s %llu", i > 0 ? ", " : "", names[i], mib(plan->bytes[i]));
+    mt_text_append_string(out, ")");
+}
+
+enum mt_status mt_memory_plan_check(const struct mt_memory_plan *plan, uint64_t limit_bytes,
+                                    struct mt_error *err)
+{
+    struct mt_text sum = {0};
+    if (limit_bytes == 0 || plan->total <= limit_bytes)
+        return MT_OK;
+    mt_memory_plan_describe(plan, &sum);
+    enum mt_status status = mt_text_check(&sum, "the memory plan", err);
+    if (status == MT_OK)
+        status = mt_fail(err, MT_INVALID,
+                         "memory_limit is %llu MiB, but these settings may come to need %s",
+                         (unsigned long long)(limit_bytes / MIB), sum.bytes);
+    mt_text_finish(&sum);
+    return status;
+}

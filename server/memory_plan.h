@@ -1,0 +1,55 @@
+/*
+ * How much memory a daemon may come to need: the sum, over everything that the settings limit, of
+ * its limit times its size. What is measured on the way of a request stays below it; the kernel's
+ * own memory and pages of mapped weights, which it can drop at any time, are not in it.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_MEMORY_PLAN_H
+#define MT_SERVER_MEMORY_PLAN_H
+
+#include "base/text.h"
+
+#include <stdint.h>
+
+struct mt_engine;
+struct mt_model;
+struct mt_settings;
+
+/* Largest attention requests whose traces may be in memory together. */
+#define MT_ATTENTION_REQUESTS_AT_ONCE 2
+/* The current generation, and the former one until its requests are done. */
+#define MT_GENERATIONS_AT_ONCE 2
+
+enum mt_memory_part {
+    MT_MEMORY_WEIGHTS,     /* our own copies; nothing where the packed form is mapped */
+    MT_MEMORY_CACHES,      /* keys, values and activations of all workers */
+    MT_MEMORY_QUEUE,       /* max_queued_sentences of the longest, with the widest beam */
+    MT_MEMORY_CONNECTIONS, /* libmicrohttpd's */
+    MT_MEMORY_BODIES,      /* bodies, the texts in them, replies */
+    MT_MEMORY_TRACES,
+    MT_MEMORY_FILES,   /* that wait to be fetched */
+    MT_MEMORY_PROGRAM, /* everything that does not grow */
+    MT_N_MEMORY_PARTS
+};
+
+struct mt_memory_plan {
+    uint64_t bytes[MT_N_MEMORY_PARTS];
+    uint64_t total;        /* UINT64_MAX where it does not fit */
+    uint64_t mapped_bytes; /* of weights; beside the total */
+};
+
+/* MT_MEMORY, MT_LIMIT: no sentence of the longest kind can be made. */
+MT_MUST_CHECK enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
+                                                 const struct mt_model *model,
+                                                 const struct mt_engine *engine,
+                                                 struct mt_memory_plan *out, struct mt_error *err);
+
+/* "1234 MiB (weights 10, ...)" */
+void mt_memory_plan_describe(const struct mt_memory_plan *plan, struct mt_text *out);
+
+/* MT_INVALID over limit_bytes (0: none), with the parts. */
+MT_MUST_CHECK enum mt_status mt_memory_plan_check(const struct mt_memory_plan *plan,
+                                                  uint64_t limit_bytes, struct mt_error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The terms of a request: words that stay as they are, and words whose translation is given.
+ *
+ *   {"train station": "Hauptbahnhof"}    "the Train station's clock"
+ *                                             |-----------| found, term 0
+ *
+ * A term is found where its words stand between word boundaries (ICU's, and apostrophes); any run
+ * of blanks is one. Of terms that overlap the one that begins first counts, then the longest. A
+ * term written in lower case is found in any case; one with a capital only as it is written, so
+ * that "Apple" is not the fruit.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_TERMS_H
+#define MT_SERVER_TERMS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct mt_terms;
+
+/* Longest term, and longest translation of one, in bytes. */
+#define MT_MAX_TERM_BYTES 256
+
+#define MT_NO_TERM ((size_t)-1)
+
+MT_MUST_CHECK enum mt_status mt_terms_create(struct mt_terms **out, struct mt_error *err);
+/* Takes NULL. */
+void mt_terms_destroy(struct mt_terms *terms);
+
+/* Both are copied. target NULL: stays as it is in the text. The same again is passed over. field
+ * names the list in messages. MT_INVALID: blank, too long, or known with another target. */
+MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *field,
+                                          const char *source, const char *target,
+                                          struct mt_error *err);
+
+struct mt_term {
+    const char *source, *target; /* borrowed; target is source where it stays */
+    bool is_kept;
+    size_t n_passed_over;
+};
+size_t mt_terms_count(const struct mt_terms *terms);
+struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index);
+
+/* Counts one that was found and cannot be attended to. */
+void mt_terms_pass_over(struct mt_terms *terms, size_t index);
+
+struct mt_term_match {
+    size_t begin, end; /* length, length: nothing found */
+    size_t term;
+};
+
+/* Says which text is searched from now on: well-formed UTF-8, borrowed until the next one. With
+ * crosses_lines a line feed is a blank like others. */
+void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines);
+
+/* The first match that begins at `from` or later. */
+struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from);
+
+#endif

@@ -1,0 +1,311 @@
+"""Keys, rates, bans: who may ask, and how much. Texts and codes are LibreTranslate's."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+import threading
+import unittest
+from urllib.parse import urlencode
+
+from serve import Daemon, run, wait_until
+
+ALICE, BOB, CAROL = "alice-3f0c9a34", "bob-77aa4f0ea3c1", "carol-8f6f5b7f8a10"
+KEYS = f"""# who may
+{ALICE} name=alice requests_per_minute=5
+{BOB}
+{CAROL} max_text_chars=11 max_batch_texts=2 chars_per_day=22   # a small one
+"""
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        self.keys = self.root / "keys"
+        self.write(KEYS)
+
+    def write(self, text, mode=0o600):
+        fresh = self.root / "fresh"
+        fresh.write_text(text)
+        fresh.chmod(mode)
+        fresh.rename(self.keys)
+
+    def daemon(self, *flags, **options):
+        return Daemon("--api-keys-file", str(self.keys), *flags, **options)
+
+    def refused(self, reply, status, error):
+        self.assertEqual((reply.status, reply.headers["content-type"]), (status, "application/json"))
+        self.assertEqual(reply.json, {"error": error})
+
+
+class Keys(Files):
+    def test_ways_to_send_one(self):
+        with self.daemon() as daemon:
+            body = {"q": "Hello.", "source": "en", "target": "de"}
+            fields = urlencode({**body, "api_key": BOB})
+            good = [
+                daemon.translate("Hello."),
+                daemon.translate("Hello.", api_key=None),
+                daemon.translate("Hello.", api_key=""),
+                daemon.translate("Hello.", api_key=BOB),
+                daemon.translate("Hello.", headers={"Authorization": f"Bearer {BOB}"}),
+                daemon.translate("Hello.", headers={"Authorization": f"DeepL-Auth-Key {BOB}"}),
+                daemon.translate("Hello.", headers={"Authorization": "Basic eDp5"}),
+                daemon.request("POST", "/translate", fields, FORM),
+                daemon.request("POST", "/translate?" + fields, b""),
+                daemon.request("POST", f"/translate?api_key={BOB}", body),
+            ]
+            for reply in good:
+                self.assertEqual((reply.status, reply.body), (200, good[0].body), reply)
+            wrong = [
+                daemon.translate("Hello.", api_key=BOB + "x"),
+                daemon.translate("Hello.", api_key=17),
+                daemon.translate("Hello.", headers={"Authorization": f"Bearer {BOB[:-1]}"}),
+                daemon.request("POST", "/translate", fields[:-1], FORM),
+                daemon.request("POST", "/translate?" + fields + "1", b""),
+                daemon.request("POST", f"/translate?api_key=no", body),
+                daemon.request("POST", "/detect", {"q": "Hello.", "api_key": "wrong"}),
+                daemon.request("POST", "/attention", {"q": "Hello.", "api_key": "wrong"}),
+            ]
+            for reply in wrong:
+                self.refused(reply, 403, "Invalid API key")
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="key"}'], len(wrong))
+            for path in ("/languages", "/health", "/health/ready", "/metrics", "/"):
+                reply = daemon.get(path, headers={"Authorization": "Bearer wrong"})
+                self.assertEqual(reply.status, 200, path)
+
+    def test_without_a_file_nobody_looks_at_them(self):
+        with Daemon() as daemon:
+            self.assertEqual(daemon.translate("Hello.", api_key="anything").status, 200)
+            self.assertEqual(daemon.translate("Hello.", api_key=5).status, 200)
+
+    def test_required(self):
+        with self.daemon("--key-required") as daemon:
+            self.refused(daemon.translate("Hello."), 403,
+                         "Please contact the server operator to get an API key")
+            self.refused(daemon.translate("Hello.", api_key="no"), 403, "Invalid API key")
+            self.assertEqual(daemon.translate("Hello.", api_key=BOB).status, 200)
+            self.assertEqual(daemon.get("/languages").status, 200)
+        result = run("serve", "--model", "x", "--port", "0", "--key-required")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("api_keys_file is empty", result.stderr)
+
+    def test_limits_of_their_own(self):
+        with self.daemon("--max-text-chars", "30") as daemon:
+            text = "x" * 20
+            self.assertEqual(daemon.translate(text, api_key=BOB).status, 200)
+            self.refused(daemon.translate(text, api_key=CAROL), 400,
+                         "Invalid request: request (20) exceeds text limit (11)")
+            self.refused(daemon.translate(["a", "b", "c"], api_key=CAROL), 400,
+                         "Invalid request: request (3) exceeds text limit (2)")
+            self.refused(daemon.translate("x" * 31), 400,
+                         "Invalid request: request (31) exceeds text limit (30)")
+            # What failed was given back, so all 22 of the day are left.
+            self.assertEqual(daemon.translate(["Hello. Yes.", "Hello. No."], api_key=CAROL).status, 200)
+            reply = daemon.translate("Hello.", api_key=CAROL)
+            self.refused(reply, 429, "Slowdown: 22 characters per 1 day")
+            self.assertGreater(int(reply.headers["retry-after"]), 3600)
+
+    def test_reload(self):
+        with self.daemon() as daemon:
+            self.assertIn("3 API keys", daemon.log)
+            new = "dora-5b7f8a10c4d2"
+            self.write(f"{new}\n{ALICE}\n")
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: daemon.translate("Hello.", api_key=new).status == 200)
+            self.refused(daemon.translate("Hello.", api_key=BOB), 403, "Invalid API key")
+            self.write(f"{BOB}\n{new} requests_per_minute=many\n")
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: "reload failed" in daemon.log)
+            self.assertIn('line 2: requests_per_minute is "many"', daemon.log)
+            self.assertEqual(daemon.translate("Hello.", api_key=new).status, 200)
+            self.refused(daemon.translate("Hello.", api_key=BOB), 403, "Invalid API key")
+            self.keys.unlink()
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: daemon.log.count("reload failed") == 2)
+            self.assertEqual(daemon.translate("Hello.", api_key=new).status, 200)
+
+    def test_a_file_that_everybody_can_read(self):
+        self.write(KEYS, 0o644)
+        with self.daemon() as daemon:
+            self.assertRegex(daemon.log, r"warn .*can be read by everybody")
+        checked = run("check-config", "--api-keys-file", str(self.keys))
+        self.assertIn("good, 3 keys; everybody on this machine can read it", checked.stderr)
+
+    def test_a_broken_file_at_the_start(self):
+        self.write("short\n")
+        for verb in ("serve", "check-config"):
+            result = run(verb, "--model", "x", "--api-keys-file", str(self.keys))
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("line 1: a key of 5 characters, expected 8 to 128", result.stderr)
+
+
+class Rates(Files):
+    def test_of_addresses_and_keys(self):
+        with self.daemon("--requests-per-minute", "20") as daemon:
+            self.assertEqual(daemon.translate(["a"] * 15).status, 200)
+            self.assertEqual(daemon.request("POST", "/detect", {"q": "Hello."}).status, 200)
+            self.assertEqual(daemon.translate(["a"] * 4).status, 200)
+            reply = daemon.translate("Hello.")
+            self.refused(reply, 429, "Slowdown: 20 per 1 minute")
+            self.assertIn(int(reply.headers["retry-after"]), (1, 2, 3))
+            # A key is counted by itself, here with limits of its own, and with everybody's.
+            self.assertEqual(daemon.translate(["a"] * 5, api_key=ALICE).status, 200)
+            self.refused(daemon.translate("a", api_key=ALICE), 429, "Slowdown: 5 per 1 minute")
+            self.assertEqual(daemon.translate(["a"] * 20, api_key=BOB).status, 200)
+            self.refused(daemon.translate("a", api_key=BOB), 429, "Slowdown: 20 per 1 minute")
+            # What looks after the server, or costs nothing, is free.
+            for _ in range(30):
+                for path in ("/health", "/health/live", "/health/ready", "/metrics", "/languages"):
+                    self.assertEqual(daemon.get(path).status, 200)
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="rate"}'], 3)
+            # Levels outlive a reload.
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: "generation 2" in daemon.log)
+            self.refused(daemon.translate(["a"] * 10), 429, "Slowdown: 20 per 1 minute")
+
+    def test_other_periods(self):
+        for flag, name in (("--requests-per-hour", "hour"), ("--requests-per-day", "day")):
+            with Daemon(flag, "2") as daemon:
+                self.assertEqual(daemon.translate(["a", "b"]).status, 200)
+                self.refused(daemon.translate("a"), 429, f"Slowdown: 2 per 1 {name}")
+
+    def test_ban(self):
+        with Daemon("--requests-per-minute", "1", "--max-limit-violations", "2") as daemon:
+            self.assertEqual(daemon.translate("a").status, 200)
+            for _ in range(3):
+                self.assertEqual(daemon.translate("a").status, 429)
+            self.refused(daemon.translate("a"), 403, "Too many request limits violations")
+            self.assertEqual(daemon.get("/languages").status, 200)
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="banned"}'], 1)
+
+    def test_forwarded_for(self):
+        def ask(daemon, *addresses):
+            client = daemon.connect()
+            client.putrequest("POST", "/detect")
+            body = json.dumps({"q": "Hello."}).encode()
+            client.putheader("Content-Type", "application/json")
+            client.putheader("Content-Length", str(len(body)))
+            for address in addresses:
+                client.putheader("X-Forwarded-For", address)
+            client.endheaders(body)
+            status = client.getresponse().status
+            client.close()
+            return status
+
+        with Daemon("--requests-per-minute", "1", "--trust-forwarded-for", "127.0.0.0/8") as daemon:
+            self.assertEqual(ask(daemon, "203.0.113.1"), 200)
+            self.assertEqual(ask(daemon, "203.0.113.1"), 429)
+            self.assertEqual(ask(daemon, "203.0.113.2"), 200)
+            self.assertEqual(ask(daemon, "198.51.100.7, 203.0.113.2"), 429)
+            self.assertEqual(ask(daemon, "198.51.100.8", "203.0.113.2"), 429)
+            self.assertEqual(ask(daemon, "2001:db8:1:2::3"), 200)
+            self.assertEqual(ask(daemon, "2001:db8:1:2:ffff::4"), 429)
+            self.assertEqual(ask(daemon, "2001:db8:1:3::3"), 200)
+            self.assertEqual(ask(daemon), 200)
+            self.assertEqual(ask(daemon, "nonsense"), 429)
+        with Daemon("--requests-per-minute", "1") as daemon:
+            self.assertEqual(ask(daemon, "203.0.113.1"), 200)
+            self.assertEqual(ask(daemon, "203.0.113.2"), 429)
+        result = run("serve", "--model", "x", "--port", "0", "--trust-forwarded-for", "proxy")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('trust_forwarded_for has "proxy"', result.stderr)
+
+
+class Shares(unittest.TestCase):
+    def test_of_connections(self):
+        with Daemon("--max-client-connections", "3") as daemon:
+            # Requests that are not complete: these three cannot make room.
+            busy = [daemon.socket() for _ in range(3)]
+            for connection in busy:
+                connection.sendall(b"POST /detect HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+            wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] == 4)
+            reply = daemon.get("/languages")
+            self.assertEqual((reply.status, reply.headers["retry-after"], reply.headers["connection"]),
+                             (429, "1", "close"))
+            self.assertEqual(reply.error, "too many connections from this address: try again later")
+            self.assertEqual(daemon.get("/health").status, 200)
+            self.assertGreaterEqual(
+                daemon.metrics()['attentiond_rejected_total{reason="client_share"}'], 1)
+            for connection in busy:
+                connection.close()
+            wait_until(lambda: daemon.get("/languages").status == 200)
+            # Idle ones make room.
+            kept = [daemon.connect() for _ in range(3)]
+            for client in kept:
+                self.assertEqual(daemon.get("/health", client=client).status, 200)
+            self.assertEqual(daemon.get("/languages").status, 200)
+            for client in kept:
+                client.close()
+
+    def test_of_connections_by_default(self):
+        with Daemon("--max-connections", "8") as daemon:
+            connections = [daemon.socket() for _ in range(7)]
+            for connection in connections:
+                connection.sendall(b"POST /detect HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+            wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] == 8)
+            self.assertEqual(daemon.get("/languages").status, 200)
+            for connection in connections:
+                connection.close()
+
+    def test_of_the_queue(self):
+        """One client fills its share of the queue, and another one is served all the same."""
+        text = "The weather is nice today, and we are going for a walk in the park. " * 40
+        flags = ("--max-client-sentences", "50", "--max-batch-rows", "4",
+                 "--trust-forwarded-for", "127.0.0.1")
+        greedy, modest = {"X-Forwarded-For": "203.0.113.1"}, {"X-Forwarded-For": "203.0.113.2"}
+        replies = []
+        with Daemon(*flags) as daemon:
+            threads = [
+                threading.Thread(target=lambda: replies.append(daemon.translate(text, headers=greedy)))
+                for _ in range(8)
+            ]
+            for thread in threads:
+                thread.start()
+            reply = daemon.translate("Yes.", headers=modest)
+            self.assertEqual(reply.status, 200)
+            for thread in threads:
+                thread.join()
+            codes = sorted(reply.status for reply in replies)
+            self.assertEqual(set(codes), {200, 429}, codes)
+            refused = next(reply for reply in replies if reply.status == 429)
+            self.assertRegex(refused.error, r"^this client has \d+ sentences waiting, and 40 more "
+                                            r"would be over its share of 50$")
+            self.assertEqual(refused.headers["retry-after"], "1")
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="client_share"}'],
+                             codes.count(429))
+
+
+class Silence(Files):
+    def test_nothing_personal_is_logged_or_counted(self):
+        text, wrong, address = "Zanzibar", "wr0ng-key-4711", "203.0.113.77"
+        with self.daemon("--log-level", "debug", "--requests-per-minute", "3", "--log-json",
+                         "--trust-forwarded-for", "127.0.0.1") as daemon:
+            headers = {"X-Forwarded-For": address, "X-Request-ID": "id-0815"}
+            for key in (BOB, wrong, None):
+                for _ in range(4):
+                    daemon.translate(text, api_key=key, headers=headers)
+                daemon.request("POST", f"/translate?q={text}&api_key={key}", b"", headers)
+                daemon.translate(text, headers={"Authorization": f"Bearer {key}", **headers})
+                daemon.get(f"/nowhere/{text}?api_key={key}", headers=headers)
+            daemon.translate([text, 5], headers=headers, api_key=BOB)
+            daemon.raw(f"GET /{text} HTTP/1.1\r\nBad Name: {wrong}\r\n\r\n".encode())
+            metrics = daemon.get("/metrics").body.decode()
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: "generation 2" in daemon.log)
+        for line in daemon.log_lines:
+            json.loads(line)
+        for secret in (text, wrong, ALICE, BOB, CAROL, "alice", address):
+            self.assertNotIn(secret, metrics)
+            self.assertNotIn(secret, daemon.log)
+        clients = re.sub(r"listening on \S+", "", daemon.log)
+        self.assertNotIn("127.0.0.1", clients)
+
+
+if __name__ == "__main__":
+    unittest.main()

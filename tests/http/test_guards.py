@@ -1,0 +1,115 @@
+"""Noise in, and what the reply says of the rubbish that comes out: no crash, no end of it, flagged."""
+
+import collections
+import random
+import re
+import string
+import unittest
+
+from serve import Daemon
+
+SCRIPTS = [0x41, 0x410, 0x5D0, 0x627, 0x4E00, 0x3041, 0xE01, 0x391]
+
+
+def word(chance, first=97, n=26, longest=9):
+    return "".join(chr(first + chance.randrange(n)) for _ in range(chance.randrange(1, longest + 1)))
+
+
+NOISE = [
+    lambda c: word(c, longest=300),
+    lambda c: " ".join([c.choice(["no", "the", "dog", "ha"])] * c.randrange(2, 120)),
+    lambda c: "".join(c.choice(string.digits) for _ in range(c.randrange(1, 600))),
+    lambda c: "".join(chr(c.choice([0x1F600, 0x1F44D, 0x2764, 0x1F468])) for _ in range(c.randrange(1, 60))),
+    lambda c: " ".join(word(c, c.choice(SCRIPTS), 26) for _ in range(20)),
+    lambda c: "".join(c.choice("?!.,;:-()[]\"'") for _ in range(c.randrange(1, 100))),
+    lambda c: " ".join(word(c) for _ in range(c.randrange(1, 50))),
+    lambda c: c.choice("aZ0\u00e9\u5b57") * c.randrange(1, 300),
+    lambda c: "".join(chr(c.choice([c.randrange(32, 0x2FFF), c.randrange(0x10000, 0x1FFFF)]))
+                      for _ in range(c.randrange(1, 80))),
+]
+
+# Three or more characters that are not all one, six times in a row: nobody says that.
+LOOP = re.compile(r"(.{3,30}?)\1{5}")
+
+
+def loops(text):
+    return any(len(set(m.group(1))) > 1 for m in LOOP.finditer(text))
+
+
+class Guards(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def kinds(self, q, **fields):
+        reply = self.daemon.translate(q, **fields)
+        self.assertEqual(reply.status, 200, reply)
+        return {w["kind"] for w in reply.json.get("warnings", [])}
+
+    def test_noise_is_translated_and_flagged_where_it_loops(self):
+        chance = random.Random(4)
+        n_loops = 0
+        for kind, make in enumerate(NOISE):
+            texts = [make(chance) for _ in range(8)]
+            reply = self.daemon.translate(texts, beam_size=1)
+            self.assertEqual(reply.status, 200, reply)
+            flagged = {w["text"] for w in reply.json.get("warnings", [])}
+            for i, (source, text) in enumerate(zip(texts, reply.json["translatedText"])):
+                with self.subTest(kind=kind, source=source):
+                    self.assertLess(len(text), 20 * len(source) + 3000)
+                    if loops(text) and not loops(source):
+                        n_loops += 1
+                        self.assertIn(i, flagged, text)
+        self.assertGreater(n_loops, 5)
+
+    def test_ten_thousand_digits(self):
+        chance = random.Random(1)
+        reply = self.daemon.translate("".join(chance.choice(string.digits) for _ in range(10000)), beam_size=1)
+        self.assertEqual(reply.status, 200)
+        self.assertLess(len(reply.body), 100000)
+        kinds = collections.Counter(w["kind"] for w in reply.json["warnings"])
+        self.assertGreater(kinds["cut"], 5)
+
+    def test_ordinary_sentences_are_not_flagged(self):
+        texts = ["Where is the train station?", "No, no, no!", "I have two brothers. They are very, very old.",
+                 "Ha ha ha ha ha!", "It is 10000000000.", "Hello.\n\nGood bye."]
+        for fields in ({}, {"alternatives": 2}, {"format": "html"}):
+            self.assertNotIn("warnings", self.daemon.translate(texts, **fields).json)
+
+    def test_what_the_limit_ended_is_truncated(self):
+        text = "My brother has never seen the old house on the hill."
+        self.assertEqual(self.kinds(text, max_decoding_length=4), {"truncated"})
+        self.assertEqual(self.kinds(text, max_decoding_length=60), set())
+
+    def test_what_is_too_short_has_a_wrong_length(self):
+        text = "My brother has never seen the old house on the hill near the river, and neither have I."
+        self.assertEqual(self.kinds(text, max_decoding_length=2), {"truncated", "length"})
+
+    def test_sentences_are_named_and_counted(self):
+        texts = ["Hello.", "Hello. How are you? " + "xq " * 400]
+        before = self.daemon.metrics()
+        reply = self.daemon.translate(texts, beam_size=1).json
+        self.assertEqual(list(reply), ["translatedText", "warnings"])
+        self.assertEqual({w["text"] for w in reply["warnings"]}, {1})
+        self.assertGreaterEqual(min(w["sentence"] for w in reply["warnings"]), 2)
+        self.assertIn("cut", {w["kind"] for w in reply["warnings"]})
+        after = self.daemon.metrics()
+        counted = collections.Counter(w["kind"] for w in reply["warnings"])
+        for kind in ("repetition", "length", "truncated", "cut"):
+            name = f'attentiond_warnings_total{{kind="{kind}"}}'
+            self.assertEqual(after[name] - before[name], counted[kind], kind)
+
+    def test_settings_switch_them_off(self):
+        text = "9465757510049618079875596442147360101039785582025130688963150711640"
+        self.assertIn("repetition", self.kinds(text))
+        with Daemon("--max-repeats", "0", "--max-length-ratio", "0") as daemon:
+            reply = daemon.translate([text, "My brother has never seen the old house on the hill."], max_decoding_length=90)
+            self.assertLessEqual({w["kind"] for w in reply.json.get("warnings", [])}, {"truncated", "cut"})
+
+
+if __name__ == "__main__":
+    unittest.main()

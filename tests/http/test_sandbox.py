@@ -1,0 +1,106 @@
+"""What the daemon gives up once it has started, and that it does not miss it. The other tests of
+this folder run under the sandbox too, since it is on by default."""
+
+import os
+import pathlib
+import shutil
+import signal
+import tempfile
+import unittest
+
+from serve import MODEL, SLOWNESS, Daemon
+from test_reload import reload
+
+HAS_SECCOMP = pathlib.Path("/proc/sys/kernel/seccomp/actions_avail").exists()
+FORMATS = ["json", "bertviz", "inseq", "pharaoh", "soft", "safetensors", "npy", "svg", "png"]
+
+
+def threads(daemon):
+    """{name: status fields} of every thread."""
+    found = {}
+    for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir():
+        fields = dict(line.split(":\t", 1) for line in (task / "status").read_text().splitlines())
+        found[f"{fields['Name']} {task.name}"] = fields
+    return found
+
+
+class Sandbox(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def test_every_thread_is_in_it(self):
+        with Daemon() as daemon:
+            daemon.translate("Hello.")
+            for name, fields in threads(daemon).items():
+                if HAS_SECCOMP and SLOWNESS == 1:  # sanitizers do without
+                    self.assertEqual(fields["Seccomp"], "2", name)
+                    self.assertEqual(fields["NoNewPrivs"], "1", name)
+
+    def test_privileges_of_root_are_gone(self):
+        # Without the threads that OpenBLAS starts before main().
+        with Daemon(environment={"OPENBLAS_NUM_THREADS": "1"}) as daemon:
+            daemon.translate("Hello.")
+            for name, fields in threads(daemon).items():
+                self.assertEqual(int(fields["CapEff"], 16) & ~0b110, 0, name)
+
+    def test_it_can_be_turned_off(self):
+        with Daemon("--sandbox=off", "--log-level", "debug") as daemon:
+            for name, fields in threads(daemon).items():
+                self.assertEqual(fields["Seccomp"], "0", name)
+                self.assertEqual(fields["NoNewPrivs"], "0", name)
+            self.assertNotIn("sandbox", daemon.log)
+
+    def test_every_endpoint_works(self):
+        body = {"q": "The house is small.", "source": "en", "target": "de"}
+        with Daemon("--log-level", "debug") as daemon:
+            for path in ("/", "/health", "/health/live", "/health/ready", "/languages", "/metrics",
+                         "/web/app.js", "/positions?length=8"):
+                reply = daemon.get(path)
+                self.assertIn(reply.status, (200, 304), (path, reply))
+            for q in ("Hello.", ["One. Two.", "Three."], "Ein Haus. " * 50):
+                self.assertEqual(daemon.translate(q, alternatives=2).status, 200)
+            self.assertEqual(daemon.translate("Hello.", source="auto").status, 200)
+            self.assertEqual(daemon.request("POST", "/detect", {"q": "Guten Tag"}).status, 200)
+            for name in FORMATS:
+                reply = daemon.request("POST", "/attention", {**body, "format": name})
+                self.assertEqual(reply.status, 200, (name, reply))
+                reply = daemon.request("POST", "/attention", {**body, "format": name},
+                                       headers={"Accept-Encoding": "gzip"})
+                self.assertEqual(reply.status, 200, (name, reply))
+
+    def test_both_precisions_and_both_load_modes_reload(self):
+        """Weights of a directory that was not there at the start, and the cache written anew."""
+        for flags in (("--precision", "int8"), ("--precision", "fp32"),
+                      ("--precision", "int8", "--load-mode", "copy"),
+                      ("--precision", "fp32", "--load-mode", "copy", "--workers", "2")):
+            link, cache = self.root / "model", self.root / "deep" / "cache"
+            if link.is_symlink():
+                link.unlink()
+            os.symlink(MODEL, link)
+            with Daemon("--cache-dir", str(cache), *flags, model=str(link)) as daemon:
+                expected = daemon.translate("Good morning.").body
+                fresh = pathlib.Path(tempfile.mkdtemp(dir=self.root)) / "fresh"
+                shutil.copytree(MODEL, fresh)
+                link.unlink()
+                os.symlink(fresh, link)
+                n_cached = len(list(cache.iterdir()))
+                reload(daemon)
+                self.assertIn("reloaded in", daemon.log)
+                self.assertEqual(daemon.translate("Good morning.").body, expected)
+                n_new = len(list(cache.iterdir())) - n_cached
+                self.assertEqual(n_new, 1 if "int8" in flags else 0, daemon.log)
+
+    def test_a_cache_that_cannot_be_written_is_none(self):
+        with Daemon("--cache-dir", "/proc/none", "--precision", "int8") as daemon:
+            self.assertIn("packed in memory", daemon.log)
+            reload(daemon)
+            self.assertEqual(daemon.translate("Good morning.").status, 200)
+
+    def test_abort_still_ends_it(self):
+        daemon = Daemon().start()
+        self.assertEqual(daemon.stop(signal.SIGABRT), -signal.SIGABRT)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,127 @@
+#include "server/memory_plan.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/engine.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_settings settings;
+static struct mt_model *model;
+static struct mt_engine *engine;
+static struct mt_error err;
+
+static void must(enum mt_status status)
+{
+    ck_assert_msg(status == MT_OK, "%s", err.message);
+}
+
+static void start(void)
+{
+    char path[1000];
+    const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
+    snprintf(path, sizeof path, "%s/weights/en-de", getenv("MT_SOURCE_DIR"));
+    must(mt_settings_init(&settings, &err));
+    must(mt_model_open(path, NULL, &model, &err));
+    must(mt_engine_create(model, &options, &engine, &err));
+}
+
+static void stop(void)
+{
+    mt_engine_destroy(engine);
+    mt_model_close(model);
+    mt_settings_finish(&settings);
+}
+
+static struct mt_memory_plan make(void)
+{
+    struct mt_memory_plan plan;
+    must(mt_memory_plan_make(&settings, model, engine, &plan, &err));
+    return plan;
+}
+
+START_TEST(the_total_is_the_sum_of_its_parts)
+{
+    struct mt_memory_plan plan = make();
+    uint64_t sum = 0;
+    for (size_t i = 0; i < MT_N_MEMORY_PARTS; i++) {
+        ck_assert_uint_gt(plan.bytes[i], 0);
+        sum += plan.bytes[i];
+    }
+    ck_assert_uint_eq(plan.total, sum);
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_CACHES], 2 * mt_engine_reserved_bytes(engine));
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_WEIGHTS], 2 * mt_model_private_bytes(model));
+    ck_assert_uint_eq(plan.mapped_bytes, mt_model_mapped_bytes(model));
+}
+END_TEST
+
+START_TEST(each_limit_moves_its_part_alone)
+{
+    const struct {
+        int64_t *setting;
+        enum mt_memory_part part, other;
+    } cases[] = {
+        {&settings.max_queued_sentences, MT_MEMORY_QUEUE, MT_MEMORY_QUEUE},
+        {&settings.max_beam_size, MT_MEMORY_QUEUE, MT_MEMORY_QUEUE},
+        {&settings.max_attention_values, MT_MEMORY_TRACES, MT_MEMORY_TRACES},
+        {&settings.max_files_bytes, MT_MEMORY_FILES, MT_MEMORY_FILES},
+        {&settings.max_body_bytes, MT_MEMORY_BODIES, MT_MEMORY_BODIES},
+        {&settings.max_connections, MT_MEMORY_BODIES, MT_MEMORY_CONNECTIONS},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct mt_memory_plan before = make();
+        *cases[c].setting *= 2;
+        struct mt_memory_plan after = make();
+        *cases[c].setting /= 2;
+        for (enum mt_memory_part i = 0; i < MT_N_MEMORY_PARTS; i++) {
+            if (i == cases[c].part || i == cases[c].other)
+                ck_assert_uint_gt(after.bytes[i], before.bytes[i]);
+            else
+                ck_assert_uint_eq(after.bytes[i], before.bytes[i]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_limit_below_the_total_is_refused_with_the_parts)
+{
+    struct mt_memory_plan plan = make();
+    must(mt_memory_plan_check(&plan, 0, &err));
+    must(mt_memory_plan_check(&plan, plan.total, &err));
+    ck_assert_int_eq(mt_memory_plan_check(&plan, plan.total - 1, &err), MT_INVALID);
+    static const char *const parts[] = {"memory_limit is", "weights ",    "queue ",
+                                        "connections ",    "bodies ",     "attention traces ",
+                                        "program 64",      "activations "};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ck_assert_msg(strstr(err.message, parts[i]) != NULL, "%s", err.message);
+}
+END_TEST
+
+START_TEST(a_sum_that_overflows_is_too_large)
+{
+    settings.max_queued_sentences = INT64_MAX;
+    struct mt_memory_plan plan = make();
+    ck_assert_uint_eq(plan.total, UINT64_MAX);
+    ck_assert_int_eq(mt_memory_plan_check(&plan, UINT64_C(1) << 60, &err), MT_INVALID);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory_plan");
+    TCase *tcase = tcase_create("plans");
+    tcase_add_checked_fixture(tcase, start, stop);
+    tcase_add_test(tcase, the_total_is_the_sum_of_its_parts);
+    tcase_add_test(tcase, each_limit_moves_its_part_alone);
+    tcase_add_test(tcase, a_limit_below_the_total_is_refused_with_the_parts);
+    tcase_add_test(tcase, a_sum_that_overflows_is_too_large);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,52 @@
+/*
+ * Zip archives whose entries are stored, not compressed: what torch.save and numpy.savez write.
+ *
+ * The archive is in memory, and entries are views of it. Nothing in it is trusted: sizes come from
+ * the central directory and must agree with the entries' own headers where these give any, and no
+ * two entries share a byte. Compression, encryption, several disks, and names that occur twice are
+ * refused by name.
+ *
+ * Format: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4. Thread-safety: immutable after open.
+ */
+#ifndef MT_WEIGHTS_ZIP_H
+#define MT_WEIGHTS_ZIP_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MT_ZIP_MAX_ENTRIES 65535
+#define MT_ZIP_MAX_NAME_BYTES 512
+
+struct mt_zip;
+
+struct mt_zip_entry {
+    const char *name; /* NUL-terminated, without NUL inside */
+    const unsigned char *bytes;
+    size_t length;
+    uint32_t crc;
+};
+
+/* bytes are the caller's, and must outlive the archive. path is for messages. MT_FORMAT (broken),
+ * MT_UNSUPPORTED (a kind that we do not read), MT_LIMIT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_zip_open(const unsigned char *bytes, size_t length,
+                                         const char *path, struct mt_zip **out,
+                                         struct mt_error *err);
+/* Takes NULL. */
+void mt_zip_close(struct mt_zip *zip);
+
+/* Whether the file begins like an archive. */
+bool mt_zip_is(const unsigned char *bytes, size_t length);
+
+/* Entries in the order of their data. */
+size_t mt_zip_count(const struct mt_zip *zip);
+const struct mt_zip_entry *mt_zip_at(const struct mt_zip *zip, size_t index);
+/* NULL where there is none. */
+const struct mt_zip_entry *mt_zip_find(const struct mt_zip *zip, const char *name);
+
+/* Whether an entry's bytes are those that were put in. MT_FORMAT. */
+MT_MUST_CHECK enum mt_status mt_zip_check(const struct mt_zip *zip,
+                                          const struct mt_zip_entry *entry, struct mt_error *err);
+
+#endif
