@@ -1,6 +1,8 @@
 """POST /translate_file and GET /download_file: every format comes back with everything but its texts
 as it was; LibreTranslate's answers; names, limits and the end of files."""
 
+import gettext
+import io
 import os
 import re
 import shutil
@@ -210,6 +212,33 @@ class Files(unittest.TestCase):
                                        input=catalogue.encode(), capture_output=True, check=False)
                 self.assertEqual(check.returncode, 0, check.stderr)
 
+    @unittest.skipUnless(shutil.which("msgfmt"), "gettext is not installed")
+    def test_gettext_finds_every_translation(self):
+        """What gettext itself reads in the catalogue is what /translate says."""
+        messages = ("I am tired.", 'She said "Hello" to me.', "I am tired.\nShe is my sister.\n",
+                    "Open C:\\temp\\new.", "\tWhere is the train station?", "I have %d books.",
+                    "Hello {name}, where are you?", "I am tired. " * 20,
+                    "Ask https://example.org/?a=1&b=2 now.")
+        plural = ("I have %(n)d book.", "I have %(n)d books.")
+
+        def quoted(text):
+            text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+            return '"' + text.replace("\n", "\\n") + '"'
+
+        content = PO.split("\n\n", 1)[0] + "\n\n" + "".join(
+            f'msgctxt "menu"\nmsgid {quoted(m)}\nmsgstr ""\n\n' for m in messages)
+        content += (f"msgid {quoted(plural[0])}\nmsgid_plural {quoted(plural[1])}\n"
+                    'msgstr[0] ""\nmsgstr[1] ""\n')
+        text = self.translated(content, "de.po")
+        binary = subprocess.run(["msgfmt", "--check", "-o", "-", "-"], input=text.encode(),
+                                capture_output=True, check=False)
+        self.assertEqual(binary.returncode, 0, binary.stderr)
+        catalogue = gettext.GNUTranslations(io.BytesIO(binary.stdout))
+        for message in messages:
+            self.assertEqual(catalogue.pgettext("menu", message), self.sentence(message))
+        for n in (1, 2):
+            self.assertEqual(catalogue.ngettext(*plural, n), self.sentence(plural[n - 1]))
+
     def test_a_page_keeps_its_markup(self):
         text = self.translated(HTML, "index.htm")
         self.assertRegex(text, r'^<!DOCTYPE html>\n?<html><head>(<meta charset="utf-8">)?<title>Wo ')
@@ -392,9 +421,11 @@ class Settings(unittest.TestCase):
 
     def test_files_expire(self):
         with Daemon("--files-lifetime-ms", "1500") as daemon:
-            path = path_of(upload(daemon, "", "a.txt"))
+            path = path_of(upload(daemon, "123", "a.txt"))
             self.assertEqual(daemon.get(path).status, 200)
+            self.assertEqual(daemon.metrics()["attentiond_files_stored_bytes"], 3)
             wait_until(lambda: daemon.get(path).status == 404, what="the end of a file")
+            wait_until(lambda: daemon.metrics()["attentiond_files_stored"] == 0, what="no file")
             self.assertEqual(daemon.get(path).error, "There is no such file; it may have expired.")
 
     def test_room_is_limited_and_comes_back(self):

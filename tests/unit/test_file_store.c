@@ -143,7 +143,7 @@ END_TEST
 START_TEST(a_long_name_is_cut_between_characters)
 {
     char out[MT_FILE_NAME_BYTES], name[1001] = "a";
-    for (size_t i = 1; i + 1 < sizeof name; i += 2)
+    for (size_t i = 1; i + 2 < sizeof name; i += 2)
         memcpy(name + i, "\xC3\xA4", 2);
     mt_file_name_translated(name, "en", "de", ".txt", out);
     ck_assert_uint_eq(mt_utf8_valid_prefix(out, strlen(out)), strlen(out));
