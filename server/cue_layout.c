@@ -51,6 +51,15 @@ static bool is_gap(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Chinese and Japanese writing, their punctuation apart: a line may end behind it, and a new one
+ * begin with it. */
+static bool is_word_alone(uint32_t c)
+{
+    return (c >= 0x3041 && c <= 0x30FF && c != 0x30FC && c != 0x30FB) ||
+           (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
+           (c >= 0x20000 && c <= 0x3FFFF);
+}
+
 static enum mt_status add_word(struct words *words, const struct word *word, struct mt_error *err)
 {
     if (words->n == words->capacity) {
@@ -85,6 +94,8 @@ static enum mt_status find_words(const struct mt_cue_layout *layout, struct word
                 last = (struct mt_range){at, at + n_bytes};
             seen += n == 0;
             at += n_bytes;
+            if (n == 0 && at < layout->length && is_word_alone(mt_utf8_decode(text + at)))
+                break;
         }
         word.range.end = at;
         word.to = seen;

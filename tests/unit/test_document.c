@@ -307,6 +307,21 @@ static void arrow(const struct mt_document_text *text, struct mt_text *out)
     mt_text_append_string(out, "00:00:01,000 --> 00:00:02,000");
 }
 
+static void chinese(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, "\xE6\x88\x91\xE8\xAE\xA4\xE4\xB8\xBA\xEF\xBC\x8C"
+                               "\xE6\x88\x91\xE4\xBB\xAC\xE8\xB5\xB0\xE3\x80\x82");
+}
+
+START_TEST(scripts_without_blanks_are_laid_out_too)
+{
+    expect(CUE("1", "01", "02", "I think") CUE("2", "02", "03", "we go."), MT_DOCUMENT_SRT, chinese,
+           CUE("1", "01", "02", "\xE6\x88\x91\xE8\xAE\xA4\xE4\xB8\xBA\xEF\xBC\x8C")
+               CUE("2", "02", "03", "\xE6\x88\x91\xE4\xBB\xAC\xE8\xB5\xB0\xE3\x80\x82"));
+}
+END_TEST
+
 START_TEST(nothing_that_looks_like_a_time_becomes_text)
 {
     expect_texts(CUE("1", "01", "02", "a --> b"), MT_DOCUMENT_SRT, "");
@@ -600,6 +615,7 @@ int main(void)
     tcase_add_test(all, a_sentence_that_goes_on_is_one_text);
     tcase_add_test(all, tags_notes_and_dashes_around_words_stay_out);
     tcase_add_test(all, a_translation_is_laid_out_over_the_same_cues);
+    tcase_add_test(all, scripts_without_blanks_are_laid_out_too);
     tcase_add_test(all, nothing_that_looks_like_a_time_becomes_text);
     tcase_add_test(all, a_cue_for_which_no_word_is_left_is_empty);
     tcase_add_loop_test(all, broken_files_are_refused_with_their_line, 0,
