@@ -583,7 +583,10 @@ static enum mt_status read_vtt(struct reader *reader)
         return mt_document_fail(document, &line, reader->err,
                                 "begins no WebVTT file: expected WEBVTT");
     while (mt_document_next_line(document, &line) && !is_blank_line(document, &line))
-        continue;
+        if (is_at_times(document, &line)) { /* the blank line is missing */
+            status = read_block(reader, &line);
+            break;
+        }
     while (!status && mt_document_next_line(document, &line))
         if (!is_blank_line(document, &line))
             status = read_block(reader, &line);

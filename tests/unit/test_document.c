@@ -264,6 +264,7 @@ START_TEST(a_sentence_that_goes_on_is_one_text)
                  MT_DOCUMENT_SRT, "I think that|we should go.");
     expect_texts(CUE("1", "01", "02", "I think...") CUE("2", "02", "03", "we should go."),
                  MT_DOCUMENT_SRT, "I think...|we should go.");
+    expect_texts("WEBVTT\n00:01.000 --> 00:02.000\nI go.\n\n", MT_DOCUMENT_VTT, "I go.");
     expect_texts("WEBVTT\n\n00:01.000 --> 00:02.000\nI think that\n\nNOTE x\n\n"
                  "00:02.000 --> 00:03.000\nwe go.\n",
                  MT_DOCUMENT_VTT, "I think that we go.");
