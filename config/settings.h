@@ -53,6 +53,10 @@ struct mt_settings {
     int64_t stream_keepalive_ms;
     int64_t max_body_bytes;
     bool web_page;
+    /* files */
+    bool files_translation;
+    int64_t files_lifetime_ms, max_files_bytes;
+    char *public_url; /* "": what the request's Host says */
     /* access */
     char *api_keys_file; /* "": none */
     bool key_required;

@@ -265,6 +265,52 @@ static const struct mt_setting table[] = {
                "programs talk to.",
     },
     {
+        .section = "Files",
+        FIELD(files_translation),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether POST /translate_file translates files: .txt, .srt, .vtt, .html and .po. "
+               "They count as one text: max_text_chars and max_body_bytes limit them.",
+    },
+    {
+        .section = "Files",
+        FIELD(files_lifetime_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1000,
+        .high = 604800000,
+        .default_number = 1800000,
+        .verbs = DAEMON,
+        .doc = "How long a translated file can be fetched. Half an hour is enough for a person; "
+               "until then whoever knows its name, which cannot be guessed, may read it.",
+    },
+    {
+        .section = "Files",
+        FIELD(max_files_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 1e12,
+        .default_number = 16777216,
+        .verbs = DAEMON,
+        .doc = "Most memory of all translated files that wait to be fetched; a file that finds no "
+               "room gets 503. They are never on a disk, so that nothing of them is left there. "
+               "16 MiB are 150 films' subtitles.",
+    },
+    {
+        .section = "Files",
+        FIELD(public_url),
+        .value_name = "URL",
+        .type = MT_SETTING_STRING,
+        .high = 1024,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Where clients find this server, for links to translated files: behind a proxy "
+               "with a path, https://example.org/translate. Empty: what the request's Host and "
+               "X-Forwarded-Proto say.",
+    },
+    {
         .section = "Access",
         FIELD(api_keys_file),
         .value_name = "FILE",

@@ -8,6 +8,7 @@
 #include "server/commands.h"
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/file_store.h"
 #include "server/generation.h"
 #include "server/generations.h"
 #include "server/handler.h"
@@ -34,6 +35,8 @@
 #define DRAIN_TICK_MS 10
 /* A model that is being loaded when the server ends is waited for so long. */
 #define RELOAD_TIMEOUT_MS 2000
+/* Expired files are not kept longer than that. */
+#define FILES_SWEEP_MS 1000
 /* Larger blocks go back to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
 #define MAX_HEAPS 4
@@ -50,6 +53,7 @@ struct server {
 
     struct mt_listener listener;
     struct mt_splitter *splitter;
+    struct mt_file_store *files;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_http *http;
@@ -92,11 +96,14 @@ static void apply_settings(void *context, const struct mt_settings *settings)
 static enum mt_status create_generations(struct server *server, struct mt_error *err)
 {
     enum mt_status status = mt_splitter_create(&server->splitter, err);
+    if (status == MT_OK)
+        status = mt_file_store_create(&server->files, err);
     if (status != MT_OK)
         return status;
     const struct mt_service common = {
         .metrics = server->metrics,
         .attention_budget = &server->attention_budget,
+        .files = server->files,
         .splitter = server->splitter,
         .meters = &server->meters,
     };
@@ -187,6 +194,7 @@ static void stop(struct server *server)
 {
     mt_http_destroy(server->http);
     mt_generations_destroy(server->generations);
+    mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);
     mt_metrics_destroy(server->metrics);
     mt_meters_destroy(&server->meters);
@@ -291,12 +299,19 @@ static bool cancel(struct server *server, const sigset_t *signals)
     return counts.n_working == 0;
 }
 
-/* Until a signal to stop. */
+/* Until a signal to stop. Files that have expired go even if nobody asks for one. */
 static void watch(struct server *server, const sigset_t *signals)
 {
-    while (await_signal(signals, -1) == SIGHUP) {
-        mt_log(MT_LOG_INFO, "reloading");
-        mt_generations_reload(server->generations);
+    for (;;) {
+        int signal = await_signal(signals, FILES_SWEEP_MS);
+        if (signal == 0) {
+            mt_file_store_sweep(server->files);
+        } else if (signal == SIGHUP) {
+            mt_log(MT_LOG_INFO, "reloading");
+            mt_generations_reload(server->generations);
+        } else {
+            return;
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "model/hparams.h"
 #include "model/model.h"
+#include "server/document_command.h"
 #include "server/engine.h"
 #include "server/line_stream.h"
 #include "server/signals.h"
@@ -27,6 +28,8 @@ struct flags {
     bool as_json;
     int64_t batch_size; /* 0: the setting max_batch_rows */
     int64_t num_hypotheses;
+    const char *format; /* of a document; NULL: lines, or what the file's name says */
+    bool retranslate;
 };
 
 /* Everything that is open while the verb runs; zero-initialised but for stop_fd. */
@@ -42,7 +45,9 @@ static const char detail[] =
     "may hold several sentences; an empty line stays empty. With --json each line becomes\n"
     "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, and a line is one "
     "sentence\n"
-    "(--split-sentences off), cut only where it is too long for the model.\n";
+    "(--split-sentences off), cut only where it is too long for the model.\n\n"
+    "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
+    "whole: what is no text in it stays as it is.\n";
 
 static struct mt_sentence_options decoding_options(const struct mt_settings *settings,
                                                    const struct flags *flags)
@@ -147,6 +152,62 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     return mt_line_stream_run(&stream, err);
 }
 
+/* Whether the flags go together, and whether they mean a document, and of which format. */
+static enum mt_status check_flags(const struct flags *flags, const char *path, bool *is_document,
+                                  enum mt_document_format *out, struct mt_error *err)
+{
+    *is_document = flags->format || path;
+    if (*is_document && flags->as_json)
+        return mt_fail(err, MT_INVALID, "--json is for lines, not for a file");
+    if (flags->num_hypotheses > 1 && !flags->as_json)
+        return mt_fail(err, MT_INVALID, "--num-hypotheses %lld: more than 1 needs --json",
+                       (long long)flags->num_hypotheses);
+    if (flags->retranslate && !*is_document)
+        return mt_fail(err, MT_INVALID, "--retranslate is for files, not for lines");
+    if (flags->format && !mt_document_format_of_name(flags->format, out))
+        return mt_fail(err, MT_INVALID,
+                       "--format is \"%.40s\", expected text, srt, vtt, html or po", flags->format);
+    if (flags->format || !path || mt_document_format_of_file(path, out))
+        return MT_OK;
+    return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
+                   MT_DOCUMENT_EXTENSIONS);
+}
+
+static enum mt_status run_document(struct session *session, const struct mt_settings *settings,
+                                   const struct flags *flags, enum mt_document_format format,
+                                   const char *path, struct mt_error *err)
+{
+    const struct mt_model_options model_options = mt_cli_model_options(settings);
+    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    if (!status)
+        status = mt_splitter_create(&session->splitter, err);
+    if (status)
+        return status;
+    bool is_split = strcmp(settings->split_sentences, "off") != 0;
+    size_t n_left = 0;
+    const struct mt_document_command command = {
+        .settings = settings,
+        .model = session->model,
+        .document = {.format = format, .retranslate = flags->retranslate},
+        .translation =
+            {
+                .decoding = decoding_options(settings, flags),
+                .split = is_split ? MT_SPLIT_ON : MT_SPLIT_OFF,
+                .splitter = session->splitter,
+                .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
+            },
+        .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
+        .path = path,
+    };
+    status = mt_document_command_run(&command, &n_left, err);
+    if (!status && n_left > 0)
+        fprintf(stderr,
+                "attentiond translate: %zu texts stay as they are: their placeholders did not "
+                "survive\n",
+                n_left);
+    return status;
+}
+
 /* Exit code of a process that a signal ended, as shells see it; of one whose reader went away,
  * failure, which nobody hears of. */
 static int cancelled(int stop_fd)
@@ -179,15 +240,29 @@ int mt_cmd_translate(int argc, char **argv)
             .low = 1,
             .high = MT_MAX_BEAMS,
         },
+        {
+            .name = "format",
+            .value_name = "F",
+            .doc =
+                "translate a whole file: text, srt, vtt, html or po; by default what FILE's name "
+                "ends in",
+            .string = &flags.format,
+        },
+        {
+            .name = "retranslate",
+            .doc = "po: entries that have a translation, too",
+            .is_set = &flags.retranslate,
+        },
         {0},
     };
     const struct mt_cli_command command = {
         .name = "translate",
         .verb = MT_VERB_TRANSLATE,
-        .synopsis = "--model DIR [flags] < text",
-        .summary = "translate standard input, line by line",
+        .synopsis = "--model DIR [flags] [FILE] < text",
+        .summary = "translate standard input line by line, or a whole file",
         .detail = detail,
         .options = options,
+        .max_arguments = 1,
         .needs_model = true,
     };
     struct mt_cli cli;
@@ -196,13 +271,14 @@ int mt_cmd_translate(int argc, char **argv)
         return exit_code;
 
     struct session session = {.stop_fd = -1};
+    const char *path = cli.n_arguments ? cli.arguments[0] : NULL;
+    enum mt_document_format format = MT_DOCUMENT_TEXT;
+    bool is_document = false;
     struct mt_error err;
-    enum mt_status status;
-    if (flags.num_hypotheses > 1 && !flags.as_json)
-        status = mt_fail(&err, MT_INVALID, "--num-hypotheses %lld: more than 1 needs --json",
-                         (long long)flags.num_hypotheses);
-    else
-        status = run(&session, &cli.settings, &flags, &err);
+    enum mt_status status = check_flags(&flags, path, &is_document, &format, &err);
+    if (!status)
+        status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
+                             : run(&session, &cli.settings, &flags, &err);
     if (status == MT_CANCELLED)
         exit_code = cancelled(session.stop_fd);
     else

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "config/settings.h"
+#include "server/files_api.h"
 
 /* How long a page waits after a keystroke before it asks for a translation; LibreTranslate's. */
 #define FRONTEND_TIMEOUT_MS 500
@@ -47,15 +48,14 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     write_flag(&writer, "apiKeys", settings->api_keys_file[0] != '\0');
     mt_json_key(&writer, "charLimit"); /* of the key, where the request brings one */
     mt_json_integer(&writer, request->access.limits.max_text_chars);
-    write_flag(&writer, "filesTranslation", false);
+    write_flag(&writer, "filesTranslation", settings->files_translation);
     mt_json_key(&writer, "frontendTimeout");
     mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
     write_flag(&writer, "keyRequired", settings->key_required);
     write_languages(&writer, service);
     write_flag(&writer, "suggestions", false);
     mt_json_key(&writer, "supportedFilesFormat");
-    mt_json_begin_array(&writer);
-    mt_json_end_array(&writer);
+    mt_files_write_extensions(&writer, service->settings);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the settings", err);
 }

@@ -6,6 +6,7 @@
 #include "model/tokenizer.h"
 #include "server/cli.h"
 #include "server/engine.h"
+#include "server/files_api.h"
 #include "server/handler.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
@@ -249,6 +250,8 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
         status = open_model(g, options->shows_progress, err);
     if (status == MT_OK)
         status = check_alignment(g, err);
+    if (status == MT_OK)
+        status = mt_files_check_settings(&g->settings, err);
     if (status == MT_OK)
         status = start_engine(g, err);
     if (status == MT_OK)

@@ -19,6 +19,7 @@
 
 struct mt_budget;
 struct mt_engine;
+struct mt_file_store;
 struct mt_generation;
 struct mt_generations;
 struct mt_http;
@@ -39,6 +40,7 @@ struct mt_service {
     struct mt_metrics *metrics;
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
+    struct mt_file_store *files;        /* translated ones, until they are fetched */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
     struct mt_meters *meters;           /* how much clients have asked for */
     const struct mt_keys *keys;         /* NULL: there is no api_keys_file */

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/file_store.h"
 #include "server/generation.h"
 #include "server/generations.h"
 #include "server/http.h"
@@ -32,6 +33,8 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     struct mt_engine_stats engine;
     struct mt_connection_counts connections;
     struct mt_generations_counts generations;
+    struct mt_file_store_counts files;
+    mt_file_store_count(service->files, &files);
     mt_generations_engine_stats(service->generations, &engine);
     mt_generations_count(service->generations, &generations);
     mt_http_count(service->http, &connections);
@@ -44,6 +47,7 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
         .generations = &generations,
         .engine = &engine,
         .connections = &connections,
+        .files = &files,
     };
     mt_metrics_render(service->metrics, &sources, &request->reply.body);
     request->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -23,7 +23,7 @@ static const char *const names[MT_N_MEMORY_PARTS] = {
     [MT_MEMORY_WEIGHTS] = "weights", [MT_MEMORY_CACHES] = "caches and activations",
     [MT_MEMORY_QUEUE] = "queue",     [MT_MEMORY_CONNECTIONS] = "connections",
     [MT_MEMORY_BODIES] = "bodies",   [MT_MEMORY_TRACES] = "attention traces",
-    [MT_MEMORY_PROGRAM] = "program",
+    [MT_MEMORY_FILES] = "files",     [MT_MEMORY_PROGRAM] = "program",
 };
 
 /* Saturates: what does not fit in 64 bits fits in no machine. */
@@ -87,6 +87,8 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const str
                 [MT_MEMORY_BODIES] =
                     times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR, body_bytes),
                 [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
+                [MT_MEMORY_FILES] =
+                    settings->files_translation ? (uint64_t)settings->max_files_bytes : 0,
                 [MT_MEMORY_PROGRAM] = PROGRAM_BYTES,
             },
         .mapped_bytes = mt_model_mapped_bytes(model),

@@ -2,6 +2,7 @@
 
 #include "server/connections.h"
 #include "server/engine.h"
+#include "server/file_store.h"
 #include "server/generations.h"
 #include "server/guard.h"
 
@@ -225,6 +226,12 @@ static void render_connections(const struct mt_connection_counts *counts, struct
           "Connections refused because their address had its share.", counts->n_refused_of_client);
 }
 
+static void render_files(const struct mt_file_store_counts *counts, struct mt_text *out)
+{
+    whole(out, "files_stored", "gauge", "Translated files that can be fetched.", counts->n_files);
+    whole(out, "files_stored_bytes", "gauge", "Their bytes.", counts->n_bytes);
+}
+
 static void render_engine(const struct mt_metrics_sources *sources, struct mt_text *out)
 {
     const struct mt_engine_stats *engine = sources->engine;
@@ -349,5 +356,7 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
         render_engine(sources, out);
     if (sources->generations != NULL)
         render_generations(sources->generations, out);
+    if (sources->files != NULL)
+        render_files(sources->files, out);
     render_process(metrics, out);
 }

@@ -15,6 +15,7 @@
 
 struct mt_connection_counts;
 struct mt_engine_stats;
+struct mt_file_store_counts;
 struct mt_generations_counts;
 struct mt_metrics;
 
@@ -61,6 +62,7 @@ struct mt_metrics_sources {
     const struct mt_engine_stats *engine;
     const struct mt_connection_counts *connections;
     const struct mt_generations_counts *generations;
+    const struct mt_file_store_counts *files;
 };
 void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sources *sources,
                        struct mt_text *out);

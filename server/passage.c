@@ -24,7 +24,8 @@ struct part {
 struct mt_passage {
     const char *text; /* the caller's */
     size_t length;
-    struct mt_markup *markup; /* NULL: plain text */
+    struct mt_markup *markup; /* NULL: plain text, or a subtitle */
+    bool is_escaped;          /* a subtitle with entities */
     struct part *parts;
     size_t n, capacity;
     struct mt_alignment_trace *trace;
@@ -186,6 +187,28 @@ static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stan
     return status;
 }
 
+static enum mt_status take_cue(struct maker *maker, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    struct mt_stand_ins stand_ins;
+    struct part *part;
+    enum mt_status status = add_part(passage, &part, err);
+    if (status)
+        return status;
+    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
+    mt_marked_init(&part->own);
+    part->marked = &part->own;
+    part->range = (struct mt_range){0, passage->length};
+    const struct mt_cue_options options = {.markup = maker->options->cues,
+                                           .stand_ins = &stand_ins,
+                                           .protects = maker->options->protects,
+                                           .terms = maker->options->terms};
+    if (!mt_cue_tags_append(&part->own, &options, passage->text, passage->length))
+        return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
+    status = mt_marked_check(&part->own, err);
+    return status ? status : translate_marked(maker, part, err);
+}
+
 /* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
  * beginning of a line must not move to the end of the one before. Empty at the text's end where
  * there is none. */
@@ -242,13 +265,18 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
     struct mt_passage *passage = calloc(1, sizeof *passage);
     if (!passage)
         return mt_fail_memory(err, sizeof *passage, "a text");
-    *passage = (struct mt_passage){.text = text, .length = length, .trace = options->trace};
+    *passage = (struct mt_passage){.text = text,
+                                   .length = length,
+                                   .trace = options->trace,
+                                   .is_escaped = options->cues == MT_CUES_VTT};
     struct maker maker = {.passage = passage, .model = model, .options = options};
-    mt_protect_scan_begin(&maker.scan, text, length, options->protects && !options->is_html,
-                          options->is_html ? NULL : options->terms, false);
+    bool is_plain = !options->is_html && !options->cues;
+    mt_protect_scan_begin(&maker.scan, text, length, options->protects && is_plain,
+                          is_plain ? options->terms : NULL, false);
     bool is_protected =
         mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING || keeps_lines(&maker);
     enum mt_status status = options->is_html ? take_html(&maker, err)
+                            : options->cues  ? take_cue(&maker, err)
                             : is_protected   ? take_protected(&maker, err)
                                            : take_plain(&maker, (struct mt_range){0, length}, err);
     if (status) {
@@ -380,6 +408,13 @@ static void write_plain(const void *context, const char *bytes, size_t length, s
     mt_text_append(out, bytes, length);
 }
 
+static mt_placement_write *writer_of(const struct mt_passage *passage)
+{
+    if (passage->markup)
+        return mt_markup_write_text;
+    return passage->is_escaped ? mt_cue_write_escaped : write_plain;
+}
+
 static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
                                     struct rendering *rendering, struct mt_text *out,
                                     struct mt_error *err)
@@ -403,9 +438,8 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     if (!status)
         order_gaps(part->marked, &rendering->placement);
     if (!status)
-        status = mt_placement_render(&input, &rendering->placement,
-                                     passage->markup ? mt_markup_write_text : write_plain, &text,
-                                     out, err);
+        status =
+            mt_placement_render(&input, &rendering->placement, writer_of(passage), &text, out, err);
     return status;
 }
 

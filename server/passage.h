@@ -1,7 +1,7 @@
 /*
- * One text of a request from its own form to its translation's and back: plain text or HTML, with
- * placeholders that survive. It is cut into parts that are translated each; what the model must not
- * see is kept aside and put back where the alignment says.
+ * One text of a request from its own form to its translation's and back: plain text, HTML or a
+ * subtitle, with placeholders that survive. It is cut into parts that are translated each; what the
+ * model must not see is kept aside and put back where the alignment says.
  *
  *   create -> reserve and decode every translation -> render each rank
  *
@@ -11,6 +11,7 @@
 #define MT_SERVER_PASSAGE_H
 
 #include "server/alignment_trace.h"
+#include "server/cue_tags.h"
 #include "server/translation.h"
 
 struct mt_passage;
@@ -21,8 +22,9 @@ struct mt_passage_options {
     const struct mt_translation_options *traced; /* and those that need an alignment */
     struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
     bool is_html;
-    bool protects;          /* placeholders and emoji */
-    struct mt_terms *terms; /* NULL: none; borrowed during create */
+    enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
+    bool protects;           /* placeholders and emoji */
+    struct mt_terms *terms;  /* NULL: none; borrowed during create */
     size_t max_html_tags;
     const char *const *ignored_tags; /* markup.h */
     size_t n_ignored_tags;

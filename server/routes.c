@@ -1,6 +1,7 @@
 #include "server/attention_api.h"
 #include "server/deepl_api.h"
 #include "server/detect_api.h"
+#include "server/files_api.h"
 #include "server/frontend_api.h"
 #include "server/health_api.h"
 #include "server/languages_api.h"
@@ -16,6 +17,10 @@ const struct mt_route mt_routes[] = {
      .handler = &mt_attention_handler,
      .is_strict_about_type = true},
     {.method = "POST", .path = "/detect", .handler = &mt_detect_handler},
+    {.method = "GET",
+     .path = "/download_file/",
+     .handler = &mt_download_file_handler,
+     .is_folder = true},
     {.method = "GET", .path = "/frontend/settings", .handler = &mt_frontend_settings_handler},
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .is_vital = true},
     {.method = "GET", .path = "/health/live", .handler = &mt_health_handler, .is_vital = true},
@@ -25,6 +30,7 @@ const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
     {.method = "POST", .path = "/suggest", .handler = &mt_suggest_handler},
     {.method = "POST", .path = "/translate", .handler = &mt_translate_handler},
+    {.method = "POST", .path = "/translate_file", .handler = &mt_translate_file_handler},
     {.method = "GET",
      .path = "/v2/languages",
      .handler = &mt_deepl_languages_handler,

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -287,6 +288,51 @@ class Streaming(Case):
         rest = process.stdout.read()
         self.assertEqual(rest, b"Ich liebe es.\n" * rest.count(b"\n"))
         self.assertEqual(process.wait(PATIENCE_S), 128 + signal.SIGINT)
+
+
+class Files(Case):
+    SRT = ("1\n00:00:01,000 --> 00:00:02,000\n<i>Where is the train station?</i>\n\n"
+           "2\n00:00:02,100 --> 00:00:03,000\n- I am tired.\n")
+
+    def file(self, name, content):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name, name)
+        path.write_text(content, encoding="utf-8")
+        return str(path)
+
+    def test_a_file_and_standard_input_are_translated_alike(self):
+        lines = self.translated("Where is the train station?\nI am tired.\n").splitlines()
+        expected = self.SRT.replace("Where is the train station?", lines[0])
+        expected = expected.replace("I am tired.", lines[1])
+        self.assertEqual(self.translated(self.SRT, "--format", "srt"), expected)
+        self.assertEqual(self.translated(self.SRT, "--format", "srt", "-"), expected)
+        self.assertEqual(self.translated("", self.file("film.SRT", self.SRT)), expected)
+        self.assertEqual(self.translated("", "--format", "srt", self.file("film", self.SRT)),
+                         expected)
+
+    def test_catalogues_are_filled_in_or_translated_again(self):
+        content = 'msgid "I am tired."\nmsgstr "X"\n\nmsgid "She is my sister."\nmsgstr ""\n'
+        tired, sister = self.translated("I am tired.\nShe is my sister.\n").splitlines()
+        path = self.file("de.po", content)
+        filled = content.replace('""', f'"{sister}"')
+        self.assertEqual(self.translated("", path), filled)
+        self.assertEqual(self.translated("", path, "--retranslate"), filled.replace("X", tired))
+
+    def test_wrong_use_is_refused(self):
+        for flags, code, message in (
+                (["film.docx"], USAGE, "film.docx: expected a name that ends in .txt, .srt"),
+                (["--format", "docx"], USAGE, '--format is "docx", expected text, srt'),
+                (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
+                (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
+                (["a.srt", "b.srt"], USAGE, "b.srt"),
+                (["/nowhere/film.srt"], FAILED, "/nowhere/film.srt: cannot open"),
+                (["--format", "srt"], FAILED, "standard input: line 1: \"x\" begins no subtitle"),
+                ([self.file("a.po", "x\n")], FAILED, "a.po: line 1: ")):
+            with self.subTest(flags):
+                result = run("x\n", *flags)
+                self.assertEqual((result.returncode, result.stdout), (code, b""))
+                self.assertIn(message, result.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -274,8 +274,8 @@ class Answers(WithDaemon):
         settings = self.daemon.get("/frontend/settings").json
         self.assertEqual(list(settings), sorted(settings))
         self.assertEqual(settings, {
-            "apiKeys": False, "charLimit": 100000, "filesTranslation": False, "frontendTimeout": 500,
-            "keyRequired": False, "suggestions": False, "supportedFilesFormat": [],
+            "apiKeys": False, "charLimit": 100000, "filesTranslation": True, "frontendTimeout": 500,
+            "keyRequired": False, "suggestions": False, "supportedFilesFormat": [".txt", ".srt", ".vtt", ".html", ".po"],
             "language": {"source": {"code": "auto", "name": "Auto Detect"},
                          "target": {"code": "de", "name": "German"}}})
 

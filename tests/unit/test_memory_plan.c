@@ -67,6 +67,7 @@ START_TEST(each_limit_moves_its_part_alone)
         {&settings.max_queued_sentences, MT_MEMORY_QUEUE, MT_MEMORY_QUEUE},
         {&settings.max_beam_size, MT_MEMORY_QUEUE, MT_MEMORY_QUEUE},
         {&settings.max_attention_values, MT_MEMORY_TRACES, MT_MEMORY_TRACES},
+        {&settings.max_files_bytes, MT_MEMORY_FILES, MT_MEMORY_FILES},
         {&settings.max_body_bytes, MT_MEMORY_BODIES, MT_MEMORY_BODIES},
         {&settings.max_connections, MT_MEMORY_BODIES, MT_MEMORY_CONNECTIONS},
     };

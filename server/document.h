@@ -1,0 +1,89 @@
+/*
+ * A file that is to be translated, taken apart into texts and what stays:
+ *
+ *   1                                   verbatim
+ *   00:00:01,000 --> 00:00:02,500
+ *   <i>I think that                     text: "I think that we should go."
+ *
+ *   2                                   verbatim, within the text's range
+ *   00:00:02,600 --> 00:00:04,000
+ *   we should go.</i>
+ *
+ * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
+ * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
+ * translation is laid out over the same ones. A file in which every translation is the text itself
+ * is written as it was read (html apart, where markup.h writes, and po, where a translation stands
+ * beside its text).
+ *
+ * Nothing here knows of models. Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_DOCUMENT_H
+#define MT_SERVER_DOCUMENT_H
+
+#include "base/text.h"
+
+enum mt_document_format {
+    MT_DOCUMENT_TEXT, /* lines; paragraphs that were wrapped are wrapped again */
+    MT_DOCUMENT_SRT,  /* SubRip */
+    MT_DOCUMENT_VTT,  /* WebVTT (W3C) */
+    MT_DOCUMENT_HTML,
+    MT_DOCUMENT_PO, /* gettext; what is untranslated is filled in */
+    MT_N_DOCUMENT_FORMATS
+};
+
+/* "text", "srt", ...; ".txt", ".srt", ...; "text/plain; charset=utf-8", ... */
+const char *mt_document_format_name(enum mt_document_format format);
+const char *mt_document_extension(enum mt_document_format format);
+const char *mt_document_content_type(enum mt_document_format format);
+
+/* Every extension, for messages: ".txt, .srt, .vtt, .html or .po". */
+#define MT_DOCUMENT_EXTENSIONS ".txt, .srt, .vtt, .html or .po"
+
+/* By the extension of a file's name, in any case; .htm is .html. False: none of them. */
+bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out);
+/* By mt_document_format_name. */
+bool mt_document_format_of_name(const char *name, enum mt_document_format *out);
+
+/* How a text is to be read: what are words in it and what is markup. */
+enum mt_document_form {
+    MT_FORM_TEXT,
+    MT_FORM_HTML,
+    MT_FORM_SRT, /* cue_tags.h */
+    MT_FORM_VTT, /* cue_tags.h, and entities */
+};
+
+struct mt_document;
+
+struct mt_document_options {
+    enum mt_document_format format;
+    bool retranslate; /* po: entries that have a translation, too; header and comments stay */
+};
+
+/* bytes are copied. MT_FORMAT: not UTF-8, or not the format, with the number of the line; MT_LIMIT,
+ * MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_document_create(const char *bytes, size_t length,
+                                                const struct mt_document_options *options,
+                                                struct mt_document **out, struct mt_error *err);
+/* Takes NULL. */
+void mt_document_destroy(struct mt_document *document);
+
+/* What is to be translated, in the file's order. Borrowed; well-formed UTF-8 that ends in NUL. */
+struct mt_document_text {
+    const char *bytes;
+    size_t length;
+    enum mt_document_form form;
+};
+size_t mt_document_n_texts(const struct mt_document *document);
+struct mt_document_text mt_document_text(const struct mt_document *document, size_t index);
+
+/*
+ * Appends the file with translations[i] in the place of text i. A translation whose bytes are NULL
+ * leaves its text as it was; so does, in a po file, one that has lost a placeholder or put them in
+ * another order: a program would crash over it. n_left (may be NULL) counts both.
+ */
+MT_MUST_CHECK enum mt_status mt_document_write(const struct mt_document *document,
+                                               const struct mt_text *translations,
+                                               struct mt_text *out, size_t *n_left,
+                                               struct mt_error *err);
+
+#endif

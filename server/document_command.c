@@ -1,0 +1,118 @@
+#include "server/document_command.h"
+
+#include "base/file.h"
+#include "base/size.h"
+#include "config/settings.h"
+#include "model/sentence.h"
+#include "server/budget.h"
+#include "server/decode.h"
+#include "server/document_translation.h"
+#include "server/handler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES ((size_t)1 << 16)
+
+struct sentences {
+    struct mt_sentence **items;
+    size_t n, capacity;
+};
+
+static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
+                                   struct mt_error *err)
+{
+    struct sentences *sentences = context;
+    if (sentences->n == sentences->capacity) {
+        size_t capacity = mt_size_max(256, 2 * sentences->capacity);
+        struct mt_sentence **items = realloc(sentences->items, capacity * sizeof *items);
+        if (items == NULL)
+            return mt_fail_memory(err, capacity * sizeof *items, "sentences");
+        sentences->items = items;
+        sentences->capacity = capacity;
+    }
+    sentences->items[sentences->n++] = sentence;
+    return MT_OK;
+}
+
+static enum mt_status read_input(struct mt_text *out, struct mt_error *err)
+{
+    char buffer[READ_BYTES];
+    ssize_t n;
+    out->limit_bytes = MT_DOCUMENT_MAX_BYTES;
+    mt_text_append(out, "", 0);
+    do {
+        n = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (n > 0)
+            mt_text_append(out, buffer, (size_t)n);
+        else if (n < 0 && errno != EINTR)
+            return mt_fail(err, MT_IO, "cannot read standard input: %s", strerror(errno));
+    } while (n != 0 && out->status == MT_OK);
+    return mt_text_check(out, "standard input", err);
+}
+
+static enum mt_status write_output(const struct mt_text *text, struct mt_error *err)
+{
+    for (size_t n_written = 0; n_written < text->length;) {
+        ssize_t n = write(STDOUT_FILENO, text->bytes + n_written, text->length - n_written);
+        if (n > 0)
+            n_written += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            return mt_fail(err, errno == EPIPE ? MT_CANCELLED : MT_IO,
+                           "cannot write the output: %s", strerror(errno));
+    }
+    return MT_OK;
+}
+
+static enum mt_status translate(const struct mt_document_command *command,
+                                struct mt_document *document, struct mt_text *out, size_t *n_left,
+                                struct mt_error *err)
+{
+    struct mt_budget budget = {.limit = (uint64_t)command->settings->max_attention_values};
+    const struct mt_service service = {.settings = command->settings,
+                                       .model = command->model,
+                                       .attention_budget = &budget,
+                                       .model_label = ""};
+    struct mt_document_translation *translation = NULL;
+    struct sentences sentences = {0};
+    enum mt_status status = mt_document_translation_create(
+        &service, document, &command->translation, NULL, &translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_list(translation, add_sentence, &sentences, err);
+    if (status == MT_OK && sentences.n > 0)
+        status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
+                           command->max_rows, sentences.items, sentences.n, err);
+    if (status == MT_OK)
+        status = mt_document_translation_write(translation, out, n_left, err);
+    free(sentences.items);
+    mt_document_translation_destroy(translation);
+    return status;
+}
+
+enum mt_status mt_document_command_run(const struct mt_document_command *command, size_t *n_left,
+                                       struct mt_error *err)
+{
+    bool is_input = command->path == NULL || strcmp(command->path, "-") == 0;
+    struct mt_text input = {0}, output = {0};
+    struct mt_document *document = NULL;
+    enum mt_status status = is_input ? read_input(&input, err)
+                                     : mt_file_read(command->path, MT_DOCUMENT_MAX_BYTES,
+                                                    &input.bytes, &input.length, err);
+    if (status != MT_OK) {
+        mt_text_finish(&input);
+        return status;
+    }
+    status = mt_document_create(input.bytes, input.length, &command->document, &document, err);
+    if (status != MT_OK)
+        mt_fail_in(err, status, is_input ? "standard input" : command->path);
+    mt_text_finish(&input);
+    if (status == MT_OK)
+        status = translate(command, document, &output, n_left, err);
+    if (status == MT_OK)
+        status = write_output(&output, err);
+    mt_document_destroy(document);
+    mt_text_finish(&output);
+    return status;
+}

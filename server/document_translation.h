@@ -1,0 +1,51 @@
+/*
+ * A document (document.h) on its way through the engine: each of its texts is a passage
+ * (passage.h), and all of their sentences are decoded together.
+ *
+ *   create -> decode every sentence -> write
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_DOCUMENT_TRANSLATION_H
+#define MT_SERVER_DOCUMENT_TRANSLATION_H
+
+#include "server/document.h"
+#include "server/translation.h"
+
+struct mt_document_translation;
+struct mt_passage;
+struct mt_service;
+struct mt_terms;
+
+/* Of all texts together, in characters: what a limit on texts is about. */
+size_t mt_document_n_chars(const struct mt_document *document);
+
+/*
+ * service: model, settings and attention budget are used (for marks: where a tag belongs in a
+ * translation). document is borrowed until destroy, terms (NULL: none) until this returns; options
+ * are copied, what they point to is borrowed. Errors of mt_passage_create.
+ */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_create(const struct mt_service *service, const struct mt_document *document,
+                               const struct mt_translation_options *options, struct mt_terms *terms,
+                               struct mt_document_translation **out, struct mt_error *err);
+/* Takes NULL. Destroys the sentences too; none may be in the engine. */
+void mt_document_translation_destroy(struct mt_document_translation *translation);
+
+/* Of text index. Borrowed. */
+struct mt_passage *
+mt_document_translation_passage(const struct mt_document_translation *translation, size_t index);
+
+/* Calls add for every sentence until it fails. Sentences are borrowed. */
+typedef enum mt_status mt_document_add_sentence(void *context, struct mt_sentence *sentence,
+                                                struct mt_error *err);
+MT_MUST_CHECK enum mt_status
+mt_document_translation_list(const struct mt_document_translation *translation,
+                             mt_document_add_sentence *add, void *context, struct mt_error *err);
+
+/* After the sentences ended: as mt_document_write. */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_write(struct mt_document_translation *translation, struct mt_text *out,
+                              size_t *n_left, struct mt_error *err);
+
+#endif

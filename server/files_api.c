@@ -1,0 +1,343 @@
+#include "server/files_api.h"
+
+#include "base/json.h"
+#include "config/settings.h"
+#include "server/decoding_params.h"
+#include "server/detect.h"
+#include "server/document_translation.h"
+#include "server/file_store.h"
+#include "server/glossary.h"
+#include "server/languages_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DOWNLOADS "/download_file/"
+
+struct state {
+    const struct mt_params_file *file; /* the request's */
+    enum mt_document_format format;
+    struct mt_language_pair languages; /* the source, where it was detected, too */
+    struct mt_text base_url;
+    struct mt_translation_options options;
+    struct mt_glossary glossary;
+    struct mt_document *document;
+    struct mt_document_translation *translation; /* NULL: the file stays as it is */
+};
+
+static enum mt_status refuse_disabled(struct mt_request *request)
+{
+    mt_reply_error(&request->reply, 403, "Files translation are disabled on this server.");
+    return MT_OK;
+}
+
+/* ---- reading the request ---- */
+
+static enum mt_status read_required(const struct mt_params *params, const char *name,
+                                    const char **out, struct mt_error *err)
+{
+    *out = "";
+    enum mt_status status = mt_params_string(params, name, out, NULL, err);
+    if (status == MT_OK && (*out)[0] == '\0')
+        return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
+    return status;
+}
+
+static enum mt_status read_file(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    state->file = mt_params_file(&request->params, "file");
+    if (state->file == NULL)
+        return mt_fail(err, MT_INVALID, "Invalid request: missing file parameter");
+    return MT_OK;
+}
+
+static enum mt_status read_format(struct state *state, struct mt_error *err)
+{
+    const char *file_name = state->file->file_name;
+    if (file_name[0] == '\0')
+        return mt_fail(err, MT_INVALID, "Invalid request: empty file");
+    if (mt_document_format_of_file(file_name, &state->format))
+        return MT_OK;
+    const char *dot = strrchr(file_name, '.');
+    return mt_fail(err, MT_INVALID,
+                   "Invalid request: file format not supported: \"%.20s\", expected %s",
+                   dot != NULL ? dot : "", MT_DOCUMENT_EXTENSIONS);
+}
+
+/* In the order in which LibreTranslate complains. */
+static enum mt_status read_request(struct state *state, const struct mt_request *request,
+                                   const char **source, const char **target,
+                                   struct mt_document_options *document, struct mt_error *err)
+{
+    const struct mt_params *params = &request->params;
+    enum mt_status status = read_file(state, request, err);
+    if (status == MT_OK)
+        status = read_required(params, "source", source, err);
+    if (status == MT_OK)
+        status = read_required(params, "target", target, err);
+    if (status == MT_OK)
+        status = read_format(state, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
+    if (status == MT_OK)
+        status = mt_decoding_params_split(request->service, params, &state->options.split, err);
+    if (status == MT_OK)
+        status =
+            mt_decoding_params_lengths(request->service, params, &state->options.decoding, err);
+    if (status == MT_OK)
+        status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
+                                  &state->glossary, err);
+    if (status == MT_OK)
+        status = mt_files_base_url(
+            request->service->settings->public_url, mt_request_header(request, "Host"),
+            mt_request_header(request, "X-Forwarded-Proto"), &state->base_url, err);
+    document->format = state->format;
+    return status;
+}
+
+/* By the beginning of all that is to be translated. */
+static enum mt_status detect_language(struct state *state, const struct mt_service *service,
+                                      struct mt_error *err)
+{
+    struct mt_detect_languages languages;
+    struct mt_detection detection;
+    struct mt_text sample = {0};
+    bool is_html = false;
+    mt_text_append(&sample, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(state->document); i++) {
+        struct mt_document_text text = mt_document_text(state->document, i);
+        is_html = text.form != MT_FORM_TEXT;
+        mt_text_append(&sample, text.bytes, text.length);
+        mt_text_append(&sample, "\n", 1);
+        if (sample.length > MT_DETECT_MAX_BYTES)
+            break;
+    }
+    mt_languages_to_detect(service, state->languages.target, &languages);
+    enum mt_status status = mt_text_check(&sample, "a file's text", err);
+    if (status == MT_OK)
+        status = mt_detect(sample.bytes, sample.length, is_html, &languages, &detection, err);
+    mt_text_finish(&sample);
+    if (status != MT_OK)
+        return status;
+    memcpy(state->languages.source, detection.language, sizeof detection.language);
+    state->languages.is_identity = mt_language_matches(state->languages.target, detection.language);
+    return MT_OK;
+}
+
+static enum mt_status read_languages(struct state *state, const struct mt_service *service,
+                                     const char *source, const char *target, struct mt_error *err)
+{
+    if (strcasecmp(source, "auto") != 0)
+        return mt_languages_check(service, source, target, &state->languages, err);
+    enum mt_status status = mt_languages_check_target(service, target, &state->languages, err);
+    return status == MT_OK ? detect_language(state, service, err) : status;
+}
+
+/* ---- the work ---- */
+
+/* All texts of a file count as one. */
+static enum mt_status check_size(struct mt_request *request, const struct state *state,
+                                 struct mt_error *err)
+{
+    size_t n_chars = mt_document_n_chars(state->document);
+    int64_t limit = request->access.limits.max_text_chars;
+    if (n_chars > (size_t)limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
+                       n_chars, (long long)limit);
+    return mt_request_take_chars(request, n_chars, err);
+}
+
+static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
+                                   struct mt_error *err)
+{
+    return mt_request_add_sentence(context, sentence, err);
+}
+
+/* More sentences than the queue holds would be refused for ever as if they only came too early. */
+static enum mt_status check_sentences(const struct mt_request *request, struct mt_error *err)
+{
+    size_t limit = (size_t)request->service->settings->max_queued_sentences;
+    if (request->n_sentences > limit)
+        return mt_fail(err, MT_LIMIT, "the file has %zu sentences: at most %zu",
+                       request->n_sentences, limit);
+    return MT_OK;
+}
+
+static enum mt_status add_translation(struct mt_request *request, struct state *state,
+                                      struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    state->options.splitter = service->splitter;
+    state->options.source_lang = state->languages.source;
+    state->options.decoding.beam_size = (size_t)service->settings->beam_size;
+    state->options.decoding.skip_scores = true;
+    enum mt_status status = mt_document_translation_create(
+        service, state->document, &state->options, state->glossary.terms, &state->translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_list(state->translation, add_sentence, request, err);
+    return status == MT_OK ? check_sentences(request, err) : status;
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_document_options options = {0};
+    const char *source, *target;
+    if (!service->settings->files_translation)
+        return refuse_disabled(request);
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    enum mt_status status = read_request(state, request, &source, &target, &options, err);
+    if (status == MT_OK)
+        status = mt_document_create(state->file->bytes, state->file->length, &options,
+                                    &state->document, err);
+    if (status == MT_OK)
+        status = check_size(request, state, err);
+    if (status == MT_OK)
+        status = read_languages(state, service, source, target, err);
+    if (status == MT_OK && !state->languages.is_identity)
+        status = add_translation(request, state, err);
+    return status;
+}
+
+/* ---- the reply ---- */
+
+static enum mt_status store(const struct mt_request *request, const struct mt_text *translated,
+                            char name[MT_STORED_NAME_BYTES], struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    const struct state *state = request->state;
+    const char *extension = mt_document_extension(state->format);
+    char file_name[MT_FILE_NAME_BYTES];
+    mt_file_name_translated(state->file->file_name, state->languages.source,
+                            state->languages.target, extension, file_name);
+    const struct mt_stored_file file = {.bytes = translated->bytes,
+                                        .length = translated->length,
+                                        .extension = extension,
+                                        .content_type = mt_document_content_type(state->format),
+                                        .file_name = file_name};
+    return mt_file_store_add(request->service->files, &file, settings->files_lifetime_ms,
+                             (size_t)settings->max_files_bytes, name, err);
+}
+
+static enum mt_status write_terms(struct mt_json_writer *writer, struct state *state,
+                                  struct mt_error *err)
+{
+    size_t n = state->translation != NULL ? mt_document_n_texts(state->document) : 0;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status = mt_glossary_count(&state->glossary,
+                                   mt_document_translation_passage(state->translation, i), err);
+    mt_json_key(writer, "terms");
+    mt_glossary_write(&state->glossary, writer);
+    return status;
+}
+
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_text translated = {0};
+    char name[MT_STORED_NAME_BYTES];
+    size_t n_left = 0;
+    enum mt_status status = MT_OK;
+    if (state->translation != NULL)
+        status = mt_document_translation_write(state->translation, &translated, &n_left, err);
+    else
+        mt_text_append(&translated, state->file->bytes, state->file->length);
+    if (status == MT_OK)
+        status = mt_text_check(&translated, "a translated file", err);
+    if (status == MT_OK)
+        status = store(request, &translated, name, err);
+    mt_text_finish(&translated);
+    if (status != MT_OK)
+        return status;
+    mt_text_append_string(&state->base_url, DOWNLOADS);
+    mt_text_append_string(&state->base_url, name);
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    if (state->glossary.terms != NULL)
+        status = write_terms(&writer, state, err);
+    if (status != MT_OK)
+        return status;
+    if (n_left > 0) {
+        mt_json_key(&writer, "texts_left");
+        mt_json_integer(&writer, (int64_t)n_left);
+    }
+    mt_json_key(&writer, "translatedFileUrl");
+    mt_json_string(&writer, state->base_url.bytes, state->base_url.length);
+    mt_json_end_object(&writer);
+    status = mt_text_check(&state->base_url, "a link", err);
+    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (state == NULL)
+        return;
+    mt_document_translation_destroy(state->translation);
+    mt_document_destroy(state->document);
+    mt_glossary_finish(&state->glossary);
+    mt_text_finish(&state->base_url);
+    free(state);
+}
+
+const struct mt_handler mt_translate_file_handler = {
+    .begin = begin, .finish = finish, .release = release};
+
+/* ---- fetching ---- */
+
+/* Nobody's page: a browser saves it, and would run nothing in it. */
+static void add_headers(struct mt_reply *reply, const struct mt_text *disposition)
+{
+    mt_reply_header(reply, "Content-Disposition", disposition->bytes);
+    mt_reply_header(reply, "Content-Security-Policy", "default-src 'none'; sandbox");
+    mt_reply_header(reply, "Cache-Control", "private, no-store");
+}
+
+static enum mt_status download(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_text file_name = {0}, disposition = {0};
+    if (!request->service->settings->files_translation)
+        return refuse_disabled(request);
+    const char *name = request->path + strlen(DOWNLOADS);
+    enum mt_status status = mt_file_store_get(request->service->files, name, &request->reply.body,
+                                              &request->reply.content_type, &file_name, err);
+    if (status == MT_OK) {
+        mt_file_write_disposition(file_name.bytes, &disposition);
+        status = mt_text_check(&disposition, "a file's name", err);
+    }
+    if (status == MT_OK)
+        add_headers(&request->reply, &disposition);
+    mt_text_finish(&file_name);
+    mt_text_finish(&disposition);
+    return status;
+}
+
+const struct mt_handler mt_download_file_handler = {.finish = download};
+
+/* ---- settings ---- */
+
+void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_settings *settings)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS && settings->files_translation; i++)
+        mt_json_string_z(writer, mt_document_extension((enum mt_document_format)i));
+    mt_json_end_array(writer);
+}
+
+enum mt_status mt_files_check_settings(const struct mt_settings *settings, struct mt_error *err)
+{
+    const char *url = settings->public_url;
+    bool has_scheme = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+    if (url[0] == '\0' || (has_scheme && url[strcspn(url, " \t\r\n\"<>?#")] == '\0'))
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "public_url is \"%.80s\", expected a URL such as https://translate.example.org",
+                   url);
+}

@@ -1,0 +1,467 @@
+"""POST /translate_file and GET /download_file: every format comes back with everything but its texts
+as it was; LibreTranslate's answers; names, limits and the end of files."""
+
+import gettext
+import io
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from serve import SLOWNESS, Daemon, run, wait_until
+
+SRT = """1
+00:00:01,000 --> 00:00:02,500 X1:10
+<i>Where is the train station?</i>
+
+2
+00:00:03,000 --> 00:00:04,000
+{\\an8}- I am tired.
+- She is my sister.
+
+7
+0:00:05,000 --> 00:00:06,000
+He said that
+
+8
+00:00:06,100 --> 00:00:07,500
+he would come tomorrow.
+
+9
+00:00:08,000 --> 00:00:09,000
+♪
+"""
+
+VTT = """WEBVTT - a film
+Kind: captions
+
+STYLE
+::cue { color: lime }
+
+NOTE Where is it? --> here
+
+intro
+00:01.000 --> 00:02.000 align:start position:10%
+<v Anna>Where is the train station?
+
+00:02.000 --> 01:00:03.000
+<c.loud>I am tired.</c>
+"""
+
+PO = r'''# Translators
+msgid ""
+msgstr ""
+"Language: de\n"
+"Content-Type: text/plain; charset=UTF-8\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\n"
+
+#. A question
+#: main.c:3
+msgctxt "travel"
+msgid "Where is the train station?"
+msgstr ""
+
+#, c-format
+msgid "I have %d book."
+msgid_plural "I have %d books."
+msgstr[0] ""
+msgstr[1] ""
+
+#, fuzzy
+#| msgid "Open it"
+msgid "Open the door"
+msgstr "Tür"
+
+#~ msgid "Old"
+#~ msgstr "Alt"
+'''
+
+HTML = """<!DOCTYPE html>
+<html><head><title>Where is the train station?</title></head>
+<body><p class="a">I am <b>tired</b>.</p><pre>I am tired.</pre></body></html>
+"""
+
+TEXT = "Where is the train station?\n\n\tI am tired.  \n* She is my sister.\n"
+
+
+def upload(daemon, content, name="film.srt", fields=None, headers=None, **options):
+    """As browsers and curl do it. A field of None is left out."""
+    content = content.encode() if isinstance(content, str) else content
+    boundary = "xYzZY-1234"
+    fields = {"source": "en", "target": "de", **(fields or {})}
+    body = b""
+    if name is not None:
+        body += (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+                 "Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
+    for key, value in fields.items():
+        if value is not None:
+            body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n'
+                     f"{value}\r\n").encode()
+    body += f"--{boundary}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})}
+    return daemon.request("POST", "/translate_file", body, headers=headers, **options)
+
+
+def path_of(reply):
+    """Of the link in the reply."""
+    assert reply.status == 200, reply
+    return re.fullmatch(r"https?://[^/]+(/.*)", reply.json["translatedFileUrl"]).group(1)
+
+
+def fetch(daemon, reply):
+    reply = daemon.get(path_of(reply))
+    assert reply.status == 200, reply
+    return reply.body.decode()
+
+
+def skeleton(text):
+    """What of a subtitle file is no text: numbers, times, settings, notes, blank lines."""
+    return [line for line in text.split("\n") if not re.search("[A-Za-zäöüß]{2}", line)]
+
+
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon("--max-text-chars", "5000", "--max-body-bytes", "20000").start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def translated(self, content, name="film.srt", **fields):
+        return fetch(self.daemon, upload(self.daemon, content, name, fields))
+
+    def sentence(self, text, **fields):
+        return self.daemon.translate(text, **fields).json["translatedText"]
+
+    # formats
+
+    def test_curl_uploads_and_fetches_every_format(self):
+        types = {"srt": "application/x-subrip", "vtt": "text/vtt", "html": "text/html",
+                 "po": "text/x-gettext-translation", "txt": "text/plain"}
+        contents = {"srt": SRT, "vtt": VTT, "html": HTML, "po": PO, "txt": TEXT}
+        for kind, content in contents.items():
+            with self.subTest(kind), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, f"Mein Film.{kind}")
+                with open(path, "w", encoding="utf-8", newline="") as file:
+                    file.write(content)
+                answer = subprocess.run(
+                    ["curl", "-sS", "--fail", "-F", f"file=@{path}", "-F", "source=en", "-F",
+                     "target=de", "-F", "api_key=",
+                     f"http://127.0.0.1:{self.daemon.port}/translate_file"],
+                    capture_output=True, check=True, timeout=60 * SLOWNESS)
+                url = re.fullmatch(rb'\{"translatedFileUrl":"(.*)"\}', answer.stdout).group(1)
+                self.assertRegex(url.decode(), r"^http://127\.0\.0\.1:%d/download_file/[0-9a-f]{32}"
+                                               r"\.%s$" % (self.daemon.port, kind))
+                reply = self.daemon.get(url.decode().split(str(self.daemon.port), 1)[1])
+                self.assertEqual(reply.headers["content-type"], f"{types[kind]}; charset=utf-8")
+                name = "Mein Film.po" if kind == "po" else f"Mein Film.de.{kind}"
+                self.assertEqual(reply.headers["content-disposition"],
+                                 f'attachment; filename="{name}"; '
+                                 f"filename*=UTF-8''{name.replace(' ', '%20')}")
+                self.assertEqual(reply.headers["x-content-type-options"], "nosniff")
+                self.assertEqual(reply.headers["cache-control"], "private, no-store")
+                self.assertIn("Bahnhof", reply.body.decode())
+
+    def test_subtitles_keep_numbers_times_and_tags(self):
+        text = self.translated(SRT)
+        self.assertEqual(skeleton(text), skeleton(SRT))
+        station, tired, sister = (self.sentence(s) for s in (
+            "Where is the train station?", "I am tired.", "She is my sister."))
+        self.assertIn(f"\n<i>{station}</i>\n", text)
+        self.assertIn(f"\n{{\\an8}}- {tired}\n- {sister}\n", text)
+
+    def test_a_sentence_over_two_cues_is_translated_as_one(self):
+        text = self.translated(SRT)
+        whole = self.sentence("He said that he would come tomorrow.")
+        match = re.search(r"7\n0:00:05,000 --> 00:00:06,000\n(.+)\n\n8\n00:00:06,100 --> "
+                          r"00:00:07,500\n(.+)\n\n9\n", text)
+        self.assertEqual(" ".join(match.groups()), whole)
+
+    def test_webvtt_keeps_its_blocks(self):
+        text = self.translated(VTT, "film.vtt")
+        head, tail = VTT.split("<v Anna>", 1)
+        self.assertTrue(text.startswith(head + "<v Anna>" + self.sentence(
+            "Where is the train station?") + "\n\n00:02.000 --> 01:00:03.000\n<c.loud>"), text)
+        self.assertTrue(text.endswith("</c>\n"), text)
+
+    def test_byte_order_mark_and_line_ends_stay(self):
+        content = "\ufeff" + SRT.replace("\n", "\r\n")
+        text = self.translated(content)
+        self.assertTrue(text.startswith("\ufeff1\r\n00:00:01,000"), text)
+        self.assertEqual(text.count("\n"), text.count("\r\n"))
+        self.assertEqual(text.replace("\r", "").lstrip("\ufeff"), self.translated(SRT))
+
+    def test_a_catalogue_is_filled_in_and_valid(self):
+        text = self.translated(PO, "de.po")
+        unfilled = re.sub(r'^(msgstr(\[.\])? )"(?!")[^\n]*"$', r'\1""', text, flags=re.M)
+        expected = PO.replace('msgstr "Tür"', 'msgstr ""').replace('#~ msgstr ""', '#~ msgstr "Alt"')
+        self.assertEqual(unfilled, expected)
+        self.assertIn(f'msgstr "{self.sentence("Where is the train station?")}"\n', text)
+        self.assertIn('msgid "Open the door"\nmsgstr "Tür"\n', text)
+        self.assertEqual(text.count("%d"), 4)
+        again = self.translated(PO, "de.po", retranslate="true")
+        self.assertNotIn('msgstr "Tür"', again)
+        self.assertIn('"Language: de\\n"', again)
+        if shutil.which("msgfmt"):
+            for catalogue in (text, again):
+                check = subprocess.run(["msgfmt", "--check", "-o", "/dev/null", "-"],
+                                       input=catalogue.encode(), capture_output=True, check=False)
+                self.assertEqual(check.returncode, 0, check.stderr)
+
+    @unittest.skipUnless(shutil.which("msgfmt"), "gettext is not installed")
+    def test_gettext_finds_every_translation(self):
+        """What gettext itself reads in the catalogue is what /translate says."""
+        messages = ("I am tired.", 'She said "Hello" to me.', "I am tired.\nShe is my sister.\n",
+                    "Open C:\\temp\\new.", "\tWhere is the train station?", "I have %d books.",
+                    "Hello {name}, where are you?", "I am tired. " * 20,
+                    "Ask https://example.org/?a=1&b=2 now.")
+        plural = ("I have %(n)d book.", "I have %(n)d books.")
+
+        def quoted(text):
+            text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+            return '"' + text.replace("\n", "\\n") + '"'
+
+        content = PO.split("\n\n", 1)[0] + "\n\n" + "".join(
+            f'msgctxt "menu"\nmsgid {quoted(m)}\nmsgstr ""\n\n' for m in messages)
+        content += (f"msgid {quoted(plural[0])}\nmsgid_plural {quoted(plural[1])}\n"
+                    'msgstr[0] ""\nmsgstr[1] ""\n')
+        text = self.translated(content, "de.po")
+        binary = subprocess.run(["msgfmt", "--check", "-o", "-", "-"], input=text.encode(),
+                                capture_output=True, check=False)
+        self.assertEqual(binary.returncode, 0, binary.stderr)
+        catalogue = gettext.GNUTranslations(io.BytesIO(binary.stdout))
+        for message in messages:
+            self.assertEqual(catalogue.pgettext("menu", message), self.sentence(message))
+        for n in (1, 2):
+            self.assertEqual(catalogue.ngettext(*plural, n), self.sentence(plural[n - 1]))
+
+    def test_a_page_keeps_its_markup(self):
+        text = self.translated(HTML, "index.htm")
+        self.assertRegex(text, r'^<!DOCTYPE html>\n?<html><head>(<meta charset="utf-8">)?<title>Wo ')
+        self.assertIn('<p class="a">Ich bin <b>', text)
+        self.assertIn("<pre>I am tired.</pre>", text)
+
+    def test_text_keeps_its_lines(self):
+        expected = (self.sentence("Where is the train station?") + "\n\n\t" +
+                    self.sentence("I am tired.") + "  \n* " +
+                    self.sentence("She is my sister.") + "\n")
+        self.assertEqual(self.translated(TEXT, "a.txt"), expected)
+
+    def test_wrapped_text_is_wrapped_again(self):
+        line = "My father wants to buy a new car because the old one is broken and"
+        text = self.translated(f"{line}\nhe needs it for his work. She is my sister.\n", "a.txt")
+        whole = self.sentence(f"{line} he needs it for his work. She is my sister.")
+        self.assertEqual(text.replace("\n", " ").strip(), whole)
+        self.assertLessEqual(max(map(len, text.splitlines())), len(line))
+
+    def test_what_has_no_text_or_is_in_the_language_already_stays(self):
+        for content, name, fields in ((SRT, "a.srt", {"source": "de"}),
+                                      (SRT.replace("th", "ch"), "a.srt", {"source": "de"}),
+                                      ("Wo ist der Bahnhof, mein Freund?\n", "a.txt",
+                                       {"source": "auto"}),
+                                      ("", "a.srt", {}), ("", "a.txt", {}),
+                                      ("1\n00:00:01,000 --> 00:00:02,000\n...\n", "a.srt", {})):
+            self.assertEqual(self.translated(content, name, **fields), content)
+
+    def test_the_source_is_detected(self):
+        self.assertEqual(self.translated(SRT, source="auto"), self.translated(SRT))
+
+    def test_terms_are_kept_and_told(self):
+        reply = upload(self.daemon, SRT, fields={"glossary": '{"train station": "Hauptbahnhof"}'})
+        self.assertIn("Hauptbahnhof", fetch(self.daemon, reply))
+        self.assertEqual(reply.json["terms"], [{"source": "train station", "target": "Hauptbahnhof",
+                                                "found": 1, "applied": 1}])
+
+    # refusals
+
+    def refused(self, code, error, *arguments, **options):
+        reply = upload(self.daemon, *arguments, **options)
+        self.assertEqual((reply.status, reply.json), (code, {"error": error}))
+
+    def test_wrong_requests(self):
+        self.refused(400, "Invalid request: missing file parameter", SRT, name=None)
+        self.refused(400, "Invalid request: missing source parameter", SRT,
+                     fields={"source": None})
+        self.refused(400, "Invalid request: missing target parameter", SRT, fields={"target": ""})
+        self.refused(400, "Invalid request: empty file", SRT, name="")
+        self.refused(400, "zz is not supported", SRT, fields={"target": "zz"})
+        self.refused(400, "English (en) is not available as a target language from German (de)",
+                     SRT, fields={"source": "de", "target": "en"})
+        self.refused(400, "retranslate is \"maybe\", expected true or false", SRT,
+                     fields={"retranslate": "maybe"})
+        reply = self.daemon.request("POST", "/translate_file", {"source": "en", "target": "de"})
+        self.assertEqual((reply.status, reply.error),
+                         (400, "Invalid request: missing file parameter"))
+        reply = self.daemon.get("/translate_file")
+        self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST, OPTIONS"))
+
+    def test_other_types_are_refused(self):
+        for name, extension in (("letter.docx", ".docx"), ("film.srt.zip", ".zip"), ("srt", "")):
+            self.refused(400, f'Invalid request: file format not supported: "{extension}", '
+                              "expected .txt, .srt, .vtt, .html or .po", SRT, name=name)
+
+    def test_broken_files_are_refused_with_their_line(self):
+        self.refused(400, 'line 1: "Hello." begins no subtitle: expected its number or its time',
+                     "Hello.\n")
+        self.refused(400, 'line 6: "00:00:0x,000 --> 00:00:04,000" is no time of a subtitle: '
+                          "expected 00:00:01,000 --> 00:00:02,000",
+                     SRT.replace("00:00:03,000", "00:00:0x,000"))
+        self.refused(400, "line 1 holds byte 0xFC, which is no UTF-8: the file may be ISO-8859-1 "
+                          "or Windows-1252, expected UTF-8", "für".encode("latin-1"), name="a.txt")
+        self.refused(400, "the file begins with FF FE, as UTF-16 does: expected UTF-8",
+                     "Hi".encode("utf-16"), name="a.txt")
+
+    def test_limits(self):
+        self.refused(400, "Invalid request: request (5001) exceeds text limit (5000)", "a" * 5001,
+                     name="a.txt")
+        self.assertEqual(self.translated("", "a.txt"), "")
+        reply = upload(self.daemon, "a" * 20000, "a.txt")
+        self.assertEqual(reply.status, 413)
+
+    # names and links
+
+    def test_unknown_names_are_not_found(self):
+        name = path_of(upload(self.daemon, "", "a.txt"))
+        last = "0" if name[15] != "0" else "1"
+        for path in ("/download_file/", "/download_file/x", "/download_file/" + "0" * 32 + ".txt",
+                     name[:15] + last + name[16:], name[:-1], name + "x", name[:-3] + "srt",
+                     "/download_file/../config/attentiond.json", "/download_file/..%2f..%2fx",
+                     "/download_file/%2e%2e/%2e%2e/etc/passwd", name + "/", "/download_file//" +
+                     name.rsplit("/", 1)[1]):
+            reply = self.daemon.get(path)
+            self.assertEqual(reply.status, 404, path)
+            self.assertIn("error", reply.json)
+        self.assertEqual(self.daemon.get("/download_file").status, 404)
+        self.assertEqual(self.daemon.get(name).status, 200)
+        reply = self.daemon.request("HEAD", name)
+        self.assertEqual((reply.status, reply.body), (200, b""))
+        self.assertEqual(self.daemon.request("POST", name, b"").status, 405)
+
+    def test_names_are_never_the_same(self):
+        names = {path_of(upload(self.daemon, "", "a.txt")) for _ in range(50)}
+        self.assertEqual(len(names), 50)
+
+    def test_a_file_is_saved_under_a_harmless_name(self):
+        for name, saved in (("../../etc/passwd.txt", "passwd.de.txt"),
+                            ("C:\\\\films\\\\My.EN.srt", "My.de.srt"),
+                            (".htaccess.txt", "htaccess.de.txt"), ("...txt", "translation.de.txt"),
+                            ("-rf *.txt", "rf _.de.txt"), ("a" * 300 + ".txt", "a" * 120 + ".de.txt"),
+                            ("Zürich.srt", "Z_rich.de.srt")):
+            reply = self.daemon.get(path_of(upload(self.daemon, "", name)))
+            self.assertIn(f'filename="{saved}"', reply.headers["content-disposition"], name)
+        self.assertIn("filename*=UTF-8''Z%C3%BCrich.de.srt", reply.headers["content-disposition"])
+
+    def test_links_are_made_of_host_and_scheme(self):
+        for headers, beginning in (
+                ({"Host": "translate.example.org"}, "http://translate.example.org/"),
+                ({"Host": "[::1]:8080"}, "http://[::1]:8080/"),
+                ({"Host": "example.org:8080", "X-Forwarded-Proto": "https"},
+                 "https://example.org:8080/"),
+                ({"Host": "example.org", "X-Forwarded-Proto": "javascript"},
+                 "http://example.org/")):
+            url = upload(self.daemon, "", "a.txt", headers=headers).json["translatedFileUrl"]
+            self.assertTrue(url.startswith(beginning + "download_file/"), url)
+        for host in ("", "evil.example/path", "a b", "user@example.org", "example.org:",
+                     "example.org:123456", "[::1", "x" * 300):
+            reply = upload(self.daemon, "", "a.txt", headers={"Host": host})
+            self.assertEqual(reply.status, 400, host)
+
+
+class Settings(unittest.TestCase):
+    def test_a_file_counts_against_the_limits_of_a_client(self):
+        with Daemon("--chars-per-day", "100", "--requests-per-minute", "3") as daemon:
+            self.assertEqual(upload(daemon, "a" * 60, "a.txt").status, 200)
+            reply = upload(daemon, "a" * 60, "a.txt")
+            self.assertEqual(reply.status, 429, reply)
+            self.assertEqual(upload(daemon, "a" * 40, "a.txt").status, 200)
+            reply = upload(daemon, "", "a.txt")
+            self.assertEqual((reply.status, reply.error), (429, "Slowdown: 3 per 1 minute"))
+
+    def test_keys(self):
+        with tempfile.NamedTemporaryFile("w") as keys:
+            keys.write("my-secret name=a max_text_chars=10\n")
+            keys.flush()
+            with Daemon("--api-keys-file", keys.name, "--key-required") as daemon:
+                path = path_of(upload(daemon, "1", "a.txt", {"api_key": "my-secret"}))
+                self.assertEqual(daemon.get(path).status, 200)
+                reply = upload(daemon, "1", "a.txt", {"api_key": "wrong"})
+                self.assertEqual((reply.status, reply.error), (403, "Invalid API key"))
+                self.assertEqual(upload(daemon, "1", "a.txt").status, 403)
+                reply = upload(daemon, "a" * 11, "a.txt", {"api_key": "my-secret"})
+                self.assertEqual(reply.error,
+                                 "Invalid request: request (11) exceeds text limit (10)")
+
+    def test_switched_off(self):
+        with Daemon("--files-translation=false") as daemon:
+            for reply in (upload(daemon, SRT), daemon.get("/download_file/" + "0" * 32 + ".srt")):
+                self.assertEqual((reply.status, reply.json),
+                                 (403, {"error": "Files translation are disabled on this server."}))
+            settings = daemon.get("/frontend/settings").json
+            self.assertEqual(settings["filesTranslation"], False)
+            self.assertEqual(settings["supportedFilesFormat"], [])
+
+    def test_switched_on(self):
+        with Daemon("--public-url", "https://example.org/translate/") as daemon:
+            settings = daemon.get("/frontend/settings").json
+            self.assertEqual(settings["filesTranslation"], True)
+            self.assertEqual(settings["supportedFilesFormat"],
+                             [".txt", ".srt", ".vtt", ".html", ".po"])
+            url = upload(daemon, "", "a.txt").json["translatedFileUrl"]
+            self.assertTrue(url.startswith("https://example.org/translate/download_file/"), url)
+
+    def test_a_wrong_public_url_is_refused(self):
+        for url in ("example.org", "ftp://example.org", "http://a b"):
+            result = run("serve", "--model", Daemon().model, "--port", "0", "--public-url", url)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f'public_url is "{url}", expected a URL', result.stderr)
+
+    def test_files_expire(self):
+        with Daemon("--files-lifetime-ms", "1500") as daemon:
+            path = path_of(upload(daemon, "123", "a.txt"))
+            self.assertEqual(daemon.get(path).status, 200)
+            self.assertEqual(daemon.metrics()["attentiond_files_stored_bytes"], 3)
+            wait_until(lambda: daemon.get(path).status == 404, what="the end of a file")
+            wait_until(lambda: daemon.metrics()["attentiond_files_stored"] == 0, what="no file")
+            self.assertEqual(daemon.get(path).error, "There is no such file; it may have expired.")
+
+    def test_room_is_limited_and_comes_back(self):
+        with Daemon("--max-files-bytes", "2000", "--files-lifetime-ms", "3000") as daemon:
+            content = "1\n" * 600
+            self.assertEqual(upload(daemon, content, "a.txt").status, 200)
+            reply = upload(daemon, content, "a.txt")
+            self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"))
+            self.assertIn("would be over the limit of 2000", reply.error)
+            self.assertEqual(upload(daemon, "1\n" * 1001, "a.txt").status, 413)
+            wait_until(lambda: upload(daemon, content, "a.txt").status == 200,
+                       what="room for a file")
+
+    def test_more_sentences_than_the_queue_holds_are_too_many(self):
+        with Daemon("--max-queued-sentences", "20") as daemon:
+            reply = upload(daemon, "Hello.\n" * 21, "a.txt")
+            self.assertEqual((reply.status, reply.error),
+                             (413, "the file has 21 sentences: at most 20"))
+
+    def test_a_client_that_leaves_ends_the_work(self):
+        with Daemon() as daemon:
+            connection = daemon.socket()
+            body = (b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n' +
+                    b"My father wants to buy a new car tomorrow.\n" * 1500 +
+                    b'\r\n--b\r\nContent-Disposition: form-data; name="source"\r\n\r\nen\r\n'
+                    b'--b\r\nContent-Disposition: form-data; name="target"\r\n\r\nde\r\n--b--\r\n')
+            connection.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                               b"multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n"
+                               % len(body) + body)
+            wait_until(lambda: daemon.metrics()["attentiond_rows_running"] > 0, what="its work")
+            connection.close()
+            start = time.monotonic()
+            wait_until(lambda: daemon.metrics()["attentiond_rows_running"] == 0, what="its end")
+            self.assertLess(time.monotonic() - start, 5 * SLOWNESS)
+            self.assertEqual(daemon.translate("I am tired.").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
