@@ -1,56 +1,16 @@
-// What the tests of the page stand on: a daemon, a browser, and a page that watches itself.
+// What the tests of the page stand on: a browser, and a page that watches itself.
 
 import assert from "node:assert/strict";
-import {spawn} from "node:child_process";
 import {mkdirSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
-import {fileURLToPath} from "node:url";
 import {chromium} from "playwright-core";
+import {ROOT, SLOWNESS} from "../daemon.mjs";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const BINARY = process.env.ATTENTIOND ?? path.join(ROOT, "build/release/attentiond");
-const MODEL = process.env.ATTENTIOND_TEST_MODEL ?? path.join(ROOT, "weights/en-de");
+export {Daemon, SLOWNESS} from "../daemon.mjs";
+
 const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "build/release"), "screenshots");
-export const SLOWNESS = Number(process.env.ATTENTIOND_TEST_SLOWNESS ?? 1);
-const START_MS = 20_000 * SLOWNESS;
 const WAIT_MS = 8_000 * SLOWNESS;
-
-export class Daemon {
-    /** Starts one on a port that the kernel chooses, and waits until it listens. */
-    static async start(...flags) {
-        const daemon = new Daemon();
-        const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ATTENTIOND_")));
-        daemon.process = spawn(BINARY, ["serve", "--model", MODEL, "--host", "127.0.0.1", "--port", "0", ...flags], {stdio: ["ignore", "ignore", "pipe"], env: environment});
-        daemon.log = "";
-        daemon.ended = new Promise((resolve) => {
-            daemon.process.on("exit", (code, signal) => resolve(code ?? signal));
-            daemon.process.on("error", (error) => resolve(error.message));
-        });
-        daemon.ended.then((how) => (daemon.end = how));
-        daemon.process.stderr.setEncoding("utf8").on("data", (text) => (daemon.log += text));
-        const end = Date.now() + START_MS;
-        while (!daemon.port) {
-            daemon.port = /listening on \S*:(\d+)/.exec(daemon.log)?.[1];
-            assert.ok(Date.now() < end && daemon.end === undefined, `the daemon does not listen: ${daemon.end ?? ""}\n${daemon.log}`);
-            await new Promise((resolve) => setTimeout(resolve, 10));
-        }
-        daemon.url = `http://127.0.0.1:${daemon.port}`;
-        return daemon;
-    }
-
-    async stop(signal = "SIGTERM") {
-        if (this.end === undefined)
-            this.process.kill(signal);
-        return this.ended;
-    }
-
-    async attention(fields) {
-        const reply = await fetch(`${this.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({source: "en", target: "de", ...fields})});
-        assert.equal(reply.status, 200);
-        return reply.json();
-    }
-}
 
 export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
 

@@ -1,4 +1,8 @@
-"""Runs the browser tests, or says what is missing for them and exits with 77, which meson counts as skipped."""
+"""Runs a test in JavaScript, or says what is missing for it and exits with 77, which meson counts as
+skipped.
+
+    node.py [--browser] FOLDER/FILE [ARGUMENT...]
+"""
 
 import os
 import pathlib
@@ -7,7 +11,6 @@ import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 LEAST_NODE = 18
 
@@ -17,7 +20,7 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def main():
+def find_node():
     node = shutil.which("node")
     if not node:
         skip("there is no node (Debian package nodejs)")
@@ -25,13 +28,26 @@ def main():
     major = re.match(r"v(\d+)", version)
     if not major or int(major[1]) < LEAST_NODE:
         skip(f"node is {version.strip()}, expected {LEAST_NODE} or later")
+    return node
+
+
+def find_chromium():
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         skip("there is no chromium (Debian package chromium)")
-    if not (HERE / "node_modules/playwright-core").is_dir():
-        skip("tests/web/node_modules is missing: run npm ci there, or ./test, which does")
-    os.environ["CHROMIUM"] = chromium
-    os.execv(node, [node, str(HERE / sys.argv[1]), *sys.argv[2:]])
+    return chromium
+
+
+def main():
+    arguments = sys.argv[1:]
+    node = find_node()
+    if arguments[0] == "--browser":
+        os.environ["CHROMIUM"] = find_chromium()
+        del arguments[0]
+    folder = pathlib.Path(arguments[0]).resolve().parent
+    if not (folder / "node_modules").is_dir():
+        skip(f"{folder}/node_modules is missing: run npm ci there, or ./test, which does")
+    os.execv(node, [node, *arguments])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+// What the sessions of all clients share: the daemon, and what it is known to answer.
+
+import {Daemon} from "../daemon.mjs";
+
+export const STATION = "Where is the train station?";
+export const BAHNHOF = "Wo ist der Bahnhof?";
+/** Of the texts below, so that a longer one is refused. */
+export const MAX_CHARACTERS = 200;
+export const TOO_LONG = "a".repeat(MAX_CHARACTERS + 1);
+
+/** A daemon for the whole file; the last test stops it. */
+export async function serve(...flags) {
+    const daemon = await Daemon.start("--max-text-chars", String(MAX_CHARACTERS), ...flags);
+    process.on("exit", () => daemon.process.kill("SIGKILL"));
+    return daemon;
+}
+
+/** What POST /translate answers to exactly these fields: the measure for what a client hands on. */
+export async function ask(daemon, fields) {
+    const reply = await fetch(`${daemon.url}/translate`, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({source: "en", target: "de", ...fields})});
+    return reply.json();
+}
+
+export const LANGUAGES = [
+    {code: "en", name: "English", targets: ["de", "en"]},
+    {code: "de", name: "German", targets: ["de"]},
+];
