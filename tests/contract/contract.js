@@ -7,6 +7,7 @@ import {SLOWNESS} from "../daemon.mjs";
 
 export const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const MULTIPART_TYPE = "multipart/form-data";
 const START_MS = 60_000 * SLOWNESS;
 
 /** What a reference stands for; anything else is itself. */
@@ -23,6 +24,11 @@ function encode(type, fields) {
         return {headers: {"Content-Type": type}, body: JSON.stringify(fields)};
     if (type === FORM_TYPE)
         return {body: new URLSearchParams(fields)};
+    if (type === MULTIPART_TYPE) {
+        const body = new FormData();
+        Object.entries(fields).forEach(([name, value]) => body.append(name, value));
+        return {body};
+    }
     throw new Error(`no request can be made in ${type}`);
 }
 
@@ -44,7 +50,7 @@ export function goodRequests(spec) {
         const {operation, id} = entry;
         const content = Object.entries(operation.requestBody?.content ?? {});
         if (content.length)
-            return content.flatMap(([type, {examples}]) => Object.entries(examples).map(([name, {value}]) => ({...entry, name: `${id}: ${name}`, example: name, request: request(entry, value, type)})));
+            return content.flatMap(([type, {examples}]) => Object.entries(examples ?? {}).map(([name, {value}]) => ({...entry, name: `${id}: ${name}`, example: name, request: request(entry, value, type)})));
         const values = Object.fromEntries((operation.parameters ?? []).map((parameter) => resolve(spec, parameter)).filter(({example}) => example !== undefined).map(({name, example}) => [name, example]));
         return [{...entry, name: id, request: request(entry, values)}];
     });
