@@ -5,6 +5,11 @@ import {announce, element} from "./dom.js";
 const JSON_TYPE = "application/json";
 const MULTIPART = "multipart/form-data";
 
+/** Where keys and tokens go, which the description has apart from the parameters. */
+const AUTHORIZATION = {name: "Authorization", in: "header", schema: {type: "string"}};
+
+const isFile = (schema) => Boolean(schema?.contentMediaType);
+
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A picture or a file to keep, for what is no text. */
@@ -27,9 +32,10 @@ function readable(text, type) {
 
 class Trial {
     constructor(api, path, method, operation, parameters) {
-        Object.assign(this, {api, path, method, operation, parameters});
+        Object.assign(this, {api, path, method, operation});
         this.content = operation.requestBody?.content ?? {};
-        this.controls = parameters.map((parameter) => this.control(parameter));
+        const isKeyed = ["401", "403"].some((status) => status in operation.responses);
+        this.controls = [...parameters, ...(isKeyed ? [AUTHORIZATION] : [])].map((parameter) => this.control(parameter));
         this.outcome = element("div.outcome", {role: "group", "aria-label": "Answer"});
         this.send = element("button.send", {type: "submit"}, "Send");
         this.form = element("form", {onsubmit: (event) => this.submit(event)});
@@ -63,15 +69,19 @@ class Trial {
     offerExamples() {
         const {examples = {}, schema} = this.content[this.type.value];
         this.example.replaceChildren(...Object.entries(examples).map(([name, {summary}]) => element("option", {value: name}, summary ?? name)));
-        const members = Object.entries(this.api.resolve(schema).properties ?? {}).filter(([, member]) => member.contentMediaType || member.format === "binary");
+        this.members = this.api.resolve(schema).properties ?? {};
+        const members = Object.entries(this.members).filter(([, member]) => isFile(member));
         this.files.replaceChildren(...members.map(([name]) => element("label", {}, element("code", {}, name), element("input", {type: "file", name}))));
         this.files.hidden = members.length === 0;
         this.fill();
     }
 
+    exampleOf() {
+        return this.content[this.type.value].examples?.[this.example.value];
+    }
+
     fill() {
-        const example = this.content[this.type.value].examples?.[this.example.value];
-        this.editor.value = JSON.stringify(example?.value ?? {}, null, 2);
+        this.editor.value = JSON.stringify(this.exampleOf()?.value ?? {}, null, 2);
     }
 
     /** {url, options, curl}; throws where the fields are no JSON. */
@@ -87,7 +97,7 @@ class Trial {
             else if (input.value)
                 headers[parameter.name] = input.value;
         }
-        const url = new URL(`${path}${query.size === 0 || `${query}` === "" ? "" : `?${query}`}`, new URL(".", location.href));
+        const url = new URL(path + (`${query}` && `?${query}`), new URL(".", location.href));
         const options = {method: this.method.toUpperCase(), headers};
         const parts = ["curl -s", quoted(url.href), ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)];
         if (this.editor)
@@ -106,18 +116,21 @@ class Trial {
         }
         const body = type === MULTIPART ? new FormData() : new URLSearchParams();
         const words = [];
-        for (const [name, value] of Object.entries(fields))
-            for (const item of [value].flat()) {
-                body.append(name, item);
-                words.push(`${type === MULTIPART ? "-F" : "--data-urlencode"} ${quoted(`${name}=${item}`)}`);
-            }
-        for (const input of this.files.querySelectorAll("input"))
-            for (const file of input.files) {
-                body.append(input.name, file);
-                words.push(`-F ${quoted(`${input.name}=@${file.name}`)}`);
-            }
+        for (const [name, value] of this.formFields(fields)) {
+            const isUpload = value instanceof File;
+            body.append(name, value);
+            words.push(`${type === MULTIPART ? "-F" : "--data-urlencode"} ${quoted(`${name}=${isUpload ? `@${value.name}` : value}`)}`);
+        }
         options.body = body;
         return words;
+    }
+
+    /** [[name, text or file]]: a file is what was chosen, or else the text among the fields, under the name in x-file-name. */
+    formFields(fields) {
+        const chosen = [...this.files.querySelectorAll("input")].flatMap((input) => [...input.files].map((file) => [input.name, file]));
+        const replaced = new Set(chosen.map(([name]) => name));
+        const written = Object.entries(fields).filter(([name]) => !replaced.has(name)).flatMap(([name, value]) => [value].flat().map((item) => [name, isFile(this.members[name]) ? new File([item], this.exampleOf()?.["x-file-name"] ?? name) : item]));
+        return [...chosen, ...written];
     }
 
     async submit(event) {

@@ -6,7 +6,6 @@ import {fileURLToPath} from "node:url";
 import {SLOWNESS} from "../daemon.mjs";
 
 export const JSON_TYPE = "application/json";
-const FORM_TYPE = "application/x-www-form-urlencoded";
 const MULTIPART_TYPE = "multipart/form-data";
 const START_MS = 60_000 * SLOWNESS;
 
@@ -19,23 +18,30 @@ export function operations(spec) {
     return Object.entries(spec.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({path, method: method.toUpperCase(), id: operation.operationId, operation})));
 }
 
-function encode(type, fields) {
+/** [[name, value]], of an array one per item. */
+const pairs = (fields) => Object.entries(fields).flatMap(([name, value]) => [value].flat().map((item) => [name, item]));
+
+function encode(type, fields, {properties = {}}, fileName) {
     if (type === JSON_TYPE)
         return {headers: {"Content-Type": type}, body: JSON.stringify(fields)};
-    if (type === FORM_TYPE)
-        return {body: new URLSearchParams(fields)};
-    if (type === MULTIPART_TYPE) {
-        const body = new FormData();
-        Object.entries(fields).forEach(([name, value]) => body.append(name, value));
-        return {body};
-    }
-    throw new Error(`no request can be made in ${type}`);
+    const body = type === MULTIPART_TYPE ? new FormData() : new URLSearchParams();
+    for (const [name, value] of pairs(fields))
+        if (properties[name]?.contentMediaType)
+            body.append(name, new Blob([value]), fileName);
+        else
+            body.append(name, value);
+    return {body};
 }
 
-/** A request of fetch: {method, path, headers?, body?}. values: of the body, or of the parameters where there is none. */
-export function request({path, method, operation}, values, type = JSON_TYPE) {
-    if (operation.requestBody)
-        return {method, path, ...encode(type, values)};
+/**
+ * A request of fetch: {method, path, headers?, body?}. values: of the body, in the type or else the first that the operation
+ * takes, or of the parameters where there is none; fileName: of a file among them.
+ */
+export function request(spec, {path, method, operation}, values, {type, fileName} = {}) {
+    if (operation.requestBody) {
+        type ??= Object.keys(operation.requestBody.content)[0];
+        return {method, path, ...encode(type, values, resolve(spec, operation.requestBody.content[type].schema), fileName)};
+    }
     const query = new URLSearchParams(values);
     for (const name of path.match(/(?<=\{)\w+(?=\})/g) ?? []) {
         path = path.replace(`{${name}}`, query.get(name));
@@ -50,9 +56,12 @@ export function goodRequests(spec) {
         const {operation, id} = entry;
         const content = Object.entries(operation.requestBody?.content ?? {});
         if (content.length)
-            return content.flatMap(([type, {examples}]) => Object.entries(examples ?? {}).map(([name, {value}]) => ({...entry, name: `${id}: ${name}`, example: name, request: request(entry, value, type)})));
+            return content.flatMap(([type, {examples}]) => Object.entries(examples ?? {}).map(([name, example]) => ({...entry, name: `${id}: ${name}`, example: name, request: request(spec, entry, example.value, {type, fileName: example["x-file-name"]})})));
+        // What must be known from elsewhere has no example.
+        if (operation.parameters?.some((parameter) => resolve(spec, parameter).required && resolve(spec, parameter).example === undefined))
+            return [];
         const values = Object.fromEntries((operation.parameters ?? []).map((parameter) => resolve(spec, parameter)).filter(({example}) => example !== undefined).map(({name, example}) => [name, example]));
-        return [{...entry, name: id, request: request(entry, values)}];
+        return [{...entry, name: id, request: request(spec, entry, values)}];
     });
 }
 
@@ -64,7 +73,7 @@ export function badRequests(spec) {
                 name: `${entry.id}: ${name}`,
                 status: Number(status),
                 value: example.value,
-                request: "x-request" in example ? request(entry, example["x-request"]) : undefined,
+                request: "x-request" in example ? request(spec, entry, example["x-request"], {fileName: example["x-file-name"]}) : undefined,
             }))));
 }
 

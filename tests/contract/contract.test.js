@@ -9,7 +9,7 @@ import path from "node:path";
 import {describe, it} from "node:test";
 import {Validator} from "@seriousme/openapi-schema-validator";
 import {Daemon} from "../daemon.mjs";
-import {JSON_TYPE, Prism, badRequests, goodRequests, operations, request, resolve, send, strict, violation} from "./contract.js";
+import {JSON_TYPE, Prism, badRequests, goodRequests, operations, resolve, send, strict, violation} from "./contract.js";
 
 // Not in a hook: those of the outermost level are not run by node 18.
 const daemon = await Daemon.start();
