@@ -128,6 +128,72 @@ void mt_settings_print_help(enum mt_verb verb, struct mt_text *out)
     }
 }
 
+static void member(struct mt_json_writer *writer, const char *key, const char *value)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, value);
+}
+
+/* Of a choice alone. */
+static void describe_choices(const struct mt_setting *setting, struct mt_json_writer *writer)
+{
+    mt_json_key(writer, "choices");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; setting->choices[i]; i++)
+        mt_json_string_z(writer, setting->choices[i]);
+    mt_json_end_array(writer);
+}
+
+static void describe_default(const struct mt_setting *setting, struct mt_json_writer *writer)
+{
+    mt_json_key(writer, "default");
+    if (setting->type == MT_SETTING_BOOLEAN)
+        mt_json_bool(writer, setting->default_number != 0);
+    else if (setting->default_string)
+        mt_json_string_z(writer, setting->default_string);
+    else
+        mt_json_number(writer, setting->default_number, MT_SETTING_DIGITS);
+}
+
+static void describe(const struct mt_setting *setting, struct mt_json_writer *writer)
+{
+    static const char *const types[] = {
+        [MT_SETTING_STRING] = "string",   [MT_SETTING_CHOICE] = "choice",
+        [MT_SETTING_INTEGER] = "integer", [MT_SETTING_NUMBER] = "number",
+        [MT_SETTING_BOOLEAN] = "boolean",
+    };
+    struct mt_text expected = {0};
+    mt_setting_append_expectation(setting, &expected);
+    mt_json_begin_object(writer);
+    member(writer, "key", setting->key);
+    member(writer, "section", setting->section);
+    if (setting->value_name)
+        member(writer, "value", setting->value_name);
+    member(writer, "type", types[setting->type]);
+    if (setting->type == MT_SETTING_CHOICE)
+        describe_choices(setting, writer);
+    member(writer, "expected", expected.bytes ? expected.bytes : "");
+    describe_default(setting, writer);
+    mt_json_key(writer, "is_fixed");
+    mt_json_bool(writer, setting->is_fixed);
+    member(writer, "doc", setting->doc);
+    mt_json_end_object(writer);
+    if (expected.status)
+        writer->out->status = expected.status;
+    mt_text_finish(&expected);
+}
+
+void mt_settings_describe(enum mt_verb verb, struct mt_text *out)
+{
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, out);
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; i < mt_setting_count(); i++)
+        if (applies(mt_setting_at(i), verb))
+            describe(mt_setting_at(i), &writer);
+    mt_json_end_array(&writer);
+}
+
 void mt_settings_offer_flags(enum mt_verb verb, struct mt_nearest *nearest)
 {
     for (size_t i = 0; i < mt_setting_count(); i++)

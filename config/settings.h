@@ -138,6 +138,11 @@ void mt_settings_print_help(enum mt_verb verb, struct mt_text *out);
 void mt_settings_print_flag(const char *flag, const char *value_name, const char *doc,
                             const char *limits, struct mt_text *out);
 
+/* The verb's settings as a JSON array, for programs that make other pages of them: "key",
+ * "section", "value" (what help calls it; not of booleans), "type", "choices", "expected",
+ * "default", "is_fixed" and "doc". */
+void mt_settings_describe(enum mt_verb verb, struct mt_text *out);
+
 /* The commented example (config/attentiond.json is exactly this), and the effective settings as
  * JSON. */
 void mt_settings_print_example(struct mt_text *out);

@@ -263,10 +263,60 @@ static void append_help(const struct mt_cli_command *command, struct mt_text *ou
         "the file.\n\nExit status: 0 done; 1 it failed; 2 wrong usage or configuration.\n");
 }
 
-static int print_help(const struct mt_cli_command *command)
+static void describe_option(const struct mt_cli_option *option, struct mt_json_writer *writer)
+{
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "flag");
+    mt_json_string_z(writer, option->name);
+    if (option->value_name) {
+        mt_json_key(writer, "value");
+        mt_json_string_z(writer, option->value_name);
+    }
+    mt_json_key(writer, "doc");
+    mt_json_string_z(writer, option->doc);
+    mt_json_end_object(writer);
+}
+
+static void describe_options(const struct mt_cli_command *command, struct mt_json_writer *writer)
+{
+    mt_json_key(writer, "options");
+    mt_json_begin_array(writer);
+    for (const struct mt_cli_option *o = command->options; o && o->name; o++)
+        describe_option(o, writer);
+    for (const struct mt_cli_option *o = common_options; o->name; o++)
+        describe_option(o, writer);
+    mt_json_end_array(writer);
+}
+
+/* The help page for programs: packaging/manual.py makes the manual and the completions of it. */
+static void append_description(const struct mt_cli_command *command, struct mt_text *out)
+{
+    const char *const members[][2] = {
+        {"name", command->name},
+        {"synopsis", command->synopsis},
+        {"summary", command->summary},
+        {"detail", command->detail ? command->detail : ""},
+    };
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, out);
+    mt_json_begin_object(&writer);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        mt_json_key(&writer, members[i][0]);
+        mt_json_string_z(&writer, members[i][1]);
+    }
+    mt_json_key(&writer, "max_arguments");
+    mt_json_integer(&writer, (int64_t)command->max_arguments);
+    describe_options(command, &writer);
+    mt_json_key(&writer, "settings");
+    mt_settings_describe(command->verb, out);
+    mt_text_append_string(out, "}\n");
+}
+
+static int print_page(const struct mt_cli_command *command,
+                      void (*append)(const struct mt_cli_command *, struct mt_text *))
 {
     struct mt_text page = {0};
-    append_help(command, &page);
+    append(command, &page);
     bool is_printed = !page.status && fputs(page.bytes, stdout) >= 0 && !fflush(stdout);
     mt_text_finish(&page);
     return is_printed ? MT_EXIT_OK : MT_EXIT_FAILURE;
@@ -304,9 +354,13 @@ bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv, s
     struct mt_error err;
     bool wants_help = false;
     *out = (struct mt_cli){0};
+    if (argc == 1 && !strcmp(argv[0], "--describe")) {
+        *exit_code = print_page(command, append_description);
+        return false;
+    }
     enum mt_status status = read_options(command, argc, argv, out, &wants_help, &err);
     if (!status && wants_help) {
-        *exit_code = print_help(command);
+        *exit_code = print_page(command, append_help);
         return false;
     }
     const char *config = getenv("ATTENTIOND_CONFIG");

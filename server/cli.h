@@ -77,10 +77,10 @@ struct mt_cli {
 
 /*
  * Parses what follows the verb. True: *out is filled, and mt_cli_finish releases it. False: there
- * is nothing to do but return *exit_code, because help was asked for and printed to standard output
- * (MT_EXIT_OK) or something is wrong and was said on standard error (MT_EXIT_USAGE, or
- * MT_EXIT_FAILURE where memory ran out). Overwrites argv: the positional
- * arguments move to its front.
+ * is nothing to do but return *exit_code, because help was asked for, with --help by people or with
+ * --describe by programs, as JSON, and printed to standard output (MT_EXIT_OK) or something is
+ * wrong and was said on standard error (MT_EXIT_USAGE, or MT_EXIT_FAILURE where memory ran out).
+ * Overwrites argv: the positional arguments move to its front.
  */
 MT_MUST_CHECK bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv,
                                 struct mt_cli *out, int *exit_code);

@@ -51,6 +51,16 @@ static int print_help(FILE *out)
     return fflush(out) ? MT_EXIT_FAILURE : MT_EXIT_OK;
 }
 
+/* The same for programs; "attentiond VERB --describe" goes on with it. */
+static int describe(void)
+{
+    fputs("{\"version\":\"" MT_VERSION "\",\"verbs\":[", stdout);
+    for (size_t i = 0; i < N_VERBS; i++)
+        printf("%s\"%s\"", i > 0 ? "," : "", verbs[i].name);
+    puts("]}");
+    return fflush(stdout) ? MT_EXIT_FAILURE : MT_EXIT_OK;
+}
+
 static int refuse_verb(const char *name)
 {
     struct mt_nearest nearest;
@@ -89,6 +99,8 @@ int main(int argc, char **argv)
         puts("attentiond " MT_VERSION);
         return fflush(stdout) ? MT_EXIT_FAILURE : MT_EXIT_OK;
     }
+    if (!strcmp(name, "--describe"))
+        return describe();
     const struct verb *verb = find_verb(name);
     return verb ? verb->run(argc - 2, argv + 2) : refuse_verb(name);
 }

@@ -56,10 +56,10 @@ static void add_headers(struct mt_reply *reply, const char *etag, bool is_packed
         mt_reply_header(reply, "Content-Encoding", "gzip");
 }
 
-static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+static enum mt_status send_file(struct mt_request *request, const char *path, struct mt_error *err)
 {
-    const struct mt_web_file *file = mt_web_find(request->path);
-    if (!file || !request->service->settings->web_page)
+    const struct mt_web_file *file = mt_web_find(path);
+    if (!file)
         return mt_fail(err, MT_NOT_FOUND, "The requested URL was not found on the server.");
     struct mt_reply *reply = &request->reply;
     bool is_packed = mt_accepts_gzip(mt_request_header(request, "Accept-Encoding"));
@@ -77,4 +77,18 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return MT_OK;
 }
 
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    const char *path = request->service->settings->web_page ? request->path : "";
+    return send_file(request, path, err);
+}
+
 const struct mt_handler mt_web_handler = {.finish = finish};
+
+/* For programs, so that it is there where no pages are wanted. */
+static enum mt_status finish_description(struct mt_request *request, struct mt_error *err)
+{
+    return send_file(request, "/openapi.json", err);
+}
+
+const struct mt_handler mt_description_handler = {.finish = finish_description};

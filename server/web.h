@@ -1,7 +1,7 @@
 /*
- * The web page at /: files that are part of the program. web/embed.py makes web_files.c out of the
- * folder web/ when it is built; nothing is read at run time, and the page loads nothing from
- * anywhere else.
+ * The web pages (/ and /docs) and the description of the API: files that are part of the program.
+ * web/embed.py makes web_files.c out of the folder web/ when it is built; nothing is read at run
+ * time, and the pages load nothing from anywhere else.
  *
  * Thread-safety: immutable.
  */
@@ -32,5 +32,8 @@ bool mt_web_has_tag(const char *if_none_match, const char *etag);
 
 /* GET of any of the files; 404 where the setting web_page is off. */
 extern const struct mt_handler mt_web_handler;
+
+/* GET of web/openapi.json, under whatever path. */
+extern const struct mt_handler mt_description_handler;
 
 #endif

@@ -1,7 +1,7 @@
 // The page: what is typed is translated, what is translated is inspected, and the views show it.
 
 import * as api from "./api.js";
-import {$, announce, element} from "./dom.js";
+import {$, announce, wireTheme} from "./dom.js";
 import {Translator} from "./translator.js";
 import {Viewer} from "./viewer.js";
 
@@ -10,18 +10,6 @@ const MOST_LINKED_CHARACTERS = 4000;
 
 const viewer = new Viewer();
 const translator = new Translator({onTranslation: inspect, onPointed: (sentence) => viewer.pickSentence(sentence)});
-
-const THEMES = {auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark"};
-
-function wireTheme() {
-    const button = $("#theme");
-    const label = () => (button.textContent = THEMES[window.attentiondTheme.choice]);
-    button.addEventListener("click", () => {
-        window.attentiondTheme.next();
-        label();
-    });
-    label();
-}
 
 /**
  * What may ask POST /attention for the tokens of a translation: the model's own search; the search as

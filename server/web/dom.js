@@ -102,3 +102,16 @@ export function readable(piece) {
 export const announce = (text) => {
     $("#status").textContent = text;
 };
+
+const THEMES = {auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark"};
+
+/** The button of theme.js. */
+export function wireTheme() {
+    const button = $("#theme");
+    const label = () => (button.textContent = THEMES[window.attentiondTheme.choice]);
+    button.addEventListener("click", () => {
+        window.attentiondTheme.next();
+        label();
+    });
+    label();
+}

@@ -1,6 +1,7 @@
 """Makes a C file of the page's files: embed.py OUTPUT FILE...
 
-index.html becomes "/", any other file "/web/NAME". The same input gives the same output.
+Pages and the API's description have routes of their own, any other file is "/web/NAME". The same input
+gives the same output.
 """
 
 import hashlib
@@ -8,10 +9,12 @@ import pathlib
 import sys
 import zlib
 
+ROUTES = {"docs.html": "/docs", "index.html": "/", "openapi.json": "/openapi.json"}
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
 }
 GZIP_WINDOW_BITS = 15 + 16
@@ -31,7 +34,7 @@ def array(name, data):
 
 def entry(index, path, data):
     digest = hashlib.sha256(data).hexdigest()[:24]
-    route = "/" if path.name == "index.html" else "/web/" + path.name
+    route = ROUTES.get(path.name, "/web/" + path.name)
     return f"""    {{
         .path = "{route}",
         .content_type = "{TYPES[path.suffix]}",

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {describe, it} from "node:test";
 import ts from "libretranslate-ts";
-import {BAHNHOF, LANGUAGES, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve} from "./session.js";
+import {BAHNHOF, KEY, LANGUAGES, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve, withKeys} from "./session.js";
 
 // Not in a hook: those of the outermost level are not run by node 18.
 const daemon = await serve();
@@ -68,6 +68,20 @@ describe("libretranslate-ts", () => {
                 assert.equal(reply.error, error);
         }
     });
+
+    it("sends its key, and shows what the server thinks of it", () => withKeys(1, async (url) => {
+        client.setApiEndpoint(url);
+        for (const [key, error] of [["", /^Please contact the server operator/], ["wrong", /^Invalid API key$/], [KEY, undefined], [KEY, /^Slowdown: 1 per 1 minute$/]]) {
+            client.setApiKey(key);
+            const reply = await client.translate(STATION, "en", "de");
+            if (error)
+                assert.match(reply.error, error);
+            else
+                assert.deepEqual([reply.status, reply.translatedText], [200, BAHNHOF]);
+        }
+        client.setApiKey(null);
+        client.setApiEndpoint(daemon.url);
+    }));
 
     it("lets the daemon stop in good order", async () => {
         assert.equal(await daemon.stop(), 0, daemon.log);

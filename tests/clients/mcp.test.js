@@ -6,17 +6,24 @@ import {createRequire} from "node:module";
 import {describe, it} from "node:test";
 import {Client} from "@modelcontextprotocol/sdk/client/index.js";
 import {StdioClientTransport} from "@modelcontextprotocol/sdk/client/stdio.js";
-import {BAHNHOF, LANGUAGES, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve} from "./session.js";
+import {BAHNHOF, KEY, LANGUAGES, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve, withKeys} from "./session.js";
 
 const daemon = await serve();
 const server = createRequire(import.meta.url).resolve("@libretranslate/mcp");
-const client = new Client({name: "attentiond-tests", version: "1.0.0"});
-await client.connect(new StdioClientTransport({command: process.execPath, args: [server], env: {LIBRETRANSLATE_API_URL: daemon.url}}));
 
-async function call(name, fields = {}) {
-    const {content, isError} = await client.callTool({name, arguments: fields});
+/** An assistant that has started the server, as its settings say. */
+async function connect(env) {
+    const client = new Client({name: "attentiond-tests", version: "1.0.0"});
+    await client.connect(new StdioClientTransport({command: process.execPath, args: [server], env}));
+    return client;
+}
+
+const client = await connect({LIBRETRANSLATE_API_URL: daemon.url});
+
+async function call(name, fields = {}, assistant = client) {
+    const {content, isError} = await assistant.callTool({name, arguments: fields});
     assert.deepEqual(content.map(({type}) => type), ["text"]);
-    return {isError: Boolean(isError), ...{value: JSON.parse(content[0].text)}};
+    return {isError: Boolean(isError), value: JSON.parse(content[0].text)};
 }
 
 describe("@libretranslate/mcp", () => {
@@ -55,6 +62,16 @@ describe("@libretranslate/mcp", () => {
         ])
             assert.deepEqual(await call(name, fields), {isError: true, value: {error}});
     });
+
+    // 2, because it starts itself twice and sends every request twice.
+    it("sends its key, and shows what the server thinks of it", () => withKeys(2, async (url) => {
+        for (const [key, error] of [["wrong", "Invalid API key"], [KEY, undefined]]) {
+            const keyed = await connect({LIBRETRANSLATE_API_URL: url, LIBRETRANSLATE_API_KEY: key});
+            const {isError, value} = await call("translate", {text: STATION, source: "en", target: "de"}, keyed);
+            assert.deepEqual([isError, value.error, value.translatedText], [Boolean(error), error, error ? undefined : BAHNHOF]);
+            await keyed.close();
+        }
+    }));
 
     it("ends, and the daemon too", async () => {
         await client.close();

@@ -1,5 +1,8 @@
 // What the sessions of all clients share: the daemon, and what it is known to answer.
 
+import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import path from "node:path";
 import {Daemon} from "../daemon.mjs";
 
 export const STATION = "Where is the train station?";
@@ -13,6 +16,22 @@ export async function serve(...flags) {
     const daemon = await Daemon.start("--max-text-chars", String(MAX_CHARACTERS), ...flags);
     process.on("exit", () => daemon.process.kill("SIGKILL"));
     return daemon;
+}
+
+export const KEY = "alice-3f0c9a34";
+
+/** Runs test with the address of a daemon that asks for the key, and lets so many requests a minute through. */
+export async function withKeys(requestsPerMinute, test) {
+    const folder = mkdtempSync(path.join(tmpdir(), "attentiond-clients-"));
+    const file = path.join(folder, "keys");
+    writeFileSync(file, `${KEY}\n`, {mode: 0o600});
+    const daemon = await serve("--api-keys-file", file, "--key-required", "--requests-per-minute", String(requestsPerMinute));
+    try {
+        await test(daemon.url);
+    } finally {
+        rmSync(folder, {recursive: true});
+        await daemon.stop();
+    }
 }
 
 /** What POST /translate answers to exactly these fields: the measure for what a client hands on. */

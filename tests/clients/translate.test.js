@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {describe, it} from "node:test";
 import translate from "translate";
-import {BAHNHOF, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve} from "./session.js";
+import {BAHNHOF, KEY, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve, withKeys} from "./session.js";
 
 const daemon = await serve();
 translate.engine = "libre";
@@ -34,6 +34,14 @@ describe("translate", () => {
         const keyed = translate.Translate({engine: "libre", url: translate.url, key: "unknown"});
         assert.equal(await keyed(STATION, "de"), BAHNHOF);
     });
+
+    it("sends its key, and shows what the server thinks of it", () => withKeys(1, async (url) => {
+        const keyed = (key) => translate.Translate({engine: "libre", url: `${url}/translate`, key})(STATION, "de");
+        await assert.rejects(keyed(undefined), /^Error: Please contact the server operator/);
+        await assert.rejects(keyed("wrong"), {message: "Invalid API key"});
+        assert.equal(await keyed(KEY), BAHNHOF);
+        await assert.rejects(translate.Translate({engine: "libre", url: `${url}/translate`, key: KEY})("Thank you.", "de"), {message: "Slowdown: 1 per 1 minute"});
+    }));
 
     it("shows what the server refuses", async () => {
         for (const [text, options, error] of [

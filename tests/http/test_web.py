@@ -8,10 +8,12 @@ import unittest
 from serve import ROOT, Daemon
 
 FOLDER = pathlib.Path(ROOT) / "server/web"
-FILES = {"/": "index.html", **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
+PAGES = {"/": "index.html", "/docs": "docs.html"}
+DESCRIPTIONS = ("/openapi.json", "/spec")
+FILES = {**PAGES, **{path: "openapi.json" for path in DESCRIPTIONS}, **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
                                if path.suffix in (".css", ".js", ".svg")}}
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-         ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+         ".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml"}
 POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
           "img-src": "'self' data: blob:", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'"}
 
@@ -64,10 +66,11 @@ class Web(unittest.TestCase):
             self.assertEqual(policy, POLICY)
             self.assertEqual(headers["x-content-type-options"], "nosniff")
             self.assertEqual(headers["referrer-policy"], "no-referrer")
-        page = (FOLDER / "index.html").read_text(encoding="utf-8")
-        for address in re.findall(r'(?:src|href)="([^"]*)"', page):
-            self.assertTrue(address.startswith(("web/", "#")), address)
-        self.assertNotRegex(page, r"<style|style=|<script>|\son[a-z]+=")
+        for name in PAGES.values():
+            page = (FOLDER / name).read_text(encoding="utf-8")
+            for address in re.findall(r'(?:src|href)="([^"]*)"', page):
+                self.assertTrue(address.startswith(("web/", "#")) or address in ("./", "docs", "openapi.json"), address)
+            self.assertNotRegex(page, r"<style|style=|<script>|\son[a-z]+=")
 
     def test_takes_deep_links_and_head_and_knows_what_is_not_there(self):
         page = self.daemon.get("/")
@@ -76,7 +79,8 @@ class Web(unittest.TestCase):
         head = self.daemon.request("HEAD", "/")
         self.assertEqual((head.status, head.body), (200, b""))
         self.assertEqual(head.headers["content-length"], page.headers["content-length"])
-        for path in ("/web", "/web/", "/web/nothing.js", "/web/../web/app.js", "/web/app.js/", "/index.html"):
+        for path in ("/web", "/web/", "/web/nothing.js", "/web/../web/app.js", "/web/app.js/", "/index.html", "/docs/", "/docs.html",
+                     "/web/openapi.json"):
             reply = self.daemon.get(path)
             self.assertEqual((reply.status, list(reply.json)), (404, ["error"]), path)
         self.assertEqual(self.daemon.get("/web/app.js?v=2").status, 200)
@@ -90,8 +94,10 @@ class Web(unittest.TestCase):
 
     def test_can_be_switched_off(self):
         with Daemon("--web-page=false") as daemon:
-            for path in ("/", "/web/app.js"):
+            for path in (*PAGES, "/web/app.js"):
                 self.assertEqual(daemon.get(path).status, 404)
+            for path in DESCRIPTIONS:
+                self.assertEqual(daemon.get(path).status, 200)
             self.assertEqual(daemon.get("/languages").status, 200)
 
 

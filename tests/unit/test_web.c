@@ -35,16 +35,25 @@ START_TEST(knows_a_tag_in_a_list_of_tags)
 }
 END_TEST
 
+static bool is_page(const char *path)
+{
+    return strcmp(path, "/") == 0 || strcmp(path, "/docs") == 0 ||
+           strcmp(path, "/openapi.json") == 0;
+}
+
 START_TEST(has_each_file_once_and_finds_it)
 {
     ck_assert_uint_gt(mt_n_web_files, 10);
     for (size_t i = 0; i < mt_n_web_files; i++) {
         const struct mt_web_file *file = &mt_web_files[i];
         ck_assert_ptr_eq(mt_web_find(file->path), file);
-        ck_assert(strcmp(file->path, "/") == 0 || strncmp(file->path, "/web/", 5) == 0);
+        ck_assert(is_page(file->path) || strncmp(file->path, "/web/", 5) == 0);
         ck_assert_str_ne(file->etag, file->packed_etag);
     }
     ck_assert_ptr_nonnull(mt_web_find("/"));
+    ck_assert_ptr_nonnull(mt_web_find("/docs"));
+    ck_assert_ptr_nonnull(mt_web_find("/openapi.json"));
+    ck_assert_ptr_null(mt_web_find("/web/openapi.json"));
     ck_assert_ptr_null(mt_web_find("/web/"));
     ck_assert_ptr_null(mt_web_find("/web/app.js.map"));
 }

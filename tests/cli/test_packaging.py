@@ -1,0 +1,185 @@
+"""What an installation has beside the program: manual, completions, unit and the rest.
+
+python3 tests/cli/test_packaging.py BINARY [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["MT_BUILD_DIR"])
+MADE = BUILD / "packaging"
+
+binary = sys.argv.pop(1)
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, **options)
+
+
+def describe(*verb):
+    result = run(binary, *verb, "--describe")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+VERBS = {name: describe(name) for name in describe()["verbs"]}
+
+
+def flags(verb):
+    own = [option["flag"] for option in VERBS[verb]["options"]]
+    return {f"--{flag}" for flag in own + [setting["key"].replace("_", "-") for setting in VERBS[verb]["settings"]]}
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"there is no {program}")
+
+
+class Description(unittest.TestCase):
+    def test_has_what_help_has(self):
+        for verb in VERBS:
+            page = run(binary, verb, "--help").stdout
+            self.assertEqual(flags(verb), set(re.findall(r"^  (--[a-z-]+)", page, re.M)), verb)
+
+    def test_has_every_setting_as_the_example_has_it(self):
+        example = json.loads(run(binary, "check-config", "--print-example").stdout)
+        defaults = {key: value for key, value in example.items() if not key.startswith("//")}
+        self.assertEqual({setting["key"]: setting["default"] for setting in VERBS["check-config"]["settings"]}, defaults)
+        for setting in VERBS["check-config"]["settings"]:
+            self.assertIn(setting["doc"], example["//" + setting["key"]])
+            self.assertEqual(setting["type"] == "choice", "choices" in setting)
+
+    def test_is_a_flag_that_stands_alone(self):
+        result = run(binary, "serve", "--describe", "--port", "1")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+
+
+class Manual(unittest.TestCase):
+    page = MADE / "attentiond.1"
+
+    def rendered(self):
+        """The page as text, without the overstrikes that make it bold."""
+        text = run("mandoc", "-Tutf8", "-Owidth=160", self.page).stdout
+        return re.sub(".\b", "", text)
+
+    def test_has_no_flaw_that_mandoc_knows(self):
+        result = run("mandoc", "-Tlint", "-Wwarning", self.page)
+        self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
+
+    @needs("man")
+    def test_is_shown_by_man_without_a_warning(self):
+        result = run("man", "--warnings", "-l", self.page, env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertGreater(len(result.stdout.splitlines()), 300)
+
+    def test_has_every_verb_flag_setting_and_default(self):
+        text = self.rendered()
+        words = " ".join(text.split())
+        for verb, description in VERBS.items():
+            self.assertIn(f"attentiond {verb} ", text)
+            for flag in flags(verb):
+                self.assertRegex(text, rf"(?m)^ +{flag}\b")
+            for setting in description["settings"]:
+                self.assertIn(" ".join(setting["doc"].split()), words)
+                if setting["default"] != "":
+                    self.assertIn(f"default {json.dumps(setting['default'])}", words)
+
+
+@unittest.skipIf(sys.platform == "win32", "needs bash")
+class Bash(unittest.TestCase):
+    def complete(self, line):
+        """What bash would offer for the last word of the line."""
+        words = re.split(r" |(=)", line)
+        words = [word for word in words if word is not None]
+        words = [word for i, word in enumerate(words) if word or i == len(words) - 1]
+        script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _attentiond; printf "%s\\n" "${COMPREPLY[@]}"'
+        result = run("bash", "-c", script, "bash", MADE / "attentiond", *words, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), line)
+        return set(result.stdout.split("\n")) - {""}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        (pathlib.Path(folder.name) / "models").mkdir()
+        (pathlib.Path(folder.name) / "my settings.json").write_text("{}")
+
+    def test_completes_verbs(self):
+        self.assertEqual(self.complete("attentiond "), {*VERBS, "help", "--help", "--version"})
+        self.assertEqual(self.complete("attentiond he"), {"healthcheck", "help"})
+        self.assertEqual(self.complete("attentiond help "), set(VERBS))
+
+    def test_completes_the_flags_of_a_verb(self):
+        for verb in VERBS:
+            self.assertEqual(self.complete(f"attentiond {verb} -"), flags(verb))
+        self.assertEqual(self.complete("attentiond serve --max-b"), {flag for flag in flags("serve") if flag.startswith("--max-b")})
+        self.assertEqual(self.complete("attentiond bring --"), set())
+
+    def test_completes_values(self):
+        self.assertEqual(self.complete("attentiond serve --precision "), {"fp32", "int8"})
+        self.assertEqual(self.complete("attentiond serve --port 1 --precision=f"), {"fp32"})
+        self.assertEqual(self.complete("attentiond serve --precision="), {"fp32", "int8"})
+        self.assertEqual(self.complete("attentiond serve --model "), {"models"})
+        self.assertEqual(self.complete("attentiond serve --config "), {"models", "my settings.json"})
+        self.assertEqual(self.complete("attentiond serve --port "), set())
+        self.assertEqual(self.complete("attentiond serve --web-page --precision "), {"fp32", "int8"})
+
+    def test_completes_files_where_no_flag_stands(self):
+        self.assertEqual(self.complete("attentiond import "), {"models", "my settings.json"})
+
+
+class OtherShells(unittest.TestCase):
+    @needs("zsh")
+    def test_zsh_can_read_its_file(self):
+        result = run("zsh", "-f", "-n", MADE / "_attentiond")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    @needs("fish")
+    def test_fish_completes(self):
+        for line, expected in [("attentiond serve --precision ", {"fp32", "int8"}), ("attentiond ", set(VERBS)), ("attentiond translate --js", {"--json"})]:
+            result = run("fish", "--no-config", "-c", f"source {MADE / 'attentiond.fish'}; complete -C '{line}'")
+            self.assertEqual(result.stderr, "")
+            self.assertLessEqual(expected, {row.split("\t")[0] for row in result.stdout.splitlines()})
+
+
+class Installation(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        result = run("meson", "install", "--no-rebuild", "-C", BUILD, "--destdir", cls.folder.name)
+        assert result.returncode == 0, result.stdout + result.stderr
+        (cls.program,) = pathlib.Path(cls.folder.name).rglob("bin/attentiond")
+        cls.prefix = cls.program.parents[1]
+
+    def test_has_its_files_where_they_are_looked_for(self):
+        for path in ("share/man/man1/attentiond.1", "share/bash-completion/completions/attentiond", "share/zsh/site-functions/_attentiond",
+                     "share/fish/vendor_completions.d/attentiond.fish", "lib/systemd/system/attentiond.service",
+                     "share/attentiond/grafana-dashboard.json"):
+            self.assertGreater((self.prefix / path).stat().st_size, 100, path)
+
+    def test_translates_with_the_installed_model(self):
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("ATTENTIOND_")}
+        result = run(self.program, "translate", "--model", self.prefix / "share/attentiond/en-de", "--cache-dir", self.folder.name,
+                     input="Where is the train station?\n", env=clean)
+        self.assertEqual((result.returncode, result.stdout), (0, "Wo ist der Bahnhof?\n"), result.stderr)
+
+    @needs("systemd-analyze")
+    def test_unit_is_one_that_systemd_understands(self):
+        unit = self.prefix / "lib/systemd/system/attentiond.service"
+        # Beside the root that it is installed for, the program is elsewhere.
+        text = unit.read_text().replace("ExecStart=" + str(self.program)[len(self.folder.name):], f"ExecStart={self.program}")
+        self.assertIn(f"ExecStart={self.program} serve", text)
+        unit.write_text(text.replace("Documentation=man:attentiond(1)\n", ""))
+        result = run("systemd-analyze", "verify", "--man=no", unit)
+        self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+"""The README's commands do what it shows, and every route is in it."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from serve import BINARY, ROOT, SLOWNESS, Daemon, clean_environment
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```\n(.*?)^```$", re.M | re.S)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
+
+
+def commands():
+    """[(command, what is shown below it)] of the blocks that show a prompt."""
+    return [command for block in BLOCK.findall(README) for command in COMMAND.findall(block)]
+
+
+def visible(text):
+    """Its lines, without the blanks at their ends, which a page does not show."""
+    return [line.rstrip() for line in text.rstrip("\n").split("\n")]
+
+
+class Readme(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon(model=str(ROOT / "weights/en-de")).start()
+        cls.folder = tempfile.TemporaryDirectory()
+        os.symlink(ROOT / "weights", pathlib.Path(cls.folder.name) / "weights")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def test_commands_do_what_is_shown(self):
+        self.assertGreater(len(commands()), 10)
+        for command, shown in commands():
+            here = command.replace("localhost:5000", f"127.0.0.1:{self.daemon.port}").replace("build/release/attentiond", BINARY)
+            result = subprocess.run(["bash", "-o", "pipefail", "-c", here], cwd=self.folder.name, capture_output=True, text=True,
+                                    timeout=60 * SLOWNESS, env=clean_environment({"LC_ALL": "C.UTF-8"}), check=False)
+            self.assertEqual(visible(result.stdout), visible(shown), f"{here}\n{result.stderr}")
+
+    def test_a_file_that_a_command_writes_is_one(self):
+        pictures = [re.search(r"> (\S+\.png)$", command)[1] for command, _ in commands() if command.endswith(".png")]
+        self.assertTrue(pictures)
+        self.test_commands_do_what_is_shown()
+        for name in pictures:
+            self.assertEqual((pathlib.Path(self.folder.name) / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_every_route_is_in_the_table_and_in_a_command(self):
+        described = json.loads(self.daemon.get("/openapi.json").body)["paths"]
+        table = "\n".join(line for line in README.splitlines() if line.startswith("|"))
+        in_table = set(re.findall(r"`(?:GET |POST )?(/[a-z0-9_./]*)`", table))
+        in_commands = [re.findall(r"localhost:5000(/[^ '?]*)", command) for command, _ in commands()]
+        in_commands = {path for paths in in_commands for path in paths}
+        for path in described:
+            prefix = path.split("{")[0]
+            self.assertIn(prefix, in_table)
+            self.assertTrue(path in in_commands or (prefix != path and any(found.startswith(prefix) for found in in_commands)), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
