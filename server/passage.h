@@ -22,6 +22,7 @@ struct mt_passage_options {
     struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
     bool is_html;
     bool protects;          /* placeholders and emoji */
+    bool post_edits;        /* post_edit.h; plain and traced have lowers_capitals then */
     struct mt_terms *terms; /* NULL: none; borrowed during create */
     size_t max_html_tags;
 };

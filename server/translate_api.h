@@ -14,13 +14,16 @@
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
  *                    with either the reply has "terms", which says what became of them
+ *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment they
+ *                    always are
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
  *
- * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then, too.
+ * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then,
+ * too.
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */
