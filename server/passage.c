@@ -530,7 +530,7 @@ static bool is_placeholder(const struct mt_mark *mark)
 /* Among all marks, because one placeholder may be part of another. */
 static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
 {
-    size_t n_found = 0;
+    size_t n_found = count(marked->passed_over.bytes, marked->passed_over.length, bytes, n);
     for (size_t i = 0; i < marked->n; i++) {
         struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
         const char *strings = marked->strings.bytes;
@@ -541,27 +541,40 @@ static size_t count_wanted(const struct mt_marked *marked, const char *bytes, si
     return n_found;
 }
 
+static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index,
+                                   mt_passage_lost *lost, void *context, struct mt_error *err)
+{
+    const struct mt_marked *marked = passage->parts[index].marked;
+    struct mt_text text = {0};
+    enum mt_status status = render_part(passage, index, 0, &text, err);
+    for (size_t m = 0; m < marked->n && !status; m++) {
+        const struct mt_mark *mark = &marked->marks[m];
+        const char *bytes = marked->strings.bytes + mark->opening.begin;
+        size_t n = mark->opening.end - mark->opening.begin;
+        if (is_placeholder(mark) &&
+            count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
+            lost(context, bytes, n);
+    }
+    const struct mt_text *others = &marked->passed_over;
+    for (size_t at = 0, n; at < others->length && !status; at += n + 1) {
+        const char *bytes = others->bytes + at;
+        n = strlen(bytes);
+        if (count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
+            lost(context, bytes, n);
+    }
+    mt_text_finish(&text);
+    return status;
+}
+
 enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                     void *context, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    struct mt_text text = {0};
     for (size_t i = 0; i < passage->n && !status; i++) {
         const struct mt_marked *marked = passage->parts[i].marked;
-        if (!marked || marked->n == 0)
-            continue;
-        text.length = 0;
-        status = render_part(passage, i, 0, &text, err);
-        for (size_t m = 0; m < marked->n && !status; m++) {
-            const struct mt_mark *mark = &marked->marks[m];
-            const char *bytes = marked->strings.bytes + mark->opening.begin;
-            size_t n = mark->opening.end - mark->opening.begin;
-            if (is_placeholder(mark) &&
-                count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
-                lost(context, bytes, n);
-        }
+        if (marked && marked->n > 0)
+            status = find_lost_in(passage, i, lost, context, err);
     }
-    mt_text_finish(&text);
     return status;
 }
 
