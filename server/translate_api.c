@@ -244,11 +244,13 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     state->post_edits = service->settings->post_edit;
     if (status == MT_OK)
         status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
-    state->post_edits = state->post_edits && !state->returns_alignment;
-    state->options.lowers_capitals = state->post_edits;
     state->options.decoding.skip_scores = !state->returns_scores;
     if (status == MT_OK)
         status = read_prefix(state, request, err);
+    /* Who asks for an alignment or gives the first words wants what the model writes. */
+    if (state->returns_alignment || state->prefix_ids != NULL)
+        state->post_edits = false;
+    state->options.lowers_capitals = state->post_edits;
     return status;
 }
 

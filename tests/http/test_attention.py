@@ -283,9 +283,9 @@ class Reference(Case):
     def vectors(self):
         shared = os.environ.get("MT_SHARED_DIR")
         folder = pathlib.Path(shared, "vectors/en-de") if shared else ROOT / "tests/parity/data"
-        for path in sorted((folder / "attention").glob("*.json")):
-            tensors, _ = read_safetensors(path.with_suffix(".safetensors").read_bytes())
-            yield path.stem, json.loads(path.read_text(encoding="utf-8")), tensors
+        for path in sorted((folder / "attention").glob("*.safetensors")):
+            tensors, about = read_safetensors(path.read_bytes())
+            yield path.stem, about, tensors
 
     def test_every_layer_and_head_is_the_reference(self):
         n_vectors = 0
