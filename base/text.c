@@ -75,6 +75,16 @@ uint32_t mt_utf8_decode(const char *text)
     }
 }
 
+size_t mt_utf8_encode(uint32_t c, char out[4])
+{
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3F));
+    out[0] = (char)(lead[n] | c);
+    return n;
+}
+
 size_t mt_utf8_count(const char *bytes, size_t length)
 {
     size_t n = 0;
@@ -153,15 +163,10 @@ void mt_text_append(struct mt_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
-void mt_text_append_char(struct mt_text *text, uint32_t c)
+void mt_text_append_char(struct mt_text *text, uint32_t code_point)
 {
-    unsigned char bytes[4];
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n; i-- > 1; c >>= 6)
-        bytes[i] = (unsigned char)(0x80 | (c & 0x3F));
-    bytes[0] = (unsigned char)(first[n] | c);
-    mt_text_append(text, (const char *)bytes, n);
+    char bytes[4];
+    mt_text_append(text, bytes, mt_utf8_encode(code_point, bytes));
 }
 
 void mt_text_append_string(struct mt_text *text, const char *string)

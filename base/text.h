@@ -20,6 +20,9 @@ size_t mt_utf8_length(unsigned char first_byte);
 /* The code point at text, which must be well-formed UTF-8. */
 uint32_t mt_utf8_decode(const char *text);
 
+/* Writes the code point, up to U+10FFFF, and returns how many bytes it took. */
+size_t mt_utf8_encode(uint32_t code_point, char out[4]);
+
 /* Code points, and UTF-16 code units, in well-formed UTF-8. */
 size_t mt_utf8_count(const char *bytes, size_t length);
 size_t mt_utf8_count_utf16(const char *bytes, size_t length);
@@ -45,7 +48,7 @@ struct mt_text {
 
 void mt_text_finish(struct mt_text *text);
 void mt_text_append(struct mt_text *text, const char *bytes, size_t length);
-void mt_text_append_char(struct mt_text *text, uint32_t code_point); /* as UTF-8 */
+void mt_text_append_char(struct mt_text *text, uint32_t code_point);
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
 

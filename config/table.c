@@ -636,6 +636,17 @@ static const struct mt_setting table[] = {
                "back where the alignment says.",
     },
     {
+        .section = "Decoding defaults",
+        FIELD(post_edit),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether a translation looks like its source where a request does not say: no full "
+               "stop where the source has none, capitals for capitals, a small first letter, "
+               "and no word many times in a row. On, because it leaves ordinary sentences as they "
+               "are, makes titles and labels right, and users of LibreTranslate expect it.",
+    },
+    {
         .section = "Guards",
         FIELD(max_repeats),
         .value_name = "N",

@@ -25,6 +25,8 @@ struct traced {
 struct state {
     const char *text; /* the request's */
     const char *target_text;
+    int32_t *target_ids; /* NULL: none are given */
+    size_t n_target_ids;
     struct mt_language_pair languages;
     struct mt_inspection_model model;
     struct mt_inspection_request inspection;
@@ -65,6 +67,96 @@ static enum mt_status read_text(struct state *state, const struct mt_request *re
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%zu)",
                        n_chars, limit);
     return MT_OK;
+}
+
+/* ---- target_ids ---- */
+
+static enum mt_status add_id(struct state *state, double id, const struct mt_hparams *hparams,
+                             struct mt_error *err)
+{
+    if (!(id >= 0 && id < (double)hparams->n_target_vocab) || id != (double)(int32_t)id)
+        return mt_fail(err, MT_INVALID, "target_ids: found %g, expected token ids from 0 to %zu",
+                       id, hparams->n_target_vocab - 1);
+    if (state->n_target_ids >= hparams->max_positions)
+        return mt_fail(err, MT_LIMIT, "target_ids: more than %zu, the most that the model takes",
+                       hparams->max_positions);
+    state->target_ids[state->n_target_ids++] = (int32_t)id;
+    return MT_OK;
+}
+
+static enum mt_status wrong_ids(struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "target_ids: expected an array of token ids");
+}
+
+static enum mt_status read_id_array(struct state *state, const struct cJSON *array,
+                                    const struct mt_hparams *hparams, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (const struct cJSON *item = array->child; item && !status; item = item->next)
+        status =
+            cJSON_IsNumber(item) ? add_id(state, item->valuedouble, hparams, err) : wrong_ids(err);
+    return status;
+}
+
+static enum mt_status read_id_list(struct state *state, const char *text,
+                                   const struct mt_hparams *hparams, struct mt_error *err)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        long id = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ','))
+            return wrong_ids(err);
+        enum mt_status status = add_id(state, (double)id, hparams, err);
+        if (status)
+            return status;
+        at = end;
+        if (!*at)
+            return MT_OK;
+    }
+}
+
+/* As the decoder is to write them: an end at the end, and nowhere else. */
+static enum mt_status settle_ids(struct state *state, const struct mt_hparams *hparams,
+                                 struct mt_error *err)
+{
+    size_t n = state->n_target_ids;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (state->target_ids[i] == hparams->eos_id)
+            return mt_fail(err, MT_INVALID,
+                           "target_ids: the end (%d) is number %zu of %zu, expected it last",
+                           (int)hparams->eos_id, i + 1, n);
+    bool has_end = n > 0 && state->target_ids[n - 1] == hparams->eos_id;
+    return has_end ? MT_OK : add_id(state, (double)hparams->eos_id, hparams, err);
+}
+
+static enum mt_status read_target_ids(struct state *state, const struct mt_request *request,
+                                      struct mt_error *err)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(request->service->model);
+    const struct cJSON *value = mt_params_get(&request->params, "target_ids");
+    bool is_absent = !value || (cJSON_IsString(value) && !value->valuestring[0]);
+    if (is_absent)
+        return MT_OK;
+    if (state->target_text)
+        return mt_fail(err, MT_INVALID, "target_text and target_ids exclude each other");
+    state->target_ids = calloc(hparams->max_positions + 1, sizeof *state->target_ids);
+    if (!state->target_ids)
+        return mt_fail_memory(err, hparams->max_positions * sizeof *state->target_ids,
+                              "target ids");
+    enum mt_status status = MT_OK;
+    if (cJSON_IsArray(value))
+        status = read_id_array(state, value, hparams, err);
+    else if (cJSON_IsString(value))
+        status = read_id_list(state, value->valuestring, hparams, err);
+    else
+        status = wrong_ids(err);
+    return status ? status : settle_ids(state, hparams, err);
+}
+
+static bool is_forced(const struct state *state)
+{
+    return state->target_text || state->target_ids;
 }
 
 /* With one model there is no choice, so both languages may be left out. */
@@ -126,6 +218,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     struct mt_sentence_options *decoding = &state->options.decoding;
     enum mt_status status = read_text(state, request, err);
     if (!status)
+        status = read_target_ids(state, request, err);
+    if (!status)
         status = read_languages(state, request, err);
     if (!status)
         status = read_beam(state, request, err);
@@ -141,6 +235,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     state->options.splitter = service->splitter;
     state->options.source_lang = state->languages.source;
     state->options.forced_target_text = state->target_text;
+    decoding->forced_target = state->target_ids;
+    decoding->n_forced_target = state->n_target_ids;
     return MT_OK;
 }
 
@@ -150,7 +246,7 @@ static enum mt_status reserve(const struct state *state, const struct mt_request
 {
     const struct mt_inspection_options *options = &state->inspection.options;
     uint64_t n = mt_inspection_estimate_traced(request->service->model, state->traced->translation,
-                                               options, state->target_text != NULL);
+                                               options, is_forced(state));
     if (n > options->max_values)
         return mt_fail(
             err, MT_LIMIT,
@@ -201,7 +297,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_inspection *inspection;
     enum mt_status status = mt_inspection_of_translation(
         request->service->model, state->traced->translation, &state->model, &asked->options,
-        state->target_text != NULL, &inspection, err);
+        is_forced(state), &inspection, err);
     if (status)
         return status;
     mt_inspection_keep(inspection, state->traced, destroy_traced);
@@ -221,6 +317,7 @@ static void release(struct mt_request *request)
     if (!state)
         return;
     destroy_traced(state->traced);
+    free(state->target_ids);
     free(state);
 }
 

@@ -283,6 +283,8 @@ static void add_found(struct builder *builder, const struct mt_protected *found,
         append_collapsed(marked, text + found->begin, found->end - found->begin);
         if (found->kind == MT_PROTECTED_TERM)
             mt_terms_pass_over(builder->options->terms, found->term);
+        else if (found->kind != MT_PROTECTED_NOTHING)
+            mt_marked_pass_over(marked, content.bytes, content.length);
     } else if (found->kind == MT_PROTECTED_WORD) {
         mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), content.bytes,
                            content.length);

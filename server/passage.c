@@ -1,8 +1,10 @@
 #include "server/passage.h"
 
 #include "base/size.h"
+#include "model/model.h"
 #include "server/markup.h"
 #include "server/placement.h"
+#include "server/post_edit.h"
 #include "server/protect.h"
 
 #include <stdlib.h>
@@ -29,6 +31,7 @@ struct mt_passage {
     struct part *parts;
     size_t n, capacity;
     struct mt_alignment_trace *trace;
+    const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
 };
 
 struct maker {
@@ -269,6 +272,8 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                                    .length = length,
                                    .trace = options->trace,
                                    .is_escaped = options->cues == MT_CUES_VTT};
+    if (options->post_edits)
+        passage->editor = mt_model_tokenizer(model);
     struct maker maker = {.passage = passage, .model = model, .options = options};
     bool is_plain = !options->is_html && !options->cues;
     mt_protect_scan_begin(&maker.scan, text, length, options->protects && is_plain,
@@ -329,23 +334,54 @@ bool mt_passage_is_blank(const struct mt_passage *passage)
 
 /* What rendering one part needs. */
 struct rendering {
-    struct mt_text target; /* rank's translation */
+    struct mt_text written; /* rank's translation as the model wrote it */
+    struct mt_text edited;
+    size_t *map;                  /* where the bytes of written are in edited; NULL: not edited */
+    const struct mt_text *target; /* the one that counts */
     struct mt_range *source_sentences, *target_sentences;
-    struct mt_word_links links; /* of another rank than 0 */
+    struct mt_word_links links; /* of another rank than 0, or an edited one */
     struct mt_placement placement;
 };
 
 static void finish_rendering(struct rendering *rendering)
 {
-    mt_text_finish(&rendering->target);
+    mt_text_finish(&rendering->written);
+    mt_text_finish(&rendering->edited);
+    free(rendering->map);
     free(rendering->source_sentences);
     free(rendering->target_sentences);
     mt_word_links_finish(&rendering->links);
     mt_placement_finish(&rendering->placement);
 }
 
-static enum mt_status render_target(const struct part *part, size_t rank,
-                                    struct rendering *rendering, struct mt_error *err)
+static enum mt_status edit(const struct mt_passage *passage, const struct part *part,
+                           struct rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), length;
+    struct mt_post_edit_input input = {
+        .tokenizer = passage->editor,
+        .source = mt_translation_text(part->translation, &length),
+        .target = rendering->written.bytes,
+        .target_length = rendering->written.length,
+        .source_sentences = rendering->source_sentences,
+        .target_sentences = rendering->target_sentences,
+        .n_sentences = n,
+    };
+    rendering->map = calloc(input.target_length + 1, sizeof *rendering->map);
+    if (!rendering->map)
+        return mt_fail_memory(err, input.target_length * sizeof *rendering->map, "a translation");
+    enum mt_status status = mt_post_edit(&input, rendering->map, &rendering->edited, err);
+    rendering->target = &rendering->edited;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct mt_range *sentence = &rendering->target_sentences[i];
+        sentence->begin = rendering->map[sentence->begin];
+        sentence->end = rendering->map[sentence->end];
+    }
+    return status;
+}
+
+static enum mt_status render_target(const struct mt_passage *passage, const struct part *part,
+                                    size_t rank, struct rendering *rendering, struct mt_error *err)
 {
     size_t n = mt_translation_n_sentences(part->translation);
     rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
@@ -356,22 +392,45 @@ static enum mt_status render_target(const struct part *part, size_t rank,
         struct mt_translation_part sentence = mt_translation_part(part->translation, i);
         rendering->source_sentences[i] = (struct mt_range){sentence.begin, sentence.end};
     }
-    return mt_translation_render_ranges(part->translation, rank, rendering->target_sentences,
-                                        &rendering->target, err);
+    rendering->target = &rendering->written;
+    enum mt_status status = mt_translation_render_ranges(
+        part->translation, rank, rendering->target_sentences, &rendering->written, err);
+    return status || !passage->editor ? status : edit(passage, part, rendering, err);
 }
 
-/* Rank 0 has its links from the alignment, others have them from rank 0; without an alignment the
- * order of the words has to do. */
-static enum mt_status find_links(const struct mt_passage *passage, struct part *part, size_t rank,
-                                 struct mt_placement_input *input, struct rendering *rendering,
-                                 struct mt_error *err)
+/* rendering->links to where their words are in the edited text; those of rank 0 are copied. */
+static enum mt_status map_links(struct mt_placement_input *input, struct rendering *rendering,
+                                struct mt_error *err)
+{
+    struct mt_word_links *own = &rendering->links;
+    const size_t *map = rendering->map;
+    size_t n = input->links->n, n_kept = 0;
+    if (input->links != own) {
+        own->items = calloc(n + 1, sizeof *own->items);
+        if (!own->items)
+            return mt_fail_memory(err, n * sizeof *own->items, "word links");
+        if (n)
+            memcpy(own->items, input->links->items, n * sizeof *own->items);
+        own->capacity = n + 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct mt_word_link link = own->items[i];
+        link.target.begin = map[link.target.begin];
+        link.target.end = map[link.target.end];
+        if (link.target.begin < link.target.end)
+            own->items[n_kept++] = link;
+    }
+    own->n = n_kept;
+    input->links = own;
+    return MT_OK;
+}
+
+/* The links of the words as the model wrote them. */
+static enum mt_status find_written_links(const struct mt_passage *passage, struct part *part,
+                                         size_t rank, struct mt_placement_input *input,
+                                         struct rendering *rendering, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    input->links = &rendering->links;
-    input->is_guessed = !part->is_traced;
-    if (!part->is_traced)
-        return mt_marked_is_plain(part->marked) ? MT_OK
-                                                : mt_placement_guess(input, &rendering->links, err);
     if (!part->has_links)
         status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
     part->has_links = status == MT_OK;
@@ -383,10 +442,23 @@ static enum mt_status find_links(const struct mt_passage *passage, struct part *
     status = mt_translation_render(part->translation, 0, &first, err);
     if (!status)
         status =
-            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->target.bytes,
-                                  rendering->target.length, &rendering->links, err);
+            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->written.bytes,
+                                  rendering->written.length, &rendering->links, err);
     mt_text_finish(&first);
     return status;
+}
+
+static enum mt_status find_links(const struct mt_passage *passage, struct part *part, size_t rank,
+                                 struct mt_placement_input *input, struct rendering *rendering,
+                                 struct mt_error *err)
+{
+    input->links = &rendering->links;
+    input->is_guessed = !part->is_traced;
+    if (!part->is_traced)
+        return mt_marked_is_plain(part->marked) ? MT_OK
+                                                : mt_placement_guess(input, &rendering->links, err);
+    enum mt_status status = find_written_links(passage, part, rank, input, rendering, err);
+    return status || !rendering->map ? status : map_links(input, rendering, err);
 }
 
 /* Gaps are the text's layout and belong to no word: they keep their order where words lose it. */
@@ -420,13 +492,13 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
                                     struct mt_error *err)
 {
     struct part *part = &passage->parts[index];
-    enum mt_status status = render_target(part, rank, rendering, err);
+    enum mt_status status = render_target(passage, part, rank, rendering, err);
     if (status)
         return status;
     struct mt_placement_input input = {
         .marked = part->marked,
-        .target = rendering->target.bytes,
-        .target_length = rendering->target.length,
+        .target = rendering->target->bytes,
+        .target_length = rendering->target->length,
         .source_sentences = rendering->source_sentences,
         .target_sentences = rendering->target_sentences,
         .n_sentences = mt_translation_n_sentences(part->translation),
@@ -447,14 +519,21 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
                                   struct mt_text *out, struct mt_error *err)
 {
     struct part *part = &passage->parts[index];
-    if (!part->marked)
+    if (!part->marked && !passage->editor)
         return mt_translation_render(part->translation, rank, out, err);
     if (!part->translation) {
         mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
         return mt_text_check(out, "a translation", err);
     }
     struct rendering rendering = {0};
-    enum mt_status status = render_marked(passage, index, rank, &rendering, out, err);
+    enum mt_status status = MT_OK;
+    if (part->marked) {
+        status = render_marked(passage, index, rank, &rendering, out, err);
+    } else {
+        status = render_target(passage, part, rank, &rendering, err);
+        mt_text_append(out, status ? "" : rendering.target->bytes,
+                       status ? 0 : rendering.target->length);
+    }
     finish_rendering(&rendering);
     return status;
 }
@@ -601,7 +680,7 @@ static bool is_placeholder(const struct mt_mark *mark)
 /* Among all marks, because one placeholder may be part of another. */
 static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
 {
-    size_t n_found = 0;
+    size_t n_found = count(marked->passed_over.bytes, marked->passed_over.length, bytes, n);
     for (size_t i = 0; i < marked->n; i++) {
         struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
         const char *strings = marked->strings.bytes;
@@ -612,27 +691,40 @@ static size_t count_wanted(const struct mt_marked *marked, const char *bytes, si
     return n_found;
 }
 
+static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index,
+                                   mt_passage_lost *lost, void *context, struct mt_error *err)
+{
+    const struct mt_marked *marked = passage->parts[index].marked;
+    struct mt_text text = {0};
+    enum mt_status status = render_part(passage, index, 0, &text, err);
+    for (size_t m = 0; m < marked->n && !status; m++) {
+        const struct mt_mark *mark = &marked->marks[m];
+        const char *bytes = marked->strings.bytes + mark->opening.begin;
+        size_t n = mark->opening.end - mark->opening.begin;
+        if (is_placeholder(mark) &&
+            count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
+            lost(context, bytes, n);
+    }
+    const struct mt_text *others = &marked->passed_over;
+    for (size_t at = 0, n; at < others->length && !status; at += n + 1) {
+        const char *bytes = others->bytes + at;
+        n = strlen(bytes);
+        if (count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
+            lost(context, bytes, n);
+    }
+    mt_text_finish(&text);
+    return status;
+}
+
 enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                     void *context, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    struct mt_text text = {0};
     for (size_t i = 0; i < passage->n && !status; i++) {
         const struct mt_marked *marked = passage->parts[i].marked;
-        if (!marked || marked->n == 0)
-            continue;
-        text.length = 0;
-        status = render_part(passage, i, 0, &text, err);
-        for (size_t m = 0; m < marked->n && !status; m++) {
-            const struct mt_mark *mark = &marked->marks[m];
-            const char *bytes = marked->strings.bytes + mark->opening.begin;
-            size_t n = mark->opening.end - mark->opening.begin;
-            if (is_placeholder(mark) &&
-                count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
-                lost(context, bytes, n);
-        }
+        if (marked && marked->n > 0)
+            status = find_lost_in(passage, i, lost, context, err);
     }
-    mt_text_finish(&text);
     return status;
 }
 

@@ -41,7 +41,7 @@ struct state {
     struct mt_translation_options traced_options; /* for what has marks to be put back */
     struct mt_alignment_trace marks;
     size_t n_alternatives;
-    bool returns_scores, returns_usage, returns_alignment;
+    bool returns_scores, returns_usage, returns_alignment, post_edits;
     struct mt_alignment_trace alignment;
     struct mt_glossary glossary;
     struct mt_tag_names ignored_tags;
@@ -249,9 +249,16 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
         status = mt_params_bool(params, "return_usage", &state->returns_usage, NULL, err);
     if (status == MT_OK)
         status = mt_params_bool(params, "alignment", &state->returns_alignment, NULL, err);
+    state->post_edits = service->settings->post_edit;
+    if (status == MT_OK)
+        status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
     state->options.decoding.skip_scores = !state->returns_scores;
     if (status == MT_OK)
         status = read_prefix(state, request, err);
+    /* Who asks for an alignment or gives the first words wants what the model writes. */
+    if (state->returns_alignment || state->prefix_ids != NULL)
+        state->post_edits = false;
+    state->options.lowers_capitals = state->post_edits;
     return status;
 }
 
@@ -358,6 +365,7 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
         .trace = &state->marks,
         .is_html = state->is_html,
         .protects = !state->returns_alignment, /* it shows what the model saw */
+        .post_edits = state->post_edits,
         .terms = state->glossary.terms,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
         .ignored_tags = state->ignored_tags.items,

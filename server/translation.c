@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "model/model.h"
+#include "server/post_edit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,13 +74,16 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     const struct mt_translation *t = pass->translation;
     const char *text = t->text + range.begin;
     size_t length = range.end - range.begin;
-    if (!t->code_length)
+    bool is_lowered = pass->options->lowers_capitals && mt_is_in_capitals(text, length);
+    if (!t->code_length && !is_lowered)
         return mt_tokenize(pass->tokenizer, text, length, MT_TOKENIZE_SOURCE, out, err);
 
     pass->scratch.length = 0;
     mt_text_append(&pass->scratch, t->text, t->code_length);
     mt_text_append(&pass->scratch, text, length);
     enum mt_status status = mt_text_check(&pass->scratch, "a sentence", err);
+    if (!status && is_lowered)
+        mt_write_small(text, length, pass->scratch.bytes + t->code_length);
     if (!status)
         status = mt_tokenize(pass->tokenizer, pass->scratch.bytes, pass->scratch.length,
                              MT_TOKENIZE_SOURCE, out, err);

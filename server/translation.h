@@ -31,6 +31,7 @@ struct mt_translation_options {
                                        which costs 0.5 ms where the text has several sentences */
     const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
     size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
+    bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
 };

@@ -4,6 +4,7 @@ import concurrent.futures
 import gzip
 import http.client
 import json
+import os
 import pathlib
 import socket
 import sys
@@ -11,7 +12,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from serve import SLOWNESS, Daemon, run
+from serve import ROOT, SLOWNESS, Daemon, run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from readers import Array, read_npy, read_png, read_safetensors  # noqa: E402
@@ -81,6 +82,30 @@ class Attention(Case):
         again = self.attention(target_text=free["target_text"], precision=6).json
         self.assertLess(Array.of_lists(again["sentences"][0]["alignment"]["matrix"]).distance(
             Array.of_lists(free["sentences"][0]["alignment"]["matrix"])), 1e-5)
+
+    def test_a_translation_may_be_given_as_tokens(self):
+        free = self.attention(beam_size=1, kinds=ALL, precision=9).json
+        ids = [token["id"] for token in free["sentences"][0]["output_tokens"]]
+        for given in (ids, ids[:-1], ",".join(map(str, ids))):
+            again = self.attention(target_ids=given, kinds=ALL, precision=9).json
+            self.assertTrue(again["forced"])
+            self.assertEqual(again["target_text"], free["target_text"])
+            self.assertEqual(again["sentences"][0]["output_tokens"], free["sentences"][0]["output_tokens"])
+            for kind in ALL:
+                self.assertEqual(again["sentences"][0][kind], free["sentences"][0][kind])
+
+    def test_tokens_that_are_none_are_refused(self):
+        for pattern, ids in ((r"target_ids: expected an array of token ids", "1,x"),
+                             (r"target_ids: expected an array of token ids", 5),
+                             (r"target_ids: expected an array of token ids", [1, "x"]),
+                             (r"target_ids: found 8001, expected token ids from 0 to 8000", [8001]),
+                             (r"target_ids: found -1, expected token ids from 0 to 8000", [-1]),
+                             (r"target_ids: found 1.5, expected", [1.5]),
+                             (r"target_ids: found 9.2\d+e\+18, expected", "99999999999999999999"),
+                             (r"the end \(0\) is number 2 of 3, expected it last", [5, 0, 5])):
+            self.refused(400, pattern, target_ids=ids)
+        self.refused(400, "target_text and target_ids exclude each other", target_ids=[5], target_text="Wo")
+        self.refused(413, r"target_ids: more than \d+, the most that the model takes", target_ids=[5] * 3000)
 
     def test_every_format_is_what_its_type_says(self):
         readers = {
@@ -247,6 +272,37 @@ class Large(Case):
             self.assertEqual(reply.status, 200)
             self.assertEqual(len(reply.read(1 << 20)), 1 << 20)
             connection.close()
+
+
+class Reference(Case):
+    """The reference implementation's numbers, by way of HTTP; its tokens are given as they are, because
+    their text is cut otherwise (vectors 2 and 5)."""
+
+    flags = ["--precision", "fp32"]
+
+    def vectors(self):
+        shared = os.environ.get("MT_SHARED_DIR")
+        folder = pathlib.Path(shared, "vectors/en-de") if shared else ROOT / "tests/parity/data"
+        for path in sorted((folder / "attention").glob("*.safetensors")):
+            tensors, about = read_safetensors(path.read_bytes())
+            yield path.stem, about, tensors
+
+    def test_every_layer_and_head_is_the_reference(self):
+        n_vectors = 0
+        for name, about, expected in self.vectors():
+            with self.subTest(name):
+                ids = [int(i) for i in expected["labels"].numbers]
+                fields = {"target_ids": ids, "kinds": ALL}
+                reply = self.attention(about["text"], split_sentences="off", **fields).json
+                sentence, = reply["sentences"]
+                self.assertEqual([t["id"] for t in sentence["source_tokens"]], expected["input_ids"].numbers)
+                self.assertEqual([t["id"] for t in sentence["output_tokens"]], ids)
+                self.assertEqual(reply["target_text"], about["target_text"])
+                found, _ = read_safetensors(self.attention(about["text"], format="safetensors", **fields).body)
+                for kind in ALL:
+                    self.assertLess(found[f"sentences.0.{kind}"].distance(expected[f"{kind}_attentions"]), 1e-4)
+            n_vectors += 1
+        self.assertEqual(n_vectors, 6 if "MT_SHARED_DIR" in os.environ else 4)
 
 
 class Positions(Case):

@@ -80,9 +80,9 @@ class Glossary(unittest.TestCase):
         self.assertEqual(self.reply(texts, glossary=GLOSSARY), {"terms": [], "translatedText": plain})
 
     def test_a_text_that_is_nothing_but_the_term(self):
-        texts = self.reply(["Train station", "train station.", "Zorvex", "C++!"], glossary=GLOSSARY,
-                           do_not_translate=["Zorvex", "C++"])["translatedText"]
-        self.assertEqual([t.rstrip(".!") for t in texts], ["Hauptbahnhof", "Hauptbahnhof", "Zorvex", "C++"])
+        self.assertEqual(self.reply(["Train station", "train station.", "Zorvex", "C++!"], glossary=GLOSSARY,
+                                    do_not_translate=["Zorvex", "C++"])["translatedText"],
+                         ["Hauptbahnhof", "Hauptbahnhof.", "Zorvex", "C++!"])
 
     def test_what_was_not_honoured_is_said(self):
         # The model leaves "about Tom" out, so nothing is there to be replaced.

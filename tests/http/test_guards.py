@@ -55,7 +55,7 @@ class Guards(unittest.TestCase):
         n_loops = 0
         for kind, make in enumerate(NOISE):
             texts = [make(chance) for _ in range(8)]
-            reply = self.daemon.translate(texts, beam_size=1)
+            reply = self.daemon.translate(texts, beam_size=1, post_edit=kind % 2 == 0)
             self.assertEqual(reply.status, 200, reply)
             flagged = {w["text"] for w in reply.json.get("warnings", [])}
             for i, (source, text) in enumerate(zip(texts, reply.json["translatedText"])):

@@ -55,6 +55,11 @@ I am at home. <i>You are at school.</i> We are in the garden.
 <p dir="rtl" lang="en">The <b>cat</b> is sleeping.</p>
 <div dir="rtl"><p>He is my <span dir="ltr">friend</span>.</p></div>
 <p>The <bdo dir="rtl">dog</bdo> is <bdi>eating</bdi>.</p>
+<p dir="rtl" lang="he">שלום <b>עולם</b>.</p>
+<p dir="rtl" lang="ar">مرحبا <a href="/x">بالعالم</a> 123.</p>
+<p>My <bdi dir="rtl">أحمد</bdi> is <i>here</i>.</p>
+<ul dir="rtl"><li>The <b>cat</b></li><li><span dir="ltr">The dog</span> is old.</li></ul>
+<h2>THE OLD <em>HOUSE</em></h2><h3>a red <em>car</em></h3>
 <blockquote cite="/x"><p>I love you.</p></blockquote>
 <section><header>My house</header><footer>Your house</footer></section>
 <form action="/f"><label for="a">My name</label><input id="a" value="Tom"></form>
@@ -232,6 +237,15 @@ class Html(WithDaemon):
         for text in (reply["translatedText"], *reply["alternatives"]):
             self.assertEqual(parse(text).shape(), parse(snippet).shape(), text)
 
+    def test_alternatives_of_every_snippet_are_well_formed(self):
+        snippets = [s.replace("\\n", "\n") for s in WELL_FORMED + LEFT_ALONE] + [s for s, _ in BROKEN]
+        reply = self.html(snippets, alternatives=2)
+        self.assertGreater(sum(map(len, reply["alternatives"])), len(snippets) // 2)
+        for snippet, best, others in zip(snippets, reply["translatedText"], reply["alternatives"]):
+            for other in others:
+                with self.subTest(snippet):
+                    self.assertEqual(parse(other).shape(), parse(best).shape(), other)
+
     def test_with_source_auto(self):
         reply = self.html(["<p>Where is the <b>train station</b>?</p>", "<p>Wo ist der <b>Bahnhof</b>?</p>"],
                           source="auto")
@@ -324,6 +338,18 @@ class Placeholders(WithDaemon):
             reply = self.daemon.translate(html, format="html").json
             self.check(html, [v.replace("&", "&amp;") for v in values], reply["translatedText"],
                        reply.get("placeholders_lost", []))
+
+    def test_what_is_lost_is_said(self):
+        # More than one paragraph can hold apart: the model sees the last ones, and garbles them.
+        names = [f"{{p{i}}}" for i in range(300)]
+        q = "<p>" + "".join(f"I have seen {name} here. " for name in names) + "</p>"
+        reply = self.daemon.translate(q, format="html").json
+        lost = [name for name in names if reply["translatedText"].count(name) != 1]
+        self.assertGreater(len(lost), 0)
+        self.assertEqual(reply["placeholders_lost"], lost)
+        text = self.daemon.translate(q).json
+        self.assertNotIn("placeholders_lost", text)
+        self.assertEqual([text["translatedText"].count(name) for name in names], [1] * 300)
 
     def test_nothing_but_placeholders_is_echoed(self):
         for text in ("\U0001F600", "{name}", "%s %s", "https://example.com/", " {{x}}\n"):

@@ -49,7 +49,8 @@ def by_server(daemon, sources, beam_size):
                 if not order:
                     break
                 i = order.pop()
-            reply = daemon.translate(sources[i], client=connection, beam_size=beam_size)
+            # As the model wrote it: the command line edits nothing.
+            reply = daemon.translate(sources[i], client=connection, beam_size=beam_size, post_edit=False)
             answers[i] = reply.json["translatedText"] if reply.status == 200 else repr(reply)
         connection.close()
 

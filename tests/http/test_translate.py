@@ -55,6 +55,19 @@ class Translate(unittest.TestCase):
         self.assertEqual(self.daemon.translate(" \n\t ").json, {"translatedText": ""})
         self.assertEqual(self.daemon.translate(["", " "]).json, {"translatedText": ["", ""]})
 
+    def test_a_translation_looks_like_its_source(self):
+        def translated(q, **fields):
+            return self.daemon.translate(q, **fields).json["translatedText"]
+        self.assertEqual(translated("Where is the train station"), "Wo ist der Bahnhof?")
+        self.assertEqual(translated("I have a dog"), translated("I have a dog.")[:-1])
+        self.assertEqual(translated("I HAVE A DOG."), translated("I have a dog.").upper())
+        self.assertTrue(translated("the old house")[0].islower())
+        self.assertEqual(translated("I have a dog", post_edit=False)[-1], ".")
+        self.assertEqual(translated("<b>I HAVE</b> A DOG", format="html").count("</b>"), 1)
+        for q in ("I have a dog.", "Where is the train station?", "Hello! How are you?"):
+            self.assertEqual(translated(q), translated(q, post_edit=False))
+        self.assertEqual(self.daemon.translate("Hi", post_edit="no").status, 400)
+
     def test_source_equal_to_target_echoes(self):
         for code in ("en", "de"):
             reply = self.daemon.translate(" As it is. ", source=code, target=code)

@@ -86,21 +86,19 @@ START_TEST(every_code_point_is_valid_decoded_and_counted)
 }
 END_TEST
 
-START_TEST(characters_are_appended_as_utf_8)
+START_TEST(characters_are_written_as_utf_8)
 {
-    static const uint32_t points[] = {1,      0x7F,   0x80,    0x7FF,    0x800,
-                                      0xFFFD, 0xFFFF, 0x10000, 0x10FFFF, 0x1F600};
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        struct mt_text text = {0};
-        char bytes[5] = {0};
-        size_t n = points[i] < 0x80 ? 1 : encode(points[i], bytes);
-        if (n == 1)
-            bytes[0] = (char)points[i];
-        mt_text_append_char(&text, points[i]);
-        ck_assert_uint_eq(text.length, n);
-        ck_assert_mem_eq(text.bytes, bytes, n);
-        mt_text_finish(&text);
+    for (uint32_t c = 1; c <= 0x10FFFF; c++) {
+        char expected[5] = {0}, bytes[5] = {0};
+        size_t n = encode(c, expected);
+        if (mt_utf8_encode(c, bytes) != n || memcmp(bytes, expected, n) != 0)
+            ck_abort_msg("U+%04X", c);
     }
+    struct mt_text text = {0};
+    mt_text_append_char(&text, 'a');
+    mt_text_append_char(&text, 0x1F600);
+    ck_assert_str_eq(text.bytes, "a\xF0\x9F\x98\x80");
+    mt_text_finish(&text);
 }
 END_TEST
 
@@ -200,7 +198,7 @@ int main(void)
                         sizeof prefixes / sizeof *prefixes);
     tcase_add_test(utf8, every_code_point_is_valid_decoded_and_counted);
     tcase_add_test(utf8, text_is_counted_in_both_units);
-    tcase_add_test(utf8, characters_are_appended_as_utf_8);
+    tcase_add_test(utf8, characters_are_written_as_utf_8);
     tcase_add_test(utf8, white_space_is_unicodes);
     suite_add_tcase(suite, utf8);
     TCase *buffer = tcase_create("buffer");
