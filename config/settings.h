@@ -52,6 +52,7 @@ struct mt_settings {
     int64_t drain_timeout_ms;
     int64_t max_body_bytes;
     bool web_page;
+    char *tls_certificate, *tls_key; /* "": none */
     /* access */
     char *api_keys_file; /* "": none */
     bool key_required;

@@ -251,6 +251,30 @@ static const struct mt_setting table[] = {
                "programs talk to.",
     },
     {
+        .section = "Network",
+        FIELD(tls_certificate),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
+        .doc = "Certificate chain in PEM, the server's own first: with it, and tls_key, the daemon "
+               "speaks TLS 1.2 and 1.3 on its port, and nothing else. SIGHUP reads both files "
+               "again. Empty: no TLS, because a proxy in front usually does that.",
+    },
+    {
+        .section = "Network",
+        FIELD(tls_key),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "The certificate's private key in PEM, without a passphrase.",
+    },
+    {
         .section = "Access",
         FIELD(api_keys_file),
         .value_name = "FILE",

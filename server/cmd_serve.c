@@ -139,6 +139,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .n_routes = mt_n_routes,
         .meters = &server->meters,
         .proxies = &server->proxies,
+        .has_tls = settings->tls_certificate[0] != '\0',
         .max_connections = (size_t)settings->max_connections,
         .max_client_connections = (size_t)settings->max_client_connections,
         .header_timeout_ms = settings->header_timeout_ms,
@@ -203,10 +204,11 @@ static void log_start(const struct server *server, int64_t start_ms)
     mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->model),
            mt_model_kernels_name(service->model));
     mt_log(MT_LOG_INFO,
-           "listening on %s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
-           server->listener.address, service->model_label, service->settings->precision,
-           stats.n_workers, stats.n_workers == 1 ? "" : "s", stats.threads_per_worker,
-           stats.threads_per_worker == 1 ? "" : "s", (long long)(now_ms() - start_ms));
+           "listening on %s%s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
+           server->listener.address, service->tls != NULL ? " with TLS" : "", service->model_label,
+           service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
+           stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s",
+           (long long)(now_ms() - start_ms));
     mt_generations_let_go(server->generations, generation);
 }
 
