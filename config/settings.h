@@ -60,6 +60,7 @@ struct mt_settings {
     int64_t chars_per_day, max_limit_violations;                      /* 0: any */
     int64_t max_metered_addresses;
     int64_t max_client_connections, max_client_sentences; /* 0: chosen */
+    char *metrics_token;                                  /* "": none */
     char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
@@ -135,7 +136,7 @@ void mt_settings_print_flag(const char *flag, const char *value_name, const char
                             const char *limits, struct mt_text *out);
 
 /* The commented example (config/attentiond.json is exactly this), and the effective settings as
- * JSON. */
+ * JSON; of secrets only whether they are there. */
 void mt_settings_print_example(struct mt_text *out);
 void mt_settings_print_effective(const struct mt_settings *settings, struct mt_text *out);
 

@@ -394,6 +394,19 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Access",
+        FIELD(metrics_token),
+        .value_name = "TOKEN",
+        .type = MT_SETTING_STRING,
+        .high = 256,
+        .default_string = "",
+        .is_secret = true,
+        .verbs = DAEMON,
+        .doc = "What GET /metrics asks for, as Authorization: Bearer TOKEN; others get 401. Best "
+               "given in the environment or the file, since everybody on the machine sees flags. "
+               "Empty: nothing, because there is nothing personal in the metrics.",
+    },
+    {
+        .section = "Access",
         FIELD(trust_forwarded_for),
         .value_name = "LIST",
         .type = MT_SETTING_STRING,

@@ -43,13 +43,13 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_flag(&writer, "apiKeys", false);
+    write_flag(&writer, "apiKeys", service->keys != NULL);
     mt_json_key(&writer, "charLimit");
-    mt_json_integer(&writer, service->settings->max_text_chars);
+    mt_json_integer(&writer, request->access.limits.max_text_chars);
     write_flag(&writer, "filesTranslation", false);
     mt_json_key(&writer, "frontendTimeout");
     mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
-    write_flag(&writer, "keyRequired", false);
+    write_flag(&writer, "keyRequired", service->settings->key_required);
     write_languages(&writer, service);
     write_flag(&writer, "suggestions", false);
     mt_json_key(&writer, "supportedFilesFormat");
