@@ -60,6 +60,7 @@ struct mt_settings {
     int64_t chars_per_day, max_limit_violations;                      /* 0: any */
     int64_t max_metered_addresses;
     int64_t max_client_connections, max_client_sentences; /* 0: chosen */
+    char *admin_socket;                                   /* "": none */
     char *metrics_token;                                  /* "": none */
     char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */

@@ -394,6 +394,19 @@ static const struct mt_setting table[] = {
     },
     {
         .section = "Access",
+        FIELD(admin_socket),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 107,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Unix socket for administration: POST /reload, GET /stats. Whoever may write to the "
+               "file, at first the daemon's own user alone, may do that; nobody can over the "
+               "network. Empty: none, since signals and metrics do as well.",
+    },
+    {
+        .section = "Access",
         FIELD(metrics_token),
         .value_name = "TOKEN",
         .type = MT_SETTING_STRING,

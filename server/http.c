@@ -1,6 +1,7 @@
 #include "server/http.h"
 
 #include "base/log.h"
+#include "server/admin_api.h"
 #include "server/connections.h"
 #include "server/exchange.h"
 #include "server/generation.h"
@@ -17,8 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors for everything that is no connection: logs, epolls, model files, the listener. */
-#define OTHER_DESCRIPTORS 64
+/* Descriptors for everything else: logs, epolls, model files, listeners, the admin socket's
+ * connections. */
+#define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + MT_SURPLUS_CONNECTIONS)
 
 static void cancel_work(void *context, void *work, bool has_left)
 {
