@@ -132,9 +132,8 @@ static const struct mt_setting table[] = {
         .default_string = "127.0.0.1",
         .verbs = DAEMON | MT_VERB_HEALTHCHECK,
         .is_fixed = true,
-        .doc =
-            "Address that the daemon listens on. Only this machine by default, since there is no "
-            "authentication; 0.0.0.0 for every interface.",
+        .doc = "Address that the daemon listens on. Only this machine by default, since without "
+               "api_keys_file and limits anybody may use it; 0.0.0.0 for every interface.",
     },
     {
         .section = "Network",
