@@ -11,7 +11,7 @@ import threading
 import unittest
 from urllib.parse import urlencode
 
-from serve import Daemon, run, wait_until
+from serve import SLOWNESS, Daemon, run, wait_until
 
 ALICE, BOB, CAROL = "alice-3f0c9a34", "bob-77aa4f0ea3c1", "carol-8f6f5b7f8a10"
 KEYS = f"""# who may
@@ -336,7 +336,8 @@ class Silence(Files):
             os.kill(daemon.pid, signal.SIGHUP)
             wait_until(lambda: "generation 2" in daemon.log)
         for line in daemon.log_lines:
-            json.loads(line)
+            if not line.startswith("==") or SLOWNESS == 1: # what a sanitizer has to say
+                json.loads(line)
         for secret in (text, wrong, ALICE, BOB, CAROL, "alice", address):
             self.assertNotIn(secret, metrics)
             self.assertNotIn(secret, daemon.log)
