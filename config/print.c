@@ -249,7 +249,9 @@ static void append_current(const struct mt_settings *settings, const struct mt_s
     switch (setting->type) {
     case MT_SETTING_STRING:
     case MT_SETTING_CHOICE:
-        mt_json_string_z(&writer, *(char *const *)slot);
+        mt_json_string_z(&writer, setting->is_secret && **(char *const *)slot
+                                      ? "(set, not shown)"
+                                      : *(char *const *)slot);
         return;
     case MT_SETTING_INTEGER:
         mt_json_integer(&writer, *(const int64_t *)slot);

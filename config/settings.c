@@ -139,7 +139,10 @@ static enum mt_status refuse(const struct mt_setting *setting, const cJSON *valu
                              const char *origin, struct mt_error *err)
 {
     struct mt_text seen = {0}, expected = {0};
-    append_value(value, &seen);
+    if (setting->is_secret)
+        mt_text_append_string(&seen, "not shown");
+    else
+        append_value(value, &seen);
     mt_setting_append_expectation(setting, &expected);
     enum mt_status status = mt_text_check(&seen, origin, err);
     if (!status)

@@ -56,7 +56,8 @@ struct mt_settings {
     /* files */
     bool files_translation;
     int64_t files_lifetime_ms, max_files_bytes;
-    char *public_url; /* "": what the request's Host says */
+    char *public_url;                /* "": what the request's Host says */
+    char *tls_certificate, *tls_key; /* "": none */
     /* access */
     char *api_keys_file; /* "": none */
     bool key_required;
@@ -64,6 +65,8 @@ struct mt_settings {
     int64_t chars_per_day, max_limit_violations;                      /* 0: any */
     int64_t max_metered_addresses;
     int64_t max_client_connections, max_client_sentences; /* 0: chosen */
+    char *admin_socket;                                   /* "": none */
+    char *metrics_token;                                  /* "": none */
     char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */
     int64_t workers, threads_per_worker; /* 0: chosen for the machine */
@@ -145,7 +148,7 @@ void mt_settings_print_flag(const char *flag, const char *value_name, const char
 void mt_settings_describe(enum mt_verb verb, struct mt_text *out);
 
 /* The commented example (config/attentiond.json is exactly this), and the effective settings as
- * JSON. */
+ * JSON; of secrets only whether they are there. */
 void mt_settings_print_example(struct mt_text *out);
 void mt_settings_print_effective(const struct mt_settings *settings, struct mt_text *out);
 

@@ -132,9 +132,8 @@ static const struct mt_setting table[] = {
         .default_string = "127.0.0.1",
         .verbs = DAEMON | MT_VERB_HEALTHCHECK,
         .is_fixed = true,
-        .doc =
-            "Address that the daemon listens on. Only this machine by default, since there is no "
-            "authentication; 0.0.0.0 for every interface.",
+        .doc = "Address that the daemon listens on. Only this machine by default, since without "
+               "api_keys_file and limits anybody may use it; 0.0.0.0 for every interface.",
     },
     {
         .section = "Network",
@@ -263,6 +262,30 @@ static const struct mt_setting table[] = {
         .doc = "Whether GET / is the page to translate and look at the attention with. It is part "
                "of the program and loads nothing from elsewhere; off for servers that only "
                "programs talk to.",
+    },
+    {
+        .section = "Network",
+        FIELD(tls_certificate),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
+        .doc = "Certificate chain in PEM, the server's own first: with it, and tls_key, the daemon "
+               "speaks TLS 1.2 and 1.3 on its port, and nothing else. SIGHUP reads both files "
+               "again. Empty: no TLS, because a proxy in front usually does that.",
+    },
+    {
+        .section = "Network",
+        FIELD(tls_key),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "The certificate's private key in PEM, without a passphrase.",
     },
     {
         .section = "Files",
@@ -427,6 +450,32 @@ static const struct mt_setting table[] = {
                "request that would make more of them gets 429, unless it is the only one. 0: half "
                "of max_queued_sentences, so that there is room for others, but any number from "
                "this machine without a key.",
+    },
+    {
+        .section = "Access",
+        FIELD(admin_socket),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 107,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Unix socket for administration: POST /reload, GET /stats. Whoever may write to the "
+               "file, at first the daemon's own user alone, may do that; nobody can over the "
+               "network. Empty: none, since signals and metrics do as well.",
+    },
+    {
+        .section = "Access",
+        FIELD(metrics_token),
+        .value_name = "TOKEN",
+        .type = MT_SETTING_STRING,
+        .high = 256,
+        .default_string = "",
+        .is_secret = true,
+        .verbs = DAEMON,
+        .doc = "What GET /metrics asks for, as Authorization: Bearer TOKEN; others get 401. Best "
+               "given in the environment or the file, since everybody on the machine sees flags. "
+               "Empty: nothing, because there is nothing personal in the metrics.",
     },
     {
         .section = "Access",

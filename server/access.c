@@ -23,6 +23,11 @@ enum mt_status mt_meters_create(size_t max_addresses, struct mt_meters *out, str
     return MT_OK;
 }
 
+uint64_t mt_meters_bytes(size_t max_addresses)
+{
+    return mt_limiter_bytes(max_addresses) + mt_limiter_bytes(MT_MAX_KEYS);
+}
+
 void mt_meters_destroy(struct mt_meters *meters)
 {
     mt_limiter_destroy(meters->addresses);

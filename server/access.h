@@ -46,6 +46,8 @@ struct mt_meters {
 /* max_addresses: how many of them are remembered. */
 MT_MUST_CHECK enum mt_status mt_meters_create(size_t max_addresses, struct mt_meters *out,
                                               struct mt_error *err);
+/* The memory that they may come to take. */
+uint64_t mt_meters_bytes(size_t max_addresses);
 /* Takes zeroed ones. */
 void mt_meters_destroy(struct mt_meters *meters);
 

@@ -2,6 +2,7 @@
 #include "server/cli.h"
 #include "server/commands.h"
 #include "server/keys.h"
+#include "server/tls.h"
 
 #include <stdio.h>
 
@@ -69,6 +70,23 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
+static enum mt_status check_tls(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_tls *tls;
+    enum mt_status status = mt_tls_open(settings, &tls, err);
+    if (status || !tls)
+        return status;
+    long days = mt_tls_days_left(tls);
+    if (days < 0)
+        fprintf(stderr, "tls_certificate %s: expired\n", settings->tls_certificate);
+    else
+        fprintf(stderr, "tls_certificate %s: good for %ld more days%s\n", settings->tls_certificate,
+                days,
+                mt_tls_key_is_public(tls) ? "; everybody on this machine can read the key" : "");
+    mt_tls_destroy(tls);
+    return MT_OK;
+}
+
 static enum mt_status print(struct mt_text *text, struct mt_error *err)
 {
     enum mt_status status = mt_text_check(text, "settings", err);
@@ -85,6 +103,8 @@ static enum mt_status check(const struct mt_settings *settings, struct mt_error 
     enum mt_status status = print(&text, err);
     if (!status)
         status = check_keys(settings, err);
+    if (!status)
+        status = check_tls(settings, err);
     return status ? status : check_model(settings, err);
 }
 

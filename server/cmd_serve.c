@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "model/model.h"
 #include "server/access.h"
+#include "server/admin_api.h"
 #include "server/budget.h"
 #include "server/cli.h"
 #include "server/client.h"
@@ -40,6 +41,8 @@
 /* Larger blocks go back to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
 #define MAX_HEAPS 4
+/* For the admin socket, whose clients are next door. */
+#define ADMIN_TIMEOUT_MS 10000
 /* After the deadline: a decoder step ends the work, and the last replies leave. */
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
@@ -57,6 +60,11 @@ struct server {
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_http *http;
+    struct mt_http *admin;            /* NULL: none */
+    struct mt_metrics *admin_metrics; /* not shown: the daemon's are about its clients */
+    const char **admin_route_names;
+    char *admin_path; /* NULL until it is ours */
+    int admin_fd;
     struct mt_budget attention_budget;
     struct mt_meters meters;
     struct mt_proxies proxies;
@@ -116,14 +124,17 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
     return mt_generations_create(&options, &server->generations, err);
 }
 
-static enum mt_status create_metrics(struct server *server, struct mt_error *err)
+static enum mt_status create_metrics(const struct mt_route *routes, size_t n_routes,
+                                     const char ***out_names, struct mt_metrics **out,
+                                     struct mt_error *err)
 {
-    server->route_names = calloc(mt_n_routes, sizeof server->route_names[0]);
-    if (server->route_names == NULL)
-        return mt_fail_memory(err, mt_n_routes * sizeof server->route_names[0], "routes");
-    for (size_t i = 0; i < mt_n_routes; i++)
-        server->route_names[i] = mt_routes[i].path;
-    return mt_metrics_create(server->route_names, mt_n_routes, &server->metrics, err);
+    const char **names = calloc(n_routes, sizeof names[0]);
+    if (names == NULL)
+        return mt_fail_memory(err, n_routes * sizeof names[0], "routes");
+    for (size_t i = 0; i < n_routes; i++)
+        names[i] = routes[i].path;
+    *out_names = names;
+    return mt_metrics_create(names, n_routes, out, err);
 }
 
 static enum mt_status create_meters(struct server *server, const struct mt_settings *settings,
@@ -146,6 +157,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .n_routes = mt_n_routes,
         .meters = &server->meters,
         .proxies = &server->proxies,
+        .has_tls = settings->tls_certificate[0] != '\0',
         .max_connections = (size_t)settings->max_connections,
         .max_client_connections = (size_t)settings->max_client_connections,
         .header_timeout_ms = settings->header_timeout_ms,
@@ -154,6 +166,47 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .stream_keepalive_ms = settings->stream_keepalive_ms,
     };
     return mt_http_create(&options, &server->http, err);
+}
+
+static enum mt_status listen_for_admin(struct server *server, const char *path,
+                                       struct mt_error *err)
+{
+    if (path[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_listen_unix(path, &server->admin_fd, err);
+    if (status != MT_OK)
+        return mt_fail_in(err, status, "admin_socket");
+    server->admin_path = strdup(path);
+    return server->admin_path != NULL ? MT_OK : mt_fail_memory(err, strlen(path), "path");
+}
+
+/* The same HTTP, on another socket and with other routes. */
+static enum mt_status start_admin(struct server *server, struct mt_error *err)
+{
+    int listen_fd = server->admin_fd;
+    if (listen_fd < 0)
+        return MT_OK;
+    enum mt_status status = create_metrics(mt_admin_routes, mt_n_admin_routes,
+                                           &server->admin_route_names, &server->admin_metrics, err);
+    const struct mt_http_options options = {
+        .generations = server->generations,
+        .metrics = server->admin_metrics,
+        .routes = mt_admin_routes,
+        .n_routes = mt_n_admin_routes,
+        .meters = &server->meters,
+        .proxies = &server->proxies,
+        .max_connections = MT_ADMIN_CONNECTIONS,
+        .header_timeout_ms = ADMIN_TIMEOUT_MS,
+        .body_timeout_ms = ADMIN_TIMEOUT_MS,
+        .idle_timeout_ms = ADMIN_TIMEOUT_MS,
+    };
+    if (status == MT_OK)
+        status = mt_http_create(&options, &server->admin, err);
+    if (status != MT_OK)
+        return status;
+    server->admin_fd = -1;
+    mt_log(MT_LOG_INFO, "admin requests at %s", server->admin_path);
+    return mt_http_start(server->admin, listen_fd, err);
 }
 
 static enum mt_status start_http(struct server *server, struct mt_error *err)
@@ -171,10 +224,13 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     enum mt_status status = mt_fault_install(err);
     if (status == MT_OK)
         status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    if (status == MT_OK)
+        status = listen_for_admin(server, settings->admin_socket, err);
     if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
         mt_sandbox_restrict_files(settings->cache_dir);
     if (status == MT_OK)
-        status = create_metrics(server, err);
+        status =
+            create_metrics(mt_routes, mt_n_routes, &server->route_names, &server->metrics, err);
     if (status == MT_OK)
         status = create_meters(server, settings, err);
     if (status == MT_OK)
@@ -186,12 +242,28 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (status == MT_OK && is_sandboxed) /* before there are clients */
         mt_sandbox_restrict_calls();
     if (status == MT_OK)
+        status = start_admin(server, err);
+    if (status == MT_OK)
         status = start_http(server, err);
     return status;
 }
 
+/* The sandbox may keep us from removing the file; the next start then does. */
+static void stop_admin(struct server *server)
+{
+    mt_http_destroy(server->admin);
+    if (server->admin_fd >= 0)
+        close(server->admin_fd);
+    if (server->admin_path != NULL)
+        unlink(server->admin_path);
+    free(server->admin_path);
+    mt_metrics_destroy(server->admin_metrics);
+    free(server->admin_route_names);
+}
+
 static void stop(struct server *server)
 {
+    stop_admin(server);
     mt_http_destroy(server->http);
     mt_generations_destroy(server->generations);
     mt_file_store_destroy(server->files);
@@ -212,10 +284,11 @@ static void log_start(const struct server *server, int64_t start_ms)
     mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->model),
            mt_model_kernels_name(service->model));
     mt_log(MT_LOG_INFO,
-           "listening on %s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
-           server->listener.address, service->model_label, service->settings->precision,
-           stats.n_workers, stats.n_workers == 1 ? "" : "s", stats.threads_per_worker,
-           stats.threads_per_worker == 1 ? "" : "s", (long long)(now_ms() - start_ms));
+           "listening on %s%s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
+           server->listener.address, service->tls != NULL ? " with TLS" : "", service->model_label,
+           service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
+           stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s",
+           (long long)(now_ms() - start_ms));
     mt_generations_let_go(server->generations, generation);
 }
 
@@ -385,6 +458,7 @@ int mt_cmd_serve(int argc, char **argv)
         .argv = argv,
         .config_path = cli.config_path,
         .listener.fd = -1,
+        .admin_fd = -1,
     };
     exit_code = serve(&server, &cli.settings, start_ms);
     mt_cli_finish(&cli);

@@ -32,6 +32,7 @@
  * on its way when its connection goes must not meet the next connection in that slot. */
 struct mt_connection {
     int fd; /* -1: the slot is free */
+    struct mt_connections *owner;
     uint32_t index, generation;
     enum mt_phase phase;
     int64_t since_ns; /* of the phase */
@@ -191,7 +192,8 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
     bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
     if (!is_current || connection->work == NULL)
         return;
-    if ((event->events & (EPOLLHUP | EPOLLERR)) == 0) {
+    bool is_gone = (event->events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (!is_gone && !connections->options.end_is_leaving) {
         if (connection->may_nudge)
             connections->options.nudge(connections->options.context, connection->work);
         else
@@ -436,6 +438,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
     if (connection != NULL) {
         *connection = (struct mt_connection){
             .fd = fd,
+            .owner = connections,
             .index = connection->index,
             .generation = connection->generation + 1,
             .phase = MT_PHASE_FRESH,
@@ -475,6 +478,11 @@ void mt_connections_enter(struct mt_connections *connections, struct mt_connecti
 enum mt_surplus mt_connection_surplus(const struct mt_connection *connection)
 {
     return connection->surplus;
+}
+
+void *mt_connection_context(const struct mt_connection *connection)
+{
+    return connection->owner->options.context;
 }
 
 const struct mt_address *mt_connection_address(const struct mt_connection *connection)

@@ -51,6 +51,9 @@ struct mt_connections_options {
     bool limits_this_machine;
     const struct mt_proxies *proxies; /* NULL: none */
     int64_t timeout_ms[MT_N_PHASES];  /* a phase that takes longer ends the connection; 0: never */
+    /* The end of what a client sends is the end of the connection: so it is with TLS, where nothing
+     * can be slipped into the stream to find out. */
+    bool end_is_leaving;
     /* Called with the lock held for work that has begun and not ended: ask for its end, and return
      * at once. has_left: because of the client, not of cancel_all. */
     void (*cancel)(void *context, void *work, bool has_left);
@@ -88,6 +91,8 @@ enum mt_surplus {
     MT_SURPLUS_OF_CLIENT,
 };
 enum mt_surplus mt_connection_surplus(const struct mt_connection *connection);
+/* The options' context. */
+void *mt_connection_context(const struct mt_connection *connection);
 const struct mt_address *mt_connection_address(const struct mt_connection *connection);
 
 /*

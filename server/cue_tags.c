@@ -56,7 +56,7 @@ static size_t name_of(const char *text, const struct mt_cue_tag *tag, const char
 
 static bool have_same_name(const char *text, const struct mt_cue_tag *a, const struct mt_cue_tag *b)
 {
-    const char *a_name, *b_name;
+    const char *a_name = NULL, *b_name = NULL;
     size_t a_length = name_of(text, a, &a_name), b_length = name_of(text, b, &b_name);
     return a_length == b_length && a_length > 0 && strncasecmp(a_name, b_name, a_length) == 0;
 }

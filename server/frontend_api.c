@@ -45,7 +45,7 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_flag(&writer, "apiKeys", settings->api_keys_file[0] != '\0');
+    write_flag(&writer, "apiKeys", service->keys != NULL);
     mt_json_key(&writer, "charLimit"); /* of the key, where the request brings one */
     mt_json_integer(&writer, request->access.limits.max_text_chars);
     write_flag(&writer, "filesTranslation", settings->files_translation);

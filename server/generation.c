@@ -12,6 +12,7 @@
 #include "server/inspection_translation.h"
 #include "server/keys.h"
 #include "server/memory_plan.h"
+#include "server/tls.h"
 #include "server/translation.h"
 
 #include <math.h>
@@ -22,12 +23,14 @@
 #include <time.h>
 
 #define LABEL_BYTES 64
+#define CERTIFICATE_WARNING_DAYS 7
 
 struct mt_generation {
     struct mt_settings settings;
     struct mt_model *model;
     struct mt_engine *engine;
     struct mt_keys *keys; /* NULL: none are asked for */
+    struct mt_tls *tls;   /* NULL: none */
     struct mt_service service;
     char model_label[LABEL_BYTES];
     uint64_t number;
@@ -74,6 +77,7 @@ static enum mt_status describe_service(struct mt_generation *g, const struct mt_
     service->engine = g->engine;
     service->generation = g;
     service->keys = g->keys;
+    service->tls = g->tls;
     service->model_label = g->model_label;
     enum mt_status status =
         choose_language(g->settings.source_lang, mt_tokenizer_source_lang(tokenizer), "source_lang",
@@ -242,10 +246,27 @@ static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
     return MT_OK;
 }
 
+static enum mt_status open_tls(struct mt_generation *g, struct mt_error *err)
+{
+    enum mt_status status = mt_tls_open(&g->settings, &g->tls, err);
+    if (status != MT_OK || g->tls == NULL)
+        return status;
+    long days = mt_tls_days_left(g->tls);
+    if (days < CERTIFICATE_WARNING_DAYS)
+        mt_log(MT_LOG_WARN, "%s: the certificate %s", g->settings.tls_certificate,
+               days < 0 ? "has expired" : "expires within a week");
+    if (mt_tls_key_is_public(g->tls))
+        mt_log(MT_LOG_WARN, "%s can be read by everybody on this machine: chmod 600 mends that",
+               g->settings.tls_key);
+    return MT_OK;
+}
+
 static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
                             struct mt_error *err)
 {
     enum mt_status status = open_keys(g, err);
+    if (status == MT_OK)
+        status = open_tls(g, err);
     if (status == MT_OK)
         status = open_model(g, options->shows_progress, err);
     if (status == MT_OK)
@@ -293,6 +314,7 @@ void mt_generation_destroy(struct mt_generation *g)
     mt_engine_destroy(g->engine);
     mt_model_close(g->model);
     mt_keys_destroy(g->keys);
+    mt_tls_destroy(g->tls);
     mt_settings_finish(&g->settings);
     free(g);
 }

@@ -28,6 +28,7 @@ struct mt_model;
 struct mt_sentence;
 struct mt_settings;
 struct mt_splitter;
+struct mt_tls;
 
 /* What all handlers work with. Immutable while any request holds it; borrowed everywhere. A request
  * has the same one from its first line to its end, whatever is reloaded meanwhile. */
@@ -44,6 +45,7 @@ struct mt_service {
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
     struct mt_meters *meters;           /* how much clients have asked for */
     const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
+    const struct mt_tls *tls;           /* NULL: no TLS */
     const char *model_label;            /* the directory's name, fit for a metrics label */
     /* What the model translates, normalised (language.h); "" where it does not say. */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];

@@ -7,7 +7,11 @@
 #include "server/generation.h"
 #include "server/generations.h"
 #include "server/http.h"
+#include "server/keys.h"
 #include "server/metrics.h"
+
+#include <string.h>
+#include <strings.h>
 
 static enum mt_status finish_health(struct mt_request *request, struct mt_error *err)
 {
@@ -26,6 +30,21 @@ static enum mt_status finish_ready(struct mt_request *request, struct mt_error *
 }
 
 const struct mt_handler mt_ready_handler = {.finish = finish_ready};
+
+/* A scraper that may not is told how it might. */
+static enum mt_status begin_metrics(struct mt_request *request, struct mt_error *err)
+{
+    static const char scheme[] = "Bearer ";
+    const char *token = request->service->settings->metrics_token;
+    const char *sent = mt_request_header(request, "Authorization");
+    (void)err;
+    bool is_bearer = sent != NULL && strncasecmp(sent, scheme, strlen(scheme)) == 0;
+    if (token[0] == '\0' || (is_bearer && mt_secret_equals(token, sent + strlen(scheme))))
+        return MT_OK;
+    mt_reply_header(&request->reply, "WWW-Authenticate", "Bearer");
+    mt_reply_error(&request->reply, 401, "the metrics take a token: Authorization: Bearer TOKEN");
+    return MT_OK;
+}
 
 static enum mt_status finish_metrics(struct mt_request *request, struct mt_error *err)
 {
@@ -54,4 +73,4 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     return mt_text_check(&request->reply.body, "the metrics", err);
 }
 
-const struct mt_handler mt_metrics_handler = {.finish = finish_metrics};
+const struct mt_handler mt_metrics_handler = {.begin = begin_metrics, .finish = finish_metrics};

@@ -1,8 +1,13 @@
 #include "server/http.h"
 
 #include "base/log.h"
+#include "server/admin_api.h"
 #include "server/connections.h"
 #include "server/exchange.h"
+#include "server/generation.h"
+#include "server/generations.h"
+#include "server/handler.h"
+#include "server/tls.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,8 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors for everything that is no connection: logs, epolls, model files, the listener. */
-#define OTHER_DESCRIPTORS 64
+/* Descriptors for everything else: logs, epolls, model files, listeners, the admin socket's
+ * connections. */
+#define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + MT_SURPLUS_CONNECTIONS)
 
 static void cancel_work(void *context, void *work, bool has_left)
 {
@@ -53,9 +59,11 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
                 [MT_PHASE_REPLY] = MT_REPLY_TIMEOUT_MS,
                 [MT_PHASE_IDLE] = options->idle_timeout_ms,
             },
+        .end_is_leaving = options->has_tls,
         .cancel = cancel_work,
         .nudge = nudge_work,
         .nudge_ms = options->stream_keepalive_ms,
+        .context = http,
     };
     enum mt_status status = mt_connections_create(&connections, &http->connections, err);
     if (status != MT_OK) {
@@ -71,6 +79,28 @@ static struct mt_connection *slot_of(struct MHD_Connection *connection)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info != NULL ? info->socket_context : NULL;
+}
+
+/* GnuTLS asks during each handshake. */
+static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
+                        gnutls_pcert_st **certificates, unsigned *n_certificates,
+                        gnutls_ocsp_data_st **ocsp, unsigned *n_ocsp, gnutls_privkey_t *key,
+                        unsigned *flags)
+{
+    (void)info;
+    struct MHD_Connection *connection = gnutls_session_get_ptr(session);
+    const struct mt_connection *slot = connection != NULL ? slot_of(connection) : NULL;
+    if (slot == NULL)
+        return -1;
+    const struct mt_http *http = mt_connection_context(slot);
+    struct mt_generations *generations = http->options.generations;
+    struct mt_generation *generation = mt_generations_hold(generations);
+    *ocsp = NULL;
+    *n_ocsp = 0;
+    int code = mt_tls_retrieve(mt_generation_service(generation)->tls, certificates, n_certificates,
+                               key, flags);
+    mt_generations_let_go(generations, generation);
+    return code;
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
@@ -172,9 +202,19 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
     MHD_set_panic_func(panic, NULL);
     unsigned limit = (unsigned)(http->options.max_connections + MT_SURPLUS_CONNECTIONS);
     /* Not strict: its own refusals of 0.9.75 send two heads, and the gate refuses the same. */
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)MT_TLS_PRIORITIES},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)on_handshake},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (http->options.has_tls)
+        flags |= MHD_USE_TLS;
+    else
+        tls[0].option = MHD_OPTION_END;
     // clang-format off
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+        flags,
         0, NULL, NULL, on_access, http,
         MHD_OPTION_EXTERNAL_LOGGER, log_message, NULL,
         MHD_OPTION_LISTEN_SOCKET, listen_fd,
@@ -185,6 +225,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
     // clang-format on
     if (http->daemon != NULL)

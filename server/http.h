@@ -43,6 +43,7 @@ struct mt_http_options {
     size_t n_routes;
     struct mt_meters *meters;         /* borrowed */
     const struct mt_proxies *proxies; /* whose X-Forwarded-For counts; borrowed */
+    bool has_tls;                     /* with what the current generation holds: tls.h */
     size_t max_connections;
     size_t max_client_connections; /* 0: chosen */
     int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;

@@ -50,6 +50,11 @@ enum mt_status mt_limiter_create(size_t max_clients, struct mt_limiter **out, st
     return MT_OK;
 }
 
+uint64_t mt_limiter_bytes(size_t max_clients)
+{
+    return (uint64_t)max_clients * (sizeof(struct entry) + 2 * sizeof(uint32_t));
+}
+
 void mt_limiter_destroy(struct mt_limiter *limiter)
 {
     if (limiter == NULL)

@@ -45,6 +45,8 @@ struct mt_limiter_refusal {
 /* Takes all its memory here. max_clients: at least 1. */
 MT_MUST_CHECK enum mt_status mt_limiter_create(size_t max_clients, struct mt_limiter **out,
                                                struct mt_error *err);
+/* What that memory may come to: entries are touched as clients come. */
+uint64_t mt_limiter_bytes(size_t max_clients);
 /* Takes NULL. */
 void mt_limiter_destroy(struct mt_limiter *limiter);
 

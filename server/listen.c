@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static int open_socket(const struct addrinfo *address)
@@ -73,5 +75,56 @@ enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *ou
         return status;
     }
     *out = listener;
+    return MT_OK;
+}
+
+/* Whether the socket is a leftover: nobody answers there. */
+static enum mt_status remove_leftover(const struct sockaddr_un *address, struct mt_error *err)
+{
+    struct stat st;
+    const char *path = address->sun_path;
+    if (lstat(path, &st) != 0)
+        return MT_OK;
+    if (!S_ISSOCK(st.st_mode))
+        return mt_fail(err, MT_IO, "%s: exists, and is no socket", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return mt_fail(err, MT_IO, "%s: cannot make a socket: %s", path, strerror(errno));
+    int code = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    int reason = errno;
+    close(fd);
+    if (code == 0 || reason != ECONNREFUSED)
+        return mt_fail(err, MT_BUSY, "%s: another process listens there", path);
+    if (unlink(path) != 0)
+        return mt_fail(err, MT_IO, "%s: cannot remove: %s", path, strerror(errno));
+    return MT_OK;
+}
+
+/* The file gets the socket's own mode: there is no moment in which others could connect. */
+static bool bind_private(int fd, const struct sockaddr_un *address)
+{
+    return fchmod(fd, S_IRUSR | S_IWUSR) == 0 &&
+           bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
+           listen(fd, SOMAXCONN) == 0;
+}
+
+enum mt_status mt_listen_unix(const char *path, int *out_fd, struct mt_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", path, strlen(path),
+                       sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path));
+    enum mt_status status = remove_leftover(&address, err);
+    if (status != MT_OK)
+        return status;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || !bind_private(fd, &address)) {
+        status = mt_fail(err, MT_IO, "cannot listen on %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    *out_fd = fd;
     return MT_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * The listening socket. Thread-safety: safe.
+ * Listening sockets. Thread-safety: safe.
  */
 #ifndef MT_SERVER_LISTEN_H
 #define MT_SERVER_LISTEN_H
@@ -21,5 +21,10 @@ struct mt_listener {
  */
 MT_MUST_CHECK enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *out,
                                        struct mt_error *err);
+
+/* A socket in the file system, that the owner of the process alone may connect to (mode 0600). One
+ * that a former process has left behind is replaced; MT_BUSY: somebody listens there. MT_IO,
+ * MT_LIMIT (a path of more than 107 bytes). *out_fd is the caller's, and so is the file. */
+MT_MUST_CHECK enum mt_status mt_listen_unix(const char *path, int *out_fd, struct mt_error *err);
 
 #endif

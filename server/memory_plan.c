@@ -4,8 +4,10 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/sentence.h"
+#include "server/access.h"
 #include "server/engine.h"
 #include "server/http.h"
+#include "server/tls.h"
 
 #include <stdlib.h>
 
@@ -69,6 +71,8 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const str
 {
     uint64_t sentence_bytes = 0, twice = MT_GENERATIONS_AT_ONCE;
     uint64_t n_connections = (uint64_t)settings->max_connections;
+    uint64_t connection_bytes =
+        MT_CONNECTION_BYTES + (*settings->tls_certificate ? MT_TLS_CONNECTION_BYTES : 0);
     uint64_t body_bytes = (uint64_t)settings->max_body_bytes;
     enum mt_status status = measure_sentence(settings, model, &sentence_bytes, err);
     if (status != MT_OK)
@@ -83,13 +87,14 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const str
                 [MT_MEMORY_CACHES] = times(twice, mt_engine_reserved_bytes(engine)),
                 [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
                 [MT_MEMORY_CONNECTIONS] =
-                    times(n_connections + MT_SURPLUS_CONNECTIONS, MT_CONNECTION_BYTES),
+                    times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
                 [MT_MEMORY_BODIES] =
                     times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR, body_bytes),
                 [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
                 [MT_MEMORY_FILES] =
                     settings->files_translation ? (uint64_t)settings->max_files_bytes : 0,
-                [MT_MEMORY_PROGRAM] = PROGRAM_BYTES,
+                [MT_MEMORY_PROGRAM] =
+                    PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
             },
         .mapped_bytes = mt_model_mapped_bytes(model),
     };

@@ -37,16 +37,59 @@ async function failure(response) {
     return new ApiError(message || `The server answered ${response.status} ${response.statusText}.`, response.status);
 }
 
+// The API key, where the server's operator wants one: asked for when it is missed, and kept in this browser.
+const KEY_NAME = "attentiond-api-key";
+let mayAsk = true;
+
+function loadKey() {
+    try {
+        return localStorage.getItem(KEY_NAME);
+    } catch {
+        return null; // Storage is switched off.
+    }
+}
+
+function storeKey(value) {
+    try {
+        if (value)
+            localStorage.setItem(KEY_NAME, value);
+        else
+            localStorage.removeItem(KEY_NAME);
+    } catch {
+        // Then it is good for this visit.
+    }
+}
+
+let key = loadKey();
+
+/** Whether it is worth another try, after the server has refused that key (null: none). */
+function askForKey(message, refused) {
+    if (key !== refused)
+        return true; // Another request has asked meanwhile.
+    if (!mayAsk)
+        return false;
+    const given = window.prompt(`${message}. API key:`)?.trim() || null;
+    mayAsk = given !== null;
+    key = given;
+    storeKey(key);
+    return key !== refused;
+}
+
+const withKey = (options) => (key ? {...options, headers: {...options.headers, Authorization: `Bearer ${key}`}} : options);
+
 const MOST_BUSY_TRIES = 3;
 
 async function request(path, options) {
-    for (let tries = 1; ; tries++) {
-        const response = await send(path, options);
+    for (let tries = 1; ; ) {
+        const used = key;
+        const response = await send(path, withKey(options));
         if (response.ok)
             return response;
-        if (response.status !== 503 || tries === MOST_BUSY_TRIES)
-            throw await failure(response);
-        await pause(Number(response.headers.get("Retry-After")) || 1, options.signal);
+        const error = await failure(response);
+        if (response.status === 503 && tries++ < MOST_BUSY_TRIES)
+            await pause(Number(response.headers.get("Retry-After")) || 1, options.signal);
+        else if (response.status !== 403 || !/API key/.test(error.message) || !askForKey(error.message, used))
+            throw error;
     }
 }
 

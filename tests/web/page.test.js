@@ -1,6 +1,9 @@
 // The page at / as people use it, in Chromium against a running daemon.
 
 import assert from "node:assert/strict";
+import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import path from "node:path";
 import {describe, it} from "node:test";
 import {Daemon, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
 
@@ -489,6 +492,54 @@ describe("for everyone", () => {
             await eventually(async () => assert.equal(await width(), 360, view));
         }
     }, {options: {viewport: {width: 360, height: 740}, deviceScaleFactor: 2, isMobile: true, hasTouch: true}});
+});
+
+describe("a server that wants a key", () => {
+    const KEY = "0815-key-of-the-test";
+
+    /** The test, against a daemon of its own; answers are what the reader says when asked for a key, null: nothing. */
+    function locked(name, answers, test) {
+        it(name, async () => {
+            const file = path.join(mkdtempSync(path.join(tmpdir(), "keys-")), "keys");
+            writeFileSync(file, `${KEY}\n`, {mode: 0o600});
+            const own = await Daemon.start("--api-keys-file", file, "--key-required");
+            const visit = await Visit.begin(browser, own);
+            const questions = [];
+            visit.page.on("dialog", (dialog) => {
+                const answer = answers[questions.push(dialog.message()) - 1];
+                return answer ? dialog.accept(answer) : dialog.dismiss();
+            });
+            try {
+                await test(visit, visit.page, questions);
+                await visit.end({allowing: /403/});
+            } finally {
+                await visit.context.close();
+                rmSync(path.dirname(file), {recursive: true});
+            }
+            assert.equal(await own.stop(), 0, own.log);
+            assert.ok(!own.log.includes(KEY));
+        });
+    }
+
+    const MISSING = "Please contact the server operator to get an API key. API key:";
+
+    locked("asks for it once and keeps it", ["a-wrong-key", ` ${KEY} `], async (visit, page, questions) => {
+        await visit.open({q: STATION});
+        await visit.linked();
+        assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
+        assert.deepEqual(questions, [MISSING, "Invalid API key. API key:"]);
+        await page.reload();
+        await visit.linked();
+        assert.equal(questions.length, 2);
+    });
+
+    locked("does not ask again who has none", [null], async (visit, page, questions) => {
+        await visit.open({q: STATION});
+        await eventually(async () => assert.match(await page.textContent("body"), /Please contact the server operator/));
+        await page.fill("#source-text", PHONE);
+        await eventually(() => assert.ok(visit.requests.filter((request) => request.url().endsWith("/translate")).length >= 2));
+        assert.deepEqual(questions, [MISSING]);
+    });
 });
 
 describe("the end", () => {

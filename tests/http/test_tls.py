@@ -1,0 +1,240 @@
+"""TLS by the daemon itself: versions, renewal, and clients that leave."""
+
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import unittest
+
+from serve import SLOWNESS, Daemon, run, wait_until
+
+KINDS = {
+    "ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+    "rsa": ["-newkey", "rsa:2048"],
+}
+
+
+def make_certificate(directory, name, kind="ec"):
+    """A self-signed certificate of localhost: the paths of certificate and key."""
+    certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", *KINDS[kind], "-nodes", "-days", "30", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True)
+    key.chmod(0o600)
+    return certificate, key
+
+
+class Tls(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        self.first = make_certificate(self.root, "first")
+        self.certificate, self.key = self.root / "tls.crt", self.root / "tls.key"
+        self.use(self.first)
+
+    def use(self, pair):
+        for source, target in zip(pair, (self.certificate, self.key)):
+            fresh = self.root / "fresh"
+            shutil.copy(source, fresh)
+            fresh.rename(target)
+
+    def daemon(self, *flags, **options):
+        return Daemon("--tls-certificate", str(self.certificate), "--tls-key", str(self.key), *flags,
+                      **options)
+
+    def context(self, pair=None):
+        return ssl.create_default_context(cafile=str((pair or self.first)[0]))
+
+    def connect(self, daemon, pair=None, context=None):
+        client = http.client.HTTPSConnection(
+            daemon.host, daemon.port, context=context or self.context(pair), timeout=30 * SLOWNESS)
+        self.addCleanup(client.close)
+        client.connect()
+        return client
+
+    def ask(self, client, method="GET", path="/health", body=None):
+        headers = {"Content-Type": "application/json"} if body else {}
+        client.request(method, path, json.dumps(body) if body else None, headers)
+        response = client.getresponse()
+        return response.status, response.read()
+
+    def metrics(self, daemon, client):
+        lines = self.ask(client, path="/metrics")[1].decode().splitlines()
+        return {k: float(v) for k, v in (x.rsplit(" ", 1) for x in lines if x[0] != "#")}
+
+    def test_curl(self):
+        with self.daemon() as daemon:
+            self.assertIn(f"listening on 127.0.0.1:{daemon.port} with TLS", daemon.log)
+            curl = ["curl", "-sS", "--max-time", str(30 * SLOWNESS)]
+            url = f"https://localhost:{daemon.port}"
+            trust = ["--cacert", str(self.first[0])]
+            body = json.dumps({"q": "Where is the train station?", "source": "en", "target": "de"})
+            done = subprocess.run(
+                [*curl, *trust, url + "/translate", "-H", "Content-Type: application/json", "-d", body],
+                capture_output=True, check=True)
+            self.assertEqual(json.loads(done.stdout), {"translatedText": "Wo ist der Bahnhof?"})
+            # Nobody vouches for it without the certificate.
+            done = subprocess.run([*curl, url + "/health"], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (60, b""))
+            for version, is_good in (("1.0", False), ("1.1", False), ("1.2", True), ("1.3", True)):
+                done = subprocess.run(
+                    [*curl, *trust, "--tlsv" + version, "--tls-max", version, url + "/health",
+                     "--ciphers", "DEFAULT@SECLEVEL=0"], capture_output=True, check=False)
+                self.assertEqual(done.stdout, b'{"status":"ok"}' if is_good else b"", version)
+
+    def test_plain_http_gets_nothing(self):
+        with self.daemon() as daemon:
+            received = daemon.raw(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertNotIn(b"HTTP/1.1 200", received)
+            self.assertEqual(self.ask(self.connect(daemon))[0], 200)
+
+    def test_keys_that_cannot_be_recorded_and_opened_later(self):
+        """RSA key exchange is off, with an RSA key too."""
+        pair = make_certificate(self.root, "rsa", "rsa")
+        self.use(pair)
+        with self.daemon() as daemon:
+            context = self.context(pair)
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+            client = self.connect(daemon, context=context)
+            self.assertIn("ECDHE", client.sock.cipher()[0])
+            client.close()
+            context.set_ciphers("AES128-GCM-SHA256")
+            with self.assertRaises(ssl.SSLError):
+                self.connect(daemon, context=context)
+
+    def test_large_bodies_and_keep_alive(self):
+        with self.daemon("--max-text-chars", "300000") as daemon:
+            client = self.connect(daemon)
+            for n in (1, 20000, 250000):
+                status, body = self.ask(client, "POST", "/translate",
+                                        {"q": " " * n, "source": "en", "target": "de"})
+                self.assertEqual((status, json.loads(body)), (200, {"translatedText": ""}))
+            client.close()
+
+    def test_renewal(self):
+        second = make_certificate(self.root, "second", "rsa")
+        with self.daemon() as daemon:
+            old = self.connect(daemon)
+            self.assertEqual(self.ask(old)[0], 200)
+            self.use(second)
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: "generation 2" in daemon.log)
+            with self.assertRaises(ssl.SSLError):
+                self.connect(daemon, self.first)
+            client = self.connect(daemon, second)
+            shown = hashlib.sha256(client.sock.getpeercert(True)).hexdigest()
+            pem = second[0].read_text()
+            self.assertEqual(shown, hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest())
+            self.assertEqual(self.ask(old)[0], 200) # its connection goes on
+            # A key that is not the certificate's: nothing changes.
+            self.use((self.first[0], second[1]))
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: "reload failed" in daemon.log)
+            self.assertEqual(self.ask(self.connect(daemon, second))[0], 200)
+            # Half a file.
+            self.certificate.write_text(self.first[0].read_text()[:300])
+            os.kill(daemon.pid, signal.SIGHUP)
+            wait_until(lambda: daemon.log.count("reload failed") == 2)
+            self.assertEqual(self.ask(self.connect(daemon, second))[0], 200)
+
+    def test_a_client_that_leaves_frees_its_rows(self):
+        text = "The weather is nice today, and we are going for a walk in the park. " * 200
+        with self.daemon("--max-batch-rows", "4") as daemon:
+            watcher = self.connect(daemon)
+            for leave in (lambda s: s.close(), lambda s: s.shutdown(socket.SHUT_WR)):
+                before = self.metrics(daemon, watcher)
+                client = self.connect(daemon)
+                client.request("POST", "/translate", json.dumps(
+                    {"q": text, "source": "en", "target": "de"}), {"Content-Type": "application/json"})
+                wait_until(lambda: self.metrics(daemon, watcher)["attentiond_sentences_running"] > 0)
+                leave(client.sock)
+                wait_until(lambda: self.metrics(daemon, watcher)["attentiond_sentences_running"] == 0
+                           and self.metrics(daemon, watcher)["attentiond_queue_depth"] == 0)
+                after = self.metrics(daemon, watcher)
+                name = 'attentiond_jobs_total{outcome="cancelled"}'
+                self.assertEqual(after[name], before[name] + 1)
+
+    def test_handshakes_that_do_not_come_to_their_end(self):
+        with self.daemon("--header-timeout-ms", "300") as daemon:
+            client = self.connect(daemon)
+            before = self.metrics(daemon, client)["process_open_fds"]
+            client.close()
+            silent = [daemon.socket() for _ in range(20)]
+            for connection in silent[:10]:
+                connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00") # the beginning of a greeting
+            for connection in silent:
+                connection.settimeout(10 * SLOWNESS)
+                try:
+                    self.assertEqual(connection.recv(100)[:1] in (b"", b"\x15"), True)
+                except ConnectionResetError:
+                    pass
+                connection.close()
+            distrusting = ssl.create_default_context()
+            for _ in range(200):
+                with self.assertRaises((ssl.SSLError, ConnectionError)):
+                    self.connect(daemon, context=distrusting)
+            client = self.connect(daemon)
+            wait_until(lambda: self.metrics(daemon, client)["process_open_fds"] <= before)
+
+    def test_shutdown_answers_what_it_has(self):
+        with self.daemon() as daemon:
+            client = self.connect(daemon)
+            client.request("POST", "/translate", json.dumps(
+                {"q": "The weather is nice today. " * 100, "source": "en", "target": "de"}),
+                {"Content-Type": "application/json"})
+            time.sleep(0.05)
+            os.kill(daemon.pid, signal.SIGTERM)
+            response = client.getresponse()
+            self.assertEqual(response.status, 200)
+            self.assertIn("Wetter", json.loads(response.read())["translatedText"])
+            wait_until(lambda: daemon.process.poll() is not None)
+
+    def test_healthcheck(self):
+        with self.daemon() as daemon:
+            good = run("healthcheck", "--port", str(daemon.port), "--tls-certificate",
+                       str(self.certificate))
+            self.assertEqual((good.returncode, good.stderr), (0, ""))
+            self.assertEqual(run("healthcheck", "--port", str(daemon.port)).returncode, 1)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            port = str(silent.getsockname()[1])
+            bad = run("healthcheck", "--port", port, "--timeout-ms", "200",
+                      environment={"ATTENTIOND_TLS_CERTIFICATE": str(self.certificate)})
+            self.assertEqual(bad.returncode, 1)
+            self.assertIn("no answer", bad.stderr)
+
+    def test_what_is_wrong_is_said_at_the_start(self):
+        other = make_certificate(self.root, "other")
+        (self.root / "empty").write_text("")
+        certificate, key = map(str, self.first)
+        for flags, code, message in (
+            (("--tls-certificate", certificate), 2, "tls_key is empty, but tls_certificate is not"),
+            (("--tls-key", key), 2, "tls_certificate is empty, but tls_key is not"),
+            (("--tls-certificate", certificate, "--tls-key", str(other[1])), 2, "do not match"),
+            (("--tls-certificate", key, "--tls-key", key), 2, "expected 1 to 16 certificates in PEM"),
+            (("--tls-certificate", str(self.root / "empty"), "--tls-key", key), 2, "in PEM"),
+            (("--tls-certificate", certificate, "--tls-key", certificate), 2, "tls_key"),
+            (("--tls-certificate", "/nowhere", "--tls-key", key), 1, "/nowhere: cannot open"),
+        ):
+            for verb in ("serve", "check-config"):
+                result = run(verb, "--model", "x", *flags)
+                self.assertEqual(result.returncode, code, (flags, result.stderr))
+                self.assertIn(message, result.stderr)
+        good = run("check-config", "--tls-certificate", certificate, "--tls-key", key)
+        self.assertRegex(good.stderr, "good for (29|30) more days")
+        os.chmod(key, 0o644)
+        self.assertIn("everybody on this machine can read the key", run(
+            "check-config", "--tls-certificate", certificate, "--tls-key", key).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
