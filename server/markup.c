@@ -575,7 +575,7 @@ enum mt_status mt_markup_parse(const char *html, size_t length,
     mt_text_append(&markup->verbatim, "", 0);
     status = mt_html_parse(html, length, &tree, err);
     if (!status)
-        status = build(&builder, html, length, tree.output);
+        status = build(&builder, tree.source, length, tree.output);
     mt_html_finish(&tree);
     if (status) {
         mt_markup_destroy(markup);
