@@ -255,6 +255,25 @@ static const char *const target_names[MAX_ALIASES] = {"model.decoder.embed_token
                                                       "lm_head.weight"};
 static const char *const output_names[MAX_ALIASES] = {"lm_head.weight"};
 
+/* For tensors that may be absent: one whose name differs in a single letter is this one, damaged.
+ */
+static enum mt_status check_absent(const struct binder *b, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < mt_safetensors_count(b->file); i++) {
+        const char *found = mt_safetensors_at(b->file, i)->name;
+        size_t n_wrong = 0;
+        if (strlen(found) != length)
+            continue;
+        for (size_t j = 0; j < length; j++)
+            n_wrong += found[j] != name[j];
+        if (n_wrong == 1)
+            return mt_fail(b->err, MT_FORMAT, "%s: expected tensor \"%s\", found \"%s\"",
+                           mt_safetensors_path(b->file), name, found);
+    }
+    return MT_OK;
+}
+
 static enum mt_status bind_output_bias(const struct binder *b, const float **out)
 {
     const char *name = "final_logits_bias";
@@ -262,7 +281,7 @@ static enum mt_status bind_output_bias(const struct binder *b, const float **out
     size_t n_vocab = b->hparams->n_target_vocab;
     if (!tensor) {
         *out = NULL; /* zeros */
-        return MT_OK;
+        return check_absent(b, name);
     }
     return bind_tensor(b, name, tensor->rank == 1 ? vector_of(n_vocab) : matrix_of(1, n_vocab),
                        out);
@@ -299,8 +318,10 @@ static enum mt_status bind_positions(const struct binder *b, const char *name, c
     if (mt_safetensors_find(b->file, name) || h->learned_positions)
         return bind_tensor(b, name, matrix_of(h->max_positions, h->d_model), out);
     void *table;
-    enum mt_status status = mt_arena_take(b->arena, h->max_positions * h->d_model, sizeof(float),
-                                          "positions", &table, b->err);
+    enum mt_status status = check_absent(b, name);
+    if (!status)
+        status = mt_arena_take(b->arena, h->max_positions * h->d_model, sizeof(float), "positions",
+                               &table, b->err);
     if (status)
         return status;
     mt_positions_fill(h->position_layout, h->max_positions, h->d_model, table);
@@ -357,6 +378,28 @@ static enum mt_status bind_optional_norms(const struct binder *b, struct mt_weig
     return status;
 }
 
+/* A file with more layers than the configuration is some other model's. */
+static enum mt_status check_no_more_layers(const struct binder *b)
+{
+    const struct {
+        const char *side, *setting;
+        size_t n;
+    } rows[] = {
+        {"encoder", "encoder_layers", b->hparams->n_encoder_layers},
+        {"decoder", "decoder_layers", b->hparams->n_decoder_layers},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "model.%s.layers.%zu.self_attn.q_proj.weight", rows[i].side,
+                 rows[i].n);
+        if (mt_safetensors_find(b->file, name))
+            return mt_fail(b->err, MT_FORMAT,
+                           "%s: tensor \"%s\" is there, but config.json's %s is %zu",
+                           mt_safetensors_path(b->file), name, rows[i].setting, rows[i].n);
+    }
+    return MT_OK;
+}
+
 enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt_hparams *hparams,
                               struct mt_arena *arena, struct mt_weights *out, struct mt_error *err)
 {
@@ -369,6 +412,8 @@ enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt
         status = bind_all_positions(&b, &weights);
     if (!status)
         status = bind_optional_norms(&b, &weights);
+    if (!status)
+        status = check_no_more_layers(&b);
     if (!status)
         *out = weights;
     return status;

@@ -11,8 +11,8 @@
 /* Finds every tensor that hparams call for, checks its shape and fills *out. F32 tensors are used
  * in place where they are aligned; everything else is widened into the arena, which must outlive
  * the weights, as must the file. Errors name tensor, expected and found shape. Tensors that no
- * field takes are ignored, except norms that the configuration does not mention (MT_UNSUPPORTED):
- * they would change the result. */
+ * field takes are ignored, except norms that the configuration does not mention (MT_UNSUPPORTED)
+ * and layers beyond its number (MT_FORMAT): they would change the result. */
 MT_MUST_CHECK enum mt_status mt_bind_marian(const struct mt_safetensors *file,
                                             const struct mt_hparams *hparams,
                                             struct mt_arena *arena, struct mt_weights *out,

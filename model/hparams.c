@@ -129,6 +129,61 @@ static enum mt_status check_family(const struct config *config, struct mt_error 
     return status;
 }
 
+/* Keys that are there in every configuration that was ever saved, or whose absence decides how the
+ * model computes. */
+static const char *const deciding_keys[] = {"model_type",
+                                            "activation_function",
+                                            "add_final_layer_norm",
+                                            "bad_words_ids",
+                                            "d_model",
+                                            "decoder_attention_heads",
+                                            "decoder_ffn_dim",
+                                            "decoder_layers",
+                                            "decoder_start_token_id",
+                                            "decoder_vocab_size",
+                                            "early_stopping",
+                                            "encoder_attention_heads",
+                                            "encoder_ffn_dim",
+                                            "encoder_layers",
+                                            "forced_eos_token_id",
+                                            "is_encoder_decoder",
+                                            "length_penalty",
+                                            "max_length",
+                                            "max_position_embeddings",
+                                            "normalize_before",
+                                            "normalize_embedding",
+                                            "num_beams",
+                                            "position_layout",
+                                            "renormalize_logits",
+                                            "scale_embedding",
+                                            "share_encoder_decoder_embeddings",
+                                            "static_position_embeddings",
+                                            "tie_word_embeddings",
+                                            "vocab_size"};
+
+static bool differs_in_one_letter(const char *a, const char *b)
+{
+    size_t n_wrong = 0;
+    if (strlen(a) != strlen(b))
+        return false;
+    for (; *a; a++, b++)
+        n_wrong += *a != *b;
+    return n_wrong == 1;
+}
+
+/* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of ours
+ * that is missing: its default would make another model. */
+static enum mt_status check_spelling(const struct config *config, struct mt_error *err)
+{
+    for (const cJSON *item = config->json->child; item; item = item->next)
+        for (size_t i = 0; i < sizeof deciding_keys / sizeof *deciding_keys; i++)
+            if (differs_in_one_letter(item->string, deciding_keys[i]) &&
+                !cJSON_GetObjectItemCaseSensitive(config->json, deciding_keys[i]))
+                return mt_fail(err, MT_FORMAT, "%s: expected \"%s\", found \"%s\"", config->path,
+                               deciding_keys[i], item->string);
+    return MT_OK;
+}
+
 static enum mt_status read_architecture(const struct config *config, struct mt_hparams *h,
                                         struct mt_error *err)
 {
@@ -389,6 +444,8 @@ static enum mt_status open_config(const char *directory, const char *name, char 
     status = mt_json_read_file(*path, CONFIG_BYTES, NULL, &out->json, err);
     if (!status && !cJSON_IsObject(out->json))
         status = mt_fail(err, MT_FORMAT, "%s: expected an object", *path);
+    if (!status)
+        status = check_spelling(out, err);
     return status;
 }
 

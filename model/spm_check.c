@@ -370,6 +370,10 @@ enum mt_status mt_spm_check(const char *bytes, size_t length, const char *what,
         status = mt_fail(err, MT_FORMAT, "%s: no pieces in %zu bytes", what, length);
     if (!status)
         status = check_nested_user_defined(&check);
+    /* Without this libsentencepiece takes a file that was cut short. */
+    if (!status && !check.seen[3])
+        status = mt_fail(err, MT_FORMAT, "%s: no normalizer_spec behind %zu pieces: cut short?",
+                         what, check.info.n_pieces);
     free(check.user_defined);
     if (!status)
         *out = check.info;

@@ -197,6 +197,8 @@ static void write_alignment_method(struct header *header, const struct mt_inspec
                     choice->mode == MT_ALIGNMENT_MEAN ? "mean" : "max",
                     choice->shift == MT_SHIFT_OUTPUT ? "output" : "input");
     write_string(header, "alignment", method.length ? method.bytes : "", method.length);
+    if (method.status)
+        header->writer.out->status = method.status;
     mt_text_finish(&method);
 }
 

@@ -76,12 +76,13 @@ static bool draw_large(const struct mt_inspection_matrix *matrix, struct drawing
     panel->high = mt_inspection_matrix_largest(matrix);
     mt_inspection_matrix_describe(matrix, &title);
     mt_text_appendf(&title, "; darkest %.2f", panel->high);
-    snprintf(drawing->title, TITLE_BYTES, "%s", title.length ? title.bytes : "");
+    bool is_described = title.status == MT_OK;
+    snprintf(drawing->title, TITLE_BYTES, "%s", is_described ? title.bytes : "");
     mt_text_finish(&title);
     panel->row_labels = drawing->row_labels = copy_labels(matrix->row_tokens, matrix->n_rows);
     panel->column_labels = drawing->column_labels =
         copy_labels(matrix->column_tokens, matrix->n_columns);
-    return drawing->row_labels && drawing->column_labels;
+    return is_described && drawing->row_labels && drawing->column_labels;
 }
 
 static bool draw(const struct mt_inspection_matrix *matrix, struct drawing *drawing,

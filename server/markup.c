@@ -243,6 +243,14 @@ static void append_collapsed(struct mt_marked *marked, const char *text, size_t 
     }
 }
 
+/* What could not be written whole must not pass for less. */
+static void finish_part(struct builder *builder, struct mt_text *part)
+{
+    if (part->status && !builder->status)
+        builder->status = mt_text_check(part, "an element", builder->err);
+    mt_text_finish(part);
+}
+
 static void add_term(struct builder *builder, const struct mt_protected *found, const char *text)
 {
     struct mt_marked words = {0};
@@ -279,6 +287,7 @@ static void add_found(struct builder *builder, const struct mt_protected *found,
     struct mt_marked *marked = &builder->segment->marked;
     struct mt_text content = {0};
     mt_html_escape(text + found->begin, found->end - found->begin, &content);
+    const char *bytes = content.bytes ? content.bytes : "";
     if (marked->n >= MT_MAX_MARKS) {
         append_collapsed(marked, text + found->begin, found->end - found->begin);
         if (found->kind == MT_PROTECTED_TERM)
@@ -286,14 +295,14 @@ static void add_found(struct builder *builder, const struct mt_protected *found,
         else if (found->kind != MT_PROTECTED_NOTHING)
             mt_marked_pass_over(marked, content.bytes, content.length);
     } else if (found->kind == MT_PROTECTED_WORD) {
-        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), content.bytes,
+        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), bytes,
                            content.length);
     } else if (found->kind == MT_PROTECTED_EMOJI) {
-        mt_marked_point(marked, content.bytes, content.length);
+        mt_marked_point(marked, bytes, content.length);
     } else if (found->kind == MT_PROTECTED_TERM) {
         add_term(builder, found, text);
     }
-    mt_text_finish(&content);
+    finish_part(builder, &content);
 }
 
 static void add_text(struct builder *builder, const GumboText *text)
@@ -318,14 +327,13 @@ static void add_whole(struct builder *builder, const GumboNode *node, bool is_wo
     struct mt_marked *marked = &builder->segment->marked;
     struct mt_text content = {0};
     mt_html_write_node(node, &content);
-    if (content.status)
-        builder->status = mt_text_check(&content, "an element", builder->err);
-    else if (!is_word)
-        mt_marked_point(marked, content.bytes ? content.bytes : "", content.length);
+    const char *bytes = content.bytes ? content.bytes : "";
+    if (!is_word)
+        mt_marked_point(marked, bytes, content.length);
     else
-        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), content.bytes,
+        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), bytes,
                            content.length);
-    mt_text_finish(&content);
+    finish_part(builder, &content);
 }
 
 static void add_node(struct builder *builder, const GumboNode *node, size_t depth);
@@ -342,7 +350,7 @@ static void add_span(struct builder *builder, const GumboNode *node, size_t dept
     tag.length = 0;
     mt_html_write_end(node, &tag);
     mt_marked_close(marked, tag.bytes ? tag.bytes : "", tag.length);
-    mt_text_finish(&tag);
+    finish_part(builder, &tag);
 }
 
 static void add_element(struct builder *builder, const GumboNode *node, size_t depth)
@@ -354,13 +362,13 @@ static void add_element(struct builder *builder, const GumboNode *node, size_t d
     bool has_text = has_words(bytes, text.length);
     bool is_placeholder = builder->options->protects && has_text &&
                           mt_protect_is_all(bytes, text.length, &kind) && kind == MT_PROTECTED_WORD;
-    mt_text_finish(&text);
+    finish_part(builder, &text);
     if (node->v.element.tag == GUMBO_TAG_BR && mt_html_is_void(node)) {
         struct mt_text tag = {0};
         mt_html_write_start(node, &tag);
         mt_marked_trim(&builder->segment->marked);
         mt_marked_break(&builder->segment->marked, tag.bytes ? tag.bytes : "", tag.length);
-        mt_text_finish(&tag);
+        finish_part(builder, &tag);
     } else if (!has_text || mt_html_is_void(node)) {
         add_whole(builder, node, false);
     } else if (is_left_alone(builder->options, node) || is_placeholder) {
@@ -581,7 +589,7 @@ enum mt_status mt_markup_parse(const char *html, size_t length,
     mt_text_append(&markup->verbatim, "", 0);
     status = mt_html_parse(html, length, &tree, err);
     if (!status)
-        status = build(&builder, html, length, tree.output);
+        status = build(&builder, tree.source, length, tree.output);
     mt_html_finish(&tree);
     if (status) {
         mt_markup_destroy(markup);

@@ -13,6 +13,7 @@
 /* What gumbo built; its memory is given back at once. */
 struct mt_html_tree {
     GumboOutput *output;
+    char *source;         /* what it was built from, which it points into */
     struct block *blocks; /* gumbo's memory */
     size_t n_bytes;
     jmp_buf out; /* where to go when it ends */

@@ -68,6 +68,31 @@ static GumboTag context_of(const char *html, size_t length)
     return is_page ? GUMBO_TAG_LAST : GUMBO_TAG_TEMPLATE;
 }
 
+/* Gumbo counts characters' numbers in an int, and does not look whether it overflows: &#4294967331;
+ * would be some other character, or none. What has more digits than any character's number becomes
+ * U+FFFD, as HTML wants it, in as many bytes. */
+static void limit_number(char *digits, size_t n, bool is_hex)
+{
+    const char *replacement = is_hex ? "FFFD" : "65533";
+    size_t n_zeros = strspn(digits, "0"), n_most = is_hex ? 6 : 7;
+    if (n <= n_most || n - n_zeros <= n_most)
+        return;
+    memset(digits, '0', n);
+    memcpy(digits + n - strlen(replacement), replacement, strlen(replacement));
+}
+
+/* In place; html ends in NUL. */
+static void limit_numbers(char *html)
+{
+    for (char *at = html; (at = strstr(at, "&#"));) {
+        bool is_hex = at[2] == 'x' || at[2] == 'X';
+        at += is_hex ? 3 : 2;
+        size_t n = strspn(at, is_hex ? "0123456789abcdefABCDEF" : "0123456789");
+        limit_number(at, n, is_hex);
+        at += n;
+    }
+}
+
 enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tree *tree,
                              struct mt_error *err)
 {
@@ -77,13 +102,19 @@ enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tre
     options.userdata = tree;
     options.max_errors = 0;
     options.fragment_context = context_of(html, length);
+    tree->source = malloc(length + 1);
+    if (!tree->source)
+        return mt_fail_memory(err, length + 1, "an html text");
+    memcpy(tree->source, html, length);
+    tree->source[length] = '\0';
+    limit_numbers(tree->source);
     if (setjmp(tree->out) != 0) {
         if (tree->status == MT_LIMIT)
             return mt_fail(err, MT_LIMIT, "%zu bytes of html need more than %zu MiB of memory",
                            length, MT_MARKUP_MAX_BYTES >> 20);
         return mt_fail_memory(err, length, "the tree of an html text");
     }
-    tree->output = gumbo_parse_with_options(&options, html, length);
+    tree->output = gumbo_parse_with_options(&options, tree->source, length);
     return MT_OK;
 }
 
@@ -93,6 +124,7 @@ void mt_html_finish(struct mt_html_tree *tree)
         next = block->next;
         free(block);
     }
+    free(tree->source);
     *tree = (struct mt_html_tree){0};
 }
 

@@ -236,6 +236,8 @@ static void draw_label(struct mt_canvas *canvas, int x, int y, enum mt_anchor an
     mt_label_append(&text, label, MT_PICTURE_LABEL_COLUMNS);
     if (text.length)
         canvas->text(canvas, x, y, anchor, is_tilted, text.bytes);
+    if (text.status)
+        canvas->has_lost_text = true;
     mt_text_finish(&text);
 }
 

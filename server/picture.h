@@ -72,7 +72,8 @@ struct mt_canvas {
     /* x, y: the baseline's start (or end). is_tilted: it rises by 45 degrees. */
     void (*text)(struct mt_canvas *canvas, int x, int y, enum mt_anchor anchor, bool is_tilted,
                  const char *text);
-    int top, bottom; /* only this strip is wanted */
+    int top, bottom;    /* only this strip is wanted */
+    bool has_lost_text; /* there was no memory for a label: whoever owns the canvas sees to it */
 };
 
 #define MT_PICTURE_FONT_PIXELS 12

@@ -159,6 +159,8 @@ static bool png_next(void *state, struct mt_text *out)
         write_head(png);
     png->has_head = true;
     write_strip(png);
+    if (png->canvas.has_lost_text)
+        out->status = MT_MEMORY;
     return true;
 }
 

@@ -72,6 +72,8 @@ static bool svg_next(void *state, struct mt_text *out)
     case BODY:
         if (!mt_picture_draw(svg->picture, &svg->step, &svg->canvas))
             svg->stage = TAIL;
+        if (svg->canvas.has_lost_text)
+            out->status = MT_MEMORY;
         return true;
     case TAIL:
         mt_text_append_string(out, "</svg>\n");

@@ -57,8 +57,12 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     mt_json_key(&writer, reply->dialect == MT_DEEPL ? "message" : "error");
     mt_json_string_z(&writer, message);
     mt_json_end_object(&writer);
-    if (reply->body.status != MT_OK)
-        drop_body(reply);
+    if (reply->body.status == MT_OK)
+        return;
+    static const char out_of_memory[] = "{\"error\":\"out of memory\"}"; /* takes none */
+    drop_body(reply);
+    reply->static_body = out_of_memory;
+    reply->static_length = sizeof out_of_memory - 1;
 }
 
 unsigned mt_reply_code(enum mt_status status)

@@ -8,7 +8,7 @@ import signal
 import tempfile
 import unittest
 
-from serve import MODEL, SLOWNESS, Daemon
+from serve import FLAGS, MODEL, SLOWNESS, Daemon
 from test_reload import reload
 
 HAS_SECCOMP = pathlib.Path("/proc/sys/kernel/seccomp/actions_avail").exists()
@@ -24,6 +24,7 @@ def threads(daemon):
     return found
 
 
+@unittest.skipIf("--sandbox=off" in FLAGS, "a build for coverage")
 class Sandbox(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp())

@@ -304,6 +304,12 @@ static void make_empty(struct mt_text *out)
     put_trainer(out, 1, false);
 }
 
+static void make_cut_short(struct mt_text *out)
+{
+    one_piece(out, "a", 1);
+    put_trainer(out, 1, false);
+}
+
 static void make_long_piece(struct mt_text *out)
 {
     char text[1025];
@@ -422,6 +428,7 @@ static const struct {
     {make_nameless_piece, MT_FORMAT, "piece 0 has no text"},
     {make_odd_type, MT_FORMAT, "type 7, expected 1 to 6"},
     {make_nan_score, MT_FORMAT, "expected a finite number"},
+    {make_cut_short, MT_FORMAT, "no normalizer_spec behind 1 pieces"},
     {make_model_type, MT_UNSUPPORTED, "model_type 5"},
     {make_two_normalizers, MT_FORMAT, "normalizer_spec occurs twice"},
     {make_two_charsmaps, MT_FORMAT, "precompiled_charsmap occurs twice"},
@@ -460,6 +467,7 @@ START_TEST(accepts_many_user_defined_pieces_that_are_not_nested)
         char text[8];
         put_piece(&model, text, (size_t)snprintf(text, sizeof text, "%d", i), SPM_USER_DEFINED, 0);
     }
+    put_normalizer(&model, NULL);
     struct mt_spm_info info;
     struct mt_error err = {0};
     if (mt_spm_check(model.bytes, model.length, "test.spm", &info, &err))
@@ -510,6 +518,7 @@ START_TEST(library_errors_are_passed_on)
     for (size_t i = 0; i < 2; i++) {
         struct mt_text model = {0};
         put_pieces(&model, cases[i].pieces, cases[i].n);
+        put_normalizer(&model, NULL);
         struct mt_spm_info info;
         struct mt_error err = {0};
         struct mt_spm *spm;

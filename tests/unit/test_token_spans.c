@@ -299,6 +299,7 @@ START_TEST(spans_hold_without_a_charsmap)
         struct mt_text spm = {0};
         put_pieces(&spm, basic, sizeof basic / sizeof *basic);
         put_trainer(&spm, model_type, false);
+        put_normalizer(&spm, NULL);
         struct mt_tokenizer *tokenizer = open_model(&spm, VOCAB);
         for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++)
             check_spans(tokenizer, awkward[i], strlen(awkward[i]));

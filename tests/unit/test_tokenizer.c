@@ -303,6 +303,7 @@ START_TEST(unknown_characters_cannot_spell_a_special_token)
                                               {"a", SPM_NORMAL, -3}};
     struct mt_text spm = {0};
     put_pieces(&spm, pieces, sizeof pieces / sizeof *pieces);
+    put_normalizer(&spm, NULL);
     struct dir dir = dir_create();
     dir_write(&dir, "source.spm", spm.bytes, spm.length);
     dir_write(&dir, "target.spm", spm.bytes, spm.length);

@@ -1,0 +1,185 @@
+"""What a machine can do to a daemon: no descriptors, no room on the disk, no threads, too little
+memory allowed, stops in the middle of system calls, death in the middle of an import."""
+
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from serve import BINARY, MODEL, SLOWNESS, Daemon, run, wait_until
+from test_reload import reload
+
+THREAD_LIBRARY = os.environ.get("FAILING_THREAD_LIBRARY", "")
+IMPORTS = int(os.environ.get("ATTENTIOND_TEST_IMPORTS", "25"))
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def test_no_descriptors_left(self):
+        with Daemon() as daemon:
+            kept = daemon.connect()
+            expected = daemon.translate("Hello.", client=kept).body
+            n_open = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+            limits = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (n_open + 3, limits[1]))
+            others = [daemon.socket() for _ in range(10)]
+            before = processor_seconds(daemon.pid)
+            time.sleep(1)
+            self.assertLess(processor_seconds(daemon.pid) - before, 0.5, "it spins")
+            self.assertEqual(daemon.translate("Hello.", client=kept).body, expected)
+            reload(daemon_with(daemon, kept))  # which needs descriptors, and may fail
+            self.assertEqual(daemon.translate("Hello.", client=kept).body, expected)
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, limits)
+            for other in others:
+                other.close()
+            kept.close()
+            wait_until(lambda: can_translate(daemon, expected), what="the daemon recovers")
+
+    def test_no_room_for_the_cache(self):
+        disk = self.root / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("needs the right to mount")
+        try:
+            with Daemon("--cache-dir", str(disk), "--precision", "int8") as daemon:
+                self.assertIn("packed in memory", daemon.log)
+                self.assertIn("No space left", daemon.log)
+                self.assertEqual(daemon.translate("Hello.").status, 200)
+                reload(daemon)
+                self.assertEqual(daemon.translate("Hello.").status, 200)
+                self.assertEqual(list(disk.iterdir()), [])
+            ended = run("import", MODEL, str(disk))
+            self.assertEqual(ended.returncode, 1, ended)
+            self.assertIn("No space left", ended.stderr)
+            self.assertEqual(list(disk.glob("*safetensors*")), [])  # no half, no temporary file
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+
+    def test_death_in_the_middle_of_an_import(self):
+        whole = self.root / "whole"
+        start = time.monotonic()
+        self.assertEqual(run("import", MODEL, str(whole)).returncode, 0)
+        seconds = time.monotonic() - start
+        expected = {file.name: file.read_bytes() for file in whole.iterdir()}
+        target, chance, n_killed = self.root / "target", random.Random(1), 0
+        for _ in range(IMPORTS):
+            process = subprocess.Popen([BINARY, "import", MODEL, str(target)],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, 1.2 * seconds))
+            process.kill()
+            n_killed += process.wait() != 0
+            for name, content in expected.items():
+                if (target / name).exists():
+                    self.assertEqual((target / name).read_bytes(), content, name)
+            shutil.rmtree(target, ignore_errors=True) if chance.random() < 0.5 else None
+        self.assertGreater(n_killed, 0)
+        shutil.rmtree(target, ignore_errors=True)
+        self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
+        self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
+
+    @unittest.skipIf(SLOWNESS > 1 or not THREAD_LIBRARY, "sanitizers have a pthread_create of their own")
+    def test_no_threads(self):
+        """Whichever cannot be made: a line that says so, and exit code 1."""
+        n_failed = 0
+        for n in range(1, 40):
+            environment = {"LD_PRELOAD": THREAD_LIBRARY, "FAILING_THREAD": str(n),
+                           "OPENBLAS_NUM_THREADS": "1"}
+            daemon = Daemon("--workers", "2", "--threads-per-worker", "2", environment=environment,
+                            expect_exit=None)
+            try:
+                daemon.start()
+            except AssertionError:
+                self.assertEqual(daemon.process.returncode, 1, daemon.log)
+                self.assertRegex(daemon.log.splitlines()[-1], "cannot|could not|thread")
+                n_failed += 1
+                continue
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+            self.assertEqual(daemon.stop(), 0)
+            break
+        self.assertGreaterEqual(n_failed, 3)
+
+    def test_a_memory_limit_is_kept(self):
+        ended = run("serve", "--model", MODEL, "--port", "0", "--memory-limit", "100000000")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("memory_limit is 95 MiB, but these settings may come to need", ended.stderr)
+        settings = self.root / "settings.json"
+        settings.write_text("{}")
+        with Daemon("--config", str(settings)) as daemon:
+            settings.write_text('{"memory_limit": 100000000}')
+            reload(daemon)
+            self.assertIn("memory_limit is 95 MiB", daemon.log)
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    def test_stops_in_the_middle_of_calls(self):
+        """SIGSTOP and SIGCONT interrupt system calls of every thread."""
+        with Daemon() as daemon:
+            expected = daemon.translate(["Hello.", "Where is the station?"]).body
+            is_over, seen = threading.Event(), []
+
+            def client():
+                connection = daemon.connect()
+                while not is_over.is_set():
+                    seen.append(daemon.translate(["Hello.", "Where is the station?"],
+                                                 client=connection).body)
+                connection.close()
+
+            threads = [threading.Thread(target=client) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for _ in range(100):
+                daemon.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.003)
+                daemon.process.send_signal(signal.SIGCONT)
+                time.sleep(0.01)
+            is_over.set()
+            for thread in threads:
+                thread.join()
+            self.assertGreater(len(seen), 0)
+            self.assertEqual(set(seen), {expected})
+
+
+def daemon_with(daemon, client):
+    """The same daemon, asked over a connection that is already there."""
+
+    class Kept:
+        process = daemon.process
+
+        @staticmethod
+        def metrics():
+            values = {}
+            for line in daemon.get("/metrics", client=client).body.decode().splitlines():
+                if line and not line.startswith("#"):
+                    name, value = line.rsplit(" ", 1)
+                    values[name] = float(value)
+            return values
+
+    return Kept
+
+
+def can_translate(daemon, expected):
+    try:
+        return daemon.translate("Hello.").body == expected
+    except (socket.timeout, ConnectionError):
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,121 @@
+"""Memory that runs out: the n-th allocation fails while a request is served, for every n. That
+request fails, or is answered as ever; the daemon lives, and answers the next one.
+
+By default the allocations of the program's own code fail; ATTENTIOND_TEST_ALL_ALLOCATIONS=1 has
+those of the libraries fail, too, which libsentencepiece's protobuf does not survive (model/spm.h).
+MT_TEST_FULL=1 leaves no n out."""
+
+import collections
+import http.client
+import json
+import mmap
+import os
+import pathlib
+import struct
+import tempfile
+import unittest
+
+from serve import SLOWNESS, Daemon
+
+LIBRARY = os.environ.get("FAILING_MALLOC_LIBRARY", "")
+IS_FULL = os.environ.get("MT_TEST_FULL") == "1"
+IS_OURS_ONLY = os.environ.get("ATTENTIOND_TEST_ALL_ALLOCATIONS") != "1"
+
+OUT_OF_MEMORY = b'{"error":"out of memory"}'
+TEXT = "Dr. Smith lives in a small house. Where is the station?"
+LANGUAGES = {"source": "en", "target": "de"}
+ATTENTION = {"q": "The house is small.", **LANGUAGES}
+REQUESTS = {
+    "health": ("GET", "/health", None),
+    "languages": ("GET", "/languages", None),
+    "page": ("GET", "/", None),
+    "not found": ("GET", "/nowhere", None),
+    "translate": ("POST", "/translate", {"q": TEXT, **LANGUAGES}),
+    "batch": ("POST", "/translate", {"q": [TEXT, "Hello."], "alternatives": 2, **LANGUAGES}),
+    "html": ("POST", "/translate", {"q": "<p>A <b>red</b> {house}</p>", "format": "html", **LANGUAGES}),
+    "auto": ("POST", "/translate", {"q": TEXT, "source": "auto", "target": "de"}),
+    "wrong": ("POST", "/translate", {"q": TEXT, "source": "en", "target": "xx"}),
+    "malformed": ("POST", "/translate", b"{"),
+    "detect": ("POST", "/detect", {"q": TEXT}),
+    "positions": ("GET", "/positions?length=8", None),
+    **{f"attention {name}": ("POST", "/attention", {**ATTENTION, "format": name})
+       for name in ("json", "bertviz", "inseq", "pharaoh", "soft", "safetensors", "npy", "svg", "png")},
+}
+
+
+class Control:
+    def __init__(self, path):
+        path.write_bytes(bytes(32))
+        with open(path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), 32)
+
+    def fail(self, n):
+        self.map[:] = struct.pack("4q", n, IS_OURS_ONLY, 0, 0)
+
+    def state(self):
+        """Allocations left, and the failed one's size and place."""
+        left, _, size, place = struct.unpack("4q", self.map[:])
+        return left, size, place
+
+
+def counts():
+    """1, 2, 3 ... and, unless nothing may be left out, wider steps later on."""
+    n = 1
+    while True:
+        yield n
+        n += 1 if IS_FULL or n < 40 else 1 + n // 12
+
+
+@unittest.skipIf(SLOWNESS > 1 or not LIBRARY, "sanitizers have an allocator of their own")
+class Memory(unittest.TestCase):
+    def setUp(self):
+        root = tempfile.TemporaryDirectory()
+        self.addCleanup(root.cleanup)
+        path = pathlib.Path(root.name) / "control"
+        self.control = Control(path)
+        self.daemon = Daemon(
+                             environment={"LD_PRELOAD": LIBRARY, "FAILING_MALLOC": str(path)})
+
+    def ask(self, request):
+        """Status and body, or a word for a connection that ended without an answer."""
+        try:
+            reply = self.daemon.request(*request)
+            return reply.status, reply.body
+        except (ConnectionError, http.client.HTTPException):
+            return "closed", b""
+
+    def check(self, name, request):
+        expected = self.ask(request)
+        self.assertEqual(self.ask(request), expected, name)
+        seen = collections.Counter()
+        for n in counts():
+            self.control.fail(n)
+            status, body = self.ask(request)
+            left, size, place = self.control.state()
+            self.control.fail(0)
+            what = f"{name}: allocation {n}, of {size} bytes at {place:#x}: {status} {body[:200]}"
+            self.assertIsNone(self.daemon.process.poll(), what)
+            if left > 0:
+                break
+            seen[status] += 1
+            self.assertIn(status, (expected[0], 500, 503, "closed"), what)
+            if status == expected[0]:
+                is_same = body == expected[1] or (status >= 400 and body == OUT_OF_MEMORY)
+                self.assertTrue(is_same, what)
+            elif status != "closed":
+                self.assertIn("error", json.loads(body), what)
+            if n % 10 == 0:
+                self.assertEqual(self.ask(request), expected, what)
+        self.assertEqual(self.ask(request), expected, name)
+        print(f"{name}: {dict(seen)}")
+
+    def test_one_request_fails(self):
+        with self.daemon:
+            for name, request in REQUESTS.items():
+                self.check(name, request)
+            metrics = self.daemon.metrics()
+            self.assertTrue(metrics)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
