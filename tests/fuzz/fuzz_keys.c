@@ -1,0 +1,57 @@
+/*
+ * Feeds files of API keys to their reader. A file that is accepted has keys that are found again
+ * under the limits that a line may state; no message holds what may be a piece of a key.
+ */
+#include "server/keys.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void check_keys(const struct mt_keys *keys, const char *bytes, size_t length)
+{
+    char word[MT_MAX_KEY_BYTES + 2];
+    size_t n_words = 0;
+    assert(mt_keys_count(keys) <= MT_MAX_KEYS);
+    for (size_t i = 0; i < length && n_words < 64; n_words++) {
+        size_t n = 0;
+        while (i < length && strchr(" \t\r\n", bytes[i]) != NULL)
+            i++;
+        for (; i < length && strchr(" \t\r\n", bytes[i]) == NULL; i++)
+            if (n < sizeof word - 1)
+                word[n++] = bytes[i];
+        word[n] = '\0';
+        const struct mt_key *key = mt_keys_find(keys, word);
+        if (key == NULL)
+            continue;
+        assert(n >= MT_MIN_KEY_BYTES && n <= MT_MAX_KEY_BYTES && key->id != 0);
+        assert(strlen(key->name) <= MT_MAX_KEY_NAME_BYTES);
+        assert(key->limits.max_text_chars == -1 || key->limits.max_text_chars > 0);
+        for (size_t rate = 0; rate < MT_N_RATES; rate++)
+            assert(key->limits.rates[rate] >= -1);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    char path[32];
+    struct mt_keys *keys;
+    struct mt_error err;
+    if (fd < 0)
+        fd = memfd_create("keys", MFD_CLOEXEC);
+    assert(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    enum mt_status status = mt_keys_read(path, &keys, &err);
+    if (status != MT_OK) {
+        assert(status == MT_INVALID || status == MT_LIMIT);
+        assert(strlen(err.message) > 0);
+        return 0;
+    }
+    check_keys(keys, (const char *)data, size);
+    mt_keys_destroy(keys);
+    return 0;
+}
