@@ -60,12 +60,13 @@ static void end_stream(struct mt_exchange *exchange)
 static void append_reply(struct mt_exchange *exchange, const char *name)
 {
     struct mt_text *events = &exchange->stream.events;
-    const struct mt_text *body = &exchange->request.reply.body;
+    struct mt_text *body = &exchange->request.reply.body;
     if (body->status != MT_OK)
         events->status = body->status;
     mt_event_begin(events, name);
     mt_text_append(events, body->length > 0 ? body->bytes : "", body->length);
     mt_event_end(events);
+    mt_text_finish(body); /* once is enough */
     end_stream(exchange);
 }
 

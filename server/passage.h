@@ -60,7 +60,7 @@ struct mt_passage_cursor {
 };
 
 /* As mt_translation_advance. Where something has to be put back, which takes the whole alignment,
- * the pieces are segments: with HTML and between placeholders. */
+ * the pieces are segments of HTML and lines with placeholders. */
 MT_MUST_CHECK enum mt_status mt_passage_advance(struct mt_passage *passage,
                                                 struct mt_passage_cursor *cursor,
                                                 struct mt_text *out, bool *moved,

@@ -139,6 +139,13 @@ class Stream(unittest.TestCase):
         self.assertGreaterEqual(n_events["sentence"], 4)
         self.same_as_unstreamed([HTML, "plain <b>&amp; simple", ""], format="html", beam_size=4)
 
+    def test_placeholders(self):
+        text = f"I am tired. I am hungry.\n{PLACEHOLDERS}\n\nThe house is red. Thank you!\n"
+        self.assertEqual(self.same_as_unstreamed(text)["sentence"], 5)
+        for split in "off", "newlines":
+            self.same_as_unstreamed([text, PLACEHOLDERS * 3], split_sentences=split)
+        self.same_as_unstreamed(text, glossary={"house": "Haus"}, do_not_translate=["tired"])
+
     def test_options_of_the_reply(self):
         self.same_as_unstreamed(TEXT, alternatives=2, return_scores=True, return_usage=True)
         self.same_as_unstreamed([TEXT, PLACEHOLDERS])

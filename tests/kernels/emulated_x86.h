@@ -20,9 +20,6 @@
 union emulated_512 {
     __m512i i;
     __m512 f;
-    __m512d d;
-    __m256 half_f[2];
-    __m256d half_d[2];
     int32_t i32[16];
     uint8_t u8[64];
     int8_t i8[64];
@@ -185,63 +182,121 @@ EMULATED __m512 emulated_max_f32(__m512 a, __m512 b)
     return x.f;
 }
 
-EMULATED __m512d emulated_f32_as_f64(__m512 a)
+EMULATED __m512 emulated_min_f32(__m512 a, __m512 b)
 {
-    return (union emulated_512){.f = a}.d;
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = x.f32[i] < y.f32[i] ? x.f32[i] : y.f32[i];
+    return x.f;
 }
 
-EMULATED __m512 emulated_f64_as_f32(__m512d a)
+EMULATED __m512 emulated_add_f32(__m512 a, __m512 b)
 {
-    return (union emulated_512){.d = a}.f;
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] += y.f32[i];
+    return x.f;
 }
 
-EMULATED __m256 emulated_low_half_f32(__m512 a)
+EMULATED __m512 emulated_sub_f32(__m512 a, __m512 b)
 {
-    return (union emulated_512){.f = a}.half_f[0];
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] -= y.f32[i];
+    return x.f;
 }
 
-EMULATED __m512 emulated_from_low_half_f32(__m256 a)
+EMULATED __m512 emulated_divide_f32(__m512 a, __m512 b)
 {
-    return (union emulated_512){.half_f = {a}}.f;
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] /= y.f32[i];
+    return x.f;
 }
 
-EMULATED __m256d emulated_half_f64(__m512d a, int half)
+EMULATED __m512 emulated_multiply_masked_f32(__mmask16 mask, __m512 a, __m512 b)
 {
-    return (union emulated_512){.d = a}.half_d[half];
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = mask >> i & 1 ? x.f32[i] * y.f32[i] : 0.0f;
+    return x.f;
 }
 
-EMULATED __m512d emulated_with_half_f64(__m512d a, __m256d b, int half)
+EMULATED __mmask16 emulated_compare_f32(__m512 a, __m512 b, int predicate)
 {
-    union emulated_512 x = {.d = a};
-    x.half_d[half] = b;
-    return x.d;
+    assert(predicate == _CMP_GE_OQ);
+    union emulated_512 x = {.f = a}, y = {.f = b};
+    unsigned mask = 0;
+    for (int i = 0; i < 16; i++)
+        mask |= (unsigned)(x.f32[i] >= y.f32[i]) << i;
+    return (__mmask16)mask;
 }
 
-#undef _mm512_extractf64x4_pd
-#undef _mm512_insertf64x4
+/* What has no int32 becomes the smallest. */
+EMULATED __m512i emulated_f32_to_i32(__m512 a)
+{
+    union emulated_512 x = {.f = a};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = fabsf(x.f32[i]) < 2147483648.0f ? (int32_t)rintf(x.f32[i]) : INT32_MIN;
+    return x.i;
+}
+
+EMULATED __m512i emulated_shift_left_i32(__m512i a, unsigned n)
+{
+    union emulated_512 x = {a};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = (int32_t)((uint32_t)x.i32[i] << n);
+    return x.i;
+}
+
+EMULATED __m512i emulated_xor(__m512i a, __m512i b)
+{
+    union emulated_512 x = {a}, y = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] ^= y.i32[i];
+    return x.i;
+}
+
+EMULATED __m512i emulated_f32_as_i32(__m512 a)
+{
+    return (union emulated_512){.f = a}.i;
+}
+
+EMULATED __m512 emulated_i32_as_f32(__m512i a)
+{
+    return (union emulated_512){a}.f;
+}
+
+#undef _mm512_cmp_ps_mask
+#undef _mm512_slli_epi32
 #define _mm512_add_epi32 emulated_add_i32
-#define _mm512_castpd_ps emulated_f64_as_f32
-#define _mm512_castps256_ps512 emulated_from_low_half_f32
-#define _mm512_castps512_ps256 emulated_low_half_f32
-#define _mm512_castps_pd emulated_f32_as_f64
+#define _mm512_add_ps emulated_add_f32
+#define _mm512_castps_si512 emulated_f32_as_i32
+#define _mm512_castsi512_ps emulated_i32_as_f32
+#define _mm512_cmp_ps_mask emulated_compare_f32
 #define _mm512_cvtepi32_ps emulated_i32_to_f32
+#define _mm512_cvtps_epi32 emulated_f32_to_i32
+#define _mm512_div_ps emulated_divide_f32
 #define _mm512_dpbusd_epi32 emulated_dpbusd_512
-#define _mm512_extractf64x4_pd emulated_half_f64
 #define _mm512_fmadd_ps emulated_fmadd_f32
-#define _mm512_insertf64x4 emulated_with_half_f64
 #define _mm512_load_si512 emulated_load_aligned
 #define _mm512_loadu_ps emulated_load_f32
 #define _mm512_mask_storeu_ps emulated_store_masked_f32
 #define _mm512_maskz_loadu_epi32 emulated_load_masked_i32
 #define _mm512_maskz_loadu_ps emulated_load_masked_f32
+#define _mm512_maskz_mul_ps emulated_multiply_masked_f32
 #define _mm512_max_ps emulated_max_f32
+#define _mm512_min_ps emulated_min_f32
 #define _mm512_mul_ps emulated_multiply_f32
 #define _mm512_mullo_epi32 emulated_multiply_low_i32
 #define _mm512_set1_epi32 emulated_set1_i32
 #define _mm512_set1_ps emulated_set1_f32
 #define _mm512_setzero_ps emulated_zero_512
 #define _mm512_setzero_si512 emulated_zero_512i
+#define _mm512_slli_epi32 emulated_shift_left_i32
 #define _mm512_sub_epi32 emulated_sub_i32
+#define _mm512_sub_ps emulated_sub_f32
+#define _mm512_xor_si512 emulated_xor
 
 /* AMX: volume 1, chapter 18, and the pages of TILELOADD, TDPBUSD, ... in volume 2. The test has one
  * thread. */
