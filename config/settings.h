@@ -1,5 +1,5 @@
 /*
- * Settings: one table of {key, type, range, default, verbs, doc} (table.c) drives the configuration
+ * Settings: one table of {key, type, range, default, verbs, doc} (table.h) drives the configuration
  * file, the environment, the command line, --help and the documented example
  * config/attentiond.json.
  *
@@ -33,7 +33,7 @@ enum mt_verb {
 };
 
 /* Strings are NUL-terminated, owned by the settings. A field's meaning, range and default are in
- * the table (table.c); do not repeat them. */
+ * the table (rows_*.c); do not repeat them. */
 struct mt_settings {
     /* model */
     char *model;     /* directory */

@@ -1,0 +1,505 @@
+/* Rows of the table: what makes a server of it. */
+#include "config/rows.h"
+
+const struct mt_setting mt_rows_daemon[] = {
+    {
+        .section = "Network",
+        FIELD(host),
+        .value_name = "H",
+        .type = MT_SETTING_STRING,
+        .low = 1,
+        .high = 255,
+        .default_string = "127.0.0.1",
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
+        .doc = "Address that the daemon listens on. Only this machine by default, since without "
+               "api_keys_file and limits anybody may use it; 0.0.0.0 for every interface.",
+    },
+    {
+        .section = "Network",
+        FIELD(port),
+        .value_name = "P",
+        .type = MT_SETTING_INTEGER,
+        .high = 65535,
+        .default_number = 5000,
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
+        .doc = "TCP port. 0 lets the system choose a free one, which the log names. The default "
+               "is where clients of translation servers look first.",
+    },
+    {
+        .section = "Network",
+        FIELD(max_connections),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 1024,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc =
+            "Connections open at once. One more closes the one that has been idle for longest, or "
+            "is answered with 503. Each costs a descriptor and up to 48 KiB; the default is "
+            "more than a proxy in front usually keeps open.",
+    },
+    {
+        .section = "Network",
+        FIELD(request_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 3600000,
+        .default_number = 60000,
+        .verbs = DAEMON,
+        .doc = "Time for one request from its arrival to its reply; then it is answered with 504 "
+               "and its work is dropped. Clients give up after 10 to 60 seconds, so longer would "
+               "translate for nobody.",
+    },
+    {
+        .section = "Network",
+        FIELD(idle_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1000,
+        .high = 3600000,
+        .default_number = 60000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A connection on which nothing moves for so long is closed. Long enough for a "
+               "client to use its connection again, short enough that forgotten ones do not add "
+               "up.",
+    },
+    {
+        .section = "Network",
+        FIELD(header_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 3600000,
+        .default_number = 10000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A new connection's first request line, and the headers of any request, must be "
+               "complete after so long, or the connection is closed. Real clients need a "
+               "fraction of a second.",
+    },
+    {
+        .section = "Network",
+        FIELD(body_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 3600000,
+        .default_number = 30000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A request's body must be complete so long after its headers, however steadily it "
+               "trickles in.",
+    },
+    {
+        .section = "Network",
+        FIELD(stream_keepalive_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 100,
+        .high = 60000,
+        .default_number = 15000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A streamed reply that has had nothing to say for so long, because it waits for its "
+               "turn, gets a comment, so that nobody on the way takes the connection for dead. "
+               "Proxies wait for 30 to 60 seconds.",
+    },
+    {
+        .section = "Network",
+        FIELD(drain_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .high = 3600000,
+        .default_number = 30000,
+        .verbs = DAEMON,
+        .doc = "After SIGTERM: time for accepted requests to finish. As long as Kubernetes waits "
+               "before it kills.",
+    },
+    {
+        .section = "Network",
+        FIELD(max_body_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 67108864,
+        .default_number = 262144,
+        .verbs = DAEMON,
+        .doc = "Largest request body; larger ones get 413. 256 KiB is a long chapter of text, and "
+               "what a connection may cost in memory.",
+    },
+    {
+        .section = "Network",
+        FIELD(web_page),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether GET / is the page to translate and look at the attention with. It is part "
+               "of the program and loads nothing from elsewhere; off for servers that only "
+               "programs talk to.",
+    },
+    {
+        .section = "Network",
+        FIELD(tls_certificate),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON | MT_VERB_HEALTHCHECK,
+        .is_fixed = true,
+        .doc = "Certificate chain in PEM, the server's own first: with it, and tls_key, the daemon "
+               "speaks TLS 1.2 and 1.3 on its port, and nothing else. SIGHUP reads both files "
+               "again. Empty: no TLS, because a proxy in front usually does that.",
+    },
+    {
+        .section = "Network",
+        FIELD(tls_key),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "The certificate's private key in PEM, without a passphrase.",
+    },
+    {
+        .section = "Files",
+        FIELD(files_translation),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether POST /translate_file translates files: .txt, .srt, .vtt, .html and .po. "
+               "They count as one text: max_text_chars and max_body_bytes limit them.",
+    },
+    {
+        .section = "Files",
+        FIELD(files_lifetime_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1000,
+        .high = 604800000,
+        .default_number = 1800000,
+        .verbs = DAEMON,
+        .doc = "How long a translated file can be fetched. Half an hour is enough for a person; "
+               "until then whoever knows its name, which cannot be guessed, may read it.",
+    },
+    {
+        .section = "Files",
+        FIELD(max_files_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 1e12,
+        .default_number = 16777216,
+        .verbs = DAEMON,
+        .doc = "Most memory of all translated files that wait to be fetched; a file that finds no "
+               "room gets 503. They are never on a disk, so that nothing of them is left there. "
+               "16 MiB are 150 films' subtitles.",
+    },
+    {
+        .section = "Files",
+        FIELD(public_url),
+        .value_name = "URL",
+        .type = MT_SETTING_STRING,
+        .high = 1024,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Where clients find this server, for links to translated files: behind a proxy "
+               "with a path, https://example.org/translate. Empty: what the request's Host and "
+               "X-Forwarded-Proto say.",
+    },
+    {
+        .section = "Access",
+        FIELD(api_keys_file),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "File of API keys, one per line, with limits of their own where that is wanted: KEY "
+               "name=alice requests_per_minute=120 chars_per_day=1000000. Clients send theirs as "
+               "api_key, or as Authorization: Bearer. SIGHUP reads it again. Empty: there are no "
+               "keys, and those that clients send are not looked at.",
+    },
+    {
+        .section = "Access",
+        FIELD(key_required),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Whether requests without a key are refused (403). Off, as everybody else may then "
+               "use the server within the limits below.",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_minute),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Requests of one client, a key or else an address (IPv6: a /64), before it gets "
+               "429; a batch counts as many as it has texts. Lists, pages and health checks are "
+               "free. 0: any number, because behind a proxy all clients look like one "
+               "(trust_forwarded_for).",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_hour),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "The same for an hour.",
+    },
+    {
+        .section = "Access",
+        FIELD(requests_per_day),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "The same for a day.",
+    },
+    {
+        .section = "Access",
+        FIELD(chars_per_day),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e12,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Characters that one client may send in a day; requests that fail do not count. 0: "
+               "any number, as what they cost is bounded by the queue.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_limit_violations),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e9,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Requests over these limits, or with a wrong key, that a client may send in an hour "
+               "before it is banned for an hour (403). 0: never, because most clients that exceed "
+               "a limit are only badly written.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_metered_addresses),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16777216,
+        .default_number = 32768,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Addresses whose requests are remembered; beyond, the one that has been quiet for "
+               "longest is forgotten. Each takes 88 bytes, once it has been seen.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_client_connections),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 65536,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Connections open at once from one address (IPv6: a /64), so that nobody takes them "
+               "all; one more closes the one of them that has been idle for longest, or gets 429. "
+               "Proxies of trust_forwarded_for have no limit. 0: a quarter of max_connections, but "
+               "any number from this machine, where the proxy in front usually is.",
+    },
+    {
+        .section = "Access",
+        FIELD(max_client_sentences),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1048576,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Sentences of one client, a key or else an address, that wait for a worker; a "
+               "request that would make more of them gets 429, unless it is the only one. 0: half "
+               "of max_queued_sentences, so that there is room for others, but any number from "
+               "this machine without a key.",
+    },
+    {
+        .section = "Access",
+        FIELD(admin_socket),
+        .value_name = "FILE",
+        .type = MT_SETTING_STRING,
+        .high = 107,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Unix socket for administration: POST /reload, GET /stats. Whoever may write to the "
+               "file, at first the daemon's own user alone, may do that; nobody can over the "
+               "network. Empty: none, since signals and metrics do as well.",
+    },
+    {
+        .section = "Access",
+        FIELD(metrics_token),
+        .value_name = "TOKEN",
+        .type = MT_SETTING_STRING,
+        .high = 256,
+        .default_string = "",
+        .is_secret = true,
+        .verbs = DAEMON,
+        .doc = "What GET /metrics asks for, as Authorization: Bearer TOKEN; others get 401. Best "
+               "given in the environment or the file, since everybody on the machine sees flags. "
+               "Empty: nothing, because there is nothing personal in the metrics.",
+    },
+    {
+        .section = "Access",
+        FIELD(trust_forwarded_for),
+        .value_name = "LIST",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
+               "127.0.0.1,10.0.0.0/8. Empty: the header is not looked at, because from anybody "
+               "else it may be a lie.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_text_chars),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16777216,
+        .default_number = 100000,
+        .verbs = DAEMON,
+        .doc = "Characters of one text. The default is some 40 pages; a longer text would fill a "
+               "large part of the queue alone.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_batch_texts),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 256,
+        .verbs = DAEMON,
+        .doc = "Texts of one request. Clients send 20 to 100.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_html_tags),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1000000,
+        .default_number = 10000,
+        .verbs = DAEMON,
+        .doc = "Tags of one text of format html; more get 413. A long article has 2,000. The time "
+               "to repair broken markup grows with the square of their number.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_glossary_terms),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 500,
+        .default_number = 500,
+        .verbs = DAEMON,
+        .doc = "Terms that one request may bring in glossary and do_not_translate together, each "
+               "of at most 256 bytes; more get 413. A list of a product's names has a few dozen, "
+               "and 500 are what fits beside 256 texts into one JSON document.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_beam_size),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 16,
+        .default_number = 8,
+        .verbs = DAEMON,
+        .doc = "Largest beam that a request may ask for. A beam costs as much as so many "
+               "sentences, and quality stops growing before 8; 16 is the engine's own limit.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_alternatives),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 15,
+        .default_number = 7,
+        .verbs = DAEMON,
+        .doc = "Alternatives that a request may ask for beside the best translation. A beam of k "
+               "has k - 1 of them.",
+    },
+    {
+        .section = "Limits of a request",
+        FIELD(max_attention_values),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1000000000,
+        .default_number = 32000000,
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc =
+            "Numbers that one attention request may trace or get; more get 413. Each takes 4 "
+            "bytes of memory while the reply is sent and about 7 as JSON: 32 million are 128 MB, "
+            "every head of the bundled model for 512 by 512 tokens. Requests together get twice "
+            "as many; others wait their turn (503).",
+    },
+    {
+        .section = "Safety",
+        FIELD(memory_limit),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e15,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Most memory that these settings and this model may need at worst: connections, "
+               "bodies, queue, caches, traces, and a second model while one is reloaded. Settings "
+               "that need more are refused at the start, with the parts of the sum. 0: no limit; "
+               "the sum is logged in any case.",
+    },
+    {
+        .section = "Safety",
+        FIELD(sandbox),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .is_fixed = true,
+        .verbs = DAEMON,
+        .doc = "Whether the daemon gives up what it does not need once it has started: running "
+               "programs, connecting anywhere, writing files outside of cache_dir, gaining "
+               "privileges. Uses seccomp and Landlock, as far as the kernel has them. Off for "
+               "debuggers and profilers.",
+    },
+    {
+        .section = "Log",
+        FIELD(log_level),
+        .value_name = "L",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"debug", "info", "warn", "error", "none"},
+        .default_string = "info",
+        .verbs = DAEMON,
+        .doc = "Least important events that are logged, on standard error. Texts are never "
+               "logged.",
+    },
+    {
+        .section = "Log",
+        FIELD(log_json),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "One JSON object per event, for programs, instead of a line for people.",
+    },
+};
+
+const size_t mt_n_rows_daemon = sizeof mt_rows_daemon / sizeof mt_rows_daemon[0];

@@ -1,0 +1,305 @@
+/* Rows of the table: what translates, for every verb that does. */
+#include "config/rows.h"
+
+const struct mt_setting mt_rows_engine[] = {
+    {
+        .section = "Model",
+        FIELD(model),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = ENGINE,
+        .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
+               "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
+               "target.spm and vocab.json, as downloaded. There is no default, because the program "
+               "does not know "
+               "where it was put; ./run and the Docker image set it to the bundled English-German "
+               "model.",
+    },
+    {
+        .section = "Model",
+        FIELD(precision),
+        .value_name = "P",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"fp32", "int8"},
+        .default_string = "int8",
+        .verbs = ENGINE,
+        .doc = "Arithmetic of the linear layers. int8 is several times faster, takes a quarter of "
+               "the memory, costs next to nothing in quality, and answers the same text with the "
+               "same bytes on every machine. fp32 is the measure that it is held against.",
+    },
+    {
+        .section = "Model",
+        FIELD(cache_dir),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = ENGINE,
+        .is_fixed = true,
+        .doc = "int8: where the packed form of a model is kept after the first start, one file per "
+               "model directory, a quarter of the size of its weights in fp32. Empty: attentiond "
+               "below XDG_CACHE_HOME, or .cache in HOME; where there is neither, or it cannot be "
+               "written, the model is packed in memory at every start.",
+    },
+    {
+        .section = "Model",
+        FIELD(load_mode),
+        .value_name = "M",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"mmap", "copy"},
+        .default_string = "mmap",
+        .verbs = ENGINE,
+        .doc = "How the weights get into memory. mmap uses the file itself: nothing is copied, and "
+               "several processes share it. A file that is cut short or written to in place is "
+               "noticed, and the daemon then refuses to translate until it is reloaded. copy reads "
+               "it into sealed memory first, so that nothing that happens to the file matters: for "
+               "network file systems.",
+    },
+    {
+        .section = "Model",
+        FIELD(kernels),
+        .value_name = "NAME",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"auto", "amx", "avx512vnni", "avx2", "c"},
+        .default_string = "auto",
+        .verbs = ENGINE,
+        .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has; the "
+               "others are for comparisons: the answers are the same, bit for bit (int8).",
+    },
+    {
+        .section = "Model",
+        FIELD(source_lang),
+        .value_name = "CODE",
+        .type = MT_SETTING_STRING,
+        .high = 31,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Language of the source, as in en, pt-BR or zh-Hans. Empty: what the model's "
+               "tokenizer_config.json says; where that says nothing, requests may name any.",
+    },
+    {
+        .section = "Model",
+        FIELD(target_lang),
+        .value_name = "CODE",
+        .type = MT_SETTING_STRING,
+        .high = 31,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Language of the translation, likewise.",
+    },
+    {
+        .section = "Model",
+        FIELD(warm_up_text),
+        .value_name = "TEXT",
+        .type = MT_SETTING_STRING,
+        .high = 1000,
+        .default_string = "Hello, world.",
+        .verbs = DAEMON,
+        .doc = "A sentence that a model has to translate before it gets requests, at the start and "
+               "at every reload. Empty: none.",
+    },
+    {
+        .section = "Model",
+        FIELD(warm_up_answer),
+        .value_name = "TEXT",
+        .type = MT_SETTING_STRING,
+        .high = 4000,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "What that must be, to the byte; a model that says something else is not used. "
+               "Empty: anything, because the program does not know your model.",
+    },
+    {
+        .section = "Threads",
+        FIELD(workers),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 256,
+        .default_number = 0,
+        .verbs = ENGINE,
+        .doc = "Worker teams, each with a batch of its own. 0 chooses for the machine: one team on "
+               "up to 4 cores, one for every 4 above, because sentences that share a batch share "
+               "the reading of the weights.",
+    },
+    {
+        .section = "Threads",
+        FIELD(threads_per_worker),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .high = 256,
+        .default_number = 0,
+        .verbs = ENGINE,
+        .doc = "Threads of a team. 0 chooses for the machine: all cores, at most 4, since the "
+               "operations of a decoder step are too short to be split further.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(max_batch_rows),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1024,
+        .default_number = 64,
+        .verbs = ENGINE,
+        .doc = "Hypotheses that one worker decodes in one step; a beam of 4 takes 4. More give "
+               "more throughput, but each step, and so each answer, takes longer and needs more "
+               "memory.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(max_queued_sentences),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1048576,
+        .default_number = 4096,
+        .verbs = ENGINE,
+        .doc = "Sentences that wait for a worker; a request that finds no room gets 503 with "
+               "Retry-After. A queue longer than what is done within a request's timeout would "
+               "only turn into late refusals.",
+    },
+    {
+        .section = "Batch and queue",
+        FIELD(encode_tokens),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 65536,
+        .default_number = 512,
+        .verbs = ENGINE,
+        .doc = "Source tokens that one encoder pass takes in, never less than the model's longest "
+               "sentence. Sentences in flight stand still meanwhile, so it bounds how long.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(beam_size),
+        .value_name = "K",
+        .type = MT_SETTING_INTEGER,
+        .high = 16,
+        .default_number = 0,
+        .verbs = DECODING,
+        .doc = "Beam size where a request does not say one. 0: what the model's "
+               "generation_config.json says, because that is what it was tuned with.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(length_penalty),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .low = -1,
+        .high = 10,
+        .default_number = -1,
+        .verbs = DECODING,
+        .doc = "Beam search divides a hypothesis' log-probability by its length to this power. "
+               "Negative: the model's own.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(max_decoding_length),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 65536,
+        .default_number = 0,
+        .verbs = DECODING,
+        .doc = "Longest translation of a sentence in tokens. 0: the model's own; a model has "
+               "never seen more positions than it was trained with.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(split_sentences),
+        .value_name = "S",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"on", "off", "newlines"},
+        .default_string = "on",
+        .verbs = DECODING,
+        .doc = "Whether a text is cut into sentences that are translated one by one, where a "
+               "request does not say. On, because the models are trained on single sentences. "
+               "newlines cuts at line breaks alone, for texts that bring one unit per line, as "
+               "subtitles do; off takes the whole text for one sentence, and puts its line breaks "
+               "back where the alignment says.",
+    },
+    {
+        .section = "Decoding defaults",
+        FIELD(post_edit),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON,
+        .doc = "Whether a translation looks like its source where a request does not say: no full "
+               "stop where the source has none, capitals for capitals, a small first letter, "
+               "and no word many times in a row. On, because it leaves ordinary sentences as they "
+               "are, makes titles and labels right, and users of LibreTranslate expect it.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_repeats),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 1000,
+        .default_number = 2,
+        .verbs = DAEMON,
+        .doc = "A sentence's translation that says the same more often in a row, and more often "
+               "than its source does, is flagged in the reply: models that lose their way go "
+               "round in circles. Good translations say things twice at most. 0: never.",
+    },
+    {
+        .section = "Guards",
+        FIELD(max_length_ratio),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .high = 1000,
+        .default_number = 3,
+        .verbs = DAEMON,
+        .doc = "A translation with more tokens than this many times those of its source and 10, or "
+               "the other way round, is flagged likewise. One of 1,063 ordinary sentences is, "
+               "rightly; spelling out a word that the model does not know comes near. 0: never.",
+    },
+    {
+        .section = "Attention",
+        FIELD(alignment_layers),
+        .value_name = "LIST",
+        .type = MT_SETTING_STRING,
+        .high = 255,
+        .default_string = "",
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc = "Decoder layers that the alignment of source and target is made from where a "
+               "request does not say: 0,1 or -1 for the last. Empty: the upper half. No choice is "
+               "right for every model; attentiond inspect --find-alignment-heads measures them.",
+    },
+    {
+        .section = "Attention",
+        FIELD(alignment_heads),
+        .value_name = "LIST",
+        .type = MT_SETTING_STRING,
+        .high = 255,
+        .default_string = "",
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc = "Heads of these layers, likewise. Empty: all.",
+    },
+    {
+        .section = "Attention",
+        FIELD(alignment_mode),
+        .value_name = "M",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"mean", "max"},
+        .default_string = "mean",
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc = "How these heads become one: their mean, or their largest weights scaled to sum to "
+               "1.",
+    },
+    {
+        .section = "Attention",
+        FIELD(alignment_shift),
+        .value_name = "S",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"output", "input"},
+        .default_string = "output",
+        .verbs = DAEMON | MT_VERB_INSPECT,
+        .doc = "Which decoder step speaks for a target token: the one that has it as output, or "
+               "the one that has it as input. Upper layers mostly align with output, lower ones "
+               "with input.",
+    },
+};
+
+const size_t mt_n_rows_engine = sizeof mt_rows_engine / sizeof mt_rows_engine[0];
