@@ -275,8 +275,11 @@ static enum mt_status read_stream(struct state *state, struct mt_request *reques
     if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
         return mt_fail(err, MT_INVALID,
                        "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
-    if (request->is_streamed)
-        state->options.decoding.publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    if (!request->is_streamed)
+        return status;
+    state->options.decoding.publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    /* What was sent stays sent, and the pieces are the whole. */
+    state->post_edits = state->options.lowers_capitals = false;
     return status;
 }
 

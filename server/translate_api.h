@@ -15,8 +15,8 @@
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
  *                    with either the reply has "terms", which says what became of them
- *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment or
- *                    target_prefix they always are
+ *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment,
+ *                    target_prefix or stream they always are
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *   stream           true: server-sent events while the texts are being translated,
