@@ -60,7 +60,8 @@ static enum mt_status read_html(struct mt_document *document,
     bool says_other = n_label > 0 && !is_utf8_label(text + charset.begin, n_label);
     if (says_other && !is_ascii(text, length))
         return mt_fail(err, MT_FORMAT, "the page says charset=%.*s, expected utf-8",
-                       n_label < 40 ? (int)n_label : 40, text + charset.begin);
+                       (int)mt_utf8_valid_prefix(text + charset.begin, n_label < 40 ? n_label : 40),
+                       text + charset.begin);
     if (mt_document_is_blank(document, document->begin, document->length))
         return MT_OK;
     struct mt_document_piece *piece;

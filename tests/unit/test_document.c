@@ -378,6 +378,10 @@ static const struct {
     {"msgid \"a\"\nmsgstr \"\"\nmsgstr \"\"\n", "line 3: \"msgstr \"\"\" is the entry's second",
      MT_DOCUMENT_PO},
     {"Hello\n", "line 1: \"Hello\" is no line of a PO file", MT_DOCUMENT_PO},
+    {"<meta charset=0123456789012345678901234567890123456789\xC3\xA4>",
+     "says charset=0123456789012345678901234567890123456789, expected", MT_DOCUMENT_HTML},
+    {"<meta charset=012345678901234567890123456789012345678\xC3\xA4>",
+     "says charset=012345678901234567890123456789012345678, expected", MT_DOCUMENT_HTML},
     {"<meta charset=iso-8859-1>Gr\xC3\xBC\xC3\x9F"
      "e",
      "says charset=iso-8859-1, expected utf-8", MT_DOCUMENT_HTML},
