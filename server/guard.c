@@ -44,6 +44,15 @@ static bool is_much_longer(size_t a, size_t b, double ratio)
     return ratio > 0 && (double)a > ratio * (double)b + MT_GUARD_SLACK;
 }
 
+/* A model may be told to end with eos at its limit: then eos says nothing. */
+bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank)
+{
+    if (rank >= mt_sentence_n_hypotheses(sentence))
+        return false;
+    struct mt_hypothesis hypothesis = mt_sentence_hypothesis(sentence, rank);
+    return !hypothesis.has_eos || hypothesis.n_ids >= mt_sentence_max_target(sentence);
+}
+
 unsigned mt_guard_check(const struct mt_translation *translation, size_t sentence,
                         const struct mt_guard_options *options)
 {
@@ -54,8 +63,7 @@ unsigned mt_guard_check(const struct mt_translation *translation, size_t sentenc
     struct mt_hypothesis best = mt_sentence_hypothesis(part.sentence, 0);
     size_t n_source = part.source_tokens->n;
     const struct sequence source = {.tokens = part.source_tokens->tokens, .n = n_source};
-    /* A model may be told to end with eos at its limit: then eos says nothing. */
-    if (!best.has_eos || best.n_ids >= mt_sentence_max_target(part.sentence))
+    if (mt_guard_is_truncated(part.sentence, 0))
         warnings |= 1u << MT_WARNING_TRUNCATED;
     if (is_much_longer(best.n_ids, n_source, options->max_length_ratio) ||
         is_much_longer(n_source, best.n_ids, options->max_length_ratio))

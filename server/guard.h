@@ -20,6 +20,7 @@
 struct mt_json_writer;
 struct mt_metrics;
 struct mt_passage;
+struct mt_sentence;
 struct mt_translation;
 
 enum mt_warning {
@@ -43,6 +44,10 @@ struct mt_guard_options {
 
 /* How often the most repeated group of ids[0, n) comes in a row: 1 where none does. */
 size_t mt_guard_count_repeats(const int32_t *ids, size_t n);
+
+/* Whether a hypothesis of an ended sentence was ended by the limit of its length. False where there
+ * is no hypothesis of that rank. */
+bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank);
 
 /* The warnings (1 << enum mt_warning, or'ed) about the best hypothesis of a sentence that has
  * ended. */

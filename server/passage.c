@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "model/model.h"
+#include "server/guard.h"
 #include "server/markup.h"
 #include "server/placement.h"
 #include "server/post_edit.h"
@@ -354,10 +355,16 @@ static void finish_rendering(struct rendering *rendering)
     mt_placement_finish(&rendering->placement);
 }
 
-static enum mt_status edit(const struct mt_passage *passage, const struct part *part,
+static enum mt_status edit(const struct mt_passage *passage, const struct part *part, size_t rank,
                            struct rendering *rendering, struct mt_error *err)
 {
     size_t n = mt_translation_n_sentences(part->translation), length;
+    bool *are_unfinished = calloc(n + 1, sizeof *are_unfinished);
+    if (!are_unfinished)
+        return mt_fail_memory(err, n, "a translation");
+    for (size_t i = 0; i < n; i++)
+        are_unfinished[i] =
+            mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
     struct mt_post_edit_input input = {
         .tokenizer = passage->editor,
         .source = mt_translation_text(part->translation, &length),
@@ -366,11 +373,15 @@ static enum mt_status edit(const struct mt_passage *passage, const struct part *
         .source_sentences = rendering->source_sentences,
         .target_sentences = rendering->target_sentences,
         .n_sentences = n,
+        .are_unfinished = are_unfinished,
     };
+    enum mt_status status = MT_OK;
     rendering->map = calloc(input.target_length + 1, sizeof *rendering->map);
     if (!rendering->map)
-        return mt_fail_memory(err, input.target_length * sizeof *rendering->map, "a translation");
-    enum mt_status status = mt_post_edit(&input, rendering->map, &rendering->edited, err);
+        status = mt_fail_memory(err, input.target_length * sizeof *rendering->map, "a translation");
+    if (!status)
+        status = mt_post_edit(&input, rendering->map, &rendering->edited, err);
+    free(are_unfinished);
     rendering->target = &rendering->edited;
     for (size_t i = 0; i < n && !status; i++) {
         struct mt_range *sentence = &rendering->target_sentences[i];
@@ -395,7 +406,7 @@ static enum mt_status render_target(const struct mt_passage *passage, const stru
     rendering->target = &rendering->written;
     enum mt_status status = mt_translation_render_ranges(
         part->translation, rank, rendering->target_sentences, &rendering->written, err);
-    return status || !passage->editor ? status : edit(passage, part, rendering, err);
+    return status || !passage->editor ? status : edit(passage, part, rank, rendering, err);
 }
 
 /* rendering->links to where their words are in the edited text; those of rank 0 are copied. */

@@ -24,6 +24,7 @@ struct edit {
     const struct mt_tokenizer *tokenizer;
     const char *source, *target;
     size_t n_source, n_target;
+    bool is_unfinished;
     size_t *map;
     struct mt_text *out;
 };
@@ -141,15 +142,6 @@ static size_t run_of(const char *text, size_t length, struct mt_range first, str
     }
 }
 
-static size_t longest_run(const char *text, size_t length)
-{
-    size_t most = 1;
-    struct mt_range last, word = next_word(text, length, 0);
-    for (; word.begin < word.end; word = next_word(text, length, last.end))
-        most = mt_size_max(most, run_of(text, length, word, &last));
-    return most;
-}
-
 static void drop(struct edit *edit, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
@@ -158,14 +150,14 @@ static void drop(struct edit *edit, size_t begin, size_t end)
 
 static void drop_repeats(struct edit *edit)
 {
-    size_t n_allowed = mt_size_max(2, longest_run(edit->source, edit->n_source));
     size_t n_words = count_words(edit->target, edit->n_target);
-    bool is_one_word = count_words(edit->source, edit->n_source) == 1;
+    if (count_words(edit->source, edit->n_source) != 1)
+        return;
     struct mt_range last, word = next_word(edit->target, edit->n_target, 0);
     for (; word.begin < word.end; word = next_word(edit->target, edit->n_target, last.end)) {
         size_t n = run_of(edit->target, edit->n_target, word, &last);
-        bool is_all = is_one_word && n > 1 && n == n_words;
-        if ((n > n_allowed || is_all) && has_letter(edit->target, word))
+        bool is_all = n > 1 && n == n_words;
+        if ((n > 2 || is_all) && has_letter(edit->target, word))
             drop(edit, word.end, last.end);
     }
 }
@@ -293,7 +285,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     for (size_t i = 0; i < edit->n_target; i++)
         edit->map[i] = 0;
     drop_repeats(edit);
-    uint32_t mark = settle_final_mark(edit);
+    uint32_t mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
         const char *language = mt_tokenizer_target_lang(edit->tokenizer);
@@ -331,6 +323,7 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .target = input->target + to.begin,
             .n_source = from.end - from.begin,
             .n_target = to.end - to.begin,
+            .is_unfinished = input->are_unfinished && input->are_unfinished[i],
             .map = map + to.begin,
             .out = out,
         };

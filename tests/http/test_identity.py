@@ -49,8 +49,7 @@ def by_server(daemon, sources, beam_size):
                 if not order:
                     break
                 i = order.pop()
-            # As the model wrote it: the command line edits nothing.
-            reply = daemon.translate(sources[i], client=connection, beam_size=beam_size, post_edit=False)
+            reply = daemon.translate(sources[i], client=connection, beam_size=beam_size)
             answers[i] = reply.json["translatedText"] if reply.status == 200 else repr(reply)
         connection.close()
 

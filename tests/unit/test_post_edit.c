@@ -60,9 +60,10 @@ static const struct {
     /* Words over and over. */
     {"Yes.", "Ja Ja Ja.", "Ja."},
     {"Yes.", "Ja, ja.", "Ja."},
-    {"I do.", "Ich tue tue tue es.", "Ich tue es."},
-    {"I do.", "Ich tue tue es.", "Ich tue tue es."},
-    {"The ones.", "Die, die die, die.", "Die."},
+    {"I do.", "Ich tue tue tue es.", "Ich tue tue tue es."},
+    {"Ones.", "Die, die die, die.", "Die."},
+    {"Done.", "Ich tue tue tue es.", "Ich tue es."},
+    {"Done.", "Ich tue tue es.", "Ich tue tue es."},
     {"No, no, no, no!", "Nein, nein, nein, nein!", "Nein, nein, nein, nein!"},
     {"A-A", "A-A-A-A", "A"},
     {"It is 1 1 1.", "Es ist 1 1 1 1.", "Es ist 1 1 1 1."},
