@@ -128,7 +128,8 @@ static void damage_tensors(struct tensors *file, const char *name, size_t step)
     for (size_t length = 0; length < file->length;) {
         try_tensors(file, length, sound, "cut to", length);
         ck_assert_uint_eq(n_same, 0);
-        length += length < file->header_bytes + 64 ? (step + 6) / 7 : step * step;
+        bool is_in_header = length < file->header_bytes + 64;
+        length += is_in_header ? (step + 6) / 7 : is_full() ? 1 : 16 * step * step;
     }
     for (size_t bit = 0; bit < 8 * file->header_bytes; bit += step) {
         file->bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -322,9 +323,9 @@ static void flip_spm(char *bytes, size_t length, size_t begin, size_t end, size_
 START_TEST(sentencepiece_models)
 {
     char *bytes;
-    size_t length, n_head = is_full() ? SPM_HEAD_BYTES : 512, step = is_full() ? 1 : 13;
+    size_t length, n_head = is_full() ? SPM_HEAD_BYTES : 256, step = is_full() ? 1 : 13;
     must(mt_file_read(bundled("source.spm"), MT_SPM_MAX_FILE_BYTES, &bytes, &length, &err));
-    for (size_t cut = 0; cut < length; cut += is_full() ? 1 : 997) {
+    for (size_t cut = 0; cut < length; cut += is_full() ? 1 : 4999) {
         char *copy = malloc(cut + 1); /* the sanitizer sees a byte too many */
         memcpy(copy, bytes, cut);
         ck_assert_msg(try_spm(copy, cut) != MT_OK, "cut to %zu", cut);
@@ -332,7 +333,7 @@ START_TEST(sentencepiece_models)
     }
     ck_assert_uint_eq(n_same, 0);
     flip_spm(bytes, length, 0, n_head, step);
-    flip_spm(bytes, length, length - SPM_TAIL_BYTES, length, step);
+    flip_spm(bytes, length, length - (is_full() ? SPM_TAIL_BYTES : 256), length, step);
     free(bytes);
     report("source.spm");
 }
