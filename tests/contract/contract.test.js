@@ -135,6 +135,15 @@ describe("Prism between client and daemon", async () => {
             assert.match((await reply.json()).error, pattern);
         });
 
+    it("has nothing against the file that a link leads to", async () => {
+        const [upload] = goodRequests(spec).filter(({name}) => name === "translateFile: srt");
+        const reply = await send(both.origin, upload.request);
+        const {pathname} = new URL((await reply.json()).translatedFileUrl);
+        const file = await send(both.origin, {path: pathname});
+        assert.equal(await violation(file), undefined);
+        assert.deepEqual([file.status, await file.text()], [200, "1\n00:00:01,000 --> 00:00:02,000\nWo ist der Bahnhof?\n"]);
+    });
+
     it("has nothing against what keys and rates refuse", async () => {
         const keys = path.join(folder, "keys");
         writeFileSync(keys, "alice-3f0c9a34 name=alice\n", {mode: 0o600});
