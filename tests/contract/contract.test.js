@@ -2,13 +2,13 @@
 // daemon answers, and whatever the daemon answers is what it describes: Prism stands between and looks.
 
 import assert from "node:assert/strict";
-import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from "node:fs";
 import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {describe, it} from "node:test";
 import {Validator} from "@seriousme/openapi-schema-validator";
-import {Daemon} from "../daemon.mjs";
+import {Daemon, ROOT} from "../daemon.mjs";
 import {JSON_TYPE, Prism, badRequests, goodRequests, operations, resolve, send, strict, violation} from "./contract.js";
 
 // Not in a hook: those of the outermost level are not run by node 18.
@@ -56,6 +56,17 @@ describe("the description", () => {
             const allowed = reply.headers.get("allow").split(", ").filter((method) => method !== "HEAD" && method !== "OPTIONS");
             assert.deepEqual(allowed.sort(), Object.keys(methods).map((method) => method.toUpperCase()).sort(), route);
         }
+    });
+
+    it("has every field that a handler reads", () => {
+        const folder = path.join(ROOT, "server");
+        const code = readdirSync(folder).filter((name) => name.endsWith(".c")).map((name) => readFileSync(path.join(folder, name), "utf8"));
+        const read = new Set(code.flatMap((text) => [...text.matchAll(/\bmt_params_(?:get|string|bool|integer|number|file)\([^"()]*"([a-z_]+)"/g)].map(([, name]) => name)));
+        assert.ok(read.size > 20, String(read.size));
+        const described = Object.values(spec.components.schemas).flatMap(({properties = {}}) => Object.keys(properties));
+        const parameters = operations(spec).flatMap(({operation}) => (operation.parameters ?? []).map((parameter) => resolve(spec, parameter).name));
+        const known = new Set([...described, ...parameters]);
+        assert.deepEqual([...read].filter((name) => !known.has(name)), []);
     });
 
     it("names each operation once, under a tag of its list, and each schema that it has is used", () => {
@@ -134,6 +145,15 @@ describe("Prism between client and daemon", async () => {
             assert.equal(reply.status, status);
             assert.match((await reply.json()).error, pattern);
         });
+
+    it("has nothing against the file that a link leads to", async () => {
+        const [upload] = goodRequests(spec).filter(({name}) => name === "translateFile: srt");
+        const reply = await send(both.origin, upload.request);
+        const {pathname} = new URL((await reply.json()).translatedFileUrl);
+        const file = await send(both.origin, {path: pathname});
+        assert.equal(await violation(file), undefined);
+        assert.deepEqual([file.status, await file.text()], [200, "1\n00:00:01,000 --> 00:00:02,000\nWo ist der Bahnhof?\n"]);
+    });
 
     it("has nothing against what keys and rates refuse", async () => {
         const keys = path.join(folder, "keys");
