@@ -148,6 +148,13 @@ class Stream(unittest.TestCase):
             self.same_as_unstreamed([text, PLACEHOLDERS * 3], split_sentences=split)
         self.same_as_unstreamed(text, glossary={"house": "Haus"}, do_not_translate=["tired"])
 
+    def test_what_is_taken_over_from_the_source(self):
+        texts = ["I AM VERY TIRED. WHERE IS THE TRAIN STATION", "train station", "the red house", "no no no no no!",
+                 "Very very very very very good. Very very very very very good", "is he here", "Hello", "YES YES YES YES"]
+        for beam_size in 1, 4:
+            self.same_as_unstreamed(texts, beam_size=beam_size)
+            self.same_as_unstreamed(texts, beam_size=beam_size, post_edit=False)
+
     def test_options_of_the_reply(self):
         self.same_as_unstreamed(TEXT, alternatives=2, return_scores=True, return_usage=True)
         self.same_as_unstreamed([TEXT, PLACEHOLDERS])
