@@ -62,6 +62,38 @@ static void cache_keys_and_values(const struct step *s, size_t layer)
     mt_member_barrier(s->me);
 }
 
+/* Asks for n positions of a cache region: rows of the second level, and nothing waits for them. */
+static void fetch(const struct mt_kvcache *cache, const void *region, size_t first, size_t n)
+{
+    size_t position_bytes = cache->d_model * cache->element_bytes;
+    const char *begin = (const char *)region + first * position_bytes;
+    for (size_t i = 0; i < n * position_bytes; i += 64)
+        __builtin_prefetch(begin + i, 0, 2);
+}
+
+/* What row m will attend to: weights and other sentences have pushed it out of the caches since the
+ * last step. Asked for one row ahead, and for a member's first row before the layer that makes its
+ * query. */
+static void fetch_target(const struct step *s, size_t m, size_t layer)
+{
+    if (m >= s->end)
+        return;
+    for (size_t t = 0; t < s->rows[m].position; t++) {
+        uint16_t slot = s->rows[m].slots[t];
+        fetch(s->self, mt_kvcache_keys(s->self, slot, layer), t, 1);
+        fetch(s->self, mt_kvcache_values(s->self, slot, layer), t, 1);
+    }
+}
+
+static void fetch_source(const struct step *s, size_t m, size_t layer)
+{
+    if (m >= s->end)
+        return;
+    const struct mt_decoder_row *row = &s->rows[m];
+    fetch(s->cross, mt_kvcache_keys(s->cross, row->cross_slot, layer), 0, row->n_source);
+    fetch(s->cross, mt_kvcache_values(s->cross, row->cross_slot, layer), 0, row->n_source);
+}
+
 static void attend_to_target(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
@@ -79,6 +111,7 @@ static void attend_to_target(const struct step *s, size_t layer)
                                                     .slot_stride = s->self->slot_stride,
                                                     .trace = row->trace,
                                                     .trace_row = row->position};
+        fetch_target(s, m + 1, layer);
         mt_attend_rows(s->model->kernels, &place, &attention,
                        s->w->scores + s->me->index * s->w->scores_stride);
     }
@@ -89,6 +122,7 @@ static void attend_to_target(const struct step *s, size_t layer)
 static void self_attention(const struct step *s, const struct mt_self_attention *a, size_t layer)
 {
     const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
+    fetch_target(s, s->begin, layer);
     mt_linear_run(s->me, s->model->kernels, &a->qkv, x, s->n_rows, s->w->qkv);
     cache_keys_and_values(s, layer);
     attend_to_target(s, layer);
@@ -114,6 +148,7 @@ static void attend_to_source(const struct step *s, size_t layer)
     for (size_t m = s->begin, n; m < s->end; m += n) {
         const struct mt_decoder_row *row = &s->rows[m];
         n = n_rows_of_source(s, m);
+        fetch_source(s, m + n, layer);
         const struct mt_attention_rows attention = {
             .n_rows = n,
             .q = s->w->qkv + m * d,
@@ -136,6 +171,7 @@ static void attend_to_source(const struct step *s, size_t layer)
 static void cross_attention(const struct step *s, const struct mt_cross_attention *a, size_t layer)
 {
     const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
+    fetch_source(s, s->begin, layer);
     mt_linear_run(s->me, s->model->kernels, &a->q, x, s->n_rows, s->w->qkv);
     attend_to_source(s, layer);
     mt_linear_run(s->me, s->model->kernels, &a->out, &s->w->context, s->n_rows, s->w->y);
