@@ -564,7 +564,6 @@ enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
-/* A part and who edits it. */
 struct edited_part {
     const struct mt_passage *passage;
     const struct part *part;
@@ -575,10 +574,13 @@ static enum mt_status edit_piece(void *context, size_t sentence, bool has_ended,
 {
     const struct edited_part *own = context;
     struct mt_translation_part part = mt_translation_part(own->part->translation, sentence);
+    enum mt_post_edit_end end = MT_POST_EDIT_BEGINNING;
+    if (has_ended)
+        end = mt_guard_is_truncated(part.sentence, 0) ? MT_POST_EDIT_CUT : MT_POST_EDIT_WHOLE;
     size_t length;
     const char *source = mt_translation_text(own->part->translation, &length);
-    return mt_post_edit_piece(own->passage->editor, source + part.begin, part.end - part.begin,
-                              has_ended, text, err);
+    return mt_post_edit_piece(own->passage->editor, source + part.begin, part.end - part.begin, end,
+                              text, err);
 }
 
 /* A part whose pieces are its translation's own. */
@@ -599,11 +601,6 @@ static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passag
     return status;
 }
 
-static bool is_ready(const struct part *part)
-{
-    return !part->translation || mt_translation_has_ended(part->translation);
-}
-
 /* What stays as it is, and one segment. */
 static enum mt_status advance_segment(struct mt_passage *passage, struct mt_passage_cursor *cursor,
                                       struct mt_text *out, bool *moved, struct mt_error *err)
@@ -612,7 +609,7 @@ static enum mt_status advance_segment(struct mt_passage *passage, struct mt_pass
     bool is_translated = false;
     while (!status && !is_translated && cursor->part < passage->n) {
         struct part *part = &passage->parts[cursor->part];
-        if (!is_ready(part))
+        if (part->translation && !mt_translation_has_ended(part->translation))
             return MT_OK;
         *moved = true;
         if (passage->markup)

@@ -356,9 +356,10 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
 }
 
 enum mt_status mt_post_edit_piece(const struct mt_tokenizer *tokenizer, const char *source,
-                                  size_t source_length, bool has_ended, struct mt_text *target,
-                                  struct mt_error *err)
+                                  size_t source_length, enum mt_post_edit_end end,
+                                  struct mt_text *target, struct mt_error *err)
 {
+    const bool is_cut = end == MT_POST_EDIT_CUT, has_ended = end != MT_POST_EDIT_BEGINNING;
     size_t n = has_ended ? target->length : mt_post_edit_begin(target->bytes, target->length);
     const struct mt_range from = {0, source_length}, to = {0, n};
     const struct mt_post_edit_input input = {
@@ -369,6 +370,7 @@ enum mt_status mt_post_edit_piece(const struct mt_tokenizer *tokenizer, const ch
         .source_sentences = &from,
         .target_sentences = &to,
         .n_sentences = 1,
+        .are_unfinished = &is_cut,
         .is_beginning = !has_ended,
     };
     struct mt_text edited = {0};

@@ -57,10 +57,11 @@ size_t mt_post_edit_begin(const char *target, size_t length);
 MT_MUST_CHECK enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
                                           struct mt_text *out, struct mt_error *err);
 
-/* One sentence's target in place: all of it, or, as long as it has not ended, what is certain. */
+/* One sentence's target in place: all of it, or of a beginning what is certain. */
+enum mt_post_edit_end { MT_POST_EDIT_WHOLE, MT_POST_EDIT_CUT, MT_POST_EDIT_BEGINNING };
 MT_MUST_CHECK enum mt_status mt_post_edit_piece(const struct mt_tokenizer *tokenizer,
                                                 const char *source, size_t source_length,
-                                                bool has_ended, struct mt_text *target,
+                                                enum mt_post_edit_end end, struct mt_text *target,
                                                 struct mt_error *err);
 
 #endif
