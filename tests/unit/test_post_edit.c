@@ -65,7 +65,7 @@ static const struct {
     {"Done.", "Ich tue tue tue es.", "Ich tue es."},
     {"Done.", "Ich tue tue es.", "Ich tue tue es."},
     {"No, no, no, no!", "Nein, nein, nein, nein!", "Nein, nein, nein, nein!"},
-    {"A-A", "A-A-A-A", "A"},
+    {"Yes", "A-A-A-A", "A"},
     {"It is 1 1 1.", "Es ist 1 1 1 1.", "Es ist 1 1 1 1."},
     {"Yes.", "Ja. Ja. Ja.", "Ja. Ja. Ja."},
     /* Nothing of it. */
