@@ -9,16 +9,12 @@
 static struct mt_error err;
 static struct mt_terms *terms;
 
+#define STREET "stra\xC3\x9F\x65" /* straße */
+
 static void setup(void)
 {
-    static const char *const sources[] = {"train",
-                                          "train station",
-                                          "Apple",
-                                          "stra\xC3\x9F"
-                                          "e",
-                                          "C++",
-                                          "\xE7\x81\xAB\xE8\xBD\xA6",
-                                          "a b c"};
+    static const char *const sources[] = {
+        "train", "train station", "Apple", STREET, "C++", "\xE7\x81\xAB\xE8\xBD\xA6", "a b c"};
     ck_assert_int_eq(mt_terms_create(&terms, &err), MT_OK);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         ck_assert_int_eq(mt_terms_add(terms, "glossary", sources[i], "X", &err), MT_OK);
