@@ -100,6 +100,9 @@ static enum mt_status check_alignment(const struct mt_generation *g, struct mt_e
 
 /* ---- the warm-up ---- */
 
+/* Where no answer is expected of it. */
+#define MAX_WARM_UP_TOKENS 8
+
 struct warm_up {
     pthread_mutex_t mutex; /* guards the others */
     pthread_cond_t ended;
@@ -175,8 +178,11 @@ static enum mt_status check_answer(const struct mt_generation *g,
 static enum mt_status warm_up(struct mt_generation *g, struct mt_error *err)
 {
     const char *text = g->settings.warm_up_text;
-    const struct mt_translation_options options = {.split = MT_SPLIT_OFF};
+    struct mt_translation_options options = {.split = MT_SPLIT_OFF};
     struct mt_translation *translation;
+    /* A model that never ends must not hold up the start; its weights have been touched by then. */
+    if (g->settings.warm_up_answer[0] == '\0')
+        options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;
     enum mt_status status =
         mt_translation_create(g->model, text, strlen(text), &options, &translation, err);
     if (status != MT_OK)
