@@ -52,26 +52,28 @@ static void limit(int resource, rlim_t most)
 }
 
 /* Everything else ends the process. */
-static void forbid_system_calls(void)
+static void forbid_system_calls(int fd)
 {
     static const int allowed[] = {
-        SCMP_SYS(brk),          SCMP_SYS(mmap),        SCMP_SYS(mremap),
-        SCMP_SYS(munmap),       SCMP_SYS(madvise),     SCMP_SYS(mprotect),
-        SCMP_SYS(write),        SCMP_SYS(futex),       SCMP_SYS(exit),
-        SCMP_SYS(exit_group),   SCMP_SYS(getrandom),   SCMP_SYS(rt_sigprocmask),
-        SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime),
-        SCMP_SYS(sysinfo), /* qsort's */
+        SCMP_SYS(brk),         SCMP_SYS(mmap),           SCMP_SYS(mremap),
+        SCMP_SYS(munmap),      SCMP_SYS(madvise),        SCMP_SYS(mprotect),
+        SCMP_SYS(futex),       SCMP_SYS(exit),           SCMP_SYS(exit_group),
+        SCMP_SYS(getrandom),   SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+        SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime),  SCMP_SYS(sysinfo), /* qsort's */
     };
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     bool is_complete = filter != NULL;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed && is_complete; i++)
         is_complete = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
+    /* To its result: the descriptors of our clients are there, too. */
+    is_complete = is_complete && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
+                                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd, 0)) == 0;
     if (is_complete)
         (void)!seccomp_load(filter);
     seccomp_release(filter);
 }
 
-static void confine(const struct mt_confined *confined, size_t address_space)
+static void confine(const struct mt_confined *confined, size_t address_space, int fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
@@ -82,7 +84,7 @@ static void confine(const struct mt_confined *confined, size_t address_space)
     if (address_space)
         limit(RLIMIT_AS, address_space + confined->max_memory_bytes);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    forbid_system_calls();
+    forbid_system_calls(fd);
 }
 
 /* In the new process. Signal handlers of the old one are none of its business. */
@@ -95,7 +97,7 @@ static void run_work(const struct mt_confined *confined, size_t address_space, i
         signal(signals[i], SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    confine(confined, address_space);
+    confine(confined, address_space, fd);
     outcome->status = confined->work(confined->context, fd, &outcome->err);
     outcome->is_done = true;
     _exit(0);
@@ -111,8 +113,11 @@ static enum mt_status judge(const struct mt_confined *confined, int wait_status,
     }
     int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
     if (number == SIGXCPU || number == SIGKILL)
-        return mt_fail(err, MT_LIMIT, "%s: reading it took more than %u seconds", confined->what,
-                       confined->max_seconds);
+        return mt_fail(
+            err, MT_LIMIT,
+            "%s: the process that read it was killed: it took more than %u seconds, or the "
+            "machine has no memory left",
+            confined->what, confined->max_seconds);
     return mt_fail(err, MT_FORMAT, "%s: the process that read it ended with signal %d (%s)",
                    confined->what, number, number ? strsignal(number) : "no signal");
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -304,6 +305,23 @@ enum mt_status mt_path_join(const char *directory, const char *name, char **out,
         return mt_fail_memory(err, n + strlen(name) + 2, "path");
     *out = path;
     return MT_OK;
+}
+
+void mt_make_directories(const char *path)
+{
+    char partial[PATH_MAX];
+    size_t n = strlen(path);
+    if (n >= sizeof partial)
+        return;
+    memcpy(partial, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (partial[i] != '/' && partial[i] != '\0')
+            continue;
+        char end = partial[i];
+        partial[i] = '\0';
+        (void)!mkdir(partial, 0755);
+        partial[i] = end;
+    }
 }
 
 enum mt_status mt_path_exists(const char *path)

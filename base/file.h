@@ -52,6 +52,9 @@ MT_MUST_CHECK enum mt_status mt_file_write(const char *path, const void *bytes, 
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,
                                           struct mt_error *err);
 
+/* mkdir -p. Failure shows when something is put there. */
+void mt_make_directories(const char *path);
+
 /* MT_OK if path names something that exists, MT_NOT_FOUND if not, without a message. */
 enum mt_status mt_path_exists(const char *path);
 

@@ -62,3 +62,11 @@ void mt_nearest_offer(struct mt_nearest *nearest, const char *candidate)
     nearest->best = candidate;
     nearest->distance = d;
 }
+
+bool mt_differs_in_one_byte(const char *a, const char *b)
+{
+    size_t n_different = 0;
+    for (; *a && *b; a++, b++)
+        n_different += *a != *b;
+    return *a == *b && n_different == 1;
+}

@@ -8,6 +8,7 @@
 #ifndef MT_BASE_NEAREST_H
 #define MT_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer words have no nearest one. */
@@ -22,5 +23,9 @@ struct mt_nearest {
 /* word is borrowed as long as candidates are offered. */
 void mt_nearest_begin(struct mt_nearest *nearest, const char *word);
 void mt_nearest_offer(struct mt_nearest *nearest, const char *candidate);
+
+/* Whether both are of one length and differ in a single byte: what damage looks like, and typing.
+ */
+bool mt_differs_in_one_byte(const char *a, const char *b);
 
 #endif

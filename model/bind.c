@@ -1,5 +1,6 @@
 #include "model/bind.h"
 
+#include "base/nearest.h"
 #include "base/size.h"
 #include "model/positions.h"
 
@@ -259,15 +260,9 @@ static const char *const output_names[MAX_ALIASES] = {"lm_head.weight"};
  */
 static enum mt_status check_absent(const struct binder *b, const char *name)
 {
-    size_t length = strlen(name);
     for (size_t i = 0; i < mt_safetensors_count(b->file); i++) {
         const char *found = mt_safetensors_at(b->file, i)->name;
-        size_t n_wrong = 0;
-        if (strlen(found) != length)
-            continue;
-        for (size_t j = 0; j < length; j++)
-            n_wrong += found[j] != name[j];
-        if (n_wrong == 1)
+        if (mt_differs_in_one_byte(found, name))
             return mt_fail(b->err, MT_FORMAT, "%s: expected tensor \"%s\", found \"%s\"",
                            mt_safetensors_path(b->file), name, found);
     }

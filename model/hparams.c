@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/nearest.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -161,23 +162,13 @@ static const char *const deciding_keys[] = {"model_type",
                                             "tie_word_embeddings",
                                             "vocab_size"};
 
-static bool differs_in_one_letter(const char *a, const char *b)
-{
-    size_t n_wrong = 0;
-    if (strlen(a) != strlen(b))
-        return false;
-    for (; *a; a++, b++)
-        n_wrong += *a != *b;
-    return n_wrong == 1;
-}
-
 /* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of ours
  * that is missing: its default would make another model. */
 static enum mt_status check_spelling(const struct config *config, struct mt_error *err)
 {
     for (const cJSON *item = config->json->child; item; item = item->next)
         for (size_t i = 0; i < sizeof deciding_keys / sizeof *deciding_keys; i++)
-            if (differs_in_one_letter(item->string, deciding_keys[i]) &&
+            if (mt_differs_in_one_byte(item->string, deciding_keys[i]) &&
                 !cJSON_GetObjectItemCaseSensitive(config->json, deciding_keys[i]))
                 return mt_fail(err, MT_FORMAT, "%s: expected \"%s\", found \"%s\"", config->path,
                                deciding_keys[i], item->string);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "model/bind.h"
 #include "model/packed.h"
 #include "weights/image.h"
@@ -71,16 +72,8 @@ enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams 
     return status;
 }
 
-/* FNV-1a, 64 bits: tells models of the same name in different places apart; the identity inside the
- * file is what is trusted. */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
+/* The hash tells models of the same name in different places apart; the identity inside the file
+ * is what is trusted. */
 static enum mt_status cache_path(const char *cache_directory, const char *directory, char **out,
                                  struct mt_error *err)
 {
@@ -89,27 +82,9 @@ static enum mt_status cache_path(const char *cache_directory, const char *direct
         return mt_fail(err, MT_NOT_FOUND, "%s: %s", directory, strerror(errno));
     const char *slash = strrchr(real, '/');
     if (asprintf(out, "%s/%.64s-%016" PRIx64 ".int8.safetensors", cache_directory,
-                 slash ? slash + 1 : real, hash_of(real)) < 0)
+                 slash ? slash + 1 : real, mt_hash(MT_HASH_BEGIN, real, strlen(real))) < 0)
         return mt_fail_memory(err, PATH_MAX, "path");
     return MT_OK;
-}
-
-/* mkdir -p. Failure shows when the file is written. */
-static void make_directories(const char *path)
-{
-    char partial[PATH_MAX];
-    size_t n = strlen(path);
-    if (n >= sizeof partial)
-        return;
-    memcpy(partial, path, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (partial[i] != '/' && partial[i] != '\0')
-            continue;
-        char end = partial[i];
-        partial[i] = '\0';
-        (void)!mkdir(partial, 0755);
-        partial[i] = end;
-    }
 }
 
 /* Somebody else's file may change under us, or be made to look right. */
@@ -151,7 +126,7 @@ static enum mt_status pack_into_cache(const char *path, const char *directory,
         return status;
     if (!path)
         return use_image(image, out, "no cache directory", err);
-    make_directories(options->cache_directory);
+    mt_make_directories(options->cache_directory);
     if (mt_image_write(image, path, &why) ||
         open_checked(path, options->load_mode, source, hparams, &out->file, &why))
         return use_image(image, out, why.message, err);

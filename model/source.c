@@ -1,6 +1,7 @@
 #include "model/source.h"
 
 #include "base/confined.h"
+#include "base/hash.h"
 #include "weights/shards.h"
 #include "weights/torch.h"
 
@@ -135,13 +136,13 @@ static enum mt_status identity_of_file(const char *path, struct mt_source_identi
     return MT_OK;
 }
 
-/* Of many files, their number and a hash of what each of them is (FNV-1a). */
+/* Of many files, their number and a hash of what each of them is. */
 static enum mt_status identity_of_shards(const char *directory, const char *index_path,
                                          struct mt_source_identity *out, struct mt_error *err)
 {
     struct mt_shard_list list;
     struct mt_source_identity one;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = MT_HASH_BEGIN;
     enum mt_status status = mt_shards_list(index_path, &list, err);
     if (status)
         return status;
@@ -151,8 +152,8 @@ static enum mt_status identity_of_shards(const char *directory, const char *inde
         if (status)
             break;
         status = identity_of_file(path, &one, err);
-        for (const char *c = one.text; !status && *c; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+        if (!status)
+            hash = mt_hash(hash, one.text, strlen(one.text));
         free(path);
     }
     if (!status)

@@ -1,6 +1,7 @@
 #include "model/vocab.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/size.h"
@@ -47,9 +48,7 @@ void mt_vocab_close(struct mt_vocab *vocab)
 /* The first slot to look for a piece in. */
 static size_t home_slot(const struct mt_vocab *vocab, const char *piece, size_t length)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)piece[i]) * 1099511628211u;
+    uint64_t hash = mt_hash(MT_HASH_BEGIN, piece, length);
     return (size_t)(hash ^ hash >> 32) & (vocab->n_slots - 1);
 }
 

@@ -7,7 +7,9 @@
  *                                      |
  *                 where it is streamed '-> advance (HTTP thread), again and again
  *
- * The HTTP thread is one; a request is touched by one thread at a time, so handlers need no locks.
+ * A request is touched by one thread at a time, and each socket has one HTTP thread: that of the
+ * clients runs all handlers of routes.c's table, so they need no locks among themselves; that of
+ * the admin socket runs those of admin_api.h, and health_api.h's beside the other.
  */
 #ifndef MT_SERVER_HANDLER_H
 #define MT_SERVER_HANDLER_H

@@ -1,6 +1,7 @@
 #include "server/keys.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -91,12 +92,10 @@ static enum mt_status refuse(const struct place *place, struct mt_error *err, co
     return mt_fail(err, MT_INVALID, "%s: line %zu: %s", place->path, place->line, what);
 }
 
-/* FNV-1a. Ids are never shown, and nobody chooses a key but whoever keeps the file. */
+/* Ids are never shown, and nobody chooses a key but whoever keeps the file. */
 static uint64_t id_of(const char *bytes)
 {
-    uint64_t value = 0xcbf29ce484222325;
-    for (size_t i = 0; i < MT_MAX_KEY_BYTES; i++)
-        value = (value ^ (unsigned char)bytes[i]) * 0x100000001b3;
+    uint64_t value = mt_hash(MT_HASH_BEGIN, bytes, MT_MAX_KEY_BYTES);
     return value != 0 ? value : 1;
 }
 

@@ -1,5 +1,6 @@
 #include "server/sandbox.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -63,27 +64,9 @@ static int create_ruleset(const struct ruleset *ruleset, size_t n_bytes, unsigne
     return (int)syscall(SYS_landlock_create_ruleset, ruleset, n_bytes, flags);
 }
 
-/* mkdir -p. Failure shows when the directory is opened. */
-static void make_directories(const char *path)
-{
-    char partial[PATH_MAX];
-    size_t n = strlen(path);
-    if (n >= sizeof partial)
-        return;
-    memcpy(partial, path, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (partial[i] != '/' && partial[i] != '\0')
-            continue;
-        char end = partial[i];
-        partial[i] = '\0';
-        (void)!mkdir(partial, 0755);
-        partial[i] = end;
-    }
-}
-
 static bool allow_writing(int ruleset, const char *directory, uint64_t access)
 {
-    make_directories(directory);
+    mt_make_directories(directory);
     int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return true; /* nothing could be written there anyway */
