@@ -1,5 +1,6 @@
 #include "base/team.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/size.h"
 
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How long a waiter spins before it sleeps: longer than the gap between two operations of a layer,
@@ -77,13 +77,6 @@ static void pause_cpu(void)
 #endif
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Returns at once if *value is not seen any more; may return for no reason: callers loop. */
 static void futex_wait(_Atomic uint32_t *value, uint32_t seen)
 {
@@ -101,7 +94,7 @@ static uint32_t spin_while(_Atomic uint32_t *value, uint32_t seen, int64_t spin_
     uint32_t now = atomic_load_explicit(value, memory_order_acquire);
     if (now != seen || spin_ns == 0)
         return now;
-    int64_t end = now_ns() + spin_ns;
+    int64_t end = mt_now_ns() + spin_ns;
     do {
         for (int i = 0; i < PAUSES_PER_LOOK; i++) {
             now = atomic_load_explicit(value, memory_order_acquire);
@@ -109,7 +102,7 @@ static uint32_t spin_while(_Atomic uint32_t *value, uint32_t seen, int64_t spin_
                 return now;
             pause_cpu();
         }
-    } while (now_ns() < end);
+    } while (mt_now_ns() < end);
     return now;
 }
 

@@ -1,5 +1,6 @@
 #include "model/batch.h"
 
+#include "base/clock.h"
 #include "base/size.h"
 #include "model/decoder.h"
 #include "model/encoder.h"
@@ -10,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEFAULT_ROWS 64
 #define DEFAULT_ENCODE_TOKENS 512
@@ -445,9 +445,7 @@ static void take_rows(struct mt_batch *b)
 
 static double now_seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)mt_now_ns();
 }
 
 static void encode_member(void *context, size_t member, size_t n_members)

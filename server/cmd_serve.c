@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "model/model.h"
@@ -71,13 +72,6 @@ struct server {
     _Atomic int64_t drain_timeout_ms; /* as the settings have it now */
     const char **route_names;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- generations ask ---- */
 
@@ -288,7 +282,7 @@ static void log_start(const struct server *server, int64_t start_ms)
            server->listener.address, service->tls != NULL ? " with TLS" : "", service->model_label,
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
            stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s",
-           (long long)(now_ms() - start_ms));
+           (long long)(mt_now_ms() - start_ms));
     mt_generations_let_go(server->generations, generation);
 }
 
@@ -332,14 +326,14 @@ static int await_signal(const sigset_t *signals, int64_t timeout_ms)
  * over or somebody has lost patience. */
 static bool drain(struct server *server, const sigset_t *signals)
 {
-    int64_t start_ms = now_ms();
+    int64_t start_ms = mt_now_ms();
     struct mt_connection_counts counts;
     mt_http_count(server->http, &counts);
     mt_log(MT_LOG_INFO, "shutting down: %zu requests in progress, %zu connections", counts.n_active,
            counts.n_open);
     mt_http_drain(server->http);
     for (;;) {
-        int64_t waited_ms = now_ms() - start_ms;
+        int64_t waited_ms = mt_now_ms() - start_ms;
         if (waited_ms >= DRAIN_GRACE_MS)
             mt_http_close_idle(server->http);
         mt_http_count(server->http, &counts);
@@ -356,7 +350,7 @@ static bool drain(struct server *server, const sigset_t *signals)
 /* Ends the work that is left; its clients are told. False: a worker does not answer. */
 static bool cancel(struct server *server, const sigset_t *signals)
 {
-    int64_t start_ms = now_ms();
+    int64_t start_ms = mt_now_ms();
     struct mt_connection_counts counts;
     mt_http_count(server->http, &counts);
     mt_log(MT_LOG_WARN, "%zu requests are cut off", counts.n_active);
@@ -366,7 +360,7 @@ static bool cancel(struct server *server, const sigset_t *signals)
         await_signal(signals, DRAIN_TICK_MS);
         mt_http_count(server->http, &counts);
         int64_t limit_ms = counts.n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
-        if (now_ms() - start_ms >= limit_ms)
+        if (mt_now_ms() - start_ms >= limit_ms)
             break;
     } while (counts.n_open > 0);
     return counts.n_working == 0;
@@ -431,7 +425,7 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
 
 int mt_cmd_serve(int argc, char **argv)
 {
-    int64_t start_ms = now_ms();
+    int64_t start_ms = mt_now_ms();
     const struct mt_cli_command command = {
         .name = "serve",
         .verb = MT_VERB_SERVE,

@@ -1,5 +1,6 @@
 #include "server/connections.h"
 
+#include "base/clock.h"
 #include "server/client.h"
 
 #include <assert.h>
@@ -11,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/sockios.h>
@@ -62,13 +62,6 @@ struct mt_connections {
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static bool is_active(enum mt_phase phase)
 {
@@ -144,7 +137,7 @@ static void set_phase(struct mt_connections *connections, struct mt_connection *
     connections->counts.n_active -= is_active(connection->phase);
     connections->counts.n_active += is_active(phase);
     connection->phase = phase;
-    connection->since_ns = now_ns();
+    connection->since_ns = mt_now_ns();
     connection->has_ended = false;
 }
 
@@ -214,7 +207,7 @@ static bool has_input(const struct mt_connection *connection)
 
 static void close_overdue(struct mt_connections *connections)
 {
-    int64_t now = now_ns();
+    int64_t now = mt_now_ns();
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
         int64_t timeout_ms = connections->options.timeout_ms[connection->phase];
@@ -229,7 +222,7 @@ static void close_overdue(struct mt_connections *connections)
 
 static void nudge_silent(struct mt_connections *connections)
 {
-    int64_t latest_ns = now_ns() - connections->options.nudge_ms * 1000000;
+    int64_t latest_ns = mt_now_ns() - connections->options.nudge_ms * 1000000;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
         bool is_silent = connection->fd >= 0 && connection->work != NULL && connection->may_nudge &&
@@ -260,7 +253,7 @@ static void close_ended(struct mt_connections *connections, struct pollfd *polle
  * would wait for the rest of a request whose client has left. */
 static void close_abandoned(struct mt_connections *connections)
 {
-    int64_t latest_ns = now_ns() - LOST_END_MS * 1000000;
+    int64_t latest_ns = mt_now_ns() - LOST_END_MS * 1000000;
     struct pollfd polled[POLL_BATCH];
     struct mt_connection *owners[POLL_BATCH];
     nfds_t n = 0;
@@ -294,11 +287,11 @@ static void *watch_connections(void *argument)
             else
                 handle_event(connections, &events[i]);
         }
-        if (now_ns() >= next_tick_ns) {
+        if (mt_now_ns() >= next_tick_ns) {
             close_overdue(connections);
             close_abandoned(connections);
             nudge_silent(connections);
-            next_tick_ns = now_ns() + TICK_MS * 1000000;
+            next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
         if (is_over)
@@ -374,7 +367,7 @@ static bool is_evictable(const struct mt_connection *connection, int64_t now)
  */
 static bool evict(struct mt_connections *connections, uint64_t client)
 {
-    int64_t now = now_ns();
+    int64_t now = mt_now_ns();
     struct mt_connection *oldest = NULL;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
@@ -442,7 +435,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
             .index = connection->index,
             .generation = connection->generation + 1,
             .phase = MT_PHASE_FRESH,
-            .since_ns = now_ns(),
+            .since_ns = mt_now_ns(),
             .address = mt_address_of(address),
         };
         admit(connections, connection);
@@ -574,7 +567,7 @@ void mt_connections_cancel_all(struct mt_connections *connections)
 void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms)
 {
     pthread_mutex_lock(&connections->lock);
-    int64_t latest_ns = now_ns() - age_ms * 1000000;
+    int64_t latest_ns = mt_now_ns() - age_ms * 1000000;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
         if (connection->fd < 0 || is_active(connection->phase))

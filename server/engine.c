@@ -1,5 +1,6 @@
 #include "server/engine.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
@@ -70,13 +71,6 @@ struct mt_engine {
     uint64_t n_target_tokens, n_admitted;
     int64_t queue_wait_ns;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
@@ -261,7 +255,7 @@ static void *run_worker(void *argument)
     struct mt_engine *engine = worker->engine;
     pthread_mutex_lock(&engine->mutex);
     while (wait_for_work(worker)) {
-        int64_t now = now_ns();
+        int64_t now = mt_now_ns();
         retire(worker);
         expire(worker, now);
         drop_cancelled(worker);
@@ -432,7 +426,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     enum mt_status status = mt_queue_put(engine->queue, job, err);
     if (status)
         return status;
-    job->submitted_ns = now_ns();
+    job->submitted_ns = mt_now_ns();
     engine->n_accepted++;
     engine->n_live_jobs++;
     if (job->n_sentences == 1)
@@ -467,7 +461,7 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
-    int64_t until_ns = now_ns() + timeout_ms * NS_PER_MS;
+    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     const struct timespec until = {
         .tv_sec = (time_t)(until_ns / NS_PER_S),
         .tv_nsec = (long)(until_ns % NS_PER_S),

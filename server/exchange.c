@@ -1,5 +1,6 @@
 #include "server/exchange_state.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "config/settings.h"
 #include "server/client.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
  * because clients that are still sending do not look for a reply; a longer one ends the connection.
@@ -24,13 +24,6 @@
 #define DISCARD_FACTOR 4
 #define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
 #define MAX_REQUEST_ID_BYTES 128
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
                                        struct mt_connection *slot, const char *target)
@@ -47,7 +40,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->connection = connection;
     exchange->slot = slot;
     exchange->query = "";
-    exchange->start_ns = now_ns();
+    exchange->start_ns = mt_now_ns();
     atomic_init(&exchange->n_holders, 1);
     exchange->generation = mt_generations_hold(http->options.generations);
     exchange->request.service = mt_generation_service(exchange->generation);
@@ -100,7 +93,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
         mt_connections_forget_work(http->connections, exchange->slot);
     }
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
-    double seconds = (double)(now_ns() - exchange->start_ns) * 1e-9;
+    double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
         mt_metrics_reject(metrics, exchange->rejection);
     if (code >= 400 && !exchange->is_streaming) /* some of it was sent */
@@ -126,12 +119,13 @@ const char *mt_request_header(const struct mt_request *request, const char *name
 enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                      struct mt_error *err)
 {
-    return mt_access_take_chars(&request->access, request->service->meters, n_chars, now_ns(), err);
+    return mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(),
+                                err);
 }
 
 uint64_t mt_request_used_chars(const struct mt_request *request)
 {
-    return mt_access_used_chars(&request->access, request->service->meters, now_ns());
+    return mt_access_used_chars(&request->access, request->service->meters, mt_now_ns());
 }
 
 enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
@@ -578,7 +572,7 @@ static void describe_job(struct mt_exchange *exchange)
         .n_sentences = exchange->request.n_sentences,
         .client = exchange->request.access.client,
         .max_client_sentences = queue_share(exchange),
-        .deadline_ns = now_ns() + exchange->timeout_ns,
+        .deadline_ns = mt_now_ns() + exchange->timeout_ns,
         .on_done = job_done,
         .user = exchange,
     };
@@ -690,7 +684,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
         .query = exchange->query,
         .authorization = header(exchange, "Authorization"),
         .address = exchange->address,
-        .now_ns = now_ns(),
+        .now_ns = mt_now_ns(),
     };
     enum mt_status status = mt_access_check(&question, access, err);
     if (status == MT_OK)

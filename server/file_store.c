@@ -1,5 +1,6 @@
 #include "server/file_store.h"
 
+#include "base/clock.h"
 #include "base/size.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define NAME_RANDOM_BYTES 16
 
@@ -24,13 +24,6 @@ struct mt_file_store {
     struct file *files;
     size_t n, capacity, n_bytes;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 enum mt_status mt_file_store_create(struct mt_file_store **out, struct mt_error *err)
 {
@@ -62,7 +55,7 @@ void mt_file_store_destroy(struct mt_file_store *store)
 /* The mutex is held. */
 static void drop_expired(struct mt_file_store *store)
 {
-    int64_t now = now_ms();
+    int64_t now = mt_now_ms();
     size_t n_left = 0;
     for (size_t i = 0; i < store->n; i++) {
         if (store->files[i].end_ms > now) {
@@ -145,7 +138,7 @@ enum mt_status mt_file_store_add(struct mt_file_store *store, const struct mt_st
                                  int64_t lifetime_ms, size_t limit_bytes,
                                  char out_name[MT_STORED_NAME_BYTES], struct mt_error *err)
 {
-    struct file copy = {.end_ms = now_ms() + lifetime_ms};
+    struct file copy = {.end_ms = mt_now_ms() + lifetime_ms};
     if (file->length > limit_bytes)
         return mt_fail(err, MT_LIMIT, "the translated file has %zu bytes: at most %zu",
                        file->length, limit_bytes);

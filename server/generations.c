@@ -1,5 +1,6 @@
 #include "server/generations.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "config/settings.h"
@@ -35,13 +36,6 @@ struct mt_generations {
     uint64_t last_number, n_reloads, n_failed;
     struct mt_engine_stats ended; /* counters of generations that are gone */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static struct timespec at_ns(int64_t ns)
 {
@@ -148,7 +142,7 @@ static void reload(struct mt_generations *g)
     struct mt_error err;
     const struct mt_service *running = mt_generation_service(g->current.generation);
     uint64_t number = g->last_number + 1;
-    int64_t start_ns = now_ns();
+    int64_t start_ns = mt_now_ns();
     g->wants_reload = false;
     g->is_reloading = true;
     pthread_mutex_unlock(&g->mutex);
@@ -169,7 +163,7 @@ static void reload(struct mt_generations *g)
     pthread_cond_broadcast(&g->changed);
     if (status == MT_OK)
         mt_log(MT_LOG_INFO, "reloaded in %lld ms: generation %llu, model %s, %s",
-               (long long)((now_ns() - start_ns) / NS_PER_MS), (unsigned long long)number,
+               (long long)((mt_now_ns() - start_ns) / NS_PER_MS), (unsigned long long)number,
                mt_generation_service(fresh)->model_label,
                mt_generation_service(fresh)->settings->precision);
 }
@@ -197,7 +191,7 @@ static void *run(void *argument)
             continue;
         }
         check_weights(g);
-        struct timespec until = at_ns(now_ns() + MT_WEIGHTS_CHECK_MS * NS_PER_MS);
+        struct timespec until = at_ns(mt_now_ns() + MT_WEIGHTS_CHECK_MS * NS_PER_MS);
         pthread_cond_timedwait(&g->changed, &g->mutex, &until);
     }
     pthread_mutex_unlock(&g->mutex);
@@ -236,7 +230,7 @@ void mt_generations_reload(struct mt_generations *g)
 
 bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
 {
-    struct timespec until = at_ns(now_ns() + timeout_ms * NS_PER_MS);
+    struct timespec until = at_ns(mt_now_ns() + timeout_ms * NS_PER_MS);
     int code = 0;
     pthread_mutex_lock(&g->mutex);
     g->is_stopping = true;

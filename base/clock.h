@@ -1,0 +1,23 @@
+/*
+ * The time for deadlines and durations: since some moment in the past, never set back.
+ * Thread-safety: safe.
+ */
+#ifndef MT_BASE_CLOCK_H
+#define MT_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t mt_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline int64_t mt_now_ms(void)
+{
+    return mt_now_ns() / 1000000;
+}
+
+#endif
