@@ -61,24 +61,6 @@ enum mt_status mt_generations_create(const struct mt_generations_options *option
     return MT_OK;
 }
 
-static void add_counters(const struct mt_engine_stats *from, struct mt_engine_stats *to)
-{
-    to->n_jobs_accepted += from->n_jobs_accepted;
-    to->n_jobs_done += from->n_jobs_done;
-    to->n_jobs_cancelled += from->n_jobs_cancelled;
-    to->n_jobs_expired += from->n_jobs_expired;
-    to->n_jobs_refused += from->n_jobs_refused;
-    to->n_sentences_admitted += from->n_sentences_admitted;
-    to->n_steps += from->n_steps;
-    to->n_step_rows += from->n_step_rows;
-    to->n_encoder_passes += from->n_encoder_passes;
-    to->n_source_tokens += from->n_source_tokens;
-    to->n_target_tokens += from->n_target_tokens;
-    to->encode_seconds += from->encode_seconds;
-    to->step_seconds += from->step_seconds;
-    to->queue_wait_seconds += from->queue_wait_seconds;
-}
-
 static void read_stats(const struct mt_generation *generation, struct mt_engine_stats *out)
 {
     mt_engine_stats(mt_generation_service(generation)->engine, out);
@@ -95,7 +77,7 @@ static void destroy_former(struct mt_generations *g)
     uint64_t number = mt_generation_number(generation);
     read_stats(generation, &stats);
     pthread_mutex_lock(&g->mutex);
-    add_counters(&stats, &g->ended);
+    mt_engine_stats_add_counters(&stats, &g->ended);
     g->former.generation = NULL;
     pthread_mutex_unlock(&g->mutex);
 
@@ -292,10 +274,10 @@ void mt_generations_engine_stats(struct mt_generations *g, struct mt_engine_stat
     struct mt_engine_stats former;
     pthread_mutex_lock(&g->mutex);
     read_stats(g->current.generation, out);
-    add_counters(&g->ended, out);
+    mt_engine_stats_add_counters(&g->ended, out);
     if (g->former.generation != NULL) {
         read_stats(g->former.generation, &former);
-        add_counters(&former, out);
+        mt_engine_stats_add_counters(&former, out);
         out->n_running_sentences += former.n_running_sentences;
         out->n_running_rows += former.n_running_rows;
     }
