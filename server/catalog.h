@@ -55,14 +55,14 @@ const char *mt_catalog_nearest(const struct mt_catalog *catalog, const char *id_
 struct mt_served_model *mt_catalog_default(const struct mt_catalog *catalog);
 
 /* One model on the way. */
-struct mt_route_step {
+struct mt_model_route_step {
     struct mt_served_model *served;
     const struct mt_model_language *source, *target; /* of served; NULL where it does not say */
 };
 
-struct mt_route {
+struct mt_model_route {
     size_t n; /* 1: direct */
-    struct mt_route_step steps[MT_MAX_ROUTE];
+    struct mt_model_route_step steps[MT_MAX_ROUTE];
 };
 
 /*
@@ -72,14 +72,14 @@ struct mt_route {
  * source, target or the way between them is what is missing.
  */
 MT_MUST_CHECK enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,
-                                              const char *target, struct mt_route *out,
+                                              const char *target, struct mt_model_route *out,
                                               struct mt_error *err);
 
 /* As mt_catalog_route, with one model alone: whether it translates that way, and the step. source
  * or target may be "": whatever the model has, where it has only one. A model that does not say its
  * languages takes any. MT_INVALID says which languages it has. */
 MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, const char *source,
-                                             const char *target, struct mt_route_step *out,
+                                             const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
 
 /* All languages of all models, sorted, each once. */

@@ -1,4 +1,5 @@
 #include "base/size.h"
+#include "base/text.h"
 #include "server/catalog_state.h"
 #include "server/model_host.h"
 
@@ -130,8 +131,9 @@ enum mt_status mt_language_graph_build(struct mt_catalog *catalog, struct mt_err
         n_edges += info->n_sources * info->n_targets;
     }
     if (n_edges > MAX_EDGES)
-        return mt_fail(err, MT_LIMIT, "the models have %zu pairs of languages, expected at most %zu",
-                       n_edges, MAX_EDGES);
+        return mt_fail(err, MT_LIMIT,
+                       "the models have %zu pairs of languages, expected at most %zu", n_edges,
+                       MAX_EDGES);
     enum mt_status status = collect_languages(catalog, n_mentions, err);
     if (status == MT_OK)
         status = collect_edges(catalog, n_edges, err);
@@ -251,14 +253,14 @@ static size_t best_end(const struct search *search, size_t n_models)
 }
 
 static void trace_back(const struct search *search, size_t end, size_t n_models,
-                       struct mt_route *out)
+                       struct mt_model_route *out)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
     out->n = n_models;
     for (size_t k = n_models; k-- > 0;) {
         const struct way *way = &search->ways[k * graph->n_languages + end];
         const struct mt_catalog_edge *edge = &graph->edges[way->last];
-        out->steps[k] = (struct mt_route_step){
+        out->steps[k] = (struct mt_model_route_step){
             .served = search->catalog->models[edge->model],
             .source = edge->source,
             .target = edge->target,
@@ -290,7 +292,7 @@ static enum mt_status refuse(const struct search *search, struct mt_error *err)
                    search->source, search->target, MT_MAX_ROUTE);
 }
 
-static enum mt_status find(struct search *search, struct mt_route *out, struct mt_error *err)
+static enum mt_status find(struct search *search, struct mt_model_route *out, struct mt_error *err)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
     bool is_same = mt_language_matches(search->source, search->target) ||
@@ -313,7 +315,8 @@ static enum mt_status find(struct search *search, struct mt_route *out, struct m
 }
 
 enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,
-                                const char *target, struct mt_route *out, struct mt_error *err)
+                                const char *target, struct mt_model_route *out,
+                                struct mt_error *err)
 {
     size_t n = catalog->graph.n_languages;
     struct search search = {
@@ -388,12 +391,13 @@ static enum mt_status choose(const char *id, const char *verb, const char *asked
 }
 
 enum mt_status mt_catalog_step(struct mt_served_model *served, const char *source,
-                               const char *target, struct mt_route_step *out, struct mt_error *err)
+                               const char *target, struct mt_model_route_step *out,
+                               struct mt_error *err)
 {
     const struct mt_served_model_info *info = mt_served_model_info(served);
-    struct mt_route_step step = {.served = served};
-    enum mt_status status = choose(info->id, "from", source, info->sources, info->n_sources,
-                                   &step.source, err);
+    struct mt_model_route_step step = {.served = served};
+    enum mt_status status =
+        choose(info->id, "from", source, info->sources, info->n_sources, &step.source, err);
     if (status == MT_OK)
         status =
             choose(info->id, "into", target, info->targets, info->n_targets, &step.target, err);

@@ -8,7 +8,7 @@
 #include "server/catalog.h"
 
 struct mt_catalog_edge {
-    size_t model; /* index */
+    size_t model;    /* index */
     size_t from, to; /* indices of languages */
     const struct mt_model_language *source, *target;
 };

@@ -66,10 +66,10 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
 }
 
 enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const struct mt_model *model,
-                                   const struct mt_engine *engine, struct mt_memory_plan *out,
+                                   const struct mt_lane *lane, struct mt_memory_plan *out,
                                    struct mt_error *err)
 {
-    uint64_t sentence_bytes = 0, twice = MT_GENERATIONS_AT_ONCE;
+    uint64_t sentence_bytes = 0, twice = MT_PINNED_AT_ONCE;
     uint64_t n_connections = (uint64_t)settings->max_connections;
     uint64_t connection_bytes =
         MT_CONNECTION_BYTES + (*settings->tls_certificate ? MT_TLS_CONNECTION_BYTES : 0);
@@ -84,7 +84,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const str
         .bytes =
             {
                 [MT_MEMORY_WEIGHTS] = times(twice, mt_model_private_bytes(model)),
-                [MT_MEMORY_CACHES] = times(twice, mt_engine_reserved_bytes(engine)),
+                [MT_MEMORY_CACHES] = times(twice, mt_lane_reserved_bytes(lane)),
                 [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
                 [MT_MEMORY_CONNECTIONS] =
                     times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),

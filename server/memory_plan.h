@@ -12,14 +12,14 @@
 
 #include <stdint.h>
 
-struct mt_engine;
+struct mt_lane;
 struct mt_model;
 struct mt_settings;
 
 /* Largest attention requests whose traces may be in memory together. */
 #define MT_ATTENTION_REQUESTS_AT_ONCE 2
-/* The current generation, and the former one until its requests are done. */
-#define MT_GENERATIONS_AT_ONCE 2
+/* settings->model of the current generation, and the former one's until its requests are done. */
+#define MT_PINNED_AT_ONCE 2
 
 enum mt_memory_part {
     MT_MEMORY_WEIGHTS,     /* our own copies; nothing where the packed form is mapped */
@@ -42,7 +42,7 @@ struct mt_memory_plan {
 /* MT_MEMORY, MT_LIMIT: no sentence of the longest kind can be made. */
 MT_MUST_CHECK enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                                                  const struct mt_model *model,
-                                                 const struct mt_engine *engine,
+                                                 const struct mt_lane *lane,
                                                  struct mt_memory_plan *out, struct mt_error *err);
 
 /* "1234 MiB (weights 10, ...)" */

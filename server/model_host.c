@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/engine_stats.h"
 #include "server/served_model_state.h"
 
 #include <errno.h>
@@ -41,8 +40,7 @@ void mt_served_model_want(struct mt_served_model *served)
 static uint64_t bytes_of(const struct mt_served_model *served)
 {
     const struct mt_served_model_status *counts = &served->counts;
-    uint64_t bytes =
-        (uint64_t)counts->mapped_bytes + counts->private_bytes + counts->cache_bytes;
+    uint64_t bytes = (uint64_t)counts->mapped_bytes + counts->private_bytes + counts->cache_bytes;
     return bytes > 0 ? bytes : served->expected_bytes;
 }
 
@@ -134,17 +132,14 @@ static void end_waits(struct mt_served_model *served, enum mt_status status,
 static void unload(struct mt_served_model *served)
 {
     struct mt_model_host *host = served->host;
-    struct mt_engine_stats stats;
     served->phase = PHASE_UNLOADING;
     served->wants_unload = false;
     host->is_at_work = true;
     pthread_mutex_unlock(&host->mutex);
-    mt_engine_stats(served->loaded.engine, &stats);
     mt_model_loading_end(served);
     malloc_trim(0);
     mt_log(MT_LOG_DEBUG, "%s is unloaded", served->info.id);
     pthread_mutex_lock(&host->mutex);
-    mt_engine_stats_add_counters(&stats, &host->ended);
     host->is_at_work = false;
     served->phase = PHASE_COLD;
     atomic_store(&served->is_damaged, false);
@@ -158,7 +153,8 @@ static void unload(struct mt_served_model *served)
 static void fail(struct mt_served_model *served, const struct mt_error *reason)
 {
     struct mt_error answer = *reason;
-    mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
+    if (!served->info.is_pinned) /* whoever asked for that one says so */
+        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
     served->phase = PHASE_FAILED;
     served->failure = *reason;
     served->failed_ns = mt_now_ns();
@@ -176,7 +172,7 @@ static void measure(struct mt_served_model *served)
     served->counts.n_parameters = mt_model_n_parameters(model);
     served->counts.mapped_bytes = mt_model_mapped_bytes(model);
     served->counts.private_bytes = mt_model_private_bytes(model);
-    served->counts.cache_bytes = mt_engine_reserved_bytes(served->loaded.engine);
+    served->counts.cache_bytes = mt_lane_reserved_bytes(served->loaded.lane);
 }
 
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
@@ -282,6 +278,11 @@ static bool tidy(struct mt_model_host *host)
         return true;
     }
     for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+        if (s->phase == PHASE_READY && s->n_waiting > 0) { /* who came a moment too late to hold */
+            s->turn = 0;
+            end_waits(s, MT_OK, NULL);
+            return true;
+        }
         if (is_to_be_unloaded(s, now_ns)) {
             unload(s);
             return true;
@@ -453,14 +454,15 @@ enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
     pthread_condattr_t monotonic;
     if (host == NULL)
         return mt_fail_memory(err, sizeof *host, "models");
-    host->engine_options = *engine;
     host->n_hosted = 1;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&host->mutex, NULL);
     pthread_cond_init(&host->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    enum mt_status status = start_threads(host, err);
+    enum mt_status status = mt_engine_create(engine, &host->engine, err);
+    if (status == MT_OK)
+        status = start_threads(host, err);
     if (status != MT_OK) {
         mt_model_host_let_go(host);
         return status;
@@ -505,6 +507,7 @@ void mt_model_host_let_go(struct mt_model_host *host)
         destroy(host->first);
     }
     pthread_mutex_unlock(&host->mutex);
+    mt_engine_destroy(host->engine);
     pthread_cond_destroy(&host->changed);
     pthread_mutex_destroy(&host->mutex);
     free(host);
@@ -530,20 +533,9 @@ bool mt_model_host_stop(struct mt_model_host *host, int64_t timeout_ms)
     return is_idle;
 }
 
-void mt_model_host_engine_stats(struct mt_model_host *host, struct mt_engine_stats *out)
+struct mt_engine *mt_model_host_engine(const struct mt_model_host *host)
 {
-    struct mt_engine_stats stats;
-    pthread_mutex_lock(&host->mutex);
-    *out = host->ended;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (is_loaded(s)) {
-            mt_engine_stats(s->loaded.engine, &stats);
-            out->n_workers = stats.n_workers;
-            out->threads_per_worker = stats.threads_per_worker;
-            out->max_queued_sentences = stats.max_queued_sentences;
-            mt_engine_stats_add(&stats, out);
-        }
-    pthread_mutex_unlock(&host->mutex);
+    return host->engine;
 }
 
 void mt_model_host_count(struct mt_model_host *host, struct mt_model_host_counts *out)

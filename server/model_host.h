@@ -44,9 +44,10 @@ void mt_model_host_set_limits(struct mt_model_host *host,
  * after timeout_ms. */
 bool mt_model_host_stop(struct mt_model_host *host, int64_t timeout_ms);
 
-/* A snapshot of the engine, and of the memory. */
-void mt_model_host_engine_stats(struct mt_model_host *host, struct mt_engine_stats *out);
+/* Borrowed. */
+struct mt_engine *mt_model_host_engine(const struct mt_model_host *host);
 
+/* A snapshot. */
 struct mt_model_host_counts {
     uint64_t loaded_bytes, memory_bytes; /* in use; the limit, 0: none */
     size_t n_loaded, n_waiting;
@@ -87,8 +88,10 @@ bool mt_served_model_is_usable(struct mt_served_model *served);
 /* Looks at the files of a model that is in memory, so that damage shows without traffic. */
 void mt_served_model_look_after(struct mt_served_model *served);
 
-/* Waits here and now until the model is loaded. Failures as the lowest level found them. */
+/* Waits here and now until the model is loaded; a pinned one then stays where *out is as long as it
+ * is in a catalog. Failures as the lowest level found them. */
 MT_MUST_CHECK enum mt_status mt_served_model_load(struct mt_served_model *served,
+                                                  const struct mt_loaded_model **out,
                                                   struct mt_error *err);
 
 #endif

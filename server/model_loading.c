@@ -9,7 +9,8 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
     if (status != MT_OK)
         return status;
     loaded->model = served->model;
-    status = mt_engine_create(served->model, &served->host->engine_options, &loaded->engine, err);
+    loaded->engine = served->host->engine;
+    status = mt_engine_attach(loaded->engine, served->model, &loaded->lane, err);
     if (status == MT_OK)
         status = mt_warm_up(loaded, served->warm_up_text, served->warm_up_answer,
                             served->info.directory, err);
@@ -28,9 +29,9 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
 
 void mt_model_loading_end(struct mt_served_model *served)
 {
-    mt_engine_destroy(served->loaded.engine);
+    mt_engine_detach(served->host->engine, served->loaded.lane);
     mt_model_close(served->model);
-    served->loaded.engine = NULL;
+    served->loaded.lane = NULL;
     served->loaded.model = NULL;
     served->model = NULL;
 }

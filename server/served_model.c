@@ -49,8 +49,8 @@ static enum mt_status copy_defaults(struct mt_served_model *served,
 {
     struct mt_model_defaults *to = &served->defaults;
     *to = *from;
-    enum mt_status status = copy_list(served->arena, from->source_langs, from->n_source_langs,
-                                      &to->source_langs, err);
+    enum mt_status status =
+        copy_list(served->arena, from->source_langs, from->n_source_langs, &to->source_langs, err);
     if (status == MT_OK)
         status = copy_list(served->arena, from->target_langs, from->n_target_langs,
                            &to->target_langs, err);
@@ -321,8 +321,9 @@ void mt_served_model_prefetch(struct mt_served_model *served)
 enum mt_status mt_served_model_unload(struct mt_served_model *served, struct mt_error *err)
 {
     if (served->info.is_pinned)
-        return mt_fail(err, MT_INVALID, "%s is the daemon's own model (the setting \"model\"): it "
-                                        "stays in memory",
+        return mt_fail(err, MT_INVALID,
+                       "%s is the daemon's own model (the setting \"model\"): it "
+                       "stays in memory",
                        served->info.id);
     pthread_mutex_lock(&served->host->mutex);
     served->wants_unload = served->phase == PHASE_READY;
@@ -350,7 +351,8 @@ static void end_here(struct mt_model_wait *wait, enum mt_status status)
     pthread_mutex_unlock(&here->mutex);
 }
 
-enum mt_status mt_served_model_load(struct mt_served_model *served, struct mt_error *err)
+enum mt_status mt_served_model_load(struct mt_served_model *served,
+                                    const struct mt_loaded_model **out, struct mt_error *err)
 {
     struct here here = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     struct mt_model_wait wait = {.on_done = end_here, .user = &here};
@@ -361,10 +363,12 @@ enum mt_status mt_served_model_load(struct mt_served_model *served, struct mt_er
             pthread_cond_wait(&here.ended, &here.mutex);
         pthread_mutex_unlock(&here.mutex);
         status = here.status;
-        if (status == MT_OK)
-            mt_served_model_let_go(served);
-        else if (err != NULL)
+        if (status != MT_OK && err != NULL)
             *err = wait.err;
+    }
+    if (status == MT_OK) {
+        *out = wait.model;
+        mt_served_model_let_go(served);
     }
     if (status != MT_BUSY)
         return status;

@@ -64,7 +64,7 @@ struct mt_loaded_model {
     struct mt_lane *lane;     /* what its jobs say they belong to */
     const char *label;        /* the id */
     /* The only language on either side; "" where the model knows several or does not say: then the
-     * route that led here tells (struct mt_route_step in catalog.h). */
+     * route that led here tells (struct mt_model_route_step in catalog.h). */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
     const struct mt_model_defaults *defaults;
 };

@@ -52,7 +52,7 @@ struct mt_served_model {
 };
 
 struct mt_model_host {
-    struct mt_engine_options engine_options;
+    struct mt_engine *engine;
     pthread_t loader, keeper;
     bool has_loader, has_keeper;
 
@@ -64,7 +64,6 @@ struct mt_model_host {
     uint64_t last_turn;
     size_t n_hosted; /* holders of the host */
     bool is_stopping, is_at_work;
-    struct mt_engine_stats ended; /* counters of engines that are gone */
 };
 
 /* --- of model_loading.c; the loader's thread, without the mutex --- */

@@ -38,6 +38,7 @@ static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sen
     struct mt_job job = {
         .sentences = &sentence,
         .n_sentences = 1,
+        .lane = loaded->lane,
         .deadline_ns = mt_now_ns() + (int64_t)MT_WARM_UP_TIMEOUT_MS * 1000000,
         .on_done = end_warm_up,
         .user = &warm_up,

@@ -41,7 +41,7 @@ static void stop(void)
 static struct mt_memory_plan make(void)
 {
     struct mt_memory_plan plan;
-    must(mt_memory_plan_make(&settings, model, engine, &plan, &err));
+    must(mt_memory_plan_make(&settings, model, lane, &plan, &err));
     return plan;
 }
 
@@ -54,7 +54,7 @@ START_TEST(the_total_is_the_sum_of_its_parts)
         sum += plan.bytes[i];
     }
     ck_assert_uint_eq(plan.total, sum);
-    ck_assert_uint_eq(plan.bytes[MT_MEMORY_CACHES], 2 * mt_engine_reserved_bytes(engine));
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_CACHES], 2 * mt_lane_reserved_bytes(lane));
     ck_assert_uint_eq(plan.bytes[MT_MEMORY_WEIGHTS], 2 * mt_model_private_bytes(model));
     ck_assert_uint_eq(plan.mapped_bytes, mt_model_mapped_bytes(model));
 }
