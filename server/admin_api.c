@@ -9,6 +9,7 @@
 #include "server/health_api.h"
 #include "server/http.h"
 #include "server/keys.h"
+#include "server/models_api.h"
 
 static enum mt_status finish_reload(struct mt_request *request, struct mt_error *err)
 {
@@ -102,6 +103,20 @@ static const struct mt_handler stats_handler = {.finish = finish_stats};
 /* Open: whoever may write to the socket may do all of it. */
 const struct mt_route mt_admin_routes[] = {
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .access = MT_ACCESS_OPEN},
+    {.method = "GET",
+     .path = "/models",
+     .handler = &mt_admin_models_handler,
+     .access = MT_ACCESS_OPEN},
+    {.method = "GET",
+     .path = "/models/",
+     .handler = &mt_admin_model_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_OPEN},
+    {.method = "POST",
+     .path = "/models/",
+     .handler = &mt_admin_model_action_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_OPEN},
     {.method = "POST", .path = "/reload", .handler = &reload_handler, .access = MT_ACCESS_OPEN},
     {.method = "GET", .path = "/stats", .handler = &stats_handler, .access = MT_ACCESS_OPEN},
 };
