@@ -1,201 +1,11 @@
 #include "server/catalog_state.h"
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/log.h"
 #include "base/nearest.h"
 #include "base/size.h"
-#include "config/settings.h"
-#include "model/model.h"
-#include "server/cli.h"
 #include "server/model_host.h"
-#include "server/model_profile.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ID_BYTES 64
-
-/* ---- one model ---- */
-
-/* The directory's name; odd characters become '_'. */
-static void make_id(const char *name, char out[ID_BYTES])
-{
-    size_t n = 0;
-    for (; name[n] != '\0' && n < ID_BYTES - 1; n++) {
-        char c = name[n];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        out[n] = is_plain || strchr("-._", c) != NULL ? c : '_';
-    }
-    out[n] = '\0';
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* What is known of a directory before it is served. */
-struct find {
-    const char *path, *name; /* of the directory */
-    bool is_pinned;
-    struct mt_model_profile profile;
-    struct mt_error failure; /* MT_OK: none */
-};
-
-/* Everything that a loaded model depends on. */
-static void describe(const struct mt_settings *settings, const struct find *find,
-                     struct mt_text *out)
-{
-    mt_text_appendf(out, "%s\n%s\n%016" PRIx64 "\n%s\n%s\n%s\n%s\n%s\n%s\n", find->path, find->name,
-                    find->profile.files_hash, settings->precision, settings->load_mode,
-                    settings->kernels, settings->cache_dir, settings->warm_up_text,
-                    find->is_pinned ? settings->warm_up_answer : "");
-    if (find->is_pinned)
-        mt_text_appendf(out, "settings\n%s\n%s\n", settings->source_lang, settings->target_lang);
-}
-
-/* Packing and widening make it anything from a quarter to twice as large: what is loaded first is
- * not kept out by a guess that is too high. */
-static size_t expected_bytes(const struct mt_settings *settings, const struct find *find)
-{
-    bool is_packed = strcmp(settings->precision, "int8") == 0;
-    return (size_t)find->profile.largest_file_bytes / (is_packed ? 4 : 1);
-}
-
-static enum mt_status create_served(const struct mt_catalog_options *options,
-                                    const struct find *find, const char *fingerprint,
-                                    struct mt_served_model **out, struct mt_error *err)
-{
-    const struct mt_settings *settings = options->settings;
-    struct mt_model_options model = mt_cli_model_options(settings);
-    char id[ID_BYTES];
-    make_id(find->name, id);
-    if (find->is_pinned && options->shows_progress)
-        mt_cli_show_progress(&model);
-    const struct mt_served_model_options served = {
-        .info =
-            {
-                .id = id,
-                .directory = find->path,
-                .sources = find->profile.sources,
-                .n_sources = find->profile.n_sources,
-                .targets = find->profile.targets,
-                .n_targets = find->profile.n_targets,
-                .defaults = &find->profile.defaults,
-                .is_pinned = find->is_pinned,
-            },
-        .model = &model,
-        .warm_up_text = settings->warm_up_text,
-        .warm_up_answer = find->is_pinned ? settings->warm_up_answer : "",
-        .fingerprint = fingerprint,
-        .expected_bytes = expected_bytes(settings, find),
-        .failure = find->failure.status != MT_OK ? &find->failure : NULL,
-    };
-    return mt_served_model_create(options->host, &served, out, err);
-}
-
-static struct mt_served_model *find_same(const struct mt_catalog_options *options,
-                                         const char *fingerprint)
-{
-    const struct mt_catalog *former = options->former;
-    for (size_t i = 0; former != NULL && i < former->n; i++)
-        if (mt_served_model_is(former->models[i], options->host, fingerprint))
-            return former->models[i];
-    return NULL;
-}
-
-static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
-{
-    if (catalog->n < catalog->capacity)
-        return MT_OK;
-    if (catalog->n == MT_MAX_SERVED_MODELS)
-        return mt_fail(err, MT_LIMIT, "more than %d models", MT_MAX_SERVED_MODELS);
-    size_t capacity = mt_size_max(2 * catalog->capacity, 8);
-    struct mt_served_model **models =
-        realloc(catalog->models, capacity * sizeof catalog->models[0]);
-    if (models == NULL)
-        return mt_fail_memory(err, capacity * sizeof models[0], "models");
-    catalog->models = models;
-    bool *has_failed = realloc(catalog->has_failed, capacity * sizeof has_failed[0]);
-    if (has_failed == NULL)
-        return mt_fail_memory(err, capacity * sizeof has_failed[0], "models");
-    catalog->has_failed = has_failed;
-    catalog->capacity = capacity;
-    return MT_OK;
-}
-
-/* The one of the former catalog, where nothing about it has changed, or a new one. */
-static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_options *options,
-                          const struct find *find, struct mt_error *err)
-{
-    struct mt_text fingerprint = {0};
-    describe(options->settings, find, &fingerprint);
-    enum mt_status status = mt_text_check(&fingerprint, find->path, err);
-    if (status == MT_OK)
-        status = reserve(catalog, err);
-    if (status == MT_OK) {
-        struct mt_served_model *same =
-            find->failure.status == MT_OK ? find_same(options, fingerprint.bytes) : NULL;
-        if (same != NULL) {
-            mt_served_model_share(same);
-            catalog->models[catalog->n] = same;
-        } else {
-            status =
-                create_served(options, find, fingerprint.bytes, &catalog->models[catalog->n], err);
-        }
-    }
-    mt_text_finish(&fingerprint);
-    if (status == MT_OK)
-        catalog->has_failed[catalog->n++] = find->failure.status != MT_OK;
-    return status;
-}
-
-/* ---- settings->model ---- */
-
-static enum mt_status override_languages(const struct mt_settings *settings,
-                                         struct mt_model_profile *profile, struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    if (settings->source_lang[0] != '\0')
-        status = mt_model_profile_set_language(profile, false, settings->source_lang, err);
-    if (status == MT_OK && settings->target_lang[0] != '\0')
-        status = mt_model_profile_set_language(profile, true, settings->target_lang, err);
-    return status;
-}
-
-/* Its name is the directory's own, whatever way led there. */
-static enum mt_status add_pinned(struct mt_catalog *catalog,
-                                 const struct mt_catalog_options *options, struct mt_error *err)
-{
-    char *resolved = realpath(options->settings->model, NULL);
-    const char *path = resolved != NULL ? resolved : options->settings->model;
-    struct find find = {
-        .path = options->settings->model, .name = last_part(path), .is_pinned = true};
-    enum mt_status status = mt_model_profile_read(path, find.name, &find.profile, err);
-    if (status == MT_OK)
-        status = override_languages(options->settings, &find.profile, err);
-    if (status == MT_OK)
-        status = add(catalog, options, &find, err);
-    mt_model_profile_finish(&find.profile);
-    free(resolved);
-    return status;
-}
-
-/* ---- all of it ---- */
-
-static enum mt_status fill(struct mt_catalog *catalog, const struct mt_catalog_options *options,
-                           struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    if (options->settings->model[0] != '\0')
-        status = add_pinned(catalog, options, err);
-    return status != MT_OK ? status : mt_language_graph_build(catalog, err);
-}
 
 enum mt_status mt_catalog_create(const struct mt_catalog_options *options, struct mt_catalog **out,
                                  struct mt_error *err)
@@ -203,7 +13,9 @@ enum mt_status mt_catalog_create(const struct mt_catalog_options *options, struc
     struct mt_catalog *catalog = calloc(1, sizeof *catalog);
     if (catalog == NULL)
         return mt_fail_memory(err, sizeof *catalog, "a catalog");
-    enum mt_status status = fill(catalog, options, err);
+    enum mt_status status = mt_catalog_scan(catalog, options, err);
+    if (status == MT_OK)
+        status = mt_language_graph_build(catalog, err);
     if (status != MT_OK) {
         mt_catalog_destroy(catalog);
         return status;
@@ -234,11 +46,19 @@ struct mt_served_model *mt_catalog_at(const struct mt_catalog *catalog, size_t i
     return catalog->models[i];
 }
 
-struct mt_served_model *mt_catalog_find(const struct mt_catalog *catalog, const char *id_or_alias)
+struct mt_served_model *mt_catalog_find_id(const struct mt_catalog *catalog, const char *id)
 {
     for (size_t i = 0; i < catalog->n; i++)
-        if (strcmp(mt_served_model_info(catalog->models[i])->id, id_or_alias) == 0)
+        if (strcmp(mt_served_model_info(catalog->models[i])->id, id) == 0)
             return catalog->models[i];
+    return NULL;
+}
+
+struct mt_served_model *mt_catalog_find(const struct mt_catalog *catalog, const char *id_or_alias)
+{
+    struct mt_served_model *served = mt_catalog_find_id(catalog, id_or_alias);
+    if (served != NULL)
+        return served;
     for (size_t i = 0; i < catalog->n; i++) {
         const struct mt_model_defaults *defaults =
             mt_served_model_info(catalog->models[i])->defaults;
@@ -264,4 +84,27 @@ struct mt_served_model *mt_catalog_default(const struct mt_catalog *catalog)
         if (!catalog->has_failed[i])
             return catalog->models[i];
     return NULL;
+}
+
+size_t mt_catalog_max_positions(const struct mt_catalog *catalog)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < catalog->n; i++)
+        most = mt_size_max(most, mt_served_model_info(catalog->models[i])->max_positions);
+    return most;
+}
+
+void mt_catalog_prefetch(const struct mt_catalog *catalog, const struct mt_catalog *former)
+{
+    for (size_t i = 0; i < catalog->n; i++) {
+        struct mt_served_model *served = catalog->models[i], *before = NULL;
+        const struct mt_served_model_info *info = mt_served_model_info(served);
+        struct mt_served_model_status status = {.state = MT_SERVED_COLD};
+        if (former != NULL)
+            before = mt_catalog_find(former, info->id);
+        if (before != NULL && before != served)
+            mt_served_model_describe(before, &status);
+        if (info->defaults->preload || status.state == MT_SERVED_READY)
+            mt_served_model_prefetch(served);
+    }
 }

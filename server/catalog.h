@@ -40,6 +40,10 @@ MT_MUST_CHECK enum mt_status mt_catalog_create(const struct mt_catalog_options *
 /* Takes NULL. Models that no other catalog shares are unloaded, soon: nobody holds them. */
 void mt_catalog_destroy(struct mt_catalog *catalog);
 
+/* Loads in the background those that want it (defaults->preload), and those that replace one that
+ * was in memory. */
+void mt_catalog_prefetch(const struct mt_catalog *catalog, const struct mt_catalog *former);
+
 /* In order. */
 size_t mt_catalog_n(const struct mt_catalog *catalog);
 struct mt_served_model *mt_catalog_at(const struct mt_catalog *catalog, size_t i);
@@ -81,6 +85,9 @@ MT_MUST_CHECK enum mt_status mt_catalog_route(const struct mt_catalog *catalog, 
 MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, const char *source,
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
+
+/* Tokens of the longest sentence that any of them takes; 0: none says. */
+size_t mt_catalog_max_positions(const struct mt_catalog *catalog);
 
 /* All languages of all models, sorted, each once. */
 size_t mt_catalog_n_languages(const struct mt_catalog *catalog);

@@ -191,7 +191,9 @@ static bool is_better(const struct way *a, const struct way *b)
         return b->last == NO_EDGE && a->last != NO_EDGE;
     if (a->exactness != b->exactness)
         return a->exactness > b->exactness;
-    return a->quality > b->quality;
+    if (a->quality != b->quality)
+        return a->quality > b->quality;
+    return a->last < b->last;
 }
 
 /* The best way of n_before models to where the edge begins. */

@@ -1,6 +1,6 @@
 /*
- * The inside of a catalog, shared by catalog.c (what is in it) and catalog_routes.c (where it
- * leads).
+ * The inside of a catalog, shared by catalog.c (what is in it), catalog_scan.c (where that
+ * comes from) and catalog_routes.c (where it leads).
  */
 #ifndef MT_SERVER_CATALOG_STATE_H
 #define MT_SERVER_CATALOG_STATE_H
@@ -32,6 +32,15 @@ struct mt_catalog {
     size_t n, capacity;
     struct mt_language_graph graph;
 };
+
+/* The one of that id, whatever the aliases are; NULL. */
+struct mt_served_model *mt_catalog_find_id(const struct mt_catalog *catalog, const char *id);
+
+/* Fills catalog->models: mt_catalog_create without the graph. What is there on failure, too, is to
+ * be dropped. */
+MT_MUST_CHECK enum mt_status mt_catalog_scan(struct mt_catalog *catalog,
+                                             const struct mt_catalog_options *options,
+                                             struct mt_error *err);
 
 /* Fills catalog->graph. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_language_graph_build(struct mt_catalog *catalog,

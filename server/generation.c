@@ -27,6 +27,7 @@ struct mt_generation {
     struct mt_tls *tls;   /* NULL: none */
     struct mt_service service;
     uint64_t number;
+    struct mt_model_host_limits limits;
     /* settings->model, in memory as long as the generation. NULL: there is only a models_directory.
      */
     const struct mt_loaded_model *pinned;
@@ -80,7 +81,7 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
 
 /* The former generation's, as long as the engine's settings are the same. */
 static enum mt_status open_host(struct mt_generation *g, const struct mt_generation *former,
-                                struct mt_error *err)
+                                bool loads_nothing, struct mt_error *err)
 {
     const struct mt_engine_options options = engine_options(&g->settings);
     if (former != NULL) {
@@ -91,6 +92,8 @@ static enum mt_status open_host(struct mt_generation *g, const struct mt_generat
             return MT_OK;
         }
     }
+    if (loads_nothing)
+        return mt_fail(err, MT_BUSY, "there is no engine of these settings");
     return mt_model_host_create(&options, &g->host, err);
 }
 
@@ -121,22 +124,28 @@ static enum mt_status load_pinned(struct mt_generation *g,
     return mt_served_model_load(served, &g->pinned, err);
 }
 
-static enum mt_status plan_memory(const struct mt_generation *g, struct mt_error *err)
+static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
 {
+    const struct mt_settings *settings = &g->settings;
     struct mt_memory_plan plan;
     struct mt_text text = {0};
-    if (g->pinned == NULL)
-        return MT_OK;
     enum mt_status status =
-        mt_memory_plan_make(&g->settings, g->pinned->model, g->pinned->lane, &plan, err);
+        mt_memory_plan_make(settings, g->pinned, mt_catalog_max_positions(g->catalog), &plan, err);
     if (status == MT_OK)
-        status = mt_memory_plan_check(&plan, (uint64_t)g->settings.memory_limit, err);
+        status = mt_memory_plan_check(&plan, (uint64_t)settings->memory_limit, err);
     if (status != MT_OK)
         return status;
+    g->limits = (struct mt_model_host_limits){
+        .memory_bytes = plan.bytes[MT_MEMORY_MODELS],
+        .idle_ns = settings->models_idle_ms * 1000000,
+    };
     mt_memory_plan_describe(&plan, &text);
     if (text.status == MT_OK)
-        mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights", text.bytes,
-               (unsigned long long)(plan.mapped_bytes >> 20));
+        mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights%s", text.bytes,
+               (unsigned long long)(plan.mapped_bytes >> 20),
+               settings->models_directory[0] != '\0' && g->limits.memory_bytes == 0
+                   ? " and models_directory's models, which have no limit"
+                   : "");
     mt_text_finish(&text);
     return MT_OK;
 }
@@ -177,7 +186,7 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
     if (status == MT_OK)
         status = mt_files_check_settings(&g->settings, err);
     if (status == MT_OK)
-        status = open_host(g, options->former, err);
+        status = open_host(g, options->former, options->loads_nothing, err);
     if (status == MT_OK)
         status = open_catalog(g, options, err);
     if (status == MT_OK)
@@ -186,9 +195,12 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
         status = check_alignment(g, err);
     if (status == MT_OK)
         status = plan_memory(g, err);
-    if (status == MT_OK)
-        describe_service(g, options->common);
-    return status;
+    if (status != MT_OK)
+        return status;
+    describe_service(g, options->common);
+    mt_model_host_set_limits(g->host, &g->limits);
+    mt_catalog_prefetch(g->catalog, options->former != NULL ? options->former->catalog : NULL);
+    return MT_OK;
 }
 
 enum mt_status mt_generation_create(const struct mt_generation_options *options,

@@ -24,7 +24,7 @@ struct mt_generation_options {
                                            here, in a copy */
     uint64_t number;                    /* 1 for the first */
     const struct mt_generation *former; /* to share with; NULL: there is none */
-    bool loads_nothing;  /* settings->model may only be one that former has: else MT_BUSY */
+    bool loads_nothing;  /* another engine, or another settings->model than former's: MT_BUSY */
     bool shows_progress; /* of packing weights, on a terminal */
 };
 

@@ -44,20 +44,29 @@ static uint64_t bytes_of(const struct mt_served_model *served)
     return bytes > 0 ? bytes : served->expected_bytes;
 }
 
-static bool fits(const struct mt_model_host *host, uint64_t bytes)
+/* A pinned model always has its place: the limit is for the others. */
+static bool fits(const struct mt_model_host *host, const struct mt_served_model *served)
 {
-    uint64_t limit = host->limits.memory_bytes;
-    return limit == 0 || (bytes <= limit && host->counts.loaded_bytes <= limit - bytes);
+    uint64_t limit = host->limits.memory_bytes, bytes = bytes_of(served);
+    return limit == 0 || served->info.is_pinned ||
+           (bytes <= limit && host->counts.loaded_bytes <= limit - bytes);
 }
 
-/* Once all are gone that can go. */
-static bool could_ever_fit(const struct mt_model_host *host, uint64_t bytes)
+static bool could_ever_fit(const struct mt_model_host *host, const struct mt_served_model *served)
 {
     uint64_t limit = host->limits.memory_bytes;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (is_loaded(s) && s->info.is_pinned && s->n_catalogs > 0)
-            bytes += bytes_of(s);
-    return limit == 0 || bytes <= limit;
+    return limit == 0 || served->info.is_pinned || bytes_of(served) <= limit;
+}
+
+static bool is_over_limit(const struct mt_model_host *host)
+{
+    return host->limits.memory_bytes != 0 && host->counts.loaded_bytes > host->limits.memory_bytes;
+}
+
+/* What the limit counts. */
+static uint64_t counted_bytes(const struct mt_served_model *served)
+{
+    return served->info.is_pinned ? 0 : bytes_of(served);
 }
 
 /* That may be unloaded; held or not, as is_held says. NULL: there is none. */
@@ -146,7 +155,7 @@ static void unload(struct mt_served_model *served)
     served->counts.n_unloads++;
     host->counts.n_unloads++;
     host->counts.n_loaded--;
-    host->counts.loaded_bytes -= bytes_of(served);
+    host->counts.loaded_bytes -= counted_bytes(served);
     pthread_cond_broadcast(&host->changed);
 }
 
@@ -177,9 +186,9 @@ static void measure(struct mt_served_model *served)
 
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
  * left are held. */
-static bool make_room(struct mt_model_host *host, uint64_t bytes)
+static bool make_room(struct mt_model_host *host, const struct mt_served_model *served)
 {
-    while (!fits(host, bytes)) {
+    while (!fits(host, served)) {
         struct mt_served_model *victim = least_recently_used(host, false);
         if (victim == NULL)
             return false;
@@ -205,7 +214,7 @@ static void load(struct mt_served_model *served)
         return;
     }
     measure(served);
-    if (!make_room(host, bytes_of(served))) { /* its turn comes again */
+    if (!make_room(host, served)) { /* its turn comes again */
         pthread_mutex_unlock(&host->mutex);
         mt_model_loading_end(served);
         pthread_mutex_lock(&host->mutex);
@@ -220,7 +229,7 @@ static void load(struct mt_served_model *served)
     served->counts.n_loads++;
     host->counts.n_loads++;
     host->counts.n_loaded++;
-    host->counts.loaded_bytes += bytes_of(served);
+    host->counts.loaded_bytes += counted_bytes(served);
     mt_log(MT_LOG_DEBUG, "%s is loaded: %zu MiB, %.0f ms", served->info.id,
            (size_t)(bytes_of(served) / MIB), served->counts.load_seconds * 1e3);
     end_waits(served, MT_OK, NULL);
@@ -272,7 +281,7 @@ static bool is_to_be_unloaded(const struct mt_served_model *served, int64_t now_
 static bool tidy(struct mt_model_host *host)
 {
     int64_t now_ns = mt_now_ns();
-    struct mt_served_model *surplus = fits(host, 0) ? NULL : least_recently_used(host, false);
+    struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host, false) : NULL;
     if (surplus != NULL) { /* the limit is lower than it was */
         unload(surplus);
         return true;
@@ -313,11 +322,11 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
     struct mt_served_model *victim = NULL;
     if (served == NULL)
         return false;
-    if (!could_ever_fit(host, bytes_of(served))) {
+    if (!could_ever_fit(host, served)) {
         refuse_for_size(served);
         return true;
     }
-    if (fits(host, bytes_of(served))) {
+    if (fits(host, served)) {
         load(served);
         return true;
     }

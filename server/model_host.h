@@ -34,7 +34,7 @@ void mt_model_host_let_go(struct mt_model_host *host);
 
 /* May change at any time. */
 struct mt_model_host_limits {
-    uint64_t memory_bytes; /* of all loaded models; 0: any */
+    uint64_t memory_bytes; /* of all loaded models but pinned ones; 0: any */
     int64_t idle_ns;       /* a model that nobody has used for so long is unloaded; 0: none */
 };
 void mt_model_host_set_limits(struct mt_model_host *host,
@@ -49,7 +49,7 @@ struct mt_engine *mt_model_host_engine(const struct mt_model_host *host);
 
 /* A snapshot. */
 struct mt_model_host_counts {
-    uint64_t loaded_bytes, memory_bytes; /* in use; the limit, 0: none */
+    uint64_t loaded_bytes, memory_bytes; /* what is loaded, and its limit (0: none): not pinned */
     size_t n_loaded, n_waiting;
     uint64_t n_loads, n_unloads, n_failures;
 };

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "model/hparams.h"
 #include "model/tokenizer_config.h"
 
 #include <dirent.h>
@@ -29,8 +30,12 @@ static bool ends_with(const char *name, const char *end)
 /* Temporary names and what is written for people make no other model of it. */
 static bool is_of_the_model(const char *name)
 {
-    return name[0] != '.' && !ends_with(name, ".md") && !ends_with(name, ".txt~") &&
-           strncmp(name, "LICENSE", 7) != 0;
+    return name[0] != '.' && !ends_with(name, ".md") && strncmp(name, "LICENSE", 7) != 0;
+}
+
+static bool is_weights(const char *name)
+{
+    return ends_with(name, ".safetensors") || ends_with(name, ".bin") || ends_with(name, ".npz");
 }
 
 /* Of any order: the hashes are added. */
@@ -38,12 +43,14 @@ static enum mt_status look_at_files(const char *path, DIR *directory,
                                     struct mt_model_profile *profile, struct mt_error *err)
 {
     const struct dirent *entry;
+    bool has_weights = false;
     size_t n = 0;
     while ((entry = readdir(directory)) != NULL) {
         struct stat st;
         if (!is_of_the_model(entry->d_name) ||
             fstatat(dirfd(directory), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
             continue;
+        has_weights |= is_weights(entry->d_name);
         if (++n > MAX_FILES)
             return mt_fail(err, MT_LIMIT, "%s: more than %d files", path, MAX_FILES);
         const int64_t facts[] = {st.st_size,        st.st_mtim.tv_sec,  st.st_mtim.tv_nsec,
@@ -54,6 +61,8 @@ static enum mt_status look_at_files(const char *path, DIR *directory,
         if ((uint64_t)st.st_size > profile->largest_file_bytes)
             profile->largest_file_bytes = (uint64_t)st.st_size;
     }
+    if (!has_weights)
+        return mt_fail(err, MT_NOT_FOUND, "%s: there are no weights", path);
     return MT_OK;
 }
 
@@ -66,6 +75,23 @@ static enum mt_status read_files(const char *path, struct mt_model_profile *prof
                        "%s: cannot open the directory: %s", path, strerror(errno));
     enum mt_status status = look_at_files(path, directory, profile, err);
     closedir(directory);
+    return status;
+}
+
+static enum mt_status read_hparams(const char *path, struct mt_model_profile *profile,
+                                   struct mt_error *err)
+{
+    struct mt_hparams hparams;
+    char *config;
+    enum mt_status status = mt_path_join(path, "config.json", &config, err);
+    if (status != MT_OK)
+        return status;
+    if (mt_path_exists(config) == MT_OK) {
+        status = mt_hparams_read(path, &hparams, err);
+        if (status == MT_OK)
+            profile->max_positions = hparams.max_positions;
+    }
+    free(config);
     return status;
 }
 
@@ -293,6 +319,8 @@ enum mt_status mt_model_profile_read(const char *directory, const char *name,
     if (status != MT_OK)
         return status;
     status = read_files(directory, &profile, err);
+    if (status == MT_OK)
+        status = read_hparams(directory, &profile, err);
     if (status == MT_OK)
         status = mt_model_defaults_read(directory, profile.arena, &profile.defaults, err);
     if (status == MT_OK)

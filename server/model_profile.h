@@ -20,13 +20,15 @@ struct mt_model_profile {
     const struct mt_model_language *sources, *targets;
     size_t n_sources, n_targets;
     struct mt_model_defaults defaults;
+    size_t max_positions; /* of config.json; 0: there is none */
     /* Changes whenever a file of the directory that belongs to the model does. */
     uint64_t files_hash;
     uint64_t largest_file_bytes; /* the weights */
 };
 
-/* name: what the languages may be read from, the directory's own. On failure there is nothing to
- * finish. MT_NOT_FOUND: no directory; and what its files are refused for. */
+/* name: what the languages may be read from, the directory's own. Also checks config.json. On
+ * failure there is nothing to finish. MT_NOT_FOUND: no directory; and what its files are refused
+ * for. */
 MT_MUST_CHECK enum mt_status mt_model_profile_read(const char *directory, const char *name,
                                                    struct mt_model_profile *out,
                                                    struct mt_error *err);

@@ -52,7 +52,8 @@ struct mt_served_model_info {
     const struct mt_model_language *sources, *targets; /* none: the directory does not say */
     size_t n_sources, n_targets;
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
-    bool is_pinned; /* settings->model: in memory as long as its generation */
+    size_t max_positions; /* tokens of its longest sentence; 0: its files do not say it simply */
+    bool is_pinned;       /* settings->model: in memory as long as its generation */
 };
 const struct mt_served_model_info *mt_served_model_info(const struct mt_served_model *served);
 
