@@ -10,6 +10,7 @@
 #include "server/http.h"
 #include "server/keys.h"
 #include "server/models_api.h"
+#include "server/served_model.h"
 
 static enum mt_status finish_reload(struct mt_request *request, struct mt_error *err)
 {
@@ -90,7 +91,10 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     write_engine(&writer, service);
     write_generations(&writer, service);
     mt_json_key(&writer, "model");
-    mt_json_string_z(&writer, service->model_label);
+    if (service->pinned != NULL)
+        mt_json_string_z(&writer, service->pinned->label);
+    else
+        mt_json_null(&writer);
     mt_json_key(&writer, "version");
     mt_json_string_z(&writer, MT_VERSION);
     mt_json_end_object(&writer);

@@ -30,10 +30,8 @@ struct mt_file_store;
 struct mt_generation;
 struct mt_generations;
 struct mt_http;
-struct mt_lane;
 struct mt_loaded_model;
 struct mt_metrics;
-struct mt_model;
 struct mt_sentence;
 struct mt_served_model;
 struct mt_settings;
@@ -47,9 +45,9 @@ struct mt_service {
     struct mt_generations *generations;
     const struct mt_settings *settings;
     const struct mt_catalog *catalog; /* the models */
-    const struct mt_model *model;
+    /* settings->model, in memory as long as the generation. NULL: there is only a directory. */
+    const struct mt_loaded_model *pinned;
     struct mt_engine *engine;
-    struct mt_lane *lane; /* the model's in the engine */
     struct mt_metrics *metrics;
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
@@ -58,9 +56,6 @@ struct mt_service {
     struct mt_meters *meters;           /* how much clients have asked for */
     const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
     const struct mt_tls *tls;           /* NULL: no TLS */
-    const char *model_label;            /* the directory's name, fit for a metrics label */
-    /* What the model translates, normalised (language.h); "" where it does not say. */
-    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
 };
 
 /* Most sentences of one request; one more is MT_LIMIT. */

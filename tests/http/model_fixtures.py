@@ -1,7 +1,7 @@
 """Model directories for tests of many models: the fixture model under other names, and with other
 answers.
 
-    make_model(root / "de-fr", seed=1)
+    make_model(root / "de-fr", "de", "fr", seed=1)
 
 A seed gives every word another weight (final_logits_bias), so that the model still ends its
 sentences, but says something else than any other seed does, which shows which model it was.
@@ -17,6 +17,7 @@ import struct
 from serve import MODEL
 
 WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer_config.json"
 LOGITS_BIAS = "final_logits_bias"
 
 
@@ -34,8 +35,9 @@ def reword(data, seed, eos):
     return bytes(data)
 
 
-def make_model(directory, seed=None, **settings):
-    """settings: of its attentiond.json."""
+def make_model(directory, source=None, target=None, seed=None, **settings):
+    """source and target: what its tokenizer_config.json says, where they are given. settings: of
+    its attentiond.json."""
     directory, origin = pathlib.Path(directory), pathlib.Path(MODEL)
     directory.mkdir(parents=True)
     for name in os.listdir(origin):
@@ -44,6 +46,10 @@ def make_model(directory, seed=None, **settings):
     if seed is not None:
         eos = json.loads((origin / "config.json").read_text())["eos_token_id"]
         (directory / WEIGHTS).write_bytes(reword((origin / WEIGHTS).read_bytes(), seed, eos))
+    if source is not None:
+        config = json.loads((origin / TOKENIZER).read_text())
+        config.update(source_lang=source, target_lang=target)
+        (directory / TOKENIZER).write_text(json.dumps(config))
     if settings:
         (directory / "attentiond.json").write_text(json.dumps(settings))
     return directory

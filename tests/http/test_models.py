@@ -26,7 +26,7 @@ PAGES = [
 
 
 class WithModels(unittest.TestCase):
-    """en-de, de-fr, fr-es, and es-it through which nothing leads back."""
+    """A way from en through de and fr to es, one model for each step."""
 
     FLAGS = ()
 
@@ -35,8 +35,8 @@ class WithModels(unittest.TestCase):
         cls.root = pathlib.Path(tempfile.mkdtemp())
         cls.models = cls.root / "models"
         make_model(cls.models / "en-de")
-        make_model(cls.models / "de-fr", seed=1, aliases=["german-french"], beam_size=2)
-        make_model(cls.models / "opus-mt-fr-es", seed=2)
+        make_model(cls.models / "de-fr", "de", "fr", seed=1, aliases=["german-french"], beam_size=2)
+        make_model(cls.models / "opus-mt-fr-es", "fr", "es", seed=2)
         cls.admin = cls.root / "admin"
         cls.daemon = Daemon("--models-directory", str(cls.models), "--admin-socket", str(cls.admin),
                             *cls.FLAGS, model=None).start()
@@ -71,7 +71,8 @@ class Pivot(WithModels):
         hops = list(zip(languages, languages[1:]))
         for source, target in hops[:-1]:
             q = self.ask(q, source, target, **fields)["translatedText"]
-        return self.ask(q, *hops[-1], **fields, **last)
+        # A blank text becomes an empty one, which nobody may ask for.
+        return self.ask(q, *hops[-1], **fields, **last) if q else {"translatedText": ""}
 
     def test_equals_the_requests_made_by_hand(self):
         for q in TEXTS + [TEXTS]:
@@ -225,7 +226,7 @@ class Choice(WithModels):
             self.assertEqual(reply.status, 200, reply)
             self.assertEqual(reply.json["model"]["id"], "de-fr")
         reply = self.daemon.get("/positions?model=german-french&n=2")
-        self.assertEqual((reply.status, reply.json["model"]["id"]), (200, "de-fr"))
+        self.assertEqual((reply.status, reply.json["model"]), (200, "de-fr"))
 
 
 class Lists(WithModels):
@@ -290,7 +291,7 @@ class Change(unittest.TestCase):
                 return [model["id"] for model in daemon.get("/models").json["models"]]
 
             self.assertEqual(daemon.translate("Hello.", target="fr").status, 400)
-            make_model(root / "models" / "de-fr", seed=1)
+            make_model(root / "models" / "de-fr", "de", "fr", seed=1)
             (root / "models" / "broken").mkdir()
             (root / "models" / "broken" / "config.json").write_text("{")
             reload()
