@@ -279,7 +279,7 @@ static bool has_any(const unsigned char *flags, size_t n)
     return false;
 }
 
-static enum mt_status refuse(const struct search *search, struct mt_error *err)
+static enum mt_status refuse(const struct search *search, size_t n_models, struct mt_error *err)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
     unsigned char *is_from = search->starts, *is_to = search->ends;
@@ -290,8 +290,11 @@ static enum mt_status refuse(const struct search *search, struct mt_error *err)
         return mt_fail(err, MT_NOT_FOUND, "no model translates from %s", search->source);
     if (!has_target)
         return mt_fail(err, MT_NOT_FOUND, "no model translates into %s", search->target);
-    return mt_fail(err, MT_NOT_FOUND, "no way leads from %s to %s in at most %d models",
-                   search->source, search->target, MT_MAX_ROUTE);
+    if (n_models == 1)
+        return mt_fail(err, MT_NOT_FOUND, "no model translates %s into %s", search->source,
+                       search->target);
+    return mt_fail(err, MT_NOT_FOUND, "no way leads from %s to %s in at most %zu models",
+                   search->source, search->target, n_models);
 }
 
 static enum mt_status find(struct search *search, struct mt_model_route *out, struct mt_error *err)
@@ -305,7 +308,8 @@ static enum mt_status find(struct search *search, struct mt_model_route *out, st
     }
     for (size_t i = 0; i < search->catalog->n; i++)
         search->is_usable[i] = mt_served_model_is_usable(search->catalog->models[i]);
-    for (size_t n = 1; n <= (is_same ? 1 : MT_MAX_ROUTE); n++) {
+    size_t n_most = is_same ? 1 : MT_MAX_ROUTE;
+    for (size_t n = 1; n <= n_most; n++) {
         extend(search, n);
         size_t end = best_end(search, n);
         if (end != NO_EDGE) {
@@ -313,7 +317,7 @@ static enum mt_status find(struct search *search, struct mt_model_route *out, st
             return MT_OK;
         }
     }
-    return refuse(search, err);
+    return refuse(search, n_most, err);
 }
 
 enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,

@@ -223,13 +223,15 @@ static enum mt_status add_found(struct mt_catalog *catalog,
         mt_log(MT_LOG_WARN, "%s is left out: there is another model that is called %s", path, id);
         return MT_OK;
     }
-    if (mt_model_profile_read(path, name, &find.profile, &find.failure) == MT_MEMORY)
+    enum mt_status status = mt_model_profile_read(path, name, &find.profile, &find.failure);
+    if (status == MT_MEMORY)
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
-    if (find.failure.status != MT_OK) {
+    find.failure.status = status; /* on the way to success there may have been failures */
+    if (status != MT_OK) {
         mt_log(MT_LOG_ERROR, "%s cannot be served: %s", id, find.failure.message);
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
     }
-    enum mt_status status = add(catalog, options, &find, err);
+    status = add(catalog, options, &find, err);
     mt_model_profile_finish(&find.profile);
     return status;
 }

@@ -175,13 +175,12 @@ static void fail(struct mt_served_model *served, const struct mt_error *reason)
     end_waits(served, MT_BUSY, &answer);
 }
 
-static void measure(struct mt_served_model *served)
+static void keep_size(struct mt_served_model *served, const struct mt_model_size *size)
 {
-    const struct mt_model *model = served->model;
-    served->counts.n_parameters = mt_model_n_parameters(model);
-    served->counts.mapped_bytes = mt_model_mapped_bytes(model);
-    served->counts.private_bytes = mt_model_private_bytes(model);
-    served->counts.cache_bytes = mt_lane_reserved_bytes(served->loaded.lane);
+    served->counts.n_parameters = size->n_parameters;
+    served->counts.mapped_bytes = size->mapped_bytes;
+    served->counts.private_bytes = size->private_bytes;
+    served->counts.cache_bytes = size->cache_bytes;
 }
 
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
@@ -200,12 +199,13 @@ static bool make_room(struct mt_model_host *host, const struct mt_served_model *
 static void load(struct mt_served_model *served)
 {
     struct mt_model_host *host = served->host;
+    struct mt_model_size size;
     struct mt_error err;
     int64_t start_ns = mt_now_ns();
     served->phase = PHASE_LOADING;
     host->is_at_work = true;
     pthread_mutex_unlock(&host->mutex);
-    enum mt_status status = mt_model_loading_begin(served, &err);
+    enum mt_status status = mt_model_loading_begin(served, &size, &err);
     pthread_mutex_lock(&host->mutex);
     host->is_at_work = false;
     pthread_cond_broadcast(&host->changed);
@@ -213,7 +213,7 @@ static void load(struct mt_served_model *served)
         fail(served, &err);
         return;
     }
-    measure(served);
+    keep_size(served, &size);
     if (!make_room(host, served)) { /* its turn comes again */
         pthread_mutex_unlock(&host->mutex);
         mt_model_loading_end(served);

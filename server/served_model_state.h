@@ -68,8 +68,14 @@ struct mt_model_host {
 
 /* --- of model_loading.c; the loader's thread, without the mutex --- */
 
+struct mt_model_size {
+    size_t n_parameters;
+    size_t mapped_bytes, private_bytes, cache_bytes;
+};
+
 /* Fills served->model and served->loaded, or leaves nothing. */
 MT_MUST_CHECK enum mt_status mt_model_loading_begin(struct mt_served_model *served,
+                                                    struct mt_model_size *out,
                                                     struct mt_error *err);
 /* Nobody holds it. */
 void mt_model_loading_end(struct mt_served_model *served);
