@@ -101,6 +101,9 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
         mt_exchange_stream_leave(exchange);
         mt_connections_forget_work(http->connections, exchange->slot);
     }
+    mt_exchange_end_wait(exchange); /* of a client that has left, we may be told nothing but this */
+    if (exchange->has_left && !exchange->has_rejection)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
     double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)

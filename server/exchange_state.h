@@ -56,7 +56,8 @@ struct mt_exchange {
     /* Written before mt_connections_end_work, read after the connection was resumed. */
     struct mt_job job;
     enum mt_status job_status;
-    struct mt_served_model *awaited; /* what for */
+    bool is_waiting;                 /* suspended for a model */
+    struct mt_served_model *awaited; /* which one */
     struct mt_model_wait wait;
     enum mt_status wait_status;
     bool has_left; /* written under the connections' lock, before the job ends */
@@ -102,6 +103,9 @@ MT_MUST_CHECK enum mt_status mt_exchange_choose(struct mt_exchange *exchange,
 /* Has the handler add the round's sentences, and describes them as a job. */
 MT_MUST_CHECK enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange,
                                                      struct mt_error *err);
+
+/* The connection is back, or gone, after a wait. Does nothing where there was none. */
+void mt_exchange_end_wait(struct mt_exchange *exchange);
 
 /* Fills exchange->awaited and wait in, but for on_done. */
 void mt_exchange_describe_wait(struct mt_exchange *exchange, struct mt_served_model *served);

@@ -182,6 +182,7 @@ static enum MHD_Result load_model(struct mt_exchange *exchange, struct mt_served
     struct mt_connections *connections = exchange->http->connections;
     struct mt_error err;
     exchange->stage = STAGE_LOADING;
+    exchange->is_waiting = true;
     mt_exchange_describe_wait(exchange, served);
     exchange->wait.on_done = model_done;
     MHD_suspend_connection(exchange->connection);
@@ -272,11 +273,19 @@ enum MHD_Result mt_exchange_work(struct mt_exchange *exchange)
                                              : finish_request(exchange);
 }
 
-static enum MHD_Result end_wait(struct mt_exchange *exchange)
+void mt_exchange_end_wait(struct mt_exchange *exchange)
 {
-    enum MHD_Result result;
+    if (!exchange->is_waiting)
+        return;
+    exchange->is_waiting = false;
     mt_connections_end_work(exchange->http->connections, exchange->slot);
     mt_connections_forget_work(exchange->http->connections, exchange->slot);
+}
+
+static enum MHD_Result end_loading(struct mt_exchange *exchange)
+{
+    enum MHD_Result result;
+    mt_exchange_end_wait(exchange);
     if (exchange->request.reply.code == 0 && exchange->wait_status != MT_OK)
         mt_exchange_fail_wait(exchange, &exchange->wait.err);
     if (exchange->request.reply.code != 0)
@@ -296,5 +305,5 @@ static enum MHD_Result end_job(struct mt_exchange *exchange)
 
 enum MHD_Result mt_exchange_resume(struct mt_exchange *exchange)
 {
-    return exchange->stage == STAGE_LOADING ? end_wait(exchange) : end_job(exchange);
+    return exchange->stage == STAGE_LOADING ? end_loading(exchange) : end_job(exchange);
 }
