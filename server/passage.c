@@ -7,6 +7,7 @@
 #include "server/placement.h"
 #include "server/post_edit.h"
 #include "server/protect.h"
+#include "server/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,8 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                             : options->cues  ? take_cue(&maker, err)
                             : is_protected   ? take_protected(&maker, err)
                                            : take_plain(&maker, (struct mt_range){0, length}, err);
+    if (!status && options->terms && mt_terms_have_run_out(options->terms))
+        status = mt_fail_memory(err, length, "words of a text");
     if (status) {
         mt_passage_destroy(passage);
         return status;
