@@ -8,7 +8,7 @@ static struct mt_error err;
 
 static void open_tokenizer(void)
 {
-    ck_assert_int_eq(mt_tokenizer_open(en_de(), &tokenizer, &err), MT_OK);
+    tokenizer = open_or_fail(en_de());
 }
 
 static void close_tokenizer(void)
