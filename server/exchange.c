@@ -581,6 +581,7 @@ static void describe_job(struct mt_exchange *exchange)
     exchange->job = (struct mt_job){
         .sentences = exchange->request.sentences,
         .n_sentences = exchange->request.n_sentences,
+        .lane = exchange->request.service->lane,
         .client = exchange->request.access.client,
         .max_client_sentences = queue_share(exchange),
         .deadline_ns = mt_now_ns() + exchange->timeout_ns,
