@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/settings.h"
 #include "model/model.h"
+#include "model/source.h"
 #include "server/cli.h"
 #include "server/model_host.h"
 #include "server/model_profile.h"
@@ -189,21 +190,6 @@ static enum mt_status add_pinned(struct mt_catalog *catalog,
 
 /* ---- settings->models_directory ---- */
 
-/* What only directories of models hold, in the forms that they come in. */
-static bool is_model_directory(const char *path)
-{
-    static const char *const signs[] = {"config.json", "decoder.yml", "model.bin", "metadata.json"};
-    bool is_model = false;
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !is_model; i++) {
-        char *sign;
-        if (mt_path_join(path, signs[i], &sign, NULL) != MT_OK)
-            return true; /* whoever reads it will find no memory either, and says so */
-        is_model = mt_path_exists(sign) == MT_OK;
-        free(sign);
-    }
-    return is_model;
-}
-
 static bool is_same_directory(const char *a, const char *b)
 {
     struct stat of_a, of_b;
@@ -245,7 +231,7 @@ static enum mt_status consider(struct mt_catalog *catalog, const struct mt_catal
     if (status != MT_OK)
         return status;
     bool is_pinned = settings->model[0] != '\0' && is_same_directory(path, settings->model);
-    if (!is_pinned && is_model_directory(path))
+    if (!is_pinned && mt_source_is_model(path))
         status = add_found(catalog, options, path, name, err);
     free(path);
     return status;

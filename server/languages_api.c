@@ -90,7 +90,10 @@ static bool is_known(const struct mt_service *service, struct mt_served_model *o
 static enum mt_status read_code(const struct mt_service *service, struct mt_served_model *only,
                                 const char *code, char out[MT_LANGUAGE_BYTES], struct mt_error *err)
 {
-    if (!mt_language_normalise(code, out) || !is_known(service, only, out))
+    enum mt_status status = mt_language_parse(code, out, err);
+    if (status == MT_MEMORY)
+        return status;
+    if (status != MT_OK || !is_known(service, only, out))
         return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
     return MT_OK;
 }

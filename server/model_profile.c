@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/size.h"
 #include "model/hparams.h"
+#include "model/source.h"
 #include "model/tokenizer_config.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define MAX_FILES 4096
+#define MAX_VOCABULARY_BYTES ((size_t)64 << 20)
 #define MAX_TARGETS 1024
 #define MAX_TOKEN_BYTES 32 /* of a code between >> and << */
 #define MAX_NAME_BYTES 255
@@ -75,23 +77,6 @@ static enum mt_status read_files(const char *path, struct mt_model_profile *prof
                        "%s: cannot open the directory: %s", path, strerror(errno));
     enum mt_status status = look_at_files(path, directory, profile, err);
     closedir(directory);
-    return status;
-}
-
-static enum mt_status read_hparams(const char *path, struct mt_model_profile *profile,
-                                   struct mt_error *err)
-{
-    struct mt_hparams hparams;
-    char *config;
-    enum mt_status status = mt_path_join(path, "config.json", &config, err);
-    if (status != MT_OK)
-        return status;
-    if (mt_path_exists(config) == MT_OK) {
-        status = mt_hparams_read(path, &hparams, err);
-        if (status == MT_OK)
-            profile->max_positions = hparams.max_positions;
-    }
-    free(config);
     return status;
 }
 
@@ -172,22 +157,16 @@ static enum mt_status read_tokens(const char *bytes, size_t length, struct mt_ar
     return status;
 }
 
-static enum mt_status read_vocabulary(const char *directory, struct mt_arena *arena,
+static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_arena *arena,
                                       struct side *targets, struct mt_error *err)
 {
-    struct mt_mapping file;
-    char *path;
-    enum mt_status status = mt_path_join(directory, "vocab.json", &path, err);
-    if (status != MT_OK)
-        return status;
-    if (mt_path_exists(path) == MT_OK) {
-        status = mt_mapping_open(path, MT_LOAD_MMAP, &file, err);
-        if (status == MT_OK)
-            status = read_tokens((const char *)file.bytes, file.length, arena, targets, err);
-        if (status == MT_OK)
-            mt_mapping_close(&file);
-    }
-    free(path);
+    struct mt_document file = {0};
+    if (!mt_source_has(source, "vocab.json"))
+        return MT_OK;
+    enum mt_status status = mt_source_read(source, "vocab.json", MAX_VOCABULARY_BYTES, &file, err);
+    if (status == MT_OK)
+        status = read_tokens(file.bytes, file.length, arena, targets, err);
+    mt_document_finish(&file);
     return status;
 }
 
@@ -198,18 +177,6 @@ static void give_tokens(struct side *targets, const struct side *found)
         for (size_t k = 0; k < found->n && targets->languages[i].token == NULL; k++)
             if (mt_language_matches(targets->languages[i].code, found->languages[k].code))
                 targets->languages[i].token = found->languages[k].token;
-}
-
-static enum mt_status read_config(const char *directory, struct mt_arena *arena,
-                                  struct mt_tokenizer_config *out, struct mt_error *err)
-{
-    char *path;
-    enum mt_status status = mt_path_join(directory, "tokenizer_config.json", &path, err);
-    if (status != MT_OK)
-        return status;
-    status = mt_tokenizer_config_read(path, arena, out, err);
-    free(path);
-    return status;
 }
 
 static enum mt_status add_code(struct mt_arena *arena, struct side *side, const char *code,
@@ -277,7 +244,7 @@ static void read_name(const char *name, struct name *out)
 
 /* ---- all of it ---- */
 
-static enum mt_status read_languages(const char *directory, const char *name,
+static enum mt_status read_languages(const struct mt_source *source, const char *name,
                                      struct mt_model_profile *profile, struct mt_error *err)
 {
     const struct mt_model_defaults *defaults = &profile->defaults;
@@ -286,9 +253,9 @@ static enum mt_status read_languages(const char *directory, const char *name,
     struct mt_tokenizer_config config = {0};
     struct name said = {0};
     read_name(name, &said);
-    enum mt_status status = read_config(directory, arena, &config, err);
+    enum mt_status status = mt_tokenizer_config_read(source, arena, &config, err);
     if (status == MT_OK)
-        status = read_vocabulary(directory, arena, &tokens, err);
+        status = read_vocabulary(source, arena, &tokens, err);
     if (status == MT_OK)
         status = add_all(arena, &sources, defaults->source_langs, defaults->n_source_langs, err);
     if (status == MT_OK)
@@ -311,6 +278,23 @@ static enum mt_status read_languages(const char *directory, const char *name,
     return status;
 }
 
+static enum mt_status read_documents(const char *directory, const char *name,
+                                     struct mt_model_profile *profile, struct mt_error *err)
+{
+    struct mt_hparams hparams;
+    struct mt_source *source;
+    enum mt_status status = mt_source_open(directory, &source, err);
+    if (status != MT_OK)
+        return status;
+    status = mt_hparams_read(source, &hparams, err);
+    if (status == MT_OK)
+        status = read_languages(source, name, profile, err);
+    if (status == MT_OK)
+        profile->max_positions = hparams.max_positions;
+    mt_source_close(source);
+    return status;
+}
+
 enum mt_status mt_model_profile_read(const char *directory, const char *name,
                                      struct mt_model_profile *out, struct mt_error *err)
 {
@@ -320,11 +304,9 @@ enum mt_status mt_model_profile_read(const char *directory, const char *name,
         return status;
     status = read_files(directory, &profile, err);
     if (status == MT_OK)
-        status = read_hparams(directory, &profile, err);
-    if (status == MT_OK)
         status = mt_model_defaults_read(directory, profile.arena, &profile.defaults, err);
     if (status == MT_OK)
-        status = read_languages(directory, name, &profile, err);
+        status = read_documents(directory, name, &profile, err);
     if (status != MT_OK) {
         mt_arena_destroy(profile.arena);
         return status;

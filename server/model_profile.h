@@ -20,7 +20,7 @@ struct mt_model_profile {
     const struct mt_model_language *sources, *targets;
     size_t n_sources, n_targets;
     struct mt_model_defaults defaults;
-    size_t max_positions; /* of config.json; 0: there is none */
+    size_t max_positions; /* tokens of the longest sentence */
     /* Changes whenever a file of the directory that belongs to the model does. */
     uint64_t files_hash;
     uint64_t largest_file_bytes; /* the weights */

@@ -34,14 +34,17 @@ static enum mt_status read_request(const struct mt_request *request,
     const struct mt_hparams *hparams = mt_model_hparams(model->model);
     const char *layout = NULL, *format = NULL;
     int64_t n_rows = MT_POSITIONS_DEFAULT_ROWS;
-    *positions = (struct mt_positions_request){
-        .model_id = model->label, .layout = hparams->position_layout, .d_model = hparams->d_model};
+    *positions = (struct mt_positions_request){.model_id = model->label,
+                                               .scheme = {.layout = hparams->position_layout,
+                                                          .formula = hparams->position_formula,
+                                                          .first = hparams->first_position},
+                                               .d_model = hparams->d_model};
     enum mt_status status =
         mt_params_integer(&request->params, "n", 1, MT_POSITIONS_MAX_ROWS, &n_rows, NULL, err);
     if (!status)
         status = mt_params_string(&request->params, "layout", &layout, NULL, err);
     if (!status)
-        status = mt_position_layout_parse(layout, &positions->layout, err);
+        status = mt_position_layout_parse(layout, &positions->scheme.layout, err);
     if (!status)
         status = mt_params_string(&request->params, "format", &format, NULL, err);
     if (!status && format && format[0])
