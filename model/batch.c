@@ -190,6 +190,7 @@ bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
         (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
         return false;
     s->cross_slot = mt_kvcache_take_slot(&b->cross);
+    mt_kvcache_count(&b->cross, s->cross_slot, s->n_source);
     for (size_t i = 0; i < s->n_beams; i++)
         s->self_slots[i] = mt_kvcache_take_slot(&b->self);
     for (size_t i = 0; i < s->max_target; i++)
@@ -314,6 +315,8 @@ static void collect_rows(struct mt_batch *b)
         else
             add_reading_rows(b, s, &n_spare);
     }
+    for (size_t i = 0; i < b->n_rows; i++)
+        mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }
 
 /* --- what a pass brought
@@ -518,4 +521,16 @@ struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
 {
     return mt_arena_bytes(batch->arena) + batch->self.n_bytes + batch->cross.n_bytes;
+}
+
+size_t mt_batch_resident_bytes(const struct mt_batch *batch)
+{
+    return batch->self.resident_bytes + batch->cross.resident_bytes;
+}
+
+void mt_batch_trim(struct mt_batch *batch)
+{
+    assert(!batch->n_sentences);
+    mt_kvcache_trim(&batch->self);
+    mt_kvcache_trim(&batch->cross);
 }

@@ -77,4 +77,12 @@ struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch);
 /* Bytes reserved (not necessarily resident). */
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch);
 
+/* How much of the key/value cache, nearly all that is reserved, has been written since the last
+ * trim: an upper estimate. */
+size_t mt_batch_resident_bytes(const struct mt_batch *batch);
+
+/* Gives the memory of the key/value cache back to the kernel, which commits it anew as it is
+ * touched. The batch must be empty. */
+void mt_batch_trim(struct mt_batch *batch);
+
 #endif

@@ -20,6 +20,7 @@
 #define MAX_WORKERS 256
 #define DEFAULT_MAX_BATCH_ROWS 64
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
+#define DEFAULT_IDLE_MS 5000
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -98,6 +99,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
         return mt_fail_memory(err, sizeof *engine, "the engine");
     choose_threads(engine, options);
     engine->max_rows = options->max_batch_rows ? options->max_batch_rows : DEFAULT_MAX_BATCH_ROWS;
+    engine->idle_ns = (options->idle_ms ? options->idle_ms : DEFAULT_IDLE_MS) * NS_PER_MS;
     engine->encode_tokens = options->encode_tokens;
     engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
                                                                  : DEFAULT_MAX_QUEUED_SENTENCES;
@@ -105,7 +107,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_cond_init(&engine->work, NULL);
+    pthread_cond_init(&engine->work, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
@@ -238,6 +240,8 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     pthread_cond_broadcast(&engine->work);
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
+    for (size_t i = 0; i < engine->n_workers; i++)
+        mt_engine_move_place(&lane->places[i], NULL);
     mt_queue_remove_lane(engine->queue, lane->waiting);
     if (lane->previous)
         lane->previous->next = lane->next;
@@ -253,6 +257,16 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
 size_t mt_lane_reserved_bytes(const struct mt_lane *lane)
 {
     return lane->reserved_bytes;
+}
+
+size_t mt_lane_resident_bytes(struct mt_lane *lane)
+{
+    size_t n_bytes = 0;
+    pthread_mutex_lock(&lane->engine->mutex);
+    for (size_t i = 0; i < lane->engine->n_workers; i++)
+        n_bytes += lane->places[i].resident_bytes;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return n_bytes;
 }
 
 /* --- what other threads ask for --- */
@@ -303,11 +317,7 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
-    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    const struct timespec until = {
-        .tv_sec = (time_t)(until_ns / NS_PER_S),
-        .tv_nsec = (long)(until_ns % NS_PER_S),
-    };
+    const struct timespec until = mt_timespec_of_ns(mt_now_ns() + timeout_ms * NS_PER_MS);
     int code = 0;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
