@@ -135,6 +135,7 @@ static enum mt_status bind_norm(const struct binder *b, const char *prefix, cons
 {
     struct mt_linear_part part = {.n_out = b->hparams->d_model};
     char full[256];
+    out->eps = b->hparams->norm_eps;
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
     enum mt_status status = bind_tensor(b, full, vector_of(part.n_out), &out->gamma);
     if (status)
@@ -319,7 +320,9 @@ static enum mt_status bind_positions(const struct binder *b, const char *name, c
                                &table, b->err);
     if (status)
         return status;
-    mt_positions_fill(h->position_layout, h->max_positions, h->d_model, table);
+    const struct mt_position_scheme scheme = {
+        .layout = h->position_layout, .formula = h->position_formula, .first = h->first_position};
+    mt_positions_fill(&scheme, h->max_positions, h->d_model, table);
     *out = table;
     return MT_OK;
 }

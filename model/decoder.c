@@ -20,9 +20,12 @@ struct step {
 static void embed(const struct step *s)
 {
     size_t d = s->model->hparams.d_model;
-    for (size_t m = s->begin; m < s->end; m++)
-        mt_embed_row(s->model, &s->model->weights.target, s->rows[m].token, s->rows[m].position,
-                     s->w->x.x + m * d);
+    for (size_t m = s->begin; m < s->end; m++) {
+        const struct mt_decoder_row *row = &s->rows[m];
+        bool is_zero = row->position == 0 && s->model->hparams.zero_start;
+        mt_embed_row(s->model, &s->model->weights.target, is_zero ? MT_NO_TOKEN : row->token,
+                     row->position, s->w->x.x + m * d);
+    }
     mt_rows_quantize(s->model->kernels, &s->w->x, s->begin, s->end);
     mt_member_barrier(s->me);
 }

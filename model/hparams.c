@@ -1,10 +1,11 @@
 #include "model/hparams.h"
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "model/source.h"
 
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,45 +73,83 @@ static enum mt_status get_id(const struct config *config, const char *key, int32
     return in_file(config, status, err);
 }
 
+/* One of several words; its number in the list. */
+static enum mt_status get_choice(const struct config *config, const char *key,
+                                 const char *const *words, size_t n_words, size_t *out,
+                                 struct mt_error *err)
+{
+    const char *word = NULL;
+    enum mt_status status = mt_json_get_string(config->json, key, &word, NULL, err);
+    if (status || !word)
+        return in_file(config, status, err);
+    char list[128] = "";
+    for (size_t i = 0, at = 0; i < n_words; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            *out = i;
+            return MT_OK;
+        }
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                               i == 0             ? ""
+                               : i + 1 == n_words ? " or "
+                                                  : ", ",
+                               words[i]);
+    }
+    return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected %s, found \"%s\"", config->path, key,
+                   list, word);
+}
+
 static enum mt_status get_activation(const struct config *config, enum mt_activation *out,
                                      struct mt_error *err)
 {
-    static const struct {
-        const char *name;
-        enum mt_activation activation;
-    } names[] = {{"relu", MT_RELU}, {"swish", MT_SILU}, {"silu", MT_SILU}, {"gelu", MT_GELU}};
-    const char *name = NULL;
-    enum mt_status status =
-        mt_json_get_string(config->json, "activation_function", &name, NULL, err);
-    if (status || !name)
-        return in_file(config, status, err);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i].name) == 0) {
-            *out = names[i].activation;
-            return MT_OK;
-        }
-    }
-    return mt_fail(err, MT_UNSUPPORTED,
-                   "%s: activation_function: expected relu, swish, silu or gelu, found \"%s\"",
-                   config->path, name);
+    static const char *const words[] = {"relu", "swish", "silu", "gelu", "gelu_new", "quick_gelu"};
+    static const enum mt_activation activations[] = {MT_RELU, MT_SILU,      MT_SILU,
+                                                     MT_GELU, MT_GELU_TANH, MT_QUICK_GELU};
+    size_t choice = SIZE_MAX;
+    enum mt_status status = get_choice(config, "activation_function", words,
+                                       sizeof words / sizeof *words, &choice, err);
+    if (!status && choice != SIZE_MAX)
+        *out = activations[choice];
+    return status;
 }
 
-static enum mt_status get_position_layout(const struct config *config, enum mt_position_layout *out,
-                                          struct mt_error *err)
+/* Where other families differ from MarianMT. */
+static enum mt_status read_contract(const struct config *config, struct mt_hparams *h,
+                                    struct mt_error *err)
 {
-    const char *name = NULL;
-    enum mt_status status = mt_json_get_string(config->json, "position_layout", &name, NULL, err);
-    if (status || !name)
-        return in_file(config, status, err);
-    if (strcmp(name, "concatenated") == 0)
-        *out = MT_POSITIONS_CONCATENATED;
-    else if (strcmp(name, "interleaved") == 0)
-        *out = MT_POSITIONS_INTERLEAVED;
-    else
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "%s: position_layout: expected concatenated or interleaved, found \"%s\"",
-                       config->path, name);
-    return MT_OK;
+    static const char *const layouts[] = {"concatenated", "interleaved"};
+    static const char *const formulas[] = {"paper", "tensor2tensor"};
+    static const char *const rules[] = {"generate", "marian", "ctranslate2"};
+    size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules;
+    enum mt_status status = get_choice(config, "position_layout", layouts, 2, &layout, err);
+    if (!status)
+        status = get_choice(config, "position_formula", formulas, 2, &formula, err);
+    if (!status)
+        status = get_choice(config, "search", rules, 3, &rule, err);
+    h->position_layout = (enum mt_position_layout)layout;
+    h->position_formula = (enum mt_position_formula)formula;
+    h->search_rules = (enum mt_search_rules)rule;
+    if (!status)
+        status = get_size(config, "first_position", 0, 1, &h->first_position, err);
+    if (!status)
+        status = get_bool(config, "start_from_zero_embedding", &h->zero_start, err);
+    const struct {
+        const char *key;
+        double low, high;
+        float *out;
+    } numbers[] = {
+        {"layer_norm_eps", 1e-12, 1e-1, &h->norm_eps},
+        {"word_penalty", -100, 100, &h->word_penalty},
+        {"max_length_factor", 0, 1000, &h->max_length_factor},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !status; i++) {
+        double number = (double)*numbers[i].out;
+        status = in_file(config,
+                         mt_json_get_number(config->json, numbers[i].key, numbers[i].low,
+                                            numbers[i].high, &number, NULL, err),
+                         err);
+        *numbers[i].out = (float)number;
+    }
+    return status;
 }
 
 static enum mt_status check_family(const struct config *config, struct mt_error *err)
@@ -148,19 +187,25 @@ static const char *const deciding_keys[] = {"model_type",
                                             "encoder_layers",
                                             "forced_eos_token_id",
                                             "is_encoder_decoder",
+                                            "layer_norm_eps",
                                             "length_penalty",
                                             "max_length",
+                                            "max_length_factor",
                                             "max_position_embeddings",
                                             "normalize_before",
                                             "normalize_embedding",
                                             "num_beams",
+                                            "position_formula",
                                             "position_layout",
                                             "renormalize_logits",
                                             "scale_embedding",
                                             "share_encoder_decoder_embeddings",
+                                            "search",
+                                            "start_from_zero_embedding",
                                             "static_position_embeddings",
                                             "tie_word_embeddings",
-                                            "vocab_size"};
+                                            "vocab_size",
+                                            "word_penalty"};
 
 /* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of ours
  * that is missing: its default would make another model. */
@@ -220,7 +265,7 @@ static enum mt_status read_architecture(const struct config *config, struct mt_h
     if (!status)
         status = get_activation(config, &h->activation, err);
     if (!status)
-        status = get_position_layout(config, &h->position_layout, err);
+        status = read_contract(config, h, err);
     return status;
 }
 
@@ -413,6 +458,9 @@ static const struct mt_hparams marian_defaults = {
     .max_positions = 1024,
     .activation = MT_GELU,
     .position_layout = MT_POSITIONS_CONCATENATED,
+    .position_formula = MT_POSITIONS_PAPER,
+    .norm_eps = 1e-5f,
+    .search_rules = MT_SEARCH_GENERATE,
     .shared_embeddings = true,
     .tied_output = true,
     .eos_id = 0,
@@ -425,38 +473,47 @@ static const struct mt_hparams marian_defaults = {
     .early_stopping = MT_STOP_HEURISTIC,
 };
 
-static enum mt_status open_config(const char *directory, const char *name, char **path,
-                                  struct config *out, struct mt_error *err)
+static enum mt_status open_config(const struct mt_source *source, const char *name,
+                                  struct mt_document *file, struct config *out,
+                                  struct mt_error *err)
 {
-    enum mt_status status = mt_path_join(directory, name, path, err);
+    enum mt_status status = mt_source_read(source, name, CONFIG_BYTES, file, err);
     if (status)
         return status;
-    out->path = *path;
-    status = mt_json_read_file(*path, CONFIG_BYTES, NULL, &out->json, err);
+    out->path = file->path;
+    status = mt_json_parse(file->bytes, file->length, NULL, file->path, &out->json, err);
     if (!status && !cJSON_IsObject(out->json))
-        status = mt_fail(err, MT_FORMAT, "%s: expected an object", *path);
+        status = mt_fail(err, MT_FORMAT, "%s: expected an object", file->path);
     if (!status)
         status = check_spelling(out, err);
     return status;
 }
 
-enum mt_status mt_hparams_read(const char *directory, struct mt_hparams *out, struct mt_error *err)
+static enum mt_status read_model(const struct config *config, struct mt_hparams *h,
+                                 struct mt_error *err)
+{
+    enum mt_status status = check_family(config, err);
+    if (!status)
+        status = read_architecture(config, h, err);
+    if (!status)
+        status = check_architecture(config, h, err);
+    if (!status)
+        status = read_generation(config, h, err);
+    return status;
+}
+
+enum mt_status mt_hparams_read(const struct mt_source *source, struct mt_hparams *out,
+                               struct mt_error *err)
 {
     struct mt_hparams h = marian_defaults;
     struct config model = {0}, generation = {0};
-    char *model_path = NULL, *generation_path = NULL;
-    enum mt_status status = open_config(directory, "config.json", &model_path, &model, err);
+    struct mt_document model_file = {0}, generation_file = {0};
+    enum mt_status status = open_config(source, "config.json", &model_file, &model, err);
     if (!status)
-        status = check_family(&model, err);
-    if (!status)
-        status = read_architecture(&model, &h, err);
-    if (!status)
-        status = check_architecture(&model, &h, err);
-    if (!status)
-        status = read_generation(&model, &h, err);
+        status = read_model(&model, &h, err);
     if (status)
         goto done;
-    status = open_config(directory, "generation_config.json", &generation_path, &generation, err);
+    status = open_config(source, "generation_config.json", &generation_file, &generation, err);
     if (status == MT_NOT_FOUND) {
         status = MT_OK;
     } else if (!status) {
@@ -470,13 +527,13 @@ enum mt_status mt_hparams_read(const char *directory, struct mt_hparams *out, st
         status = read_generation(&generation, &h, err);
     }
     if (!status)
-        status = check_ids(generation.json ? generation_path : model_path, &h, err);
+        status = check_ids(generation.json ? generation.path : model.path, &h, err);
     if (!status)
         *out = h;
 done:
     cJSON_Delete(model.json);
     cJSON_Delete(generation.json);
-    free(model_path);
-    free(generation_path);
+    mt_document_finish(&model_file);
+    mt_document_finish(&generation_file);
     return status;
 }

@@ -1,8 +1,20 @@
 /*
  * Hyper-parameters of an encoder-decoder Transformer, read from config.json and
- * generation_config.json of a MarianMT directory. Defaults for absent keys are those of Hugging
- * Face's configuration_marian.py; a key that would ask for something we do not implement is refused
- * by name.
+ * generation_config.json of a MarianMT directory, or what a reader of another family gives in their
+ * place (foreign.h). Defaults for absent keys are those of Hugging Face's configuration_marian.py;
+ * a key that would ask for something we do not implement is refused by name.
+ *
+ * Keys of config.json that are ours, for what other families do in another way:
+ *
+ *   layer_norm_eps              1e-5
+ *   activation_function         beside relu, swish, silu and gelu: gelu_new, quick_gelu
+ *   position_layout             concatenated | interleaved
+ *   position_formula            paper | tensor2tensor
+ *   first_position              0 | 1
+ *   start_from_zero_embedding   false
+ *   search                      generate | marian | ctranslate2
+ *   word_penalty                0        marian
+ *   max_length_factor           0: none  marian
  */
 #ifndef MT_MODEL_HPARAMS_H
 #define MT_MODEL_HPARAMS_H
@@ -12,11 +24,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum mt_activation { MT_RELU, MT_SILU, MT_GELU };
+/* gelu is x * Phi(x); gelu_tanh approximates Phi by 0.5 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
+ * quick_gelu by sigmoid(1.702 x) (Hendrycks and Gimpel 2016, section 2). */
+enum mt_activation { MT_RELU, MT_SILU, MT_GELU, MT_GELU_TANH, MT_QUICK_GELU };
 
 /* Where the sines and cosines of a position go. Vaswani et al. 2017, section 3.5, interleaves them;
  * MarianMT and fairseq put all sines before all cosines. */
 enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };
+
+/* The wave lengths of the D/2 sines and cosines: 2 pi 10000^(2i/D), as in the paper and MarianMT;
+ * or so that the last one is 2 pi 10000, 10000^(i/(D/2-1)), as in Tensor2Tensor, Marian and
+ * OpenNMT-tf. */
+enum mt_position_formula { MT_POSITIONS_PAPER, MT_POSITIONS_TENSOR2TENSOR };
+
+/* How hypotheses are searched for and scored: as Hugging Face's generate, Marian or CTranslate2 do
+ * (search.h). */
+enum mt_search_rules { MT_SEARCH_GENERATE, MT_SEARCH_MARIAN, MT_SEARCH_CTRANSLATE2 };
 
 /* When beam search ends once it has n_beams hypotheses: at once; when the best live beam scores no
  * better now; or when it could score no better at its longest. */
@@ -35,6 +58,10 @@ struct mt_hparams {
     size_t max_positions; /* longest source and target, special tokens included */
     enum mt_activation activation;
     enum mt_position_layout position_layout;
+    enum mt_position_formula position_formula;
+    size_t first_position;    /* of the first token, in the formula: 0 or 1 */
+    float norm_eps;           /* of the layer norms */
+    bool zero_start;          /* the start token's embedding is zero, whatever its row says */
     bool normalize_before;    /* pre-norm */
     bool normalize_embedding; /* a layer norm behind the embeddings */
     bool final_norm;          /* a layer norm behind the last layer */
@@ -53,11 +80,15 @@ struct mt_hparams {
     size_t n_beams;
     float length_penalty;
     enum mt_early_stopping early_stopping;
+    enum mt_search_rules search_rules;
+    float word_penalty;      /* taken off a hypothesis's sum for each of its tokens */
+    float max_length_factor; /* of a target: times the source's tokens; 0: no such limit */
     bool renormalize_logits; /* probabilities sum to 1 without the suppressed tokens */
 };
 
-/* Reads directory/config.json and, where it exists, directory/generation_config.json. */
-MT_MUST_CHECK enum mt_status mt_hparams_read(const char *directory, struct mt_hparams *out,
+/* Reads the source's config.json and, where it exists, generation_config.json. */
+struct mt_source;
+MT_MUST_CHECK enum mt_status mt_hparams_read(const struct mt_source *source, struct mt_hparams *out,
                                              struct mt_error *err);
 
 #endif

@@ -115,7 +115,7 @@ void mt_add_norm_run(const struct mt_member *me, const struct mt_kernels *kernel
     size_t begin, end, d = out->width;
     mt_member_rows(me, n_rows, &begin, &end);
     for (size_t m = begin; m < end; m++)
-        kernels->add_norm(x + m * d, y ? y + m * d : NULL, norm->gamma, norm->beta, MT_NORM_EPS, d,
+        kernels->add_norm(x + m * d, y ? y + m * d : NULL, norm->gamma, norm->beta, norm->eps, d,
                           out->x + m * d);
     mt_rows_quantize(kernels, out, begin, end);
     mt_member_barrier(me);

@@ -74,9 +74,8 @@ struct mt_linear {
 
 struct mt_norm {
     const float *gamma, *beta; /* [D]; NULL where the model has no such norm */
+    float eps;
 };
-
-#define MT_NORM_EPS 1e-5f
 
 /* Columns [begin, end) of linear(rows[0, n_rows)), written to y with rows ldy apart, column begin
  * first. By the calling member alone. begin is a multiple of MT_PACK_COLUMNS. */

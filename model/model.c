@@ -34,10 +34,10 @@ static enum mt_status check_vocabulary(const struct mt_model *model, const char 
     return MT_OK;
 }
 
-static enum mt_status open_fp32(struct mt_model *model, const char *directory,
+static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *source,
                                 enum mt_load_mode load_mode, struct mt_error *err)
 {
-    enum mt_status status = mt_source_open(directory, load_mode, &model->file, err);
+    enum mt_status status = mt_source_weights(source, load_mode, &model->file, err);
     if (!status)
         status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
     if (!status)
@@ -47,11 +47,11 @@ static enum mt_status open_fp32(struct mt_model *model, const char *directory,
 }
 
 /* The packed form: what `import` wrote, or the cache's, or made now. */
-static enum mt_status open_int8(struct mt_model *model, const char *directory,
+static enum mt_status open_int8(struct mt_model *model, const struct mt_source *source,
                                 const struct mt_model_options *options, struct mt_error *err)
 {
     struct mt_packed_source packed = {0};
-    enum mt_status status = mt_pack_cache_open(directory, &model->hparams, options, &packed, err);
+    enum mt_status status = mt_pack_cache_open(source, &model->hparams, options, &packed, err);
     if (status)
         return status;
     model->file = packed.file;
@@ -65,25 +65,29 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
 {
     static const struct mt_model_options defaults;
     const struct mt_model_options *o = options ? options : &defaults;
+    struct mt_source *source = NULL;
     struct mt_model *model = calloc(1, sizeof *model);
     if (!model)
         return mt_fail_memory(err, sizeof *model, "model");
     model->precision = o->precision;
     model->is_copied = o->load_mode == MT_LOAD_COPY;
-    enum mt_status status = mt_hparams_read(directory, &model->hparams, err);
+    enum mt_status status = mt_source_open(directory, &source, err);
+    if (!status)
+        status = mt_hparams_read(source, &model->hparams, err);
     if (!status)
         status = mt_kernels_find(o->kernels ? o->kernels : "auto", &model->kernels, err);
     if (!status)
         status = mt_arena_create(0, &model->arena, err);
     if (!status)
-        status = o->precision == MT_INT8 ? open_int8(model, directory, o, err)
-                                         : open_fp32(model, directory, o->load_mode, err);
+        status = o->precision == MT_INT8 ? open_int8(model, source, o, err)
+                                         : open_fp32(model, source, o->load_mode, err);
     if (!status)
-        status = mt_tokenizer_open(directory, &model->tokenizer, err);
+        status = mt_tokenizer_open(source, &model->tokenizer, err);
     if (!status)
         status = check_vocabulary(model, directory, err);
     if (!status)
         status = mt_model_check(model, err);
+    mt_source_close(source);
     if (status) {
         mt_model_close(model);
         return status;
@@ -109,9 +113,13 @@ enum mt_status mt_model_import(const char *directory, const char *packed_path,
     static const struct mt_model_options defaults;
     struct mt_hparams hparams;
     struct mt_image *image;
-    enum mt_status status = mt_hparams_read(directory, &hparams, err);
+    struct mt_source *source = NULL;
+    enum mt_status status = mt_source_open(directory, &source, err);
     if (!status)
-        status = mt_pack_directory(directory, &hparams, options ? options : &defaults, &image, err);
+        status = mt_hparams_read(source, &hparams, err);
+    if (!status)
+        status = mt_pack_source(source, &hparams, options ? options : &defaults, &image, err);
+    mt_source_close(source);
     if (status)
         return status;
     status = mt_image_write(image, packed_path, err);

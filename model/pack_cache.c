@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "model/bind.h"
 #include "model/packed.h"
+#include "model/source.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"
 
@@ -20,7 +21,7 @@
 /* Opens a packed file if it is what it should be: complete (safetensors' own rules), of this format
  * and version, made from this source, and bindable to this configuration. */
 static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode,
-                                   const struct mt_source_identity *source,
+                                   const struct mt_source_identity *identity,
                                    const struct mt_hparams *hparams, struct mt_safetensors **out,
                                    struct mt_error *err)
 {
@@ -29,7 +30,7 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
     struct mt_weights weights;
     enum mt_status status = mt_safetensors_load(path, load_mode, &file, err);
     if (!status)
-        status = mt_packed_check_identity(file, source, err);
+        status = mt_packed_check_identity(file, identity, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
@@ -42,24 +43,24 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
     return status;
 }
 
-enum mt_status mt_pack_directory(const char *directory, const struct mt_hparams *hparams,
-                                 const struct mt_model_options *options, struct mt_image **out,
-                                 struct mt_error *err)
+enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hparams *hparams,
+                              const struct mt_model_options *options, struct mt_image **out,
+                              struct mt_error *err)
 {
     struct mt_arena *arena = NULL;
     struct mt_safetensors *file = NULL;
     struct mt_image *image = NULL;
     struct mt_weights weights;
-    struct mt_source_identity source;
-    enum mt_status status = mt_source_identity_of(directory, &source, err);
+    struct mt_source_identity identity;
+    enum mt_status status = mt_source_identity_of(source, &identity, err);
     if (!status)
-        status = mt_source_open(directory, MT_LOAD_MMAP, &file, err);
+        status = mt_source_weights(source, MT_LOAD_MMAP, &file, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
         status = mt_bind_marian(file, hparams, arena, &weights, err);
     if (!status)
-        status = mt_packed_make(hparams, &weights, &source, options->on_progress,
+        status = mt_packed_make(hparams, &weights, &identity, options->on_progress,
                                 options->progress_context, &image, err);
     if (!status)
         status = mt_safetensors_check(file, err);
@@ -113,60 +114,62 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
 
 /* Packs, keeps the result in the cache and maps it from there; or keeps it in memory, where the
  * cache cannot be written. */
-static enum mt_status pack_into_cache(const char *path, const char *directory,
-                                      const struct mt_source_identity *source,
+static enum mt_status pack_into_cache(const char *path, const struct mt_source *source,
+                                      const struct mt_source_identity *identity,
                                       const struct mt_hparams *hparams,
                                       const struct mt_model_options *options,
                                       struct mt_packed_source *out, struct mt_error *err)
 {
     struct mt_image *image;
     struct mt_error why;
-    enum mt_status status = mt_pack_directory(directory, hparams, options, &image, err);
+    enum mt_status status = mt_pack_source(source, hparams, options, &image, err);
     if (status)
         return status;
     if (!path)
         return use_image(image, out, "no cache directory", err);
     mt_make_directories(options->cache_directory);
     if (mt_image_write(image, path, &why) ||
-        open_checked(path, options->load_mode, source, hparams, &out->file, &why))
+        open_checked(path, options->load_mode, identity, hparams, &out->file, &why))
         return use_image(image, out, why.message, err);
     mt_image_destroy(image);
     snprintf(out->note, sizeof out->note, "int8 weights packed now into %s", path);
     return MT_OK;
 }
 
-static enum mt_status open_through_cache(const char *directory, const struct mt_hparams *hparams,
+static enum mt_status open_through_cache(const struct mt_source *source,
+                                         const struct mt_hparams *hparams,
                                          const struct mt_model_options *options,
                                          struct mt_packed_source *out, struct mt_error *err)
 {
     char *path = NULL;
-    struct mt_source_identity source;
-    enum mt_status status = mt_source_identity_of(directory, &source, err);
+    struct mt_source_identity identity;
+    enum mt_status status = mt_source_identity_of(source, &identity, err);
     if (!status && options->cache_directory && *options->cache_directory)
-        status = cache_path(options->cache_directory, directory, &path, err);
+        status = cache_path(options->cache_directory, mt_source_directory(source), &path, err);
     if (status)
         goto done;
     if (path && is_ours(path) &&
-        !open_checked(path, options->load_mode, &source, hparams, &out->file, NULL))
+        !open_checked(path, options->load_mode, &identity, hparams, &out->file, NULL))
         snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
     else
-        status = pack_into_cache(path, directory, &source, hparams, options, out, err);
+        status = pack_into_cache(path, source, &identity, hparams, options, out, err);
 done:
     free(path);
     return status;
 }
 
-enum mt_status mt_pack_cache_open(const char *directory, const struct mt_hparams *hparams,
+enum mt_status mt_pack_cache_open(const struct mt_source *source, const struct mt_hparams *hparams,
                                   const struct mt_model_options *options,
                                   struct mt_packed_source *out, struct mt_error *err)
 {
     char *path;
-    enum mt_status status = mt_path_join(directory, MT_PACKED_FILE_NAME, &path, err);
+    enum mt_status status =
+        mt_path_join(mt_source_directory(source), MT_PACKED_FILE_NAME, &path, err);
     if (status)
         return status;
     if (mt_path_exists(path)) {
         free(path);
-        return open_through_cache(directory, hparams, options, out, err);
+        return open_through_cache(source, hparams, options, out, err);
     }
     status = open_checked(path, options->load_mode, NULL, hparams, &out->file, err);
     if (!status)

@@ -8,6 +8,7 @@
 
 struct mt_image;
 struct mt_safetensors;
+struct mt_source;
 
 /* file is over the mapped file, or over image's memory where image is not NULL. Both are the
  * caller's. */
@@ -17,15 +18,15 @@ struct mt_packed_source {
     char note[512];
 };
 
-MT_MUST_CHECK enum mt_status mt_pack_cache_open(const char *directory,
+MT_MUST_CHECK enum mt_status mt_pack_cache_open(const struct mt_source *source,
                                                 const struct mt_hparams *hparams,
                                                 const struct mt_model_options *options,
                                                 struct mt_packed_source *out, struct mt_error *err);
 
-/* Packs the directory's weights in memory. */
-MT_MUST_CHECK enum mt_status mt_pack_directory(const char *directory,
-                                               const struct mt_hparams *hparams,
-                                               const struct mt_model_options *options,
-                                               struct mt_image **out, struct mt_error *err);
+/* Packs the source's weights in memory. */
+MT_MUST_CHECK enum mt_status mt_pack_source(const struct mt_source *source,
+                                            const struct mt_hparams *hparams,
+                                            const struct mt_model_options *options,
+                                            struct mt_image **out, struct mt_error *err);
 
 #endif

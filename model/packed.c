@@ -387,7 +387,8 @@ static enum mt_status bind_entry(const struct mt_safetensors *file, const struct
             return status;
     }
     if (entry->norm)
-        *entry->norm = (struct mt_norm){.gamma = tensors[0], .beta = tensors[1]};
+        *entry->norm =
+            (struct mt_norm){.gamma = tensors[0], .beta = tensors[1], .eps = h->norm_eps};
     else if (entry->positions)
         *entry->positions = tensors[0];
     else

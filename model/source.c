@@ -2,6 +2,8 @@
 
 #include "base/confined.h"
 #include "base/hash.h"
+#include "model/foreign.h"
+#include "model/model.h"
 #include "weights/shards.h"
 #include "weights/torch.h"
 
@@ -22,26 +24,164 @@
 /* For the values of the pickle; the numbers come on top. */
 #define PICKLE_MEMORY_BYTES ((size_t)512 << 20)
 
+struct mt_source {
+    char *directory;
+    const struct mt_foreign *foreign; /* NULL: MarianMT */
+    struct mt_foreign_files files;
+    struct mt_safetensors *documents; /* of a foreign one */
+};
+
 enum form { ONE_FILE, SHARDS, TORCH };
 
-struct source {
+struct weights {
     char *path;
     enum form form;
 };
 
-static enum mt_status find(const char *directory, struct source *out, struct mt_error *err)
+static const struct {
+    const char *name;
+    enum form form;
+} forms[] = {{WEIGHTS, ONE_FILE}, {INDEX, SHARDS}, {CHECKPOINT, TORCH}};
+
+/* --- Opening --- */
+
+static bool holds(const char *directory, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum form form;
-    } forms[] = {{WEIGHTS, ONE_FILE}, {INDEX, SHARDS}, {CHECKPOINT, TORCH}};
+    char *path;
+    if (mt_path_join(directory, name, &path, NULL))
+        return false;
+    bool is_there = mt_path_exists(path) == MT_OK;
+    free(path);
+    return is_there;
+}
+
+/* CTranslate2 has a config.json, too: the weights tell. */
+static bool has_marianmt_weights(const char *directory)
+{
+    bool has = holds(directory, MT_PACKED_FILE_NAME);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        has = has || holds(directory, forms[i].name);
+    return has;
+}
+
+bool mt_source_is_model(const char *directory)
+{
+    return holds(directory, "config.json") || mt_foreign_of(directory);
+}
+
+static enum mt_status open_foreign(struct mt_source *source, struct mt_error *err)
+{
+    source->files.directory = source->directory;
+    enum mt_status status = source->foreign->find(&source->files, err);
+    if (!status)
+        status = mt_foreign_run(source->foreign, &source->files, MT_FOREIGN_DESCRIBE,
+                                &source->documents, err);
+    return status;
+}
+
+enum mt_status mt_source_open(const char *directory, struct mt_source **out, struct mt_error *err)
+{
+    struct mt_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return mt_fail_memory(err, sizeof *source, "source");
+    enum mt_status status = MT_OK;
+    source->directory = strdup(directory);
+    if (!source->directory)
+        status = mt_fail_memory(err, strlen(directory) + 1, "path");
+    else if (!has_marianmt_weights(directory))
+        source->foreign = mt_foreign_of(directory);
+    if (!status && source->foreign)
+        status = open_foreign(source, err);
+    if (status) {
+        mt_source_close(source);
+        return status;
+    }
+    *out = source;
+    return MT_OK;
+}
+
+void mt_source_close(struct mt_source *source)
+{
+    if (!source)
+        return;
+    mt_safetensors_close(source->documents);
+    mt_foreign_files_finish(&source->files);
+    free(source->directory);
+    free(source);
+}
+
+const char *mt_source_family(const struct mt_source *source)
+{
+    return source->foreign ? source->foreign->family : "MarianMT";
+}
+
+const char *mt_source_directory(const struct mt_source *source)
+{
+    return source->directory;
+}
+
+/* --- Documents --- */
+
+static enum mt_status copy_document(const struct mt_source *source, const char *name,
+                                    size_t limit_bytes, struct mt_document *out,
+                                    struct mt_error *err)
+{
+    const struct mt_tensor *made = mt_safetensors_find(source->documents, name);
+    if (!made || made->dtype != MT_U8)
+        return mt_fail(err, MT_NOT_FOUND, "%s: %s gives none", out->path, source->foreign->family);
+    if (made->n_bytes > limit_bytes)
+        return mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", out->path,
+                       made->n_bytes, limit_bytes);
+    out->bytes = malloc(made->n_bytes + 1);
+    if (!out->bytes)
+        return mt_fail_memory(err, made->n_bytes + 1, name);
+    memcpy(out->bytes, made->data, made->n_bytes);
+    out->bytes[made->n_bytes] = '\0';
+    out->length = made->n_bytes;
+    return MT_OK;
+}
+
+enum mt_status mt_source_read(const struct mt_source *source, const char *name, size_t limit_bytes,
+                              struct mt_document *out, struct mt_error *err)
+{
+    struct mt_document document = {0};
+    enum mt_status status = mt_path_join(source->directory, name, &document.path, err);
+    if (status)
+        return status;
+    status = source->foreign
+                 ? copy_document(source, name, limit_bytes, &document, err)
+                 : mt_file_read(document.path, limit_bytes, &document.bytes, &document.length, err);
+    if (status)
+        mt_document_finish(&document);
+    else
+        *out = document;
+    return status;
+}
+
+bool mt_source_has(const struct mt_source *source, const char *name)
+{
+    return source->foreign ? mt_safetensors_find(source->documents, name) != NULL
+                           : holds(source->directory, name);
+}
+
+void mt_document_finish(struct mt_document *document)
+{
+    free(document->path);
+    free(document->bytes);
+    *document = (struct mt_document){0};
+}
+
+/* --- Weights --- */
+
+static enum mt_status find(const char *directory, struct weights *out, struct mt_error *err)
+{
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         char *path;
         enum mt_status status = mt_path_join(directory, forms[i].name, &path, err);
         if (status)
             return status;
         if (!mt_path_exists(path)) {
-            *out = (struct source){.path = path, .form = forms[i].form};
+            *out = (struct weights){.path = path, .form = forms[i].form};
             return MT_OK;
         }
         free(path);
@@ -101,27 +241,31 @@ static enum mt_status open_checkpoint(const char *path, struct mt_safetensors **
     return status;
 }
 
-enum mt_status mt_source_open(const char *directory, enum mt_load_mode mode,
-                              struct mt_safetensors **out, struct mt_error *err)
+enum mt_status mt_source_weights(const struct mt_source *source, enum mt_load_mode mode,
+                                 struct mt_safetensors **out, struct mt_error *err)
 {
-    struct source source = {0};
-    enum mt_status status = find(directory, &source, err);
+    struct weights weights = {0};
+    if (source->foreign)
+        return mt_foreign_run(source->foreign, &source->files, MT_FOREIGN_READ, out, err);
+    enum mt_status status = find(source->directory, &weights, err);
     if (status)
         return status;
-    switch (source.form) {
+    switch (weights.form) {
     case ONE_FILE:
-        status = mt_safetensors_load(source.path, mode, out, err);
+        status = mt_safetensors_load(weights.path, mode, out, err);
         break;
     case SHARDS:
-        status = mt_shards_open(source.path, mode, out, err);
+        status = mt_shards_open(weights.path, mode, out, err);
         break;
     case TORCH:
-        status = open_checkpoint(source.path, out, err);
+        status = open_checkpoint(weights.path, out, err);
         break;
     }
-    free(source.path);
+    free(weights.path);
     return status;
 }
+
+/* --- Identity --- */
 
 static enum mt_status identity_of_file(const char *path, struct mt_source_identity *out,
                                        struct mt_error *err)
@@ -162,15 +306,34 @@ static enum mt_status identity_of_shards(const char *directory, const char *inde
     return status;
 }
 
-enum mt_status mt_source_identity_of(const char *directory, struct mt_source_identity *out,
+/* The documents are made of these files, too, and by a version of the reader. */
+static enum mt_status identity_of_foreign(const struct mt_source *source,
+                                          struct mt_source_identity *out, struct mt_error *err)
+{
+    struct mt_source_identity one;
+    uint64_t hash = MT_HASH_BEGIN;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < source->files.n && !status; i++) {
+        status = identity_of_file(source->files.list[i].path, &one, err);
+        if (!status)
+            hash = mt_hash(hash, one.text, strlen(one.text));
+    }
+    snprintf(out->text, sizeof out->text, "%s, reader %s, %zu files, %016" PRIx64,
+             source->foreign->family, source->foreign->version, source->files.n, hash);
+    return status;
+}
+
+enum mt_status mt_source_identity_of(const struct mt_source *source, struct mt_source_identity *out,
                                      struct mt_error *err)
 {
-    struct source source = {0};
-    enum mt_status status = find(directory, &source, err);
+    struct weights weights = {0};
+    if (source->foreign)
+        return identity_of_foreign(source, out, err);
+    enum mt_status status = find(source->directory, &weights, err);
     if (status)
         return status;
-    status = source.form == SHARDS ? identity_of_shards(directory, source.path, out, err)
-                                   : identity_of_file(source.path, out, err);
-    free(source.path);
+    status = weights.form == SHARDS ? identity_of_shards(source->directory, weights.path, out, err)
+                                    : identity_of_file(weights.path, out, err);
+    free(weights.path);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "model/model_state.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A token's row of a packed table lies scattered: four numbers of every group of 64. */
 static void unpack_row(const struct mt_linear *packed, int32_t id, float *out)
@@ -21,6 +22,10 @@ void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embed
                   size_t position, float *out)
 {
     size_t d = model->hparams.d_model;
+    if (id == MT_NO_TOKEN) {
+        memcpy(out, embedding->positions + position * d, d * sizeof *out);
+        return;
+    }
     float scale = model->hparams.scale_embedding ? sqrtf((float)d) : 1.0f;
     const float *row = embedding->table ? embedding->table + (size_t)id * d : out;
     if (!embedding->table)

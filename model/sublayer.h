@@ -14,8 +14,8 @@
 
 struct mt_model;
 
-/* out [D] = table[id] * sqrt(D) (if the model scales) + positions[position]. The caller's barrier
- * follows. */
+/* out [D] = table[id] * sqrt(D) (if the model scales) + positions[position]; of MT_NO_TOKEN the
+ * position alone. The caller's barrier follows. */
 void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embedding, int32_t id,
                   size_t position, float *out);
 

@@ -1,12 +1,12 @@
 #include "model/tokenizer.h"
 
 #include "base/arena.h"
-#include "base/file.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/align.h"
 #include "model/hparams.h"
 #include "model/rewrite.h"
+#include "model/source.h"
 #include "model/spm.h"
 #include "model/spm_check.h"
 #include "model/tokenizer_config.h"
@@ -38,43 +38,23 @@ struct mt_tokenizer {
 
 /* --- Opening --- */
 
-struct file {
-    char *path, *bytes;
-    size_t length;
-};
-
 /* libsentencepiece takes some 23 ms to build its tries for 32,000 pieces: two threads, one for the
  * source's, one for all the rest, each with its own error. */
 enum task { OPEN_SOURCE_SPM, OPEN_OTHERS, N_TASKS };
 
 struct opening {
     struct mt_tokenizer *t;
-    const char *directory;
-    struct file source_spm, target_spm;
+    const struct mt_source *source;
+    struct mt_document source_spm, target_spm;
     bool one_spm; /* both files are the same: one processor serves both sides */
     enum mt_status status[N_TASKS];
     struct mt_error err[N_TASKS];
 };
 
-static void file_finish(struct file *file)
-{
-    free(file->path);
-    free(file->bytes);
-}
-
-static enum mt_status read_spm(const char *directory, const char *name, struct file *out,
-                               struct mt_error *err)
-{
-    enum mt_status status = mt_path_join(directory, name, &out->path, err);
-    if (status)
-        return status;
-    return mt_file_read(out->path, MT_SPM_MAX_FILE_BYTES, &out->bytes, &out->length, err);
-}
-
 typedef enum mt_status spm_opener(const char *bytes, size_t length, const char *what,
                                   struct mt_spm **out, struct mt_error *err);
 
-static enum mt_status open_spm(struct side *side, const struct file *file, spm_opener *open,
+static enum mt_status open_spm(struct side *side, const struct mt_document *file, spm_opener *open,
                                struct mt_error *err)
 {
     struct mt_spm_info info;
@@ -89,9 +69,14 @@ static enum mt_status open_spm(struct side *side, const struct file *file, spm_o
 }
 
 static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_config *config,
-                                 const char *path, struct mt_error *err)
+                                 const struct mt_source *source, const char *name,
+                                 struct mt_error *err)
 {
-    enum mt_status status = mt_vocab_open(path, &side->own_vocab, err);
+    struct mt_document file = {0};
+    enum mt_status status = mt_source_read(source, name, MT_VOCAB_MAX_FILE_BYTES, &file, err);
+    if (!status)
+        status = mt_vocab_parse(file.bytes, file.length, file.path, &side->own_vocab, err);
+    mt_document_finish(&file);
     if (status)
         return status;
     side->vocab = side->own_vocab;
@@ -99,37 +84,29 @@ static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_co
     side->unk = mt_vocab_id(side->vocab, config->unk, strlen(config->unk));
     side->pad = mt_vocab_id(side->vocab, config->pad, strlen(config->pad));
     if (side->eos < 0 || side->unk < 0)
-        return mt_fail(err, MT_FORMAT, "%s: expected the piece \"%s\"", path,
+        return mt_fail(err, MT_FORMAT, "%s/%s: expected the piece \"%s\"",
+                       mt_source_directory(source), name,
                        side->eos < 0 ? config->eos : config->unk);
     return MT_OK;
 }
 
-static enum mt_status open_vocabs(struct mt_tokenizer *t, const char *directory,
+static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_source *source,
                                   struct mt_error *err)
 {
-    char *path = NULL, *target_path = NULL;
-    enum mt_status status = mt_path_join(directory, "vocab.json", &path, err);
-    if (!status)
-        status = mt_path_join(directory, "target_vocab.json", &target_path, err);
-    if (!status)
-        status = open_vocab(&t->source, &t->config, path, err);
+    static const char target_name[] = "target_vocab.json";
+    enum mt_status status = open_vocab(&t->source, &t->config, source, "vocab.json", err);
     if (status)
-        goto done;
+        return status;
     bool separate =
         t->config.separate_vocabs == MT_SWITCH_ON ||
-        (t->config.separate_vocabs == MT_SWITCH_UNSAID && mt_path_exists(target_path) == MT_OK);
-    if (separate) {
-        status = open_vocab(&t->target, &t->config, target_path, err);
-    } else {
-        t->target.vocab = t->source.vocab;
-        t->target.eos = t->source.eos;
-        t->target.unk = t->source.unk;
-        t->target.pad = t->source.pad;
-    }
-done:
-    free(path);
-    free(target_path);
-    return status;
+        (t->config.separate_vocabs == MT_SWITCH_UNSAID && mt_source_has(source, target_name));
+    if (separate)
+        return open_vocab(&t->target, &t->config, source, target_name, err);
+    t->target.vocab = t->source.vocab;
+    t->target.eos = t->source.eos;
+    t->target.unk = t->source.unk;
+    t->target.pad = t->source.pad;
+    return MT_OK;
 }
 
 static void run_tasks(void *context, size_t member, size_t n_members)
@@ -141,7 +118,7 @@ static void run_tasks(void *context, size_t member, size_t n_members)
             o->status[task] = open_spm(&o->t->source, &o->source_spm, mt_spm_open, err);
             continue;
         }
-        o->status[task] = open_vocabs(o->t, o->directory, err);
+        o->status[task] = open_vocabs(o->t, o->source, err);
         if (!o->status[task] && !o->one_spm)
             o->status[task] =
                 open_spm(&o->t->target, &o->target_spm, mt_spm_open_for_decoding, err);
@@ -180,13 +157,14 @@ static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
     return status;
 }
 
-static enum mt_status open_files(struct mt_tokenizer *t, const char *directory,
+static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_source *source,
                                  struct mt_error *err)
 {
-    struct opening o = {.t = t, .directory = directory};
-    enum mt_status status = read_spm(directory, "source.spm", &o.source_spm, err);
+    struct opening o = {.t = t, .source = source};
+    enum mt_status status =
+        mt_source_read(source, "source.spm", MT_SPM_MAX_FILE_BYTES, &o.source_spm, err);
     if (!status)
-        status = read_spm(directory, "target.spm", &o.target_spm, err);
+        status = mt_source_read(source, "target.spm", MT_SPM_MAX_FILE_BYTES, &o.target_spm, err);
     if (!status) {
         o.one_spm = o.source_spm.length == o.target_spm.length &&
                     !memcmp(o.source_spm.bytes, o.target_spm.bytes, o.source_spm.length);
@@ -194,24 +172,12 @@ static enum mt_status open_files(struct mt_tokenizer *t, const char *directory,
     }
     if (!status)
         status = keep_charsmaps(&o, err);
-    file_finish(&o.source_spm);
-    file_finish(&o.target_spm);
+    mt_document_finish(&o.source_spm);
+    mt_document_finish(&o.target_spm);
     return status;
 }
 
-static enum mt_status read_config(struct mt_tokenizer *t, const char *directory,
-                                  struct mt_error *err)
-{
-    char *path;
-    enum mt_status status = mt_path_join(directory, "tokenizer_config.json", &path, err);
-    if (status)
-        return status;
-    status = mt_tokenizer_config_read(path, t->arena, &t->config, err);
-    free(path);
-    return status;
-}
-
-enum mt_status mt_tokenizer_open(const char *directory, struct mt_tokenizer **out,
+enum mt_status mt_tokenizer_open(const struct mt_source *source, struct mt_tokenizer **out,
                                  struct mt_error *err)
 {
     struct mt_tokenizer *t = calloc(1, sizeof *t);
@@ -219,9 +185,9 @@ enum mt_status mt_tokenizer_open(const char *directory, struct mt_tokenizer **ou
         return mt_fail_memory(err, sizeof *t, "tokenizer");
     enum mt_status status = mt_arena_create(0, &t->arena, err);
     if (!status)
-        status = read_config(t, directory, err);
+        status = mt_tokenizer_config_read(source, t->arena, &t->config, err);
     if (!status)
-        status = open_files(t, directory, err);
+        status = open_files(t, source, err);
     if (status) {
         mt_tokenizer_close(t);
         return status;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_source;
 struct mt_tokenizer;
 
 /*
@@ -54,11 +55,11 @@ enum mt_tokenize_flags {
 /* Longest text in bytes that is tokenized. Longer ones are MT_LIMIT; callers split first. */
 #define MT_TOKENIZER_MAX_BYTES ((size_t)1 << 20)
 
-/* Opens directory/source.spm, target.spm, vocab.json (and target_vocab.json where the vocabularies
- * are separate), tokenizer_config.json. A hostile .spm file (bad character map, overlong pieces) is
- * refused with MT_FORMAT. */
-MT_MUST_CHECK enum mt_status mt_tokenizer_open(const char *directory, struct mt_tokenizer **out,
-                                               struct mt_error *err);
+/* Opens the source's source.spm, target.spm, vocab.json (and target_vocab.json where the
+ * vocabularies are separate), tokenizer_config.json. A hostile .spm file (bad character map,
+ * overlong pieces) is refused with MT_FORMAT. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_open(const struct mt_source *source,
+                                               struct mt_tokenizer **out, struct mt_error *err);
 void mt_tokenizer_close(struct mt_tokenizer *tokenizer);
 
 /* Tokenizes well-formed UTF-8 and appends eos. An empty or blank text gives [eos]. flags: enum

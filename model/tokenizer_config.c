@@ -1,7 +1,7 @@
 #include "model/tokenizer_config.h"
 
-#include "base/file.h"
 #include "base/json.h"
+#include "model/source.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -51,20 +51,33 @@ static enum mt_status read_keys(const cJSON *root, struct mt_arena *arena,
     return MT_OK;
 }
 
-enum mt_status mt_tokenizer_config_read(const char *path, struct mt_arena *arena,
-                                        struct mt_tokenizer_config *out, struct mt_error *err)
+static enum mt_status parse(const struct mt_document *file, struct mt_arena *arena,
+                            struct mt_tokenizer_config *config, struct mt_error *err)
 {
     static const struct mt_json_limits limits = {.max_values = MT_TOKENIZER_CONFIG_MAX_VALUES};
-    struct mt_tokenizer_config config = {.eos = "</s>", .unk = "<unk>", .pad = "<pad>"};
     cJSON *root = NULL;
+    enum mt_status status =
+        mt_json_parse(file->bytes, file->length, &limits, file->path, &root, err);
+    if (!status && !cJSON_IsObject(root))
+        status = mt_fail(err, MT_FORMAT, "%s: expected an object", file->path);
+    if (!status && (status = read_keys(root, arena, config, err)))
+        status = mt_fail_in(err, status, file->path);
+    cJSON_Delete(root);
+    return status;
+}
+
+enum mt_status mt_tokenizer_config_read(const struct mt_source *source, struct mt_arena *arena,
+                                        struct mt_tokenizer_config *out, struct mt_error *err)
+{
+    static const char name[] = "tokenizer_config.json";
+    struct mt_tokenizer_config config = {.eos = "</s>", .unk = "<unk>", .pad = "<pad>"};
+    struct mt_document file = {0};
     enum mt_status status = MT_OK;
-    if (mt_path_exists(path) == MT_OK) {
-        status = mt_json_read_file(path, MT_TOKENIZER_CONFIG_MAX_BYTES, &limits, &root, err);
-        if (!status && !cJSON_IsObject(root))
-            status = mt_fail(err, MT_FORMAT, "%s: expected an object", path);
-        if (!status && (status = read_keys(root, arena, &config, err)))
-            status = mt_fail_in(err, status, path);
-        cJSON_Delete(root);
+    if (mt_source_has(source, name)) {
+        status = mt_source_read(source, name, MT_TOKENIZER_CONFIG_MAX_BYTES, &file, err);
+        if (!status)
+            status = parse(&file, arena, &config, err);
+        mt_document_finish(&file);
     }
     if (!status)
         *out = config;

@@ -20,8 +20,12 @@ struct mt_tokenizer_config {
     enum mt_tokenizer_switch separate_vocabs;
 };
 
-/* Reads a file; one that does not exist is silent about everything. Strings live in the arena. */
-MT_MUST_CHECK enum mt_status mt_tokenizer_config_read(const char *path, struct mt_arena *arena,
+struct mt_source;
+
+/* Reads the source's; one that does not exist is silent about everything. Strings live in the
+ * arena. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_config_read(const struct mt_source *source,
+                                                      struct mt_arena *arena,
                                                       struct mt_tokenizer_config *out,
                                                       struct mt_error *err);
 

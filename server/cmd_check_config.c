@@ -15,6 +15,10 @@ static const char *activation_name(enum mt_activation activation)
         return "silu";
     case MT_GELU:
         return "gelu";
+    case MT_GELU_TANH:
+        return "gelu_new";
+    case MT_QUICK_GELU:
+        return "quick_gelu";
     }
     return "unknown";
 }

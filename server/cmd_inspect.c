@@ -338,13 +338,16 @@ static enum mt_status show_positions(struct session *session, struct mt_error *e
     const struct mt_hparams *hparams = mt_model_hparams(session->model);
     struct mt_positions_request request = {
         .model_id = session->model_id,
-        .layout = hparams->position_layout,
+        .scheme = {.layout = hparams->position_layout,
+                   .formula = hparams->position_formula,
+                   .first = hparams->first_position},
         .n_rows = (size_t)session->flags->positions,
         .d_model = hparams->d_model,
         .format = session->is_terminal ? MT_FORMAT_JSON : session->request.format,
     };
     struct mt_stream *stream;
-    enum mt_status status = mt_position_layout_parse(session->flags->layout, &request.layout, err);
+    enum mt_status status =
+        mt_position_layout_parse(session->flags->layout, &request.scheme.layout, err);
     if (!status)
         status = mt_positions_render(&request, &stream, err);
     return status ? status : write_stream(session, stream, err);

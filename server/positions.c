@@ -65,7 +65,7 @@ static void write_head(struct positions *positions)
     mt_json_key(writer, "model");
     mt_json_string_z(writer, positions->model_id);
     mt_json_key(writer, "layout");
-    mt_json_string_z(writer, layout_name(positions->request.layout));
+    mt_json_string_z(writer, layout_name(positions->request.scheme.layout));
     mt_json_key(writer, "n");
     mt_json_integer(writer, (int64_t)positions->request.n_rows);
     mt_json_key(writer, "d_model");
@@ -135,7 +135,7 @@ static struct mt_picture_source picture_of(struct positions *positions)
     size_t side = request->n_rows > request->d_model ? request->n_rows : request->d_model;
     snprintf(positions->title, sizeof positions->title,
              "positional encoding, %s: positions 0 to %zu downwards, %zu dimensions",
-             layout_name(request->layout), request->n_rows - 1, request->d_model);
+             layout_name(request->scheme.layout), request->n_rows - 1, request->d_model);
     positions->panel = (struct mt_panel){
         .title = positions->title,
         .n_rows = request->n_rows,
@@ -196,6 +196,6 @@ enum mt_status mt_positions_render(const struct mt_positions_request *request,
         destroy(positions);
         return mt_fail_memory(err, n_bytes, "positions");
     }
-    mt_positions_fill(request->layout, request->n_rows, request->d_model, positions->table);
+    mt_positions_fill(&request->scheme, request->n_rows, request->d_model, positions->table);
     return render(positions, out, err);
 }

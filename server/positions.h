@@ -7,7 +7,7 @@
 #ifndef MT_SERVER_POSITIONS_H
 #define MT_SERVER_POSITIONS_H
 
-#include "model/hparams.h"
+#include "model/positions.h"
 #include "server/inspection_formats.h"
 
 #define MT_POSITIONS_MAX_ROWS 4096
@@ -15,7 +15,7 @@
 
 struct mt_positions_request {
     const char *model_id;
-    enum mt_position_layout layout;
+    struct mt_position_scheme scheme;
     size_t n_rows, d_model;           /* positions 0 to n_rows - 1 */
     enum mt_inspection_format format; /* json, npy, svg or png */
 };

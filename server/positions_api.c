@@ -34,7 +34,9 @@ static enum mt_status read_request(const struct mt_request *request,
     const char *model = NULL, *layout = NULL, *format = NULL;
     int64_t n_rows = MT_POSITIONS_DEFAULT_ROWS;
     *positions = (struct mt_positions_request){.model_id = service->model_label,
-                                               .layout = hparams->position_layout,
+                                               .scheme = {.layout = hparams->position_layout,
+                                                          .formula = hparams->position_formula,
+                                                          .first = hparams->first_position},
                                                .d_model = hparams->d_model};
     enum mt_status status = mt_params_string(&request->params, "model", &model, NULL, err);
     if (!status)
@@ -45,7 +47,7 @@ static enum mt_status read_request(const struct mt_request *request,
     if (!status)
         status = mt_params_string(&request->params, "layout", &layout, NULL, err);
     if (!status)
-        status = mt_position_layout_parse(layout, &positions->layout, err);
+        status = mt_position_layout_parse(layout, &positions->scheme.layout, err);
     if (!status)
         status = mt_params_string(&request->params, "format", &format, NULL, err);
     if (!status && format && format[0])

@@ -366,7 +366,7 @@ void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const 
 
 void mt_avx2_activate(enum mt_activation activation, float *x, size_t n)
 {
-    if (activation == MT_GELU) {
+    if (!mt_ymm_can_activate(activation)) {
         mt_kernels_reference.activate(activation, x, n);
         return;
     }

@@ -146,6 +146,14 @@ static void activate(enum mt_activation activation, float *x, size_t n)
         for (size_t i = 0; i < n; i++)
             x[i] = 0.5f * x[i] * (1.0f + erff(x[i] * 0.70710678f));
         return;
+    case MT_GELU_TANH: /* 0.5 (1 + tanh(z)) = 1 / (1 + exp(-2z)); 1.595769 = 2 sqrt(2 / pi) */
+        for (size_t i = 0; i < n; i++)
+            x[i] = x[i] / (1.0f + mt_exp(-1.5957691f * fmaf(0.044715f * x[i] * x[i], x[i], x[i])));
+        return;
+    case MT_QUICK_GELU:
+        for (size_t i = 0; i < n; i++)
+            x[i] = x[i] / (1.0f + mt_exp(-1.702f * x[i]));
+        return;
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef MT_MODEL_KERNELS_YMM_H
 #define MT_MODEL_KERNELS_YMM_H
 
+#include "model/hparams.h"
 #include "model/kernels/canonical.h"
 
 #include <immintrin.h>
@@ -99,7 +100,13 @@ MT_INLINE void mt_ymm_store(float *x, __m256 v, size_t n)
         mt_ymm_store_tail(x, v, n);
 }
 
-/* act on eight numbers; the exact GELU has no vector form. */
+/* The GELUs have no vector form: what has none is left to the reference. */
+MT_INLINE bool mt_ymm_can_activate(enum mt_activation activation)
+{
+    return activation == MT_RELU || activation == MT_SILU;
+}
+
+/* act on eight numbers. */
 MT_INLINE __m256 mt_ymm_relu(__m256 x)
 {
     return _mm256_max_ps(x, _mm256_setzero_ps());

@@ -35,10 +35,10 @@ MT_INLINE struct mt_ymm_columns mt_ymm_columns_of(const struct mt_qgemm *g, size
     return c;
 }
 
-/* GELU is left to mt_ymm_activate_rows. */
+/* What has no vector form is left to mt_ymm_activate_rows. */
 MT_INLINE __m256 mt_ymm_activate(const struct mt_qgemm *g, __m256 y)
 {
-    if (!g->has_activation || g->activation == MT_GELU)
+    if (!g->has_activation || !mt_ymm_can_activate(g->activation))
         return y;
     return g->activation == MT_RELU ? mt_ymm_relu(y) : mt_ymm_silu(y);
 }
@@ -65,7 +65,7 @@ MT_INLINE void mt_ymm_write_columns(const struct mt_qgemm *g, const struct mt_ym
 
 static inline void mt_ymm_activate_rows(const struct mt_qgemm *g)
 {
-    if (!g->has_activation || g->activation != MT_GELU)
+    if (!g->has_activation || mt_ymm_can_activate(g->activation))
         return;
     for (size_t m = 0; m < g->n_rows; m++)
         mt_kernels_reference.activate(g->activation, g->y + m * g->ldy, g->n_columns);

@@ -50,10 +50,10 @@ MT_INLINE __m512 mt_zmm_silu(__m512 x)
     return _mm512_div_ps(x, _mm512_add_ps(_mm512_set1_ps(1.0f), mt_zmm_exp(minus)));
 }
 
-/* GELU is left to mt_ymm_activate_rows. */
+/* What has no vector form is left to mt_ymm_activate_rows. */
 MT_INLINE __m512 mt_zmm_activate(const struct mt_qgemm *g, __m512 y)
 {
-    if (!g->has_activation || g->activation == MT_GELU)
+    if (!g->has_activation || !mt_ymm_can_activate(g->activation))
         return y;
     return g->activation == MT_RELU ? _mm512_max_ps(y, _mm512_setzero_ps()) : mt_zmm_silu(y);
 }

@@ -2,6 +2,7 @@
  * pieces MODEL_DIR FILE: each line as the tokens that the model reads, eos included, separated by
  * blanks: what ct2-translator takes.
  */
+#include "model/source.h"
 #include "model/tokenizer.h"
 #include "tests/bench/lines.h"
 
@@ -26,7 +27,10 @@ int main(int argc, char **argv)
     struct mt_tokenizer *tokenizer = NULL;
     struct bench_lines lines;
     struct mt_error err;
-    enum mt_status status = mt_tokenizer_open(argv[1], &tokenizer, &err);
+    struct mt_source *source = NULL;
+    enum mt_status status = mt_source_open(argv[1], &source, &err);
+    if (!status)
+        status = mt_tokenizer_open(source, &tokenizer, &err);
     if (!status)
         status = bench_lines_read(argv[2], tokenizer, &lines, &err);
     if (status) {
@@ -36,5 +40,6 @@ int main(int argc, char **argv)
         bench_lines_finish(&lines);
     }
     mt_tokenizer_close(tokenizer);
+    mt_source_close(source);
     return status ? 1 : 0;
 }

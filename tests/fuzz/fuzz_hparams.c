@@ -3,6 +3,7 @@
  * through must be of use: sizes that go together, tokens of the vocabulary.
  */
 #include "model/hparams.h"
+#include "model/source.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 /* One directory with a generation_config.json, and one without. */
 static char directories[2][64];
+static struct mt_source *sources[2];
 static int configs[2], generation;
 
 static void remove_directories(void)
@@ -25,6 +27,7 @@ static void remove_directories(void)
         snprintf(path, sizeof path, "%s/generation_config.json", directories[i]);
         unlink(path);
         rmdir(directories[i]);
+        mt_source_close(sources[i]);
     }
 }
 
@@ -48,6 +51,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         char *made = mkdtemp(directories[i]);
         assert(made);
         configs[i] = create(directories[i], "config.json");
+        enum mt_status status = mt_source_open(directories[i], &sources[i], NULL);
+        assert(status == MT_OK);
+        (void)status;
     }
     generation = create(directories[1], "generation_config.json");
     atexit(remove_directories);
@@ -87,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fill(configs[which], data, length);
     if (end != NULL)
         fill(generation, end + 1, size - length - 1);
-    enum mt_status status = mt_hparams_read(directories[which], &hparams, &err);
+    enum mt_status status = mt_hparams_read(sources[which], &hparams, &err);
     assert((status == MT_OK) == (err.message[0] == '\0') || status == MT_OK);
     if (status == MT_OK)
         check(&hparams);

@@ -26,6 +26,7 @@ static const struct mt_hparams hparams = {
     .n_target_vocab = TINY_VOCAB,
     .max_positions = TINY_POSITIONS,
     .activation = MT_SILU,
+    .norm_eps = 1e-5f,
     .scale_embedding = true,
     .shared_embeddings = true,
     .tied_output = true,

@@ -256,6 +256,8 @@ static void check_rows(struct check *c)
             check_activate(c, n, kind, MT_RELU);
             check_activate(c, n, kind, MT_SILU);
             check_activate(c, n, kind, MT_GELU);
+            check_activate(c, n, kind, MT_GELU_TANH);
+            check_activate(c, n, kind, MT_QUICK_GELU);
             check_embed(c, n, kind);
             check_narrow(c, n, kind);
             check_quantize(c, n, kind);

@@ -58,8 +58,10 @@ static double *layer_linear(const struct naive *n, const double *x, size_t rows,
                   tensor(n, LAYER, side, layer, bias));
 }
 
-static void normalize(double *x, size_t rows, size_t d, const float *gamma, const float *beta)
+static void normalize(const struct naive *n, double *x, size_t rows, const float *gamma,
+                      const float *beta)
 {
+    size_t d = n->h->d_model;
     for (size_t r = 0; r < rows; r++) {
         double mean = 0.0, variance = 0.0, *row = x + r * d;
         for (size_t i = 0; i < d; i++)
@@ -67,7 +69,8 @@ static void normalize(double *x, size_t rows, size_t d, const float *gamma, cons
         for (size_t i = 0; i < d; i++)
             variance += (row[i] - mean) * (row[i] - mean) / (double)d;
         for (size_t i = 0; i < d; i++)
-            row[i] = (row[i] - mean) / sqrt(variance + 1e-5) * (double)gamma[i] + (double)beta[i];
+            row[i] = (row[i] - mean) / sqrt(variance + (double)n->h->norm_eps) * (double)gamma[i] +
+                     (double)beta[i];
     }
 }
 
@@ -77,7 +80,7 @@ static void layer_norm(const struct naive *n, double *x, size_t rows, const char
     char weight[96], bias[96];
     snprintf(weight, sizeof weight, "%s.weight", name);
     snprintf(bias, sizeof bias, "%s.bias", name);
-    normalize(x, rows, n->h->d_model, tensor(n, LAYER, side, layer, weight),
+    normalize(n, x, rows, tensor(n, LAYER, side, layer, weight),
               tensor(n, LAYER, side, layer, bias));
 }
 
@@ -87,7 +90,7 @@ static void side_norm(const struct naive *n, double *x, size_t rows, const char 
     char weight[128], bias[128];
     snprintf(weight, sizeof weight, "model.%s.%s.weight", side, name);
     snprintf(bias, sizeof bias, "model.%s.%s.bias", side, name);
-    normalize(x, rows, n->h->d_model, mt_safetensors_find(n->file, weight)->data,
+    normalize(n, x, rows, mt_safetensors_find(n->file, weight)->data,
               mt_safetensors_find(n->file, bias)->data);
 }
 
@@ -140,8 +143,12 @@ static double *feed_forward(const struct naive *n, const double *x, size_t rows,
             hidden[i] = v > 0.0 ? v : 0.0;
         else if (n->h->activation == MT_SILU)
             hidden[i] = v / (1.0 + exp(-v));
-        else
+        else if (n->h->activation == MT_GELU)
             hidden[i] = 0.5 * v * (1.0 + erf(v / sqrt(2.0)));
+        else if (n->h->activation == MT_GELU_TANH)
+            hidden[i] = 0.5 * v * (1.0 + tanh(sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+        else
+            hidden[i] = v / (1.0 + exp(-1.702 * v));
     }
     double *out = layer_linear(n, hidden, rows, d_ff, n->h->d_model, side, layer, "fc2");
     free(hidden);
@@ -170,6 +177,20 @@ static void add_sublayer(const struct naive *n, double *x, double *copy, double 
     free(added);
 }
 
+/* The paper's geometric progression from 1, its ratio 10000^(-2/d); or one that ends at exactly
+ * 1/10000. */
+static double frequency(const struct naive *n, size_t pair)
+{
+    double d = (double)n->h->d_model;
+    bool is_paper = n->h->position_formula == MT_POSITIONS_PAPER;
+    double ratio = exp(-log(10000.0) / (is_paper ? d / 2.0 : d / 2.0 - 1.0));
+    double product = 1.0;
+    for (size_t i = 0; i < pair; i++)
+        product *= ratio;
+    return product;
+}
+
+/* Of a negative id the position alone. */
 static double *embed(const struct naive *n, const int32_t *ids, size_t rows, const float *table,
                      const char *side)
 {
@@ -180,9 +201,9 @@ static double *embed(const struct naive *n, const int32_t *ids, size_t rows, con
             bool interleaved = n->h->position_layout == MT_POSITIONS_INTERLEAVED;
             size_t pair = interleaved ? i / 2 : i % half;
             bool is_sine = interleaved ? i % 2 == 0 : i < half;
-            double angle = (double)t / pow(10000.0, 2.0 * (double)pair / (double)d);
-            x[t * d + i] =
-                (double)table[(size_t)ids[t] * d + i] * scale + (is_sine ? sin(angle) : cos(angle));
+            double angle = (double)(t + n->h->first_position) * frequency(n, pair);
+            double word = ids[t] >= 0 ? (double)table[(size_t)ids[t] * d + i] : 0.0;
+            x[t * d + i] = word * scale + (is_sine ? sin(angle) : cos(angle));
         }
     if (n->h->normalize_embedding)
         side_norm(n, x, rows, side, "layernorm_embedding");
@@ -245,7 +266,7 @@ double *naive_logits(const struct mt_hparams *hparams, const struct mt_safetenso
     if (!input)
         abort();
     for (size_t t = 0; t < n_target; t++)
-        input[t] = t ? target[t - 1] : hparams->start_id;
+        input[t] = t ? target[t - 1] : hparams->zero_start ? -1 : hparams->start_id;
     double *memory = encode(&n, source, n_source);
     double *x = decode(&n, input, n_target, memory, n_source);
     const float *output = hparams->tied_output ? table_of(&n, "model.decoder.embed_tokens.weight")

@@ -7,6 +7,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 #include "model/sentence.h"
+#include "model/source.h"
 #include "tests/parity/naive.h"
 #include "weights/image.h"
 
@@ -35,6 +36,17 @@ static const struct variant variants[] = {
     {"relu, no scaling", "\"activation_function\":\"relu\"", 64, false, false, false},
     {"gelu, interleaved", "\"activation_function\":\"gelu\",\"position_layout\":\"interleaved\"",
      64, false, false, false},
+    {"as Marian",
+     "\"activation_function\":\"quick_gelu\",\"scale_embedding\":true,\"layer_norm_eps\":1e-6,"
+     "\"position_formula\":\"tensor2tensor\",\"start_from_zero_embedding\":true",
+     64, false, false, false},
+    {"as OpenNMT-tf",
+     "\"activation_function\":\"gelu_new\",\"scale_embedding\":true,\"normalize_before\":true,"
+     "\"add_final_layer_norm\":true,\"normalize_embedding\":true,\"first_position\":1,"
+     "\"position_formula\":\"tensor2tensor\"",
+     64, false, false, true},
+    {"large epsilon", "\"activation_function\":\"relu\",\"layer_norm_eps\":0.05", 64, false, false,
+     false},
     {"pre-norm, final norm",
      "\"activation_function\":\"relu\",\"normalize_before\":true,\"add_final_layer_norm\":true,"
      "\"normalize_embedding\":true",
@@ -173,7 +185,7 @@ static void link_companions(void)
     const char *const names[] = {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"};
     for (size_t i = 0; i < 4; i++) {
         char from[1024], to[512];
-        snprintf(from, sizeof from, "%s/weights/en-de/%s", root ? root : ".", names[i]);
+        snprintf(from, sizeof from, "%s/tests/models/en-de/%s", root ? root : ".", names[i]);
         snprintf(to, sizeof to, "%s/%s", directory, names[i]);
         (void)!symlink(from, to);
     }
@@ -263,10 +275,13 @@ START_TEST(logits_equal_the_naive_implementation)
 {
     struct mt_error err;
     struct mt_hparams hparams;
+    struct mt_source *files;
     struct mt_safetensors *file;
     char path[512];
     write_model(&variants[_i]);
-    must(mt_hparams_read(directory, &hparams, &err), &err);
+    must(mt_source_open(directory, &files, &err), &err);
+    must(mt_hparams_read(files, &hparams, &err), &err);
+    mt_source_close(files);
     snprintf(path, sizeof path, "%s/model.safetensors", directory);
     must(mt_safetensors_open(path, &file, &err), &err);
     double *expected = naive_logits(&hparams, file, source, N_SOURCE, target, N_TARGET);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "model/bind.h"
 #include "model/packed.h"
+#include "model/source.h"
 #include "model/spm.h"
 #include "model/spm_check.h"
 #include "tests/fuzz/tiny_model.h"
@@ -35,8 +36,17 @@ static void must(enum mt_status status)
 static char *bundled(const char *name)
 {
     static char path[1024];
-    snprintf(path, sizeof path, "%s/weights/en-de/%s", getenv("MT_SOURCE_DIR"), name);
+    snprintf(path, sizeof path, "%s/tests/models/en-de/%s", getenv("MT_SOURCE_DIR"), name);
     return path;
+}
+
+static enum mt_status read_hparams(const char *directory, struct mt_hparams *out)
+{
+    struct mt_source *source;
+    must(mt_source_open(directory, &source, &err));
+    enum mt_status status = mt_hparams_read(source, out, &err);
+    mt_source_close(source);
+    return status;
 }
 
 static void count(enum mt_status status)
@@ -168,7 +178,7 @@ START_TEST(tensors_of_the_bundled_model)
     size_t length;
     struct mt_hparams hparams;
     snprintf(directory, sizeof directory, "%s", bundled(""));
-    must(mt_hparams_read(directory, &hparams, &err));
+    must(read_hparams(directory, &hparams));
     must(mt_file_read(bundled("model.safetensors"), (size_t)1 << 30, &bytes, &length, &err));
     struct tensors file = tensors_of(bytes, length, &hparams, false);
     free(bytes);
@@ -218,7 +228,7 @@ static void open_config(struct config *config, const char *name)
             free(bytes);
         }
     }
-    must(mt_hparams_read(config->directory, &config->sound, &err));
+    must(read_hparams(config->directory, &config->sound));
     must(mt_safetensors_open(bundled("model.safetensors"), &config->file, &err));
 }
 
@@ -241,7 +251,7 @@ static void try_config(struct config *config, size_t length, const char *what, s
     ck_assert_uint_eq(fwrite(config->bytes, 1, length, file), length);
     ck_assert_int_eq(fclose(file), 0);
     memset(&err, 0, sizeof err);
-    enum mt_status status = mt_hparams_read(config->directory, &hparams, &err);
+    enum mt_status status = read_hparams(config->directory, &hparams);
     struct mt_hparams found = without_choices(hparams);
     if (status == MT_OK && memcmp(&found, &expected, sizeof found) != 0) {
         must(mt_arena_create(0, &arena, &err)); /* the weights have a say, too */

@@ -24,7 +24,7 @@ static void start(void)
 {
     char path[1000];
     const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
-    snprintf(path, sizeof path, "%s/weights/en-de", getenv("MT_SOURCE_DIR"));
+    snprintf(path, sizeof path, "%s/tests/models/en-de", getenv("MT_SOURCE_DIR"));
     must(mt_settings_init(&settings, &err));
     must(mt_model_open(path, NULL, &model, &err));
     must(mt_engine_create(&options, &engine, &err));

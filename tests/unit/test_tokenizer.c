@@ -583,7 +583,7 @@ START_TEST(says_what_is_wrong_with_a_directory)
             dir_write_text(&dir, open_cases[i].file, open_cases[i].content);
         struct mt_tokenizer *tokenizer = NULL;
         struct mt_error err = {0};
-        enum mt_status status = mt_tokenizer_open(dir.path, &tokenizer, &err);
+        enum mt_status status = tokenizer_open_directory(dir.path, &tokenizer, &err);
         ck_assert_msg(status == open_cases[i].status, "case %zu: status %d: %s", i, (int)status,
                       err.message);
         if (status) {

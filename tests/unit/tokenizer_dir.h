@@ -6,6 +6,7 @@
 #define MT_TESTS_TOKENIZER_DIR_H
 
 #include "base/file.h"
+#include "model/source.h"
 #include "model/tokenizer.h"
 
 #include <check.h>
@@ -75,20 +76,32 @@ static inline struct dir dir_like(const char *other)
     return dir;
 }
 
-/* weights/en-de of the source tree. */
+/* tests/models/en-de of the source tree. */
 static inline const char *en_de(void)
 {
     static char path[1024];
     const char *root = getenv("MT_SOURCE_DIR");
-    snprintf(path, sizeof path, "%s/weights/en-de", root ? root : ".");
+    snprintf(path, sizeof path, "%s/tests/models/en-de", root ? root : ".");
     return path;
+}
+
+static inline enum mt_status
+tokenizer_open_directory(const char *directory, struct mt_tokenizer **out, struct mt_error *err)
+{
+    struct mt_source *source;
+    enum mt_status status = mt_source_open(directory, &source, err);
+    if (status)
+        return status;
+    status = mt_tokenizer_open(source, out, err);
+    mt_source_close(source);
+    return status;
 }
 
 static inline struct mt_tokenizer *open_or_fail(const char *directory)
 {
     struct mt_tokenizer *tokenizer;
     struct mt_error err = {0};
-    if (mt_tokenizer_open(directory, &tokenizer, &err))
+    if (tokenizer_open_directory(directory, &tokenizer, &err))
         ck_abort_msg("%s", err.message);
     return tokenizer;
 }
