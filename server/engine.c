@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
+#include "model/scratch.h"
 #include "server/engine_state.h"
 #include "server/queue.h"
 
@@ -107,6 +108,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->attaching, NULL);
     pthread_cond_init(&engine->work, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
@@ -151,12 +153,15 @@ void mt_engine_destroy(struct mt_engine *engine)
             pthread_join(engine->workers[i].thread, NULL);
     while (engine->lanes)
         mt_engine_detach(engine, engine->lanes);
-    for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
+    for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
+        mt_scratch_let_go(engine->workers[i].scratch);
         mt_team_destroy(engine->workers[i].team);
+    }
     mt_queue_destroy(engine->queue);
     pthread_cond_destroy(&engine->quiet);
     pthread_cond_destroy(&engine->work);
     pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->attaching);
     free(engine->workers);
     free(engine);
 }
@@ -176,7 +181,7 @@ static void free_lane(struct mt_lane *lane)
 static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *model,
                                   struct mt_error *err)
 {
-    const struct mt_engine *engine = lane->engine;
+    struct mt_engine *engine = lane->engine;
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < engine->n_workers && !status; i++) {
         struct mt_engine_place *place = &lane->places[i];
@@ -184,6 +189,7 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
             .max_rows = engine->max_rows,
             .encode_tokens = engine->encode_tokens,
             .team = engine->workers[i].team,
+            .scratch = &engine->workers[i].scratch,
         };
         place->slots = calloc(engine->max_rows, sizeof *place->slots);
         if (!place->slots)
@@ -218,7 +224,9 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
     if (!lane)
         return mt_fail_memory(err, n_bytes, "a lane");
     lane->engine = engine;
+    pthread_mutex_lock(&engine->attaching);
     enum mt_status status = make_places(lane, model, err);
+    pthread_mutex_unlock(&engine->attaching);
     if (!status)
         status = add_lane(lane, err);
     if (status) {

@@ -68,6 +68,7 @@ struct mt_engine_worker {
     pthread_t thread;
     bool is_started;
     struct mt_team *team;
+    struct mt_scratch *scratch; /* of its batches; guarded by attaching */
     /* Guarded by the mutex. */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
@@ -79,6 +80,7 @@ struct mt_engine {
     int64_t idle_ns;
     struct mt_engine_worker *workers;
     atomic_size_t reserved_bytes; /* of all lanes */
+    pthread_mutex_t attaching;    /* one lane is made at a time; taken before mutex */
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
     pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
