@@ -3,6 +3,7 @@
 #include "base/confined.h"
 #include "base/size.h"
 #include "model/ctranslate2.h"
+#include "model/marian.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -16,12 +17,12 @@
 #define MORE_BYTES ((size_t)512 << 20)
 
 /* In the order in which they are looked for. */
-static const struct mt_foreign *const families[] = {&mt_foreign_ctranslate2, NULL};
+static const struct mt_foreign *const families[] = {&mt_marian, &mt_foreign_ctranslate2};
 
 const struct mt_foreign *mt_foreign_of(const char *directory)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (families[i] && families[i]->is_one(directory))
+        if (families[i]->is_one(directory))
             return families[i];
     return NULL;
 }
@@ -74,6 +75,18 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
     }
     free(entries);
     return status;
+}
+
+bool mt_foreign_any(const char *directory, const char *ending)
+{
+    DIR *stream = opendir(directory);
+    const struct dirent *entry;
+    bool found = false;
+    while (stream && !found && (entry = readdir(stream)))
+        found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
+    if (stream)
+        closedir(stream);
+    return found;
 }
 
 const struct mt_foreign_file *mt_foreign_file(const struct mt_foreign_files *files,

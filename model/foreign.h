@@ -71,6 +71,8 @@ MT_MUST_CHECK enum mt_status mt_foreign_add(struct mt_foreign_files *files, cons
 /* Adds all regular files of the directory whose names end so (".npz"), by rising name. */
 MT_MUST_CHECK enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *ending,
                                                 struct mt_error *err);
+/* Whether there is one. */
+bool mt_foreign_any(const char *directory, const char *ending);
 /* NULL where it was not added. */
 const struct mt_foreign_file *mt_foreign_file(const struct mt_foreign_files *files,
                                               const char *name);

@@ -28,7 +28,11 @@ enum mt_status mt_search_init(struct mt_search *search, const struct mt_search_o
         mt_arena_take(arena, n_nodes, sizeof(struct mt_node), "search", &nodes, err);
     if (status)
         return status;
-    *search = (struct mt_search){.options = *options, .n_live = 1, .nodes = nodes};
+    *search = (struct mt_search){
+        .options = *options, .n_live = 1, .width = options->n_beams, .nodes = nodes};
+    /* A token before eos. */
+    if (options->rules == MT_SEARCH_CTRANSLATE2)
+        search->options.min_length = mt_size_max(options->min_length, 2);
     return MT_OK;
 }
 
@@ -133,7 +137,8 @@ static void offer_beam(const struct mt_search *search, size_t beam,
 
 static float normalized(const struct mt_search *search, float sum, size_t n_tokens)
 {
-    return sum / powf((float)n_tokens, search->options.length_penalty);
+    float n = (float)n_tokens;
+    return (sum - n * search->options.word_penalty) / powf(n, search->options.length_penalty);
 }
 
 /* The pool keeps its best n_beams; of equals the older one. */
@@ -153,13 +158,15 @@ static void pool_insert(struct mt_search *search, const struct mt_finished *fini
 static void finish_candidate(struct mt_search *search, const struct candidate *c)
 {
     size_t n_tokens = search->n_generated + 1;
+    bool has_eos = c->token == search->options.eos_id;
+    bool counts_eos = search->options.rules != MT_SEARCH_CTRANSLATE2 || n_tokens == 1;
     const struct mt_finished finished = {
-        .score = normalized(search, c->sum, n_tokens),
+        .score = normalized(search, c->sum, n_tokens - (has_eos && !counts_eos)),
         .n_tokens = n_tokens,
         .parent = n_tokens > 1 ? (int32_t)c->beam : -1,
         .token = c->token,
         .logprob = c->logprob,
-        .has_eos = c->token == search->options.eos_id,
+        .has_eos = has_eos,
     };
     pool_insert(search, &finished);
 }
@@ -187,16 +194,17 @@ static void log_candidate(struct mt_search *search, const struct candidate *c,
         };
 }
 
-/* Splits the candidates: the best n_beams that go on become the beams, finished ones of rank <
- * n_beams enter the pool. */
+/* Splits the candidates: the best that go on become the beams, finished ones of rank < width enter
+ * the pool. */
 static void settle(struct mt_search *search, const struct candidate *list, size_t n)
 {
-    size_t n_beams = search->options.n_beams, n_live = 0;
+    size_t width = search->width, n_live = 0;
     struct mt_beam next[MT_MAX_BEAMS];
     for (size_t rank = 0; rank < n; rank++) {
         const struct candidate *c = &list[rank];
         bool ends = is_finished(search, c);
-        bool is_kept = !ends && n_live < n_beams, is_pooled = ends && rank < n_beams;
+        bool is_kept = !ends && n_live < width, is_pooled = ends && rank < width;
+        search->best_has_ended = search->best_has_ended || (ends && rank == 0);
         log_candidate(search, c,
                       is_kept     ? MT_SEARCH_KEPT
                       : is_pooled ? MT_SEARCH_FINISHED
@@ -214,15 +222,23 @@ static void settle(struct mt_search *search, const struct candidate *list, size_
     }
     memcpy(search->beams, next, n_live * sizeof *next);
     search->n_live = n_live;
+    if (search->options.rules == MT_SEARCH_MARIAN)
+        search->width = n_live;
     search->n_generated++;
 }
 
-/* Whether no live beam can improve the pool any more, as the reference decides it. */
+/* Whether no live beam can improve the pool any more, as the rules decide it. */
 static bool pool_is_final(const struct mt_search *search)
 {
     const struct mt_search_options *o = &search->options;
     if (search->n_live == 0)
         return true;
+    if (o->rules == MT_SEARCH_MARIAN)
+        return false;
+    if (o->rules == MT_SEARCH_CTRANSLATE2)
+        return o->length_penalty == 0.0f
+                   ? search->best_has_ended && search->n_finished >= o->n_wanted
+                   : search->n_finished >= o->n_beams;
     if (search->n_finished < o->n_beams)
         return false;
     if (o->early_stopping == MT_STOP_AT_ONCE)
@@ -236,7 +252,8 @@ static bool pool_is_final(const struct mt_search *search)
 void mt_search_advance(struct mt_search *search, const struct mt_row_output *const *outputs)
 {
     struct candidate list[MAX_CANDIDATES];
-    size_t n = 0, n_beams = search->options.n_beams, capacity = n_beams == 1 ? 1 : 2 * n_beams;
+    bool has_spares = search->options.n_beams > 1 && search->options.rules != MT_SEARCH_MARIAN;
+    size_t n = 0, capacity = has_spares ? 2 * search->width : search->width;
     for (size_t beam = 0; beam < search->n_live; beam++)
         offer_beam(search, beam, outputs[beam], list, &n, capacity);
     settle(search, list, n);

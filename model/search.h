@@ -1,10 +1,17 @@
 /*
- * Greedy and beam search over one sentence, step by step, with the semantics of Hugging Face's
- * generate (4.55):
+ * Greedy and beam search over one sentence, step by step, by the rules of the family that the model
+ * comes from:
  *
- *   each step takes the best 2K of all beams' continuations; a continuation that ends (eos, or the
- * length limit) and ranks among the best K enters the pool of hypotheses with score sum /
- * n^length_penalty; the best K that go on are the next beams.
+ *   generate     Hugging Face's (4.55). Each step takes the best 2K of all beams' continuations; a
+ *                continuation that ends (eos, or the length limit) and ranks among the best K
+ *                enters the pool of hypotheses with score sum / n^length_penalty; the best K that
+ *                go on are the next beams. early_stopping says when it is over.
+ *   ctranslate2  The same, but n does not count eos, at least one token comes before it, and it is
+ *                over as soon as the pool has held K; without length penalty, as soon as the best
+ *                continuation of a step has ended and there are as many hypotheses as are wanted.
+ *   marian       Each step takes the best K', as many as there are beams (K at first). Those that
+ *                end enter the pool with score (sum - n * word_penalty) / n^length_penalty and are
+ *                not replaced: the beam shrinks, and it is over when none is left.
  *
  * The hypotheses form a tree that is never copied: a beam is a node, and its past is the path to
  * the root.
@@ -31,6 +38,9 @@ struct mt_search_options {
     bool force_eos; /* at max_length, whatever the model says */
     bool renormalize;
     enum mt_early_stopping early_stopping;
+    enum mt_search_rules rules;
+    float word_penalty;
+    size_t n_wanted; /* hypotheses */
 };
 
 struct mt_node {
@@ -58,8 +68,10 @@ struct mt_finished {
 
 struct mt_search {
     struct mt_search_options options;
-    size_t n_generated; /* tokens of every live beam */
-    size_t n_live;      /* beams: rows of the next step; 1 before the first */
+    size_t n_generated;  /* tokens of every live beam */
+    size_t n_live;       /* beams: rows of the next step; 1 before the first */
+    size_t width;        /* the most that there may be */
+    bool best_has_ended; /* the best continuation of a step */
     struct mt_beam beams[MT_MAX_BEAMS];
     struct mt_node *nodes;                 /* [max_length, n_beams] */
     struct mt_finished pool[MT_MAX_BEAMS]; /* by falling score */

@@ -52,18 +52,24 @@ static enum mt_status check_options(const struct mt_hparams *h, const struct mt_
 
 /* Generated tokens at most: what the options say, else what the model says; a given target brings
  * its own length. */
-static size_t max_target_of(const struct mt_hparams *h, const struct mt_sentence_options *o)
+static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
+                            const struct mt_sentence_options *o)
 {
     if (o->n_forced_target)
         return o->n_forced_target;
     size_t by_model = mt_size_min(h->max_length - 1, h->max_positions);
+    if (h->max_length_factor > 0.0f) {
+        float by_source = ceilf(h->max_length_factor * (float)n_source);
+        by_model = by_source < (float)by_model ? mt_size_max((size_t)by_source, 1) : by_model;
+        by_model = mt_size_max(by_model, o->n_target_prefix + 1);
+    }
     return o->max_decoding_length ? o->max_decoding_length : by_model;
 }
 
 static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
                                     const struct mt_sentence_options *o, struct mt_error *err)
 {
-    size_t max_target = max_target_of(h, o);
+    size_t max_target = max_target_of(h, n_source, o);
     if (n_source == 0 || n_source > h->max_positions)
         return mt_fail(err, MT_LIMIT, "source: expected 1 to %zu tokens, found %zu",
                        h->max_positions, n_source);
@@ -159,6 +165,9 @@ static enum mt_status init_search(struct mt_sentence *s, const struct mt_sentenc
         .force_eos = h->forced_eos_id != MT_NO_TOKEN,
         .renormalize = h->renormalize_logits,
         .early_stopping = h->early_stopping,
+        .rules = h->search_rules,
+        .word_penalty = h->word_penalty,
+        .n_wanted = s->n_wanted,
     };
     enum mt_status status = mt_search_init(&s->search, &options, s->arena, err);
     return status || !o->trace_search ? status : mt_search_keep_log(&s->search, s->arena, err);
@@ -215,7 +224,7 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     s->is_forced = o->n_forced_target > 0;
     s->n_beams = s->is_forced ? 1 : o->beam_size ? o->beam_size : h->n_beams;
     s->n_wanted = s->is_forced || !o->num_hypotheses ? 1 : o->num_hypotheses;
-    s->max_target = max_target_of(h, o);
+    s->max_target = max_target_of(h, n_source, o);
     s->return_logprobs = o->return_logprobs;
     s->wants_scores = s->n_beams > 1 || o->return_logprobs || !o->skip_scores;
     s->n_top = o->n_top;

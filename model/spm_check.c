@@ -379,3 +379,35 @@ enum mt_status mt_spm_check(const char *bytes, size_t length, const char *what,
         *out = check.info;
     return status;
 }
+
+/* The last of a field's occurrences counts. */
+static enum mt_status find_piece(struct message *piece, struct field *found)
+{
+    enum mt_status status = MT_OK;
+    while (!status && piece->at < piece->length) {
+        struct field field;
+        status = next_field(piece, &field);
+        if (!status && field.number == 1)
+            *found = field;
+    }
+    return status;
+}
+
+enum mt_status mt_spm_list_pieces(const char *bytes, size_t length, const char *what,
+                                  mt_spm_emit_piece *emit, void *context, struct mt_error *err)
+{
+    struct message message = {.bytes = bytes, .length = length, .what = what, .err = err};
+    enum mt_status status = MT_OK;
+    while (!status && message.at < message.length) {
+        struct field field, found = {0};
+        status = next_field(&message, &field);
+        if (status || field.number != 1)
+            continue;
+        struct message piece = {
+            .bytes = field.bytes, .length = field.length, .what = what, .err = err};
+        status = find_piece(&piece, &found);
+        if (!status)
+            status = emit(context, found.bytes, found.length, err);
+    }
+    return status;
+}

@@ -34,4 +34,12 @@ struct mt_spm_info {
 MT_MUST_CHECK enum mt_status mt_spm_check(const char *bytes, size_t length, const char *what,
                                           struct mt_spm_info *out, struct mt_error *err);
 
+/* Hands the pieces to emit, by rising id; stops when it returns something else than MT_OK, and
+ * returns that. bytes: a file that mt_spm_check accepted. */
+typedef enum mt_status mt_spm_emit_piece(void *context, const char *piece, size_t length,
+                                         struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_spm_list_pieces(const char *bytes, size_t length, const char *what,
+                                                mt_spm_emit_piece *emit, void *context,
+                                                struct mt_error *err);
+
 #endif

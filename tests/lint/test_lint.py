@@ -21,7 +21,8 @@ BELOW = {
 # What a room shows to others; of base, everything.
 FRONT_DOORS = {
     "config/settings.h",
-    "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/pack.h", "weights/shards.h", "weights/torch.h",
+    "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h", "weights/shards.h", "weights/torch.h",
+    "weights/zip.h",
     "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
     "model/positions.h",
     "model/kernels/kernels.h",

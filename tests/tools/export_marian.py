@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""Writes a MarianMT directory's model as Marian keeps its own: .npz, decoder.yml, vocab.yml.
+
+Needs Debian's python3-numpy.  tests/tools/export_marian.py MODEL_DIR OUT [--type f2]
+
+Marian computes positions by another formula than MarianMT, and with another epsilon: the copy gives other
+answers, unless its reader is told to compute as MarianMT does.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import struct
+
+import numpy
+
+LAYER = {  # of ours: of theirs
+    "self_attn.{}_proj.weight": "self_W{}", "self_attn.{}_proj.bias": "self_b{}",
+    "encoder_attn.{}_proj.weight": "context_W{}", "encoder_attn.{}_proj.bias": "context_b{}",
+}
+NAMES = {
+    "fc1.weight": "ffn_W1", "fc1.bias": "ffn_b1", "fc2.weight": "ffn_W2", "fc2.bias": "ffn_b2",
+    "self_attn_layer_norm.weight": "self_Wo_ln_scale", "self_attn_layer_norm.bias": "self_Wo_ln_bias",
+    "encoder_attn_layer_norm.weight": "context_Wo_ln_scale", "encoder_attn_layer_norm.bias": "context_Wo_ln_bias",
+    "final_layer_norm.weight": "ffn_ffn_ln_scale", "final_layer_norm.bias": "ffn_ffn_ln_bias",
+}
+for ours, theirs in LAYER.items():
+    for part in ("q", "k", "v", "out"):
+        NAMES[ours.format(part)] = theirs.format(part[0])
+ACTIVATIONS = {"relu": "relu", "swish": "swish", "silu": "swish", "gelu": "gelu", "quick_gelu": "gelu"}
+
+
+def read_safetensors(path):
+    """{name: array}"""
+    data = pathlib.Path(path).read_bytes()
+    length, = struct.unpack_from("<Q", data)
+    header = json.loads(data[8:8 + length])
+    header.pop("__metadata__", None)
+    types = {"F32": "<f4", "F16": "<f2"}
+    return {name: numpy.frombuffer(data[8 + length:][slice(*tensor["data_offsets"])],
+                                   types[tensor["dtype"]]).reshape(tensor["shape"])
+            for name, tensor in header.items()}
+
+
+def to_marian(name, array):
+    """(name, array) as Marian has it; matrices are [in, out] there, and vectors rows."""
+    if name == "model.shared.weight":
+        return "Wemb", array
+    if name == "final_logits_bias":
+        return "decoder_ff_logit_out_b", array.reshape(1, -1)
+    _, side, _, layer, rest = name.split(".", 4)
+    return (f"{side}_l{int(layer) + 1}_{NAMES[rest]}",
+            array.T if array.ndim == 2 else array.reshape(1, -1))
+
+
+def model_yml(config):
+    return {
+        "type": "transformer", "version": "v1.12.0", "dim-emb": config["d_model"],
+        "dim-vocabs": [config["vocab_size"]] * 2,
+        "enc-depth": config["encoder_layers"], "dec-depth": config["decoder_layers"],
+        "transformer-heads": config["encoder_attention_heads"],
+        "transformer-dim-ffn": config["encoder_ffn_dim"],
+        "transformer-decoder-dim-ffn": config["decoder_ffn_dim"],
+        "transformer-ffn-activation": ACTIVATIONS[config["activation_function"]],
+        "transformer-ffn-depth": 2, "transformer-decoder-autoreg": "self-attention",
+        "transformer-no-projection": False, "transformer-tied-layers": [],
+        "transformer-preprocess": "", "transformer-postprocess": "dan",
+        "transformer-postprocess-emb": "d", "transformer-postprocess-top": "",
+        "transformer-train-position-embeddings": False,
+        "tied-embeddings": False, "tied-embeddings-src": False, "tied-embeddings-all": True,
+        "layer-normalization": False, "right-left": False, "input-types": [], "lemma-dim-emb": 0,
+    }
+
+
+def to_yaml(settings):
+    """Values are written as JSON, which YAML includes; keys as people write them."""
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
+
+
+def special(text):
+    """special:model.yml: the text, ended and padded with NUL."""
+    data = text.encode() + b"\0"
+    return numpy.frombuffer(data + b"\0" * (-len(data) % 256), numpy.int8)
+
+
+def export(source, out, dtype="<f4", settings=None, decoder=None):
+    """settings, decoder: what differs from the usual in the two files of settings."""
+    source, out = pathlib.Path(source), pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    config = json.loads((source / "config.json").read_text())
+    arrays = dict(to_marian(name, array) for name, array in
+                  read_safetensors(source / "model.safetensors").items())
+    # Row by row: numpy would write a transposed view in Fortran's order.
+    arrays = {name: numpy.ascontiguousarray(array, dtype) for name, array in arrays.items()}
+    arrays["special:model.yml"] = special(to_yaml(model_yml(config) | (settings or {})))
+    numpy.savez(out / "model.npz", **arrays)
+    vocab = json.loads((source / "vocab.json").read_text())
+    (out / "vocab.yml").write_text("".join(f"{json.dumps(piece)}: {number}\n" for piece, number in
+                                           sorted(vocab.items(), key=lambda item: item[1])))
+    for name in ("source.spm", "target.spm"):
+        shutil.copy(source / name, out / name)
+    (out / "decoder.yml").write_text(to_yaml({
+        "models": ["model.npz"], "vocabs": ["vocab.yml", "vocab.yml"], "relative-paths": True,
+        "beam-size": 4, "normalize": 1, "word-penalty": 0, "allow-unk": False, "mini-batch": 1,
+    } | (decoder or {})))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", metavar="MODEL_DIR")
+    parser.add_argument("out", metavar="OUT")
+    parser.add_argument("--type", choices=("f4", "f2"), default="f4", help="of the numbers")
+    options = parser.parse_args()
+    export(options.source, options.out, "<" + options.type)
+
+
+if __name__ == "__main__":
+    main()
