@@ -185,7 +185,7 @@ static size_t encode_budget(const struct mt_batch *b)
 
 bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
 {
-    assert(s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
+    assert(s->model == b->model && s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
     if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
         (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
         return false;

@@ -47,7 +47,8 @@ MT_MUST_CHECK enum mt_status mt_batch_check(const struct mt_batch *batch,
                                             struct mt_error *err);
 
 /* Takes the sentence in for the next step, or returns false where there is no room now (then the
- * sentence remains the caller's). A sentence that mt_batch_check refuses must not be offered. */
+ * sentence remains the caller's). A sentence of another model, or one that mt_batch_check refuses,
+ * must not be offered. */
 bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
 
 /* One encoder pass over newcomers, if there are any, and one decoder step over all live rows. Does

@@ -104,12 +104,15 @@ static enum mt_status add_languages(const struct mt_request *request, struct cJS
         status = read_string(&request->params, "source_lang", &source, err);
     if (status != MT_OK)
         return status;
-    if (mt_languages_check_target(service, target, &pair, err) != MT_OK)
-        return refuse_value("target_lang", err);
+    status = mt_languages_check_target(service, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("target_lang", err) : status;
     if (source[0] == '\0')
         source = "auto";
-    else if (mt_languages_check(service, source, target, &pair, err) != MT_OK)
-        return refuse_value("source_lang", err);
+    else
+        status = mt_languages_check(service, source, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("source_lang", err) : status;
     status = add_string(fields, "source", source, err);
     return status != MT_OK ? status : add_string(fields, "target", target, err);
 }

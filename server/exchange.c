@@ -436,6 +436,21 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
 
 /* ---- the body ---- */
 
+/* Too long, or there is no memory to keep it in. */
+static void refuse_body(struct mt_exchange *exchange, size_t n_bytes)
+{
+    struct mt_error err;
+    bool is_too_long = exchange->body.status == MT_LIMIT;
+    if (is_too_long)
+        mt_fail(&err, MT_LIMIT, "the request body is longer than this server accepts");
+    else
+        mt_fail_memory(&err, n_bytes, "a request body");
+    reply_failure(exchange, &err);
+    if (is_too_long)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_TOO_LARGE);
+    mt_text_finish(&exchange->body);
+}
+
 static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *bytes, size_t length)
 {
     struct mt_reply *reply = &exchange->request.reply;
@@ -443,11 +458,7 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
         mt_text_append(&exchange->body, bytes, length);
         if (exchange->body.status == MT_OK)
             return MHD_YES;
-        struct mt_error err;
-        mt_fail(&err, exchange->body.status, "the request body is longer than this server accepts");
-        reply_failure(exchange, &err);
-        mt_exchange_count_rejection(exchange, MT_REJECTED_TOO_LARGE);
-        mt_text_finish(&exchange->body);
+        refuse_body(exchange, length);
     }
     exchange->n_discarded += length;
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
@@ -570,6 +581,7 @@ static void describe_job(struct mt_exchange *exchange)
     exchange->job = (struct mt_job){
         .sentences = exchange->request.sentences,
         .n_sentences = exchange->request.n_sentences,
+        .lane = exchange->request.service->lane,
         .client = exchange->request.access.client,
         .max_client_sentences = queue_share(exchange),
         .deadline_ns = mt_now_ns() + exchange->timeout_ns,

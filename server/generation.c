@@ -29,6 +29,7 @@ struct mt_generation {
     struct mt_settings settings;
     struct mt_model *model;
     struct mt_engine *engine;
+    struct mt_lane *lane; /* the model's in the engine */
     struct mt_keys *keys; /* NULL: none are asked for */
     struct mt_tls *tls;   /* NULL: none */
     struct mt_service service;
@@ -75,6 +76,7 @@ static enum mt_status describe_service(struct mt_generation *g, const struct mt_
     service->settings = &g->settings;
     service->model = g->model;
     service->engine = g->engine;
+    service->lane = g->lane;
     service->generation = g;
     service->keys = g->keys;
     service->tls = g->tls;
@@ -136,6 +138,7 @@ static enum mt_status decode(struct mt_generation *g, struct mt_sentence *senten
     struct mt_job job = {
         .sentences = &sentence,
         .n_sentences = 1,
+        .lane = g->lane,
         .deadline_ns = now_ns() + (int64_t)MT_WARM_UP_TIMEOUT_MS * 1000000,
         .on_done = end_warm_up,
         .user = &warm_up,
@@ -220,7 +223,10 @@ static enum mt_status start_engine(struct mt_generation *g, struct mt_error *err
         .encode_tokens = (size_t)settings->encode_tokens,
         .max_queued_sentences = (size_t)settings->max_queued_sentences,
     };
-    return mt_engine_create(g->model, &options, &g->engine, err);
+    enum mt_status status = mt_engine_create(&options, &g->engine, err);
+    if (status == MT_OK)
+        status = mt_engine_attach(g->engine, g->model, &g->lane, err);
+    return status;
 }
 
 static enum mt_status plan_memory(const struct mt_generation *g, struct mt_error *err)

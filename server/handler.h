@@ -25,6 +25,7 @@ struct mt_file_store;
 struct mt_generation;
 struct mt_generations;
 struct mt_http;
+struct mt_lane;
 struct mt_metrics;
 struct mt_model;
 struct mt_sentence;
@@ -40,6 +41,7 @@ struct mt_service {
     const struct mt_settings *settings;
     const struct mt_model *model;
     struct mt_engine *engine;
+    struct mt_lane *lane; /* the model's in the engine */
     struct mt_metrics *metrics;
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */

@@ -11,9 +11,11 @@ static bool is_served(const char *asked, const char *offered)
 static enum mt_status read_code(const struct mt_service *service, const char *code,
                                 char out[MT_LANGUAGE_BYTES], struct mt_error *err)
 {
-    bool is_code = mt_language_normalise(code, out);
-    bool is_known =
-        is_code && (is_served(out, service->source_lang) || is_served(out, service->target_lang));
+    enum mt_status status = mt_language_parse(code, out, err);
+    if (status == MT_MEMORY)
+        return status;
+    bool is_known = status == MT_OK &&
+                    (is_served(out, service->source_lang) || is_served(out, service->target_lang));
     if (!is_known)
         return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
     return MT_OK;

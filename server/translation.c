@@ -528,8 +528,7 @@ static enum mt_status render_certain(const struct mt_translation *t, const struc
 }
 
 static enum mt_status advance_part(const struct mt_translation *t,
-                                   struct mt_translation_cursor *cursor,
-                                   const struct mt_translation_editor *editor, struct mt_text *out,
+                                   struct mt_translation_cursor *cursor, struct mt_text *out,
                                    bool *moved, struct mt_error *err)
 {
     const struct part *part = &t->parts[cursor->n_sentences];
@@ -539,8 +538,6 @@ static enum mt_status advance_part(const struct mt_translation *t,
     if (!progress.has_ended && progress.n_ids == 0)
         return MT_OK;
     enum mt_status status = render_certain(t, part, &progress, &text, err);
-    if (!status && editor)
-        status = editor->edit(editor->context, cursor->n_sentences, progress.has_ended, &text, err);
     if (!status && (progress.has_ended || text.length > cursor->n_bytes)) {
         *moved = true;
         if (cursor->n_bytes == 0)
@@ -555,14 +552,13 @@ static enum mt_status advance_part(const struct mt_translation *t,
 }
 
 enum mt_status mt_translation_advance(const struct mt_translation *t,
-                                      struct mt_translation_cursor *cursor,
-                                      const struct mt_translation_editor *editor,
-                                      struct mt_text *out, bool *moved, struct mt_error *err)
+                                      struct mt_translation_cursor *cursor, struct mt_text *out,
+                                      bool *moved, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     *moved = !cursor->has_all;
     if (cursor->n_sentences < t->n)
-        status = advance_part(t, cursor, editor, out, moved, err);
+        status = advance_part(t, cursor, out, moved, err);
     if (status || !*moved)
         return status;
     if (cursor->n_sentences == t->n) {

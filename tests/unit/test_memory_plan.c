@@ -12,6 +12,7 @@
 static struct mt_settings settings;
 static struct mt_model *model;
 static struct mt_engine *engine;
+static struct mt_lane *lane;
 static struct mt_error err;
 
 static void must(enum mt_status status)
@@ -23,10 +24,11 @@ static void start(void)
 {
     char path[1000];
     const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
-    snprintf(path, sizeof path, "%s/weights/en-de", getenv("MT_SOURCE_DIR"));
+    snprintf(path, sizeof path, "%s/tests/models/en-de", getenv("MT_SOURCE_DIR"));
     must(mt_settings_init(&settings, &err));
     must(mt_model_open(path, NULL, &model, &err));
-    must(mt_engine_create(model, &options, &engine, &err));
+    must(mt_engine_create(&options, &engine, &err));
+    must(mt_engine_attach(engine, model, &lane, &err));
 }
 
 static void stop(void)
