@@ -128,6 +128,7 @@ START_TEST(sentences_are_edited_each_and_mapped)
 }
 END_TEST
 
+START_TEST(capitals_become_small_in_place)
 {
     static const char *const texts[][2] = {
         {"THE OLD HOUSE", "The old house"},
