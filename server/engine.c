@@ -166,6 +166,16 @@ void mt_engine_destroy(struct mt_engine *engine)
     free(engine);
 }
 
+/* --- waiting --- */
+
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+{
+    if (until_ns == INT64_MAX)
+        return pthread_cond_wait(condition, &engine->mutex) == 0;
+    const struct timespec until = mt_timespec_of_ns(until_ns);
+    return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
+}
+
 /* --- lanes --- */
 
 /* Takes a lane that is half built. */
@@ -325,12 +335,11 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
-    const struct timespec until = mt_timespec_of_ns(mt_now_ns() + timeout_ms * NS_PER_MS);
-    int code = 0;
+    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
-    while (engine->n_live_jobs && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&engine->quiet, &engine->mutex, &until);
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    }
     size_t n_left = engine->n_live_jobs;
     pthread_mutex_unlock(&engine->mutex);
     if (n_left)

@@ -100,6 +100,10 @@ struct mt_engine {
 /* A worker's thread, from its start to the engine's end; worker is a struct mt_engine_worker. */
 void *mt_engine_run_worker(void *worker);
 
+/* Waits until one of the engine's conditions is signalled, but not longer than until_ns; INT64_MAX:
+ * however long. False: it is later than that. With the mutex held. */
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
+
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
  * held. */
 void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to);
