@@ -20,6 +20,7 @@
 #include "server/reply.h"
 
 struct mt_budget;
+struct mt_catalog;
 struct mt_engine;
 struct mt_file_store;
 struct mt_generation;
@@ -39,6 +40,7 @@ struct mt_service {
     struct mt_generation *generation; /* whose service this is */
     struct mt_generations *generations;
     const struct mt_settings *settings;
+    const struct mt_catalog *catalog; /* the models */
     const struct mt_model *model;
     struct mt_engine *engine;
     struct mt_lane *lane; /* the model's in the engine */
