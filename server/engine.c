@@ -192,8 +192,7 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
                                   struct mt_error *err)
 {
     struct mt_engine *engine = lane->engine;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < engine->n_workers && !status; i++) {
+    for (size_t i = 0; i < engine->n_workers; i++) {
         struct mt_engine_place *place = &lane->places[i];
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
@@ -204,11 +203,13 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         place->slots = calloc(engine->max_rows, sizeof *place->slots);
         if (!place->slots)
             return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
-        status = mt_batch_create(model, &options, &place->batch, err);
-        if (!status)
-            lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        if (status)
+            return status;
+        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
-    return status;
+    return MT_OK;
 }
 
 static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
@@ -285,6 +286,11 @@ size_t mt_lane_resident_bytes(struct mt_lane *lane)
         n_bytes += lane->places[i].resident_bytes;
     pthread_mutex_unlock(&lane->engine->mutex);
     return n_bytes;
+}
+
+size_t mt_lane_cache_bytes(struct mt_lane *lane)
+{
+    return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));
 }
 
 /* --- what other threads ask for --- */

@@ -55,9 +55,9 @@ struct mt_engine_places {
 struct mt_lane {
     struct mt_engine *engine;
     struct mt_queue_lane *waiting;
-    size_t reserved_bytes;
-    size_t n_live_jobs; /* accepted, on_done has not returned */
-    bool is_leaving;    /* no new jobs, and those that there are end */
+    size_t reserved_bytes, expected_bytes; /* expected: for sentences of MT_COUNTED_TOKENS */
+    size_t n_live_jobs;                    /* accepted, on_done has not returned */
+    bool is_leaving;                       /* no new jobs, and those that there are end */
     struct mt_lane *next, *previous;
     struct mt_engine_place places[]; /* [n_workers] */
 };
