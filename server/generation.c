@@ -36,7 +36,6 @@ struct mt_generation {
 static void describe_service(struct mt_generation *g, const struct mt_service *common)
 {
     struct mt_service *service = &g->service;
-    const struct mt_loaded_model *pinned = g->pinned;
     *service = *common;
     service->settings = &g->settings;
     service->engine = mt_model_host_engine(g->host);
@@ -44,14 +43,7 @@ static void describe_service(struct mt_generation *g, const struct mt_service *c
     service->generation = g;
     service->keys = g->keys;
     service->tls = g->tls;
-    service->model_label = "";
-    if (pinned == NULL)
-        return;
-    service->model = pinned->model;
-    service->lane = pinned->lane;
-    service->model_label = pinned->label;
-    memcpy(service->source_lang, pinned->source_lang, sizeof service->source_lang);
-    memcpy(service->target_lang, pinned->target_lang, sizeof service->target_lang);
+    service->pinned = g->pinned;
 }
 
 /* A wrong alignment setting is found at start, not by the first request. */

@@ -170,8 +170,8 @@ static void log_reload(const struct mt_generation *generation, int64_t start_ns)
     mt_log(MT_LOG_INFO, "reloaded in %lld ms: generation %llu, %zu model%s%s%s, %s",
            (long long)((mt_now_ns() - start_ns) / NS_PER_MS),
            (unsigned long long)mt_generation_number(generation), n_models, n_models == 1 ? "" : "s",
-           service->model_label[0] != '\0' ? ", model " : "", service->model_label,
-           service->settings->precision);
+           service->pinned != NULL ? ", model " : "",
+           service->pinned != NULL ? service->pinned->label : "", service->settings->precision);
 }
 
 /* The current generation is held by this thread, which alone replaces it. */

@@ -38,8 +38,7 @@ struct part {
 struct mt_translation {
     char *text;
     size_t length;
-    size_t code_length; /* of the leading language code, put before every part; 0: none */
-    size_t code_chars;
+    size_t code_length; /* of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
     const struct mt_model *model;
@@ -53,6 +52,8 @@ struct pass {
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
+    const char *code; /* what is put before every part: the text's, or the options' */
+    size_t code_bytes, code_chars;
     struct mt_text scratch; /* code and sentence, to be tokenized as one */
 };
 
@@ -75,15 +76,15 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     const char *text = t->text + range.begin;
     size_t length = range.end - range.begin;
     bool is_lowered = pass->options->lowers_capitals && mt_is_in_capitals(text, length);
-    if (!t->code_length && !is_lowered)
+    if (!pass->code_bytes && !is_lowered)
         return mt_tokenize(pass->tokenizer, text, length, MT_TOKENIZE_SOURCE, out, err);
 
     pass->scratch.length = 0;
-    mt_text_append(&pass->scratch, t->text, t->code_length);
+    mt_text_append(&pass->scratch, pass->code, pass->code_bytes);
     mt_text_append(&pass->scratch, text, length);
     enum mt_status status = mt_text_check(&pass->scratch, "a sentence", err);
     if (!status && is_lowered)
-        mt_write_small(text, length, pass->scratch.bytes + t->code_length);
+        mt_write_small(text, length, pass->scratch.bytes + pass->code_bytes);
     if (!status)
         status = mt_tokenize(pass->tokenizer, pass->scratch.bytes, pass->scratch.length,
                              MT_TOKENIZE_SOURCE, out, err);
@@ -91,10 +92,10 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
         return status;
     for (size_t i = 0; i < out->n; i++) {
         struct mt_token *token = &out->tokens[i];
-        token->begin = minus_at_most(token->begin, t->code_length);
-        token->end = minus_at_most(token->end, t->code_length);
-        token->begin_char = minus_at_most(token->begin_char, t->code_chars);
-        token->end_char = minus_at_most(token->end_char, t->code_chars);
+        token->begin = minus_at_most(token->begin, pass->code_bytes);
+        token->end = minus_at_most(token->end, pass->code_bytes);
+        token->begin_char = minus_at_most(token->begin_char, pass->code_chars);
+        token->end_char = minus_at_most(token->end_char, pass->code_chars);
     }
     return MT_OK;
 }
@@ -203,7 +204,7 @@ static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
 {
     const char *text = pass->translation->text + range.begin;
     size_t length = range.end - range.begin;
-    size_t n_added = pass->translation->code_length ? 2 : 1; /* the code and eos */
+    size_t n_added = pass->code_bytes ? 2 : 1; /* the code and eos */
     size_t step = minus_at_most(pass->max_tokens, n_added + CUT_RESERVE);
     size_t from = n_added - 1, begin = 0;
     while (from + step < tokens->n - 1) {
@@ -236,7 +237,7 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     enum mt_status status = tokenize(pass, range, &tokens, err);
     if (status)
         return status;
-    size_t n_added = pass->translation->code_length ? 2 : 1;
+    size_t n_added = pass->code_bytes ? 2 : 1;
     if (tokens.n <= n_added) { /* characters that the normaliser drops: blank to the model */
         mt_token_list_finish(&tokens);
         return MT_OK;
@@ -254,11 +255,20 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     return status;
 }
 
+static void take_code(struct pass *pass, const char *code, size_t length)
+{
+    pass->code = code;
+    pass->code_bytes = length;
+    pass->code_chars = mt_utf8_count(code, length);
+}
+
 /* Recognises ">>fra<<" at the very beginning if it is in the vocabulary. Anything else that looks
  * like it is text. */
 static enum mt_status find_code(struct pass *pass, struct mt_error *err)
 {
     struct mt_translation *t = pass->translation;
+    const char *given = pass->options->target_code;
+    take_code(pass, given ? given : "", given ? strlen(given) : 0);
     if (t->length < 5 || memcmp(t->text, ">>", 2) != 0)
         return MT_OK;
     const char *end = memmem(t->text, mt_size_min(t->length, MAX_CODE_BYTES), "<<", 2);
@@ -272,7 +282,7 @@ static enum mt_status find_code(struct pass *pass, struct mt_error *err)
         return status;
     if (tokens.n == 2 && tokens.tokens[0].special && !tokens.tokens[0].unknown) {
         t->code_length = length;
-        t->code_chars = mt_utf8_count(t->text, length);
+        take_code(pass, t->text, length);
     }
     mt_token_list_finish(&tokens);
     return MT_OK;
