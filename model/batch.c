@@ -571,6 +571,14 @@ size_t mt_batch_resident_bytes(const struct mt_batch *batch)
     return batch->self.resident_bytes + batch->cross.resident_bytes;
 }
 
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
+{
+    const struct mt_batch_options *o = &batch->options;
+    return o->max_rows *
+           (mt_kvcache_slot_bytes(&batch->cross, mt_size_min(n_tokens, o->max_source_tokens)) +
+            mt_kvcache_slot_bytes(&batch->self, mt_size_min(n_tokens, o->max_target_tokens)));
+}
+
 void mt_batch_trim(struct mt_batch *batch)
 {
     assert(!batch->n_sentences);

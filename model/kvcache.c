@@ -87,11 +87,14 @@ void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot)
     cache->free_slots[at] = slot;
 }
 
-/* Bytes of the pages that a region's first n positions may lie on, wherever it begins. */
-static size_t bytes_of_pages(const struct mt_kvcache *cache, size_t n)
+/* The pages that a region's first n positions may lie on, wherever it begins. */
+size_t mt_kvcache_slot_bytes(const struct mt_kvcache *cache, size_t n)
 {
     size_t n_bytes = n * cache->d_model * cache->element_bytes;
-    return n ? mt_size_round_up(n_bytes - 1, cache->page_bytes) + cache->page_bytes : 0;
+    if (!n)
+        return 0;
+    return 2 * cache->n_layers *
+           (mt_size_round_up(n_bytes - 1, cache->page_bytes) + cache->page_bytes);
 }
 
 void mt_kvcache_count(struct mt_kvcache *cache, uint16_t slot, size_t n)
@@ -101,7 +104,7 @@ void mt_kvcache_count(struct mt_kvcache *cache, uint16_t slot, size_t n)
         return;
     cache->n_written[slot] = (uint32_t)n;
     cache->resident_bytes +=
-        2 * cache->n_layers * (bytes_of_pages(cache, n) - bytes_of_pages(cache, n_before));
+        mt_kvcache_slot_bytes(cache, n) - mt_kvcache_slot_bytes(cache, n_before);
 }
 
 void mt_kvcache_trim(struct mt_kvcache *cache)

@@ -50,6 +50,9 @@ void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot);
  * estimate, up to date. */
 void mt_kvcache_count(struct mt_kvcache *cache, uint16_t slot, size_t n);
 
+/* What positions [0, n) of a slot take, in all layers, as resident_bytes counts them. */
+size_t mt_kvcache_slot_bytes(const struct mt_kvcache *cache, size_t n);
+
 /* Gives the pages back to the kernel. What was in the slots is lost; all must be free. */
 void mt_kvcache_trim(struct mt_kvcache *cache);
 

@@ -166,6 +166,16 @@ void mt_engine_destroy(struct mt_engine *engine)
     free(engine);
 }
 
+/* --- waiting --- */
+
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+{
+    if (until_ns == INT64_MAX)
+        return pthread_cond_wait(condition, &engine->mutex) == 0;
+    const struct timespec until = mt_timespec_of_ns(until_ns);
+    return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
+}
+
 /* --- lanes --- */
 
 /* Takes a lane that is half built. */
@@ -182,8 +192,7 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
                                   struct mt_error *err)
 {
     struct mt_engine *engine = lane->engine;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < engine->n_workers && !status; i++) {
+    for (size_t i = 0; i < engine->n_workers; i++) {
         struct mt_engine_place *place = &lane->places[i];
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
@@ -194,11 +203,13 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         place->slots = calloc(engine->max_rows, sizeof *place->slots);
         if (!place->slots)
             return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
-        status = mt_batch_create(model, &options, &place->batch, err);
-        if (!status)
-            lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        if (status)
+            return status;
+        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
-    return status;
+    return MT_OK;
 }
 
 static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
@@ -277,6 +288,11 @@ size_t mt_lane_resident_bytes(struct mt_lane *lane)
     return n_bytes;
 }
 
+size_t mt_lane_cache_bytes(struct mt_lane *lane)
+{
+    return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));
+}
+
 /* --- what other threads ask for --- */
 
 /* With the mutex held. */
@@ -325,12 +341,11 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
-    const struct timespec until = mt_timespec_of_ns(mt_now_ns() + timeout_ms * NS_PER_MS);
-    int code = 0;
+    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
-    while (engine->n_live_jobs && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&engine->quiet, &engine->mutex, &until);
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    }
     size_t n_left = engine->n_live_jobs;
     pthread_mutex_unlock(&engine->mutex);
     if (n_left)

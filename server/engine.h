@@ -101,6 +101,11 @@ size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
  * values of each sentence in flight, and is given back when the lane is idle. */
 size_t mt_lane_resident_bytes(struct mt_lane *lane);
 
+/* What the lane's keys and values are to be counted as where memory is shared out: full batches of
+ * sentences of MT_COUNTED_TOKENS tokens, or what is resident, if that is more. */
+size_t mt_lane_cache_bytes(struct mt_lane *lane);
+#define MT_COUNTED_TOKENS 64
+
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
  * the client has its share of it; MT_LIMIT: a sentence that never fits a batch; MT_CANCELLED: the
  * engine is draining, or the lane is being detached. After MT_OK on_done will be called, possibly

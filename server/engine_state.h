@@ -55,9 +55,9 @@ struct mt_engine_places {
 struct mt_lane {
     struct mt_engine *engine;
     struct mt_queue_lane *waiting;
-    size_t reserved_bytes;
-    size_t n_live_jobs; /* accepted, on_done has not returned */
-    bool is_leaving;    /* no new jobs, and those that there are end */
+    size_t reserved_bytes, expected_bytes; /* expected: for sentences of MT_COUNTED_TOKENS */
+    size_t n_live_jobs;                    /* accepted, on_done has not returned */
+    bool is_leaving;                       /* no new jobs, and those that there are end */
     struct mt_lane *next, *previous;
     struct mt_engine_place places[]; /* [n_workers] */
 };
@@ -99,6 +99,10 @@ struct mt_engine {
 
 /* A worker's thread, from its start to the engine's end; worker is a struct mt_engine_worker. */
 void *mt_engine_run_worker(void *worker);
+
+/* Waits until one of the engine's conditions is signalled, but not longer than until_ns; INT64_MAX:
+ * however long. False: it is later than that. With the mutex held. */
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
  * held. */

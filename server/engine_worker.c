@@ -280,13 +280,9 @@ static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
     engine->n_idle++;
-    if (worker->warm.first) {
-        struct timespec until =
-            mt_timespec_of_ns(worker->warm.first->idle_since_ns + engine->idle_ns);
-        pthread_cond_timedwait(&engine->work, &engine->mutex, &until);
-    } else {
-        pthread_cond_wait(&engine->work, &engine->mutex);
-    }
+    const struct mt_engine_place *warm = worker->warm.first;
+    (void)mt_engine_wait(engine, &engine->work,
+                         warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
     engine->n_idle--;
 }
 

@@ -326,3 +326,9 @@ void mt_batch_trim(struct mt_batch *batch)
     batch->n_touched_rows = 0;
     leave(batch);
 }
+
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
+{
+    (void)n_tokens;
+    return batch->options.max_rows * FAKE_ROW_BYTES / 2;
+}

@@ -314,11 +314,14 @@ START_TEST(an_idle_lane_gives_its_memory_back)
         fake_allow_steps(1);
         fake_wait_for_batches(1);
         ck_assert_uint_eq(mt_lane_resident_bytes(lanes[0]), 3 * FAKE_ROW_BYTES);
+        ck_assert_uint_eq(mt_lane_cache_bytes(lanes[0]), 3 * FAKE_ROW_BYTES);
         fake_open_gate();
         test_wait(round);
         test_expect_decoded(job);
         wait_until_trimmed(lanes[0]);
         ck_assert_uint_eq(mt_lane_resident_bytes(lanes[1]), 0);
+        /* What the fake one expects of four rows is what two really take. */
+        ck_assert_uint_eq(mt_lane_cache_bytes(lanes[0]), 2 * FAKE_ROW_BYTES);
     }
     test_finish();
 }
