@@ -9,6 +9,7 @@
 #include "server/generation.h"
 #include "server/handler.h"
 #include "server/model_host.h"
+#include "server/models_watch.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -30,6 +31,10 @@ struct mt_generations {
     struct mt_service common;
     pthread_t thread;
     bool is_started;
+
+    /* The thread's own. */
+    struct mt_models_watch watch;
+    int64_t changed_ns; /* when something was last seen to change; 0: nothing since the last look */
 
     pthread_mutex_t mutex;  /* guards what follows */
     pthread_cond_t changed; /* any of it */
@@ -56,6 +61,7 @@ enum mt_status mt_generations_create(const struct mt_generations_options *option
     g->options = *options;
     g->common = *options->common;
     g->common.generations = g;
+    g->watch = MT_WATCHES_NOTHING;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -132,6 +138,18 @@ static void destroy_former(struct mt_generations *g, size_t i)
     pthread_cond_broadcast(&g->changed);
 }
 
+/* From before the directory is read: a change meanwhile leads to another look. Without the mutex.
+ */
+static void begin_watch(struct mt_generations *g, const struct mt_settings *settings)
+{
+    struct mt_error err;
+    const char *directory = settings->models_watch_ms > 0 ? settings->models_directory : "";
+    g->changed_ns = 0;
+    if (mt_models_watch_begin(&g->watch, directory, &err) != MT_OK)
+        mt_log(MT_LOG_WARN, "models_directory is not watched, changes wait for SIGHUP: %s",
+               err.message);
+}
+
 /* Without the mutex. */
 static enum mt_status load(struct mt_generations *g, const struct mt_generation_options *options,
                            struct mt_generation **out, struct mt_error *err)
@@ -151,7 +169,11 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
         mt_settings_finish(&fresh);
         return status;
     }
-    return mt_generation_create(options, &fresh, out, err);
+    begin_watch(g, &fresh);
+    status = mt_generation_create(options, &fresh, out, err);
+    if (status != MT_OK)
+        begin_watch(g, running);
+    return status;
 }
 
 static void replace(struct mt_generations *g, struct mt_generation *generation)
@@ -212,6 +234,32 @@ static void reload(struct mt_generations *g)
         log_reload(fresh, start_ns);
 }
 
+static const struct mt_settings *settings_of(const struct mt_generations *g)
+{
+    return mt_generation_service(g->alive[0].generation)->settings;
+}
+
+/* A change of the models has its effect once nothing more changes. */
+static void look_at_directory(struct mt_generations *g)
+{
+    int64_t now_ns = mt_now_ns();
+    if (mt_models_watch_look(&g->watch))
+        g->changed_ns = now_ns;
+    if (g->changed_ns == 0 || now_ns - g->changed_ns < settings_of(g)->models_watch_ms * NS_PER_MS)
+        return;
+    mt_log(MT_LOG_INFO, "%s has changed: reloading", settings_of(g)->models_directory);
+    g->changed_ns = 0;
+    g->wants_reload = true;
+}
+
+/* Until the next look at weights and directory. */
+static int64_t rest_ns(const struct mt_generations *g)
+{
+    int64_t watch_ms = settings_of(g)->models_watch_ms;
+    bool is_soon = g->watch.fd >= 0 && watch_ms < MT_WEIGHTS_CHECK_MS;
+    return (is_soon ? watch_ms : MT_WEIGHTS_CHECK_MS) * NS_PER_MS;
+}
+
 /* Damage is remembered and logged there. The thread's own hold keeps the generation. */
 static void check_weights(struct mt_generations *g)
 {
@@ -236,12 +284,13 @@ static void *run(void *argument)
             destroy_former(g, idle);
             continue;
         }
+        look_at_directory(g);
         if (can_reload(g)) {
             reload(g);
             continue;
         }
         check_weights(g);
-        struct timespec until = at_ns(mt_now_ns() + MT_WEIGHTS_CHECK_MS * NS_PER_MS);
+        struct timespec until = at_ns(mt_now_ns() + rest_ns(g));
         pthread_cond_timedwait(&g->changed, &g->mutex, &until);
     }
     pthread_mutex_unlock(&g->mutex);
@@ -256,6 +305,7 @@ enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings
     g->common.http = http;
     const struct mt_generation_options options = {
         .common = &g->common, .number = 1, .shows_progress = true};
+    begin_watch(g, settings);
     enum mt_status status = mt_generation_create(&options, settings, &g->alive[0].generation, err);
     if (status != MT_OK)
         return status;
@@ -307,6 +357,7 @@ void mt_generations_destroy(struct mt_generations *g)
         mt_generations_stop(g, 0);
         pthread_join(g->thread, NULL);
     }
+    mt_models_watch_end(&g->watch);
     while (g->n_alive > 0)
         mt_generation_destroy(g->alive[--g->n_alive].generation);
     pthread_cond_destroy(&g->changed);

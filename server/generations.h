@@ -11,6 +11,9 @@
  * any other waits only while there are MT_GENERATIONS_AT_ONCE. Requests for reloads that come
  * meanwhile are one.
  *
+ * A change in models_directory is a request for a reload, too, once nothing has changed there for
+ * models_watch_ms.
+ *
  * The same thread looks at the weights of the current generation now and then, so that damage shows
  * (mt_generation_check) without traffic.
  *

@@ -278,6 +278,20 @@ static enum mt_status read_languages(const struct mt_source *source, const char 
     return status;
 }
 
+static void describe_shape(const struct mt_hparams *hparams, struct mt_model_profile *profile)
+{
+    profile->max_positions = hparams->max_positions;
+    profile->shape = (struct mt_model_shape){
+        .n_encoder_layers = hparams->n_encoder_layers,
+        .n_decoder_layers = hparams->n_decoder_layers,
+        .n_heads = hparams->n_encoder_heads,
+        .d_model = hparams->d_model,
+        .d_ff = hparams->d_ff_encoder,
+        .n_source_vocab = hparams->n_source_vocab,
+        .n_target_vocab = hparams->n_target_vocab,
+    };
+}
+
 static enum mt_status read_documents(const char *directory, const char *name,
                                      struct mt_model_profile *profile, struct mt_error *err)
 {
@@ -290,7 +304,7 @@ static enum mt_status read_documents(const char *directory, const char *name,
     if (status == MT_OK)
         status = read_languages(source, name, profile, err);
     if (status == MT_OK)
-        profile->max_positions = hparams.max_positions;
+        describe_shape(&hparams, profile);
     mt_source_close(source);
     return status;
 }

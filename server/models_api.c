@@ -2,8 +2,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "model/hparams.h"
-#include "model/source.h"
 #include "server/catalog.h"
 #include "server/generations.h"
 #include "server/model_card.h"
@@ -83,27 +81,18 @@ static void write_memory(struct mt_json_writer *writer, const struct mt_served_m
     mt_json_end_object(writer);
 }
 
-/* From its files, as far as they say: to look at a model is not to use it, and keeps none in
- * memory. */
-static void write_shape(struct mt_json_writer *writer, const char *directory)
+static void write_shape(struct mt_json_writer *writer, const struct mt_served_model_info *info)
 {
-    struct mt_source *source = NULL;
-    struct mt_hparams hparams;
-    if (mt_source_open(directory, &source, NULL) != MT_OK)
-        return;
-    enum mt_status status = mt_hparams_read(source, &hparams, NULL);
-    mt_source_close(source);
-    if (status != MT_OK)
-        return;
+    const struct mt_model_shape *shape = &info->shape;
     begin_part(writer, "shape");
-    write_count(writer, "d_ff", hparams.d_ff_encoder);
-    write_count(writer, "d_model", hparams.d_model);
-    write_count(writer, "decoder_layers", hparams.n_decoder_layers);
-    write_count(writer, "encoder_layers", hparams.n_encoder_layers);
-    write_count(writer, "heads", hparams.n_encoder_heads);
-    write_count(writer, "max_positions", hparams.max_positions);
-    write_count(writer, "source_vocab", hparams.n_source_vocab);
-    write_count(writer, "target_vocab", hparams.n_target_vocab);
+    write_count(writer, "d_ff", shape->d_ff);
+    write_count(writer, "d_model", shape->d_model);
+    write_count(writer, "decoder_layers", shape->n_decoder_layers);
+    write_count(writer, "encoder_layers", shape->n_encoder_layers);
+    write_count(writer, "heads", shape->n_heads);
+    write_count(writer, "max_positions", info->max_positions);
+    write_count(writer, "source_vocab", shape->n_source_vocab);
+    write_count(writer, "target_vocab", shape->n_target_vocab);
     mt_json_end_object(writer);
 }
 
@@ -145,8 +134,8 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
     }
     if (is_admin && status.reason[0] != '\0')
         write_string(writer, "reason", status.reason);
-    if (is_whole)
-        write_shape(writer, info->directory);
+    if (is_whole && info->shape.d_model > 0)
+        write_shape(writer, info);
     write_languages(writer, "sources", info->sources, info->n_sources);
     write_string(writer, "state", mt_served_state_name(status.state));
     write_languages(writer, "targets", info->targets, info->n_targets);

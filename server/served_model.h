@@ -45,12 +45,19 @@ struct mt_model_language {
     const char *token;
 };
 
+/* What its config.json says of its size; all 0 where it could not be read. */
+struct mt_model_shape {
+    size_t n_encoder_layers, n_decoder_layers, n_heads, d_model, d_ff;
+    size_t n_source_vocab, n_target_vocab;
+};
+
 /* What does not change as long as the served model exists. Borrowed from it. */
 struct mt_served_model_info {
     const char *id;        /* the directory's name, fit for a URL and a metrics label */
     const char *directory; /* its path, as it was given or found */
     const struct mt_model_language *sources, *targets; /* none: the directory does not say */
     size_t n_sources, n_targets;
+    struct mt_model_shape shape;
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
     size_t max_positions; /* tokens of its longest sentence; 0: its files do not say it simply */
     bool is_pinned;       /* settings->model: in memory as long as its generation */
