@@ -9,6 +9,7 @@
 #include "server/http.h"
 #include "server/keys.h"
 #include "server/metrics.h"
+#include "server/served_model.h"
 
 #include <string.h>
 #include <strings.h>
@@ -59,7 +60,7 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     mt_http_count(service->http, &connections);
     const struct mt_metrics_sources sources = {
         .version = MT_VERSION,
-        .model = service->model_label,
+        .model = service->pinned != NULL ? service->pinned->label : "",
         .precision = service->settings->precision,
         .is_ready =
             !request->is_draining && mt_generation_check(service->generation, NULL) == MT_OK,

@@ -37,6 +37,7 @@ static const char *const reasons[MT_N_REJECTIONS] = {
     [MT_REJECTED_RATE] = "rate",
     [MT_REJECTED_BANNED] = "banned",
     [MT_REJECTED_SHARE] = "client_share",
+    [MT_REJECTED_MODEL] = "model",
 };
 
 struct route_counters {

@@ -36,6 +36,7 @@ enum mt_rejection {
     MT_REJECTED_RATE,      /* more requests or characters than the client may send */
     MT_REJECTED_BANNED,    /* too often so */
     MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
+    MT_REJECTED_MODEL,     /* the model could not be loaded */
     MT_N_REJECTIONS
 };
 

@@ -32,6 +32,8 @@ struct mt_translation_options {
     const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
     size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
     bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
+    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
+                                       own; NULL: none. Borrowed during create */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
 };
