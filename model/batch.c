@@ -584,4 +584,5 @@ void mt_batch_trim(struct mt_batch *batch)
     assert(!batch->n_sentences);
     mt_kvcache_trim(&batch->self);
     mt_kvcache_trim(&batch->cross);
+    mt_scratch_trim(batch->scratch);
 }

@@ -89,8 +89,9 @@ size_t mt_batch_resident_bytes(const struct mt_batch *batch);
 /* What the key/value cache takes for as many sentences of n_tokens as there are rows. */
 size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens);
 
-/* Gives the memory of the key/value cache back to the kernel, which commits it anew as it is
- * touched. The batch must be empty. */
+/* Gives the memory of the key/value cache and of the activations back to the kernel, which commits
+ * it anew as it is touched. The batch must be empty; others that share its scratch, between two
+ * steps. */
 void mt_batch_trim(struct mt_batch *batch);
 
 #endif

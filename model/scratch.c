@@ -42,6 +42,11 @@ void mt_scratch_let_go(struct mt_scratch *scratch)
     free(scratch);
 }
 
+void mt_scratch_trim(struct mt_scratch *scratch)
+{
+    (void)madvise(scratch->bytes, scratch->n_bytes, MADV_DONTNEED);
+}
+
 void *mt_scratch_bytes(const struct mt_scratch *scratch)
 {
     return scratch->bytes;

@@ -25,6 +25,9 @@ struct mt_scratch *mt_scratch_hold(struct mt_scratch *scratch);
 /* The last of its holders frees it. Takes NULL. */
 void mt_scratch_let_go(struct mt_scratch *scratch);
 
+/* Gives its pages back to the kernel; between two passes, of whichever batch. */
+void mt_scratch_trim(struct mt_scratch *scratch);
+
 /* Begins on a page. */
 void *mt_scratch_bytes(const struct mt_scratch *scratch);
 size_t mt_scratch_n_bytes(const struct mt_scratch *scratch);

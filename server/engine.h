@@ -32,7 +32,7 @@ struct mt_engine_options {
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
-    int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 5000 */
+    int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 1000 */
 };
 
 /*
