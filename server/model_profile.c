@@ -40,43 +40,72 @@ static bool is_weights(const char *name)
     return ends_with(name, ".safetensors") || ends_with(name, ".bin") || ends_with(name, ".npz");
 }
 
+static void add_file(struct mt_model_profile *profile, const char *name, const struct stat *st)
+{
+    const int64_t facts[] = {st->st_size,        st->st_mtim.tv_sec,  st->st_mtim.tv_nsec,
+                             st->st_ctim.tv_sec, st->st_ctim.tv_nsec, (int64_t)st->st_ino,
+                             (int64_t)st->st_dev};
+    uint64_t hash = mt_hash(MT_HASH_BEGIN, name, strlen(name));
+    profile->files_hash += mt_hash(hash, facts, sizeof facts);
+    if ((uint64_t)st->st_size > profile->largest_file_bytes)
+        profile->largest_file_bytes = (uint64_t)st->st_size;
+}
+
 /* Of any order: the hashes are added. */
 static enum mt_status look_at_files(const char *path, DIR *directory,
-                                    struct mt_model_profile *profile, struct mt_error *err)
+                                    struct mt_model_profile *profile, bool *has_weights,
+                                    struct mt_error *err)
 {
     const struct dirent *entry;
-    bool has_weights = false;
     size_t n = 0;
     while ((entry = readdir(directory)) != NULL) {
         struct stat st;
         if (!is_of_the_model(entry->d_name) ||
             fstatat(dirfd(directory), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
             continue;
-        has_weights |= is_weights(entry->d_name);
+        *has_weights |= is_weights(entry->d_name);
         if (++n > MAX_FILES)
             return mt_fail(err, MT_LIMIT, "%s: more than %d files", path, MAX_FILES);
-        const int64_t facts[] = {st.st_size,        st.st_mtim.tv_sec,  st.st_mtim.tv_nsec,
-                                 st.st_ctim.tv_sec, st.st_ctim.tv_nsec, (int64_t)st.st_ino,
-                                 (int64_t)st.st_dev};
-        uint64_t hash = mt_hash(MT_HASH_BEGIN, entry->d_name, strlen(entry->d_name));
-        profile->files_hash += mt_hash(hash, facts, sizeof facts);
-        if ((uint64_t)st.st_size > profile->largest_file_bytes)
-            profile->largest_file_bytes = (uint64_t)st.st_size;
+        add_file(profile, entry->d_name, &st);
     }
-    if (!has_weights)
-        return mt_fail(err, MT_NOT_FOUND, "%s: there are no weights", path);
     return MT_OK;
 }
 
-static enum mt_status read_files(const char *path, struct mt_model_profile *profile,
-                                 struct mt_error *err)
+static enum mt_status read_folder(const char *path, struct mt_model_profile *profile,
+                                  bool *has_weights, struct mt_error *err)
 {
     DIR *directory = opendir(path);
     if (directory == NULL)
         return mt_fail(err, errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO,
                        "%s: cannot open the directory: %s", path, strerror(errno));
-    enum mt_status status = look_at_files(path, directory, profile, err);
+    enum mt_status status = look_at_files(path, directory, profile, has_weights, err);
     closedir(directory);
+    return status;
+}
+
+/* A model is a folder, a package of Argos Translate with its weights one folder deeper, or such a
+ * package in a single file. */
+static enum mt_status read_files(const char *path, struct mt_model_profile *profile,
+                                 struct mt_error *err)
+{
+    struct stat st;
+    bool has_weights = false;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && mt_source_is_model(path)) {
+        add_file(profile, "", &st);
+        return MT_OK;
+    }
+    enum mt_status status = read_folder(path, profile, &has_weights, err);
+    if (status == MT_OK && !has_weights && mt_source_is_model(path)) {
+        char *deeper;
+        status = mt_path_join(path, "model", &deeper, err);
+        if (status != MT_OK)
+            return status;
+        if (mt_path_exists(deeper) == MT_OK)
+            status = read_folder(deeper, profile, &has_weights, err);
+        free(deeper);
+    }
+    if (status == MT_OK && !has_weights)
+        status = mt_fail(err, MT_NOT_FOUND, "%s: there are no weights", path);
     return status;
 }
 

@@ -51,6 +51,17 @@ class Argos(unittest.TestCase):
                     file.write(path, f"{self.package.name}/{path.relative_to(self.package)}")
         self.check(archive)
 
+    def test_directory_of_packages(self):
+        """Loaded when they are asked for, by the daemon that has given up what it does not need."""
+        packages = self.directory / "packages"
+        packages.mkdir()
+        self.package.rename(packages / self.package.name)
+        self.addCleanup((packages / self.package.name).rename, self.package)
+        with Daemon("--models-directory", str(packages), "--cache-dir", str(self.directory / "cache"), model="") as daemon:
+            states = {each["id"]: each["state"] for each in daemon.get("/models").json["models"]}
+            self.assertEqual(states, {self.package.name: "cold"})
+            self.assertEqual(daemon.translate(QUESTION).json["translatedText"], "Wo ist der Bahnhof?")
+
 
 if __name__ == "__main__":
     unittest.main()

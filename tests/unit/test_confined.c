@@ -1,0 +1,84 @@
+#include "base/confined.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_BLOCKS 64
+#define BLOCK_BYTES 100000 /* too small for a mapping of its own */
+
+/* glibc gives memory of a thread's arena back, and looks into /proc whether it may. */
+static enum mt_status take_and_give_back(void *context, int fd, struct mt_error *err)
+{
+    void *blocks[N_BLOCKS];
+    for (size_t i = 0; i < N_BLOCKS; i++) {
+        blocks[i] = malloc(BLOCK_BYTES);
+        if (!blocks[i])
+            return mt_fail_memory(err, BLOCK_BYTES, "block");
+        memset(blocks[i], 1, BLOCK_BYTES);
+    }
+    for (size_t i = N_BLOCKS; i > 0; i--)
+        free(blocks[i - 1]);
+    return mt_confined_write(fd, context, strlen(context), err);
+}
+
+static void *run(void *unused)
+{
+    char text[] = "done";
+    const struct mt_confined confined = {.work = take_and_give_back,
+                                         .context = text,
+                                         .what = "test",
+                                         .max_memory_bytes = (size_t)256 << 20,
+                                         .max_seconds = 20};
+    struct mt_mapping result = {0};
+    struct mt_error err = {0};
+    ck_assert_msg(mt_confined_run(&confined, &result, &err) == MT_OK, "%s", err.message);
+    ck_assert_uint_eq(result.length, strlen(text));
+    ck_assert_int_eq(memcmp(result.bytes, text, result.length), 0);
+    mt_mapping_close(&result);
+    return unused;
+}
+
+START_TEST(work_of_a_thread_may_free_its_memory)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, run, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+static enum mt_status fail_by_name(void *context, int fd, struct mt_error *err)
+{
+    return mt_fail(err, MT_FORMAT, "%s: wrong", (const char *)context);
+}
+
+START_TEST(errors_come_back)
+{
+    char text[] = "file";
+    const struct mt_confined confined = {.work = fail_by_name,
+                                         .context = text,
+                                         .what = "test",
+                                         .max_memory_bytes = (size_t)64 << 20,
+                                         .max_seconds = 20};
+    struct mt_mapping result = {0};
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_confined_run(&confined, &result, &err), MT_FORMAT);
+    ck_assert_str_eq(err.message, "file: wrong");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("confined");
+    TCase *tcase = tcase_create("confined");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, work_of_a_thread_may_free_its_memory);
+    tcase_add_test(tcase, errors_come_back);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? 1 : 0;
+}
