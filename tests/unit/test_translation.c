@@ -430,8 +430,7 @@ static size_t take_pieces(const struct mt_translation *t, struct mt_translation_
     struct mt_error err = {0};
     size_t n = 0;
     for (bool moved = true; moved; n += moved)
-        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s",
-                      err.message);
+        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s", err.message);
     return n;
 }
 
