@@ -22,9 +22,9 @@ import sys
 import threading
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
-# Bytes of an input at most, or as many as the longest sample has: all that a parser tells apart fits,
-# and longer ones only take longer.
-MAX_LENGTH = {"batch": 256, "client": 256, "packed": 66}
+# Bytes of an input at most; else as many as the longest sample has. All that a parser tells apart
+# fits, and longer ones only take longer.
+MAX_LENGTH = {"batch": 128, "client": 256, "packed": 66}
 USUAL_MAX_LENGTH = 512
 # A quarantine that fits into the cache, and no stack for each allocation: a report still has the
 # stack of the access, and the fuzzer can be run again without these for the others.
@@ -51,7 +51,7 @@ class Fuzzer:
     def run(self, n_runs, seconds):
         """One chunk; False where it ended before it should."""
         longest = max(file.stat().st_size for file in (CORPUS / self.name).iterdir())
-        length = max(MAX_LENGTH.get(self.name, USUAL_MAX_LENGTH), longest)
+        length = MAX_LENGTH.get(self.name) or max(USUAL_MAX_LENGTH, longest)
         command = [str(self.program), f"-runs={n_runs}", f"-max_len={length}",
                    "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", "-print_pcs=0",
                    f"-seed={self.state['runs'] % 2**31 + 1}", f"-artifact_prefix={self.finds}/"]
@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=0, help="for each fuzzer, this time; 0: as long as it takes")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--finds", type=pathlib.Path)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     finds = arguments.finds or arguments.build / "finds"
     programs = {path.name.removeprefix("fuzz_"): path for path in sorted((arguments.build / "tests/fuzz").glob("fuzz_*"))
                 if path.is_file()}
