@@ -12,10 +12,10 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
                "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
-               "target.spm and vocab.json, as downloaded. There is no default, because the program "
-               "does not know "
-               "where it was put; ./run and the Docker image set it to the bundled English-German "
-               "model.",
+               "target.spm and vocab.json, as downloaded; or that of a model of CTranslate2, or a "
+               "package of Argos Translate (LibreTranslate's), as a folder or .argosmodel file. "
+               "There is no default, because the program does not know where it was put; ./run "
+               "and the Docker image set it to the bundled English-German model.",
     },
     {
         .section = "Model",
@@ -133,13 +133,14 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 1e15,
         .default_number = 0,
         .verbs = DAEMON,
-        .doc = "Most memory that models of models_directory may take together: weights, mapped "
-               "ones too, and the keys and values that are reserved for decoding (max_batch_rows "
-               "limits those). "
-               "For another one, the least recently used that nobody uses is unloaded; where all "
-               "are in use, requests wait. 0: what memory_limit leaves, or where there is none, "
-               "any: mapped weights and reserved memory that is not in use cost the machine "
-               "little.",
+        .doc =
+            "Most memory that models of models_directory may take together: weights, mapped "
+            "ones too, and keys and values: full batches of sentences of 64 tokens, or what they "
+            "really take where that is more (max_batch_rows limits it). "
+            "For another one, the least recently used that nobody uses is unloaded; where all "
+            "are in use, requests wait. 0: what memory_limit leaves, or where there is none, "
+            "any: mapped weights and reserved memory that is not in use cost the machine "
+            "little.",
     },
     {
         .section = "Models",

@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
+#include "model/scratch.h"
 #include "server/engine_state.h"
 #include "server/queue.h"
 
@@ -20,6 +21,7 @@
 #define MAX_WORKERS 256
 #define DEFAULT_MAX_BATCH_ROWS 64
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
+#define DEFAULT_IDLE_MS 5000
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -98,6 +100,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
         return mt_fail_memory(err, sizeof *engine, "the engine");
     choose_threads(engine, options);
     engine->max_rows = options->max_batch_rows ? options->max_batch_rows : DEFAULT_MAX_BATCH_ROWS;
+    engine->idle_ns = (options->idle_ms ? options->idle_ms : DEFAULT_IDLE_MS) * NS_PER_MS;
     engine->encode_tokens = options->encode_tokens;
     engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
                                                                  : DEFAULT_MAX_QUEUED_SENTENCES;
@@ -105,7 +108,8 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_cond_init(&engine->work, NULL);
+    pthread_mutex_init(&engine->attaching, NULL);
+    pthread_cond_init(&engine->work, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
@@ -149,14 +153,27 @@ void mt_engine_destroy(struct mt_engine *engine)
             pthread_join(engine->workers[i].thread, NULL);
     while (engine->lanes)
         mt_engine_detach(engine, engine->lanes);
-    for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
+    for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
+        mt_scratch_let_go(engine->workers[i].scratch);
         mt_team_destroy(engine->workers[i].team);
+    }
     mt_queue_destroy(engine->queue);
     pthread_cond_destroy(&engine->quiet);
     pthread_cond_destroy(&engine->work);
     pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->attaching);
     free(engine->workers);
     free(engine);
+}
+
+/* --- waiting --- */
+
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+{
+    if (until_ns == INT64_MAX)
+        return pthread_cond_wait(condition, &engine->mutex) == 0;
+    const struct timespec until = mt_timespec_of_ns(until_ns);
+    return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
 }
 
 /* --- lanes --- */
@@ -174,23 +191,25 @@ static void free_lane(struct mt_lane *lane)
 static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *model,
                                   struct mt_error *err)
 {
-    const struct mt_engine *engine = lane->engine;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < engine->n_workers && !status; i++) {
+    struct mt_engine *engine = lane->engine;
+    for (size_t i = 0; i < engine->n_workers; i++) {
         struct mt_engine_place *place = &lane->places[i];
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
             .encode_tokens = engine->encode_tokens,
             .team = engine->workers[i].team,
+            .scratch = &engine->workers[i].scratch,
         };
         place->slots = calloc(engine->max_rows, sizeof *place->slots);
         if (!place->slots)
             return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
-        status = mt_batch_create(model, &options, &place->batch, err);
-        if (!status)
-            lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        if (status)
+            return status;
+        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
-    return status;
+    return MT_OK;
 }
 
 static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
@@ -216,7 +235,9 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
     if (!lane)
         return mt_fail_memory(err, n_bytes, "a lane");
     lane->engine = engine;
+    pthread_mutex_lock(&engine->attaching);
     enum mt_status status = make_places(lane, model, err);
+    pthread_mutex_unlock(&engine->attaching);
     if (!status)
         status = add_lane(lane, err);
     if (status) {
@@ -238,6 +259,8 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     pthread_cond_broadcast(&engine->work);
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
+    for (size_t i = 0; i < engine->n_workers; i++)
+        mt_engine_move_place(&lane->places[i], NULL);
     mt_queue_remove_lane(engine->queue, lane->waiting);
     if (lane->previous)
         lane->previous->next = lane->next;
@@ -253,6 +276,21 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
 size_t mt_lane_reserved_bytes(const struct mt_lane *lane)
 {
     return lane->reserved_bytes;
+}
+
+size_t mt_lane_resident_bytes(struct mt_lane *lane)
+{
+    size_t n_bytes = 0;
+    pthread_mutex_lock(&lane->engine->mutex);
+    for (size_t i = 0; i < lane->engine->n_workers; i++)
+        n_bytes += lane->places[i].resident_bytes;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return n_bytes;
+}
+
+size_t mt_lane_cache_bytes(struct mt_lane *lane)
+{
+    return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));
 }
 
 /* --- what other threads ask for --- */
@@ -304,15 +342,10 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
     int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    const struct timespec until = {
-        .tv_sec = (time_t)(until_ns / NS_PER_S),
-        .tv_nsec = (long)(until_ns % NS_PER_S),
-    };
-    int code = 0;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
-    while (engine->n_live_jobs && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&engine->quiet, &engine->mutex, &until);
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    }
     size_t n_left = engine->n_live_jobs;
     pthread_mutex_unlock(&engine->mutex);
     if (n_left)

@@ -32,6 +32,7 @@ struct mt_engine_options {
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
+    int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 5000 */
 };
 
 /*
@@ -95,6 +96,15 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane);
 
 /* Memory of the lane's batches: reserved, not necessarily resident. */
 size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
+
+/* How much of it is resident: an upper estimate. It grows with what is asked of the lane, keys and
+ * values of each sentence in flight, and is given back when the lane is idle. */
+size_t mt_lane_resident_bytes(struct mt_lane *lane);
+
+/* What the lane's keys and values are to be counted as where memory is shared out: full batches of
+ * sentences of MT_COUNTED_TOKENS tokens, or what is resident, if that is more. */
+size_t mt_lane_cache_bytes(struct mt_lane *lane);
+#define MT_COUNTED_TOKENS 64
 
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
  * the client has its share of it; MT_LIMIT: a sentence that never fits a batch; MT_CANCELLED: the

@@ -71,6 +71,24 @@ static void deliver(struct mt_engine *engine)
     }
 }
 
+/* --- lists of places --- */
+
+void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to)
+{
+    struct mt_engine_places *from = place->list;
+    if (from) {
+        *(place->previous ? &place->previous->next : &from->first) = place->next;
+        *(place->next ? &place->next->previous : &from->last) = place->previous;
+    }
+    place->list = to;
+    place->next = place->previous = NULL;
+    if (!to)
+        return;
+    place->previous = to->last;
+    *(to->last ? &to->last->next : &to->first) = place;
+    to->last = place;
+}
+
 /* --- one turn of a worker; all with the mutex held but the step itself --- */
 
 static struct mt_job *leave_slot(struct mt_engine *engine, struct mt_engine_place *place,
@@ -125,50 +143,51 @@ static void drop_cancelled(struct mt_engine *engine, struct mt_engine_place *pla
     }
 }
 
-static void append_busy(struct mt_engine_worker *worker, struct mt_engine_place *place)
+/* Nothing keeps the lane of a place without slots from going: it is not stepped again. */
+static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
 {
-    place->next_busy = NULL;
-    if (worker->busy)
-        worker->busy_last->next_busy = place;
-    else
-        worker->busy = place;
-    worker->busy_last = place;
-}
-
-/* Nothing keeps the lane of a place without slots from going: it is not looked at again. */
-static void forget_idle_places(struct mt_engine_worker *worker)
-{
-    struct mt_engine_place *place = worker->busy, *next;
-    worker->busy = NULL;
-    for (; place; place = next) {
-        next = place->next_busy;
+    for (struct mt_engine_place *place = worker->busy.first, *next; place; place = next) {
+        next = place->next;
         place->n_rows = mt_batch_n_rows(place->batch);
         if (place->n_slots)
-            append_busy(worker, place);
+            continue;
+        place->idle_since_ns = now;
+        mt_engine_move_place(place, &worker->warm);
     }
+}
+
+/* At most one at a time: the mutex is held for about a millisecond for each. */
+static void trim(struct mt_engine_worker *worker, int64_t now)
+{
+    struct mt_engine_place *place = worker->warm.first;
+    if (!place || now - place->idle_since_ns < worker->engine->idle_ns)
+        return;
+    mt_batch_trim(place->batch);
+    place->resident_bytes = 0;
+    mt_engine_move_place(place, NULL);
 }
 
 /* Takes in what the last step ended, and what was to end without it. */
 static void clear(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    for (struct mt_engine_place *place = worker->busy; place; place = place->next_busy)
+    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next)
         retire(engine, place);
     struct mt_job *waiting;
     while ((waiting = mt_queue_find_expired(engine->queue, now)))
         mt_engine_end_early(engine, waiting, MT_TIMEOUT);
-    for (struct mt_engine_place *place = worker->busy; place; place = place->next_busy) {
+    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next) {
         expire(engine, place, now);
         drop_cancelled(engine, place);
     }
-    forget_idle_places(worker);
+    leave_idle_places(worker, now);
 }
 
 static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *place,
                       struct mt_sentence *sentence, struct mt_job *job)
 {
     if (!place->n_slots)
-        append_busy(worker, place);
+        mt_engine_move_place(place, &worker->busy);
     place->slots[place->n_slots++] = (struct mt_engine_slot){.sentence = sentence, .job = job};
     place->n_followed += job->on_progress != NULL;
 }
@@ -210,7 +229,7 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
     size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
     for (struct mt_lane *lane = engine->lanes; lane && share; lane = lane->next)
         share -= admit_from(worker, lane, share, now);
-    assert(worker->busy || mt_queue_n_sentences(engine->queue) == 0);
+    assert(worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
 }
 
 /* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
@@ -242,11 +261,9 @@ static void add_stats(struct mt_batch_stats *total, const struct mt_batch_stats 
 /* The place whose batch is stepped next: all that are busy, in turn. NULL: none is. */
 static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
 {
-    struct mt_engine_place *place = worker->busy;
-    if (place && place->next_busy) {
-        worker->busy = place->next_busy;
-        append_busy(worker, place);
-    }
+    struct mt_engine_place *place = worker->busy.first;
+    if (place)
+        mt_engine_move_place(place, &worker->busy);
     return place;
 }
 
@@ -255,18 +272,29 @@ static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *
     struct mt_batch_stats now = mt_batch_stats(place->batch);
     add_stats(&worker->total, &now, &place->stats);
     place->stats = now;
+    place->resident_bytes = mt_batch_resident_bytes(place->batch);
+}
+
+/* Until there is, or a warm place may be trimmed. */
+static void sleep_until_work(struct mt_engine_worker *worker)
+{
+    struct mt_engine *engine = worker->engine;
+    engine->n_idle++;
+    const struct mt_engine_place *warm = worker->warm.first;
+    (void)mt_engine_wait(engine, &engine->work,
+                         warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
+    engine->n_idle--;
 }
 
 /* False: the engine stops, and nothing is left to do. */
 static bool wait_for_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
-    while (!worker->busy && !engine->ended && !mt_queue_n_sentences(engine->queue)) {
+    while (!worker->busy.first && !engine->ended && !mt_queue_n_sentences(engine->queue)) {
         if (engine->is_stopping)
             return false;
-        engine->n_idle++;
-        pthread_cond_wait(&engine->work, &engine->mutex);
-        engine->n_idle--;
+        trim(worker, mt_now_ns());
+        sleep_until_work(worker);
     }
     return true;
 }
@@ -281,6 +309,7 @@ void *mt_engine_run_worker(void *argument)
         clear(worker, now);
         deliver(engine);
         admit(worker, now);
+        trim(worker, now);
 
         struct mt_engine_place *place = next_place(worker);
         if (!place)

@@ -57,6 +57,20 @@ void mt_exchange_fail_job(struct mt_exchange *exchange)
         fail_cancelled(exchange);
 }
 
+/* What is wrong with a model's files is the operator's business: the log says it, and the admin
+ * socket. */
+static void fail_load(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    struct mt_served_model_status status;
+    struct mt_error public = *err;
+    mt_exchange_count_rejection(exchange, MT_REJECTED_MODEL);
+    mt_served_model_describe(exchange->awaited, &status);
+    if (status.state == MT_SERVED_FAILED)
+        mt_fail(&public, err->status, "the model %s cannot be served now",
+                mt_served_model_info(exchange->awaited)->id);
+    mt_reply_failure(&exchange->request.reply, &public);
+}
+
 void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *err)
 {
     if (err->status == MT_TIMEOUT) {
@@ -64,8 +78,7 @@ void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *
     } else if (err->status == MT_CANCELLED) {
         fail_cancelled(exchange);
     } else {
-        mt_exchange_count_rejection(exchange, MT_REJECTED_MODEL);
-        mt_reply_failure(&exchange->request.reply, err);
+        fail_load(exchange, err);
     }
 }
 

@@ -13,6 +13,8 @@
 #define NS_PER_S INT64_C(1000000000)
 #define MIB ((uint64_t)1 << 20)
 #define NEVER INT64_MAX
+/* So long the caches of models in use may grow unnoticed. */
+#define RECOUNT_MS 250
 
 /* All functions here hold the mutex, but where they say otherwise. */
 
@@ -67,6 +69,29 @@ static bool is_over_limit(const struct mt_model_host *host)
 static uint64_t counted_bytes(const struct mt_served_model *served)
 {
     return served->info.is_pinned ? 0 : bytes_of(served);
+}
+
+/* Looks at the caches of what is loaded, which grow with what is asked of the models. */
+static void recount(struct mt_model_host *host)
+{
+    for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+        if (!is_loaded(s))
+            continue;
+        host->counts.loaded_bytes -= counted_bytes(s);
+        s->counts.cache_bytes = mt_model_loading_cache_bytes(s);
+        host->counts.loaded_bytes += counted_bytes(s);
+    }
+}
+
+/* When to look at them again: not before long where nobody uses them. */
+static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
+{
+    if (host->limits.memory_bytes == 0)
+        return NEVER;
+    for (const struct mt_served_model *s = host->first; s != NULL; s = s->next)
+        if (is_loaded(s) && (s->n_holders > 0 || s->counts.cache_bytes > s->fresh_cache_bytes))
+            return now_ns + RECOUNT_MS * NS_PER_MS;
+    return NEVER;
 }
 
 /* That may be unloaded; held or not, as is_held says. NULL: there is none. */
@@ -156,6 +181,7 @@ static void unload(struct mt_served_model *served)
     host->counts.n_unloads++;
     host->counts.n_loaded--;
     host->counts.loaded_bytes -= counted_bytes(served);
+    served->counts.cache_bytes = served->fresh_cache_bytes;
     pthread_cond_broadcast(&host->changed);
 }
 
@@ -180,7 +206,7 @@ static void keep_size(struct mt_served_model *served, const struct mt_model_size
     served->counts.n_parameters = size->n_parameters;
     served->counts.mapped_bytes = size->mapped_bytes;
     served->counts.private_bytes = size->private_bytes;
-    served->counts.cache_bytes = size->cache_bytes;
+    served->counts.cache_bytes = served->fresh_cache_bytes = size->cache_bytes;
 }
 
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
@@ -387,6 +413,7 @@ static void *run_loader(void *argument)
     pthread_mutex_lock(&host->mutex);
     while (!host->is_stopping) {
         int64_t until_ns = NEVER;
+        recount(host);
         if (tidy(host) || advance(host, &until_ns))
             continue;
         int64_t now_ns = mt_now_ns();
@@ -394,6 +421,9 @@ static void *run_loader(void *argument)
             int64_t ns = idle_at(s, now_ns);
             until_ns = ns < until_ns ? ns : until_ns;
         }
+        int64_t recount_ns = recount_at(host, now_ns);
+        host->is_watching = recount_ns != NEVER || host->limits.memory_bytes == 0;
+        until_ns = recount_ns < until_ns ? recount_ns : until_ns;
         rest(host, until_ns);
     }
     cancel_waits(host);

@@ -93,9 +93,14 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
         .n_parameters = mt_model_n_parameters(served->model),
         .mapped_bytes = mt_model_mapped_bytes(served->model),
         .private_bytes = mt_model_private_bytes(served->model),
-        .cache_bytes = mt_lane_reserved_bytes(served->loaded.lane),
+        .cache_bytes = mt_lane_cache_bytes(served->loaded.lane),
     };
     return MT_OK;
+}
+
+size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
+{
+    return mt_lane_cache_bytes(served->loaded.lane);
 }
 
 void mt_model_loading_end(struct mt_served_model *served)

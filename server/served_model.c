@@ -192,6 +192,8 @@ const struct mt_loaded_model *mt_served_model_hold(struct mt_served_model *serve
         served->n_holders++;
         served->counts.n_holds++;
         served->used_ns = mt_now_ns();
+        if (!served->host->is_watching)
+            pthread_cond_broadcast(&served->host->changed);
     }
     pthread_mutex_unlock(&served->host->mutex);
     return loaded;

@@ -145,9 +145,10 @@ struct mt_served_model_status {
     uint64_t n_holds; /* requests that have used it so far */
     uint64_t n_loads, n_unloads, n_failures;
     double load_seconds; /* of the last load; 0: none yet */
-    /* As it was when it was last loaded; 0: never. */
+    /* As it was when it was last loaded; 0: never. cache_bytes: of keys and values, as they were
+     * looked at last (mt_lane_cache_bytes). */
     size_t n_parameters;
-    size_t mapped_bytes, private_bytes, cache_bytes; /* of weights; of keys and values */
+    size_t mapped_bytes, private_bytes, cache_bytes;
     /* The sum of the three while it is in memory, else 0. */
     size_t loaded_bytes;
 };

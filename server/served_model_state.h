@@ -28,7 +28,8 @@ struct mt_served_model {
     struct mt_model_defaults defaults;
     struct mt_model_options options;
     const char *warm_up_text, *warm_up_answer, *fingerprint;
-    size_t expected_bytes; /* before it was ever loaded */
+    size_t expected_bytes;    /* before it was ever loaded */
+    size_t fresh_cache_bytes; /* of its caches, as it was when it was last loaded */
 
     /* The loader's, and constant while anybody may hold the model. */
     struct mt_model *model;
@@ -64,6 +65,7 @@ struct mt_model_host {
     uint64_t last_turn;
     size_t n_hosted; /* holders of the host */
     bool is_stopping, is_at_work;
+    bool is_watching; /* the loader looks at the caches again before long, or need not */
 };
 
 /* --- of model_loading.c; the loader's thread, without the mutex --- */
@@ -77,6 +79,9 @@ struct mt_model_size {
 MT_MUST_CHECK enum mt_status mt_model_loading_begin(struct mt_served_model *served,
                                                     struct mt_model_size *out,
                                                     struct mt_error *err);
+/* What the caches of a loaded one count as now; they grow with what is asked of it. With the host's
+ * mutex. */
+size_t mt_model_loading_cache_bytes(const struct mt_served_model *served);
 /* Nobody holds it. */
 void mt_model_loading_end(struct mt_served_model *served);
 

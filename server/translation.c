@@ -197,6 +197,19 @@ static size_t cut_token(const struct mt_token *tokens, size_t from, size_t to, c
     return fallback;
 }
 
+/* Tokens around those of a text: bos and the code; eos. */
+struct added {
+    size_t before, behind;
+};
+
+static struct added tokens_added(const struct pass *pass, bool has_code)
+{
+    return (struct added){
+        .before = (size_t)mt_tokenizer_source_has_bos(pass->tokenizer) + (size_t)has_code,
+        .behind = (size_t)mt_tokenizer_source_has_eos(pass->tokenizer),
+    };
+}
+
 /* Cuts a range whose tokens are too many. The positions come from this one list of tokens, so that
  * the work stays proportional to the text; the pieces are then tokenized for themselves. */
 static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
@@ -204,10 +217,10 @@ static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
 {
     const char *text = pass->translation->text + range.begin;
     size_t length = range.end - range.begin;
-    size_t n_added = pass->code_bytes ? 2 : 1; /* the code and eos */
-    size_t step = minus_at_most(pass->max_tokens, n_added + CUT_RESERVE);
-    size_t from = n_added - 1, begin = 0;
-    while (from + step < tokens->n - 1) {
+    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    size_t step = minus_at_most(pass->max_tokens, added.before + added.behind + CUT_RESERVE);
+    size_t from = added.before, begin = 0;
+    while (from + step < tokens->n - added.behind) {
         size_t at = cut_token(tokens->tokens, from, from + step, text, length);
         if (at == from)
             break;
@@ -237,8 +250,8 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     enum mt_status status = tokenize(pass, range, &tokens, err);
     if (status)
         return status;
-    size_t n_added = pass->code_bytes ? 2 : 1;
-    if (tokens.n <= n_added) { /* characters that the normaliser drops: blank to the model */
+    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    if (tokens.n <= added.before + added.behind) { /* the normaliser drops it: blank to the model */
         mt_token_list_finish(&tokens);
         return MT_OK;
     }
@@ -280,7 +293,9 @@ static enum mt_status find_code(struct pass *pass, struct mt_error *err)
         mt_tokenize(pass->tokenizer, t->text, length, MT_TOKENIZE_SOURCE, &tokens, err);
     if (status)
         return status;
-    if (tokens.n == 2 && tokens.tokens[0].special && !tokens.tokens[0].unknown) {
+    struct added added = tokens_added(pass, false);
+    const struct mt_token *code = &tokens.tokens[added.before];
+    if (tokens.n == added.before + 1 + added.behind && code->special && !code->unknown) {
         t->code_length = length;
         take_code(pass, t->text, length);
     }

@@ -307,5 +307,25 @@ class Change(unittest.TestCase):
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
 
+    def test_a_broken_model_says_so_and_leaves_the_others_alone(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        make_model(root / "en-de")
+        weights = make_model(root / "de-fr", "de", "fr") / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4096])
+        with Daemon("--models-directory", str(root), model=None) as daemon:
+            for _ in range(2):
+                for fields in ({"source": "de", "target": "fr"}, {"model": "de-fr", "source": "de", "target": "fr"},
+                               {"source": "en", "target": "fr"}):
+                    reply = daemon.translate("Hello.", **fields)
+                    self.assertEqual(reply.status, 503, (fields, reply))
+                    self.assertIn("cannot be served now", reply.error)
+                    self.assertIn("retry-after", reply.headers)
+                self.assertEqual(daemon.translate("Hello.").status, 200)
+            self.assertEqual(daemon.get("/models/de-fr").json["state"], "failed")
+            self.assertGreater(daemon.metrics()['attentiond_rejected_total{reason="model"}'], 0)
+            self.assertEqual(daemon.get("/health/ready").status, 200)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

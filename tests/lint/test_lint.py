@@ -22,8 +22,8 @@ BELOW = {
 FRONT_DOORS = {
     "config/settings.h",
     "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h",
-    "weights/shards.h", "weights/torch.h",
-    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
+    "weights/shards.h", "weights/torch.h", "weights/zip.h",
+    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer.h",
     "model/tokenizer_config.h", "model/source.h", "model/positions.h",
     "model/kernels/kernels.h",
 }

@@ -25,6 +25,7 @@ void test_start(size_t n_workers, size_t max_rows, size_t max_queued)
         .threads_per_worker = 1,
         .max_batch_rows = max_rows,
         .max_queued_sentences = max_queued,
+        .idle_ms = TEST_IDLE_MS,
     };
     struct mt_error err = {0};
     ck_assert_msg(!mt_engine_create(&options, &test_engine, &err), "%s", err.message);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #define MAX_JOBS 1024
+#define TEST_IDLE_MS 200
 #define LONG 1000000000 /* steps: does not end by itself */
 
 struct test_job {

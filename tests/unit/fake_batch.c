@@ -24,7 +24,7 @@ struct mt_batch {
     struct mt_batch_options options;
     const struct mt_model *model;
     struct mt_sentence *sentences[MAX_ROWS];
-    size_t n, n_rows, n_waiting_tokens, n_admitted;
+    size_t n, n_rows, n_waiting_tokens, n_admitted, n_touched_rows;
     atomic_bool is_in_use;
     struct mt_batch_stats stats;
 };
@@ -239,6 +239,8 @@ bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence)
         sentence->model = batch->model;
         batch->sentences[batch->n++] = sentence;
         batch->n_rows += sentence->n_rows;
+        if (batch->n_rows > batch->n_touched_rows)
+            batch->n_touched_rows = batch->n_rows;
         batch->n_waiting_tokens += sentence->n_source;
         log_admitted(batch, sentence);
     }
@@ -310,4 +312,23 @@ size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
 struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 {
     return batch->stats;
+}
+
+size_t mt_batch_resident_bytes(const struct mt_batch *batch)
+{
+    return batch->n_touched_rows * FAKE_ROW_BYTES;
+}
+
+void mt_batch_trim(struct mt_batch *batch)
+{
+    enter(batch);
+    demand(!batch->n, "a batch trimmed with sentences in flight");
+    batch->n_touched_rows = 0;
+    leave(batch);
+}
+
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
+{
+    (void)n_tokens;
+    return batch->options.max_rows * FAKE_ROW_BYTES / 2;
 }

@@ -5,13 +5,16 @@
  * A sentence takes as many steps as it was made with and "generates" the ids n_source, n_source +
  * 1, ... The gate holds every batch before its next step, so that a test decides when time passes.
  * Misuse aborts: two threads in one batch, a sentence admitted twice or beyond the limits, a batch
- * destroyed that is not empty.
+ * destroyed or trimmed that is not empty.
  */
 #ifndef MT_TESTS_FAKE_BATCH_H
 #define MT_TESTS_FAKE_BATCH_H
 
 #include "model/batch.h"
 #include "model/sentence.h"
+
+/* What a row that was ever in a batch keeps resident. */
+#define FAKE_ROW_BYTES 4096
 
 /* Destroy with mt_sentence_destroy. */
 struct mt_sentence *fake_sentence(size_t n_source, size_t n_rows, size_t n_steps);

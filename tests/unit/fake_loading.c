@@ -9,7 +9,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the others */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool is_closed, is_standing;
-static size_t next_bytes, n_loaded, n_loads;
+static size_t next_bytes, cache_bytes, n_loaded, n_loads;
 
 static void expect(bool is_so, const char *what)
 {
@@ -42,10 +42,27 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
         *out = (struct mt_model_size){
             .n_parameters = 1,
             .mapped_bytes = next_bytes > 0 ? next_bytes : served->expected_bytes,
+            .cache_bytes = cache_bytes,
         };
     }
     pthread_mutex_unlock(&mutex);
     return status;
+}
+
+size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
+{
+    pthread_mutex_lock(&mutex);
+    expect(served->model != NULL, "looked at, but it is not loaded");
+    size_t bytes = cache_bytes;
+    pthread_mutex_unlock(&mutex);
+    return bytes;
+}
+
+void fake_set_cache_bytes(size_t bytes)
+{
+    pthread_mutex_lock(&mutex);
+    cache_bytes = bytes;
+    pthread_mutex_unlock(&mutex);
 }
 
 void mt_model_loading_end(struct mt_served_model *served)

@@ -14,6 +14,9 @@
 /* Of the next loads; 0: expected_bytes. */
 void fake_set_bytes(size_t bytes);
 
+/* Of every model's caches, from now on. */
+void fake_set_cache_bytes(size_t bytes);
+
 /* Open at first. */
 void fake_close_loading_gate(void);
 void fake_open_loading_gate(void);

@@ -43,7 +43,7 @@ static void make_model(const char *name)
 {
     char config[600], *text;
     size_t length;
-    snprintf(config, sizeof config, "%s/weights/en-de/config.json", getenv("MT_SOURCE_DIR"));
+    snprintf(config, sizeof config, "%s/tests/models/en-de/config.json", getenv("MT_SOURCE_DIR"));
     must(mt_file_read(config, 1 << 20, &text, &length, &err));
     ck_assert_int_eq(mkdir(path_of(name, ""), 0700), 0);
     write_file(name, "config.json", text);

@@ -294,6 +294,70 @@ START_TEST(detaching_waits_for_on_done)
 }
 END_TEST
 
+/* --- memory --- */
+
+/* That it comes about is what the test case's time limit checks. */
+static void wait_until_trimmed(struct mt_lane *lane)
+{
+    while (mt_lane_resident_bytes(lane) > 0)
+        usleep(5000);
+}
+
+START_TEST(an_idle_lane_gives_its_memory_back)
+{
+    start(2, 1, 4, 100);
+    ck_assert_uint_eq(mt_lane_resident_bytes(lanes[0]), 0);
+    for (size_t round = 1; round <= 3; round++) {
+        fake_close_gate();
+        struct test_job *job = test_submit(lanes[0], 1, 3, 1, 4);
+        fake_wait_for_batches(1);
+        fake_allow_steps(1);
+        fake_wait_for_batches(1);
+        ck_assert_uint_eq(mt_lane_resident_bytes(lanes[0]), 3 * FAKE_ROW_BYTES);
+        ck_assert_uint_eq(mt_lane_cache_bytes(lanes[0]), 3 * FAKE_ROW_BYTES);
+        fake_open_gate();
+        test_wait(round);
+        test_expect_decoded(job);
+        wait_until_trimmed(lanes[0]);
+        ck_assert_uint_eq(mt_lane_resident_bytes(lanes[1]), 0);
+        /* What the fake one expects of four rows is what two really take. */
+        ck_assert_uint_eq(mt_lane_cache_bytes(lanes[0]), 2 * FAKE_ROW_BYTES);
+    }
+    test_finish();
+}
+END_TEST
+
+START_TEST(an_idle_lane_gives_its_memory_back_while_others_work)
+{
+    start(3, 1, 4, 100);
+    test_submit(lanes[1], 1, 2, 1, LONG);
+    test_submit(lanes[0], 1, 3, 1, 4);
+    test_submit(lanes[2], 1, 1, 1, 4);
+    test_wait(2);
+    wait_until_trimmed(lanes[0]);
+    wait_until_trimmed(lanes[2]);
+    ck_assert_uint_eq(mt_lane_resident_bytes(lanes[1]), 2 * FAKE_ROW_BYTES);
+    mt_engine_detach(test_engine, lanes[0]);
+    test_finish();
+}
+END_TEST
+
+/* Whether it has given its memory back by then or not. */
+START_TEST(detaches_a_lane_that_is_still_warm)
+{
+    start(3, 2, 4, 100);
+    for (size_t i = 0; i < 3; i++)
+        test_submit(lanes[i], 1, 4, 1, 2);
+    test_wait(3);
+    mt_engine_detach(test_engine, lanes[1]);
+    wait_until_trimmed(lanes[0]);
+    mt_engine_detach(test_engine, lanes[0]);
+    test_submit(lanes[2], 1, 4, 1, 2);
+    test_wait(4);
+    test_finish();
+}
+END_TEST
+
 enum { N_THREADS = 4, JOBS_OF_A_THREAD = 200 };
 
 /* A model that comes and goes, with jobs that it may or may not have time for. */
@@ -371,6 +435,9 @@ int main(void)
     tcase_add_test(tcase, counters_outlive_a_lane);
     tcase_add_test(tcase, a_lane_that_is_leaving_takes_no_more_jobs);
     tcase_add_test(tcase, detaching_waits_for_on_done);
+    tcase_add_test(tcase, an_idle_lane_gives_its_memory_back);
+    tcase_add_test(tcase, an_idle_lane_gives_its_memory_back_while_others_work);
+    tcase_add_test(tcase, detaches_a_lane_that_is_still_warm);
     tcase_add_test(tcase, lanes_come_and_go_under_load);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -400,6 +400,39 @@ START_TEST(one_that_is_larger_than_expected_makes_room_for_itself)
 }
 END_TEST
 
+static void wait_until_loaded(size_t n)
+{
+    while (counts().n_loaded != n)
+        usleep(2000);
+}
+
+/* Keys and values take more with what is asked of the models. */
+START_TEST(caches_that_grow_drive_others_out)
+{
+    limit(4 * MODEL_BYTES, 0);
+    add_many(4);
+    use(models[3]);
+    for (size_t i = 0; i < 3; i++)
+        use(models[i]);
+    ck_assert_uint_eq(counts().n_loaded, 4);
+    usleep(20000); /* nobody watches */
+    const struct mt_loaded_model *used = hold(models[3]);
+    fake_set_cache_bytes(MODEL_BYTES);
+    wait_until_loaded(2);
+    ck_assert_uint_eq(counts().loaded_bytes, 4 * MODEL_BYTES);
+    ck_assert_int_eq(state_of(models[3]), MT_SERVED_READY);
+    ck_assert_int_eq(state_of(models[2]), MT_SERVED_READY);
+    fake_set_cache_bytes(4 * MODEL_BYTES); /* more than there is: what is in use stays */
+    wait_until_loaded(1);
+    ck_assert_int_eq(state_of(models[3]), MT_SERVED_READY);
+    fake_set_cache_bytes(0);
+    mt_served_model_let_go(used->served);
+    use(models[0]); /* its former size is not held against it */
+    use(models[1]);
+    ck_assert_uint_eq(counts().n_loaded, 3);
+}
+END_TEST
+
 START_TEST(a_pinned_model_has_its_place_beside_the_limit)
 {
     const struct mt_loaded_model *loaded;
@@ -593,6 +626,7 @@ int main(void)
     tcase_add_test(tcase, steady_traffic_does_not_keep_another_out);
     tcase_add_test(tcase, one_that_never_fits_is_refused_with_its_size);
     tcase_add_test(tcase, one_that_is_larger_than_expected_makes_room_for_itself);
+    tcase_add_test(tcase, caches_that_grow_drive_others_out);
     tcase_add_test(tcase, a_pinned_model_has_its_place_beside_the_limit);
     tcase_add_test(tcase, a_lower_limit_unloads_what_is_too_much);
     tcase_add_test(tcase, nothing_is_unloaded_for_what_nobody_waits_for);

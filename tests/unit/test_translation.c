@@ -430,8 +430,7 @@ static size_t take_pieces(const struct mt_translation *t, struct mt_translation_
     struct mt_error err = {0};
     size_t n = 0;
     for (bool moved = true; moved; n += moved)
-        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s",
-                      err.message);
+        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s", err.message);
     return n;
 }
 
@@ -608,10 +607,9 @@ END_TEST
 
 static struct mt_translation *create_for(const char *text, const char *code)
 {
-    const struct mt_translation_options options = {.split = MT_SPLIT_ON, .target_code = code};
-    struct mt_translation *t;
-    ck_assert_int_eq(mt_translation_create(model, text, strlen(text), &options, &t, NULL), MT_OK);
-    return t;
+    struct mt_translation_options options = greedy();
+    options.target_code = code;
+    return create_with(text, &options);
 }
 
 START_TEST(a_code_that_is_given_is_before_every_sentence)
