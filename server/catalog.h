@@ -72,7 +72,8 @@ struct mt_model_route {
 /*
  * The way from source to target, both normalised. Fewest models first, then the highest sum of
  * their qualities, then the order of the catalog. "en" serves "en-US" (mt_language_matches), on the
- * way, too. Models that failed at the scan are no way. MT_NOT_FOUND: there is none, and whether
+ * way, too. Models that failed at the scan are no way; those that failed since, or are damaged,
+ * only where there is no other: waiting for them says why. MT_NOT_FOUND: there is none, and whether
  * source, target or the way between them is what is missing.
  */
 MT_MUST_CHECK enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,

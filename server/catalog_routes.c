@@ -297,27 +297,37 @@ static enum mt_status refuse(const struct search *search, size_t n_models, struc
                    search->source, search->target, n_models);
 }
 
-static enum mt_status find(struct search *search, struct mt_model_route *out, struct mt_error *err)
+/* False: there is no way of at most so many models. */
+static bool find_shortest(struct search *search, size_t n_most, struct mt_model_route *out)
 {
-    const struct mt_language_graph *graph = &search->catalog->graph;
-    bool is_same = mt_language_matches(search->source, search->target) ||
-                   mt_language_matches(search->target, search->source);
-    for (size_t i = 0; i < graph->n_languages; i++) {
-        search->starts[i] = how_served(search->source, graph->languages[i]);
-        search->ends[i] = how_served(search->target, graph->languages[i]);
-    }
-    for (size_t i = 0; i < search->catalog->n; i++)
-        search->is_usable[i] = mt_served_model_is_usable(search->catalog->models[i]);
-    size_t n_most = is_same ? 1 : MT_MAX_ROUTE;
     for (size_t n = 1; n <= n_most; n++) {
         extend(search, n);
         size_t end = best_end(search, n);
         if (end != NO_EDGE) {
             trace_back(search, end, n, out);
-            return MT_OK;
+            return true;
         }
     }
-    return refuse(search, n_most, err);
+    return false;
+}
+
+static enum mt_status find(struct search *search, struct mt_model_route *out, struct mt_error *err)
+{
+    const struct mt_language_graph *graph = &search->catalog->graph;
+    bool is_same = mt_language_matches(search->source, search->target) ||
+                   mt_language_matches(search->target, search->source);
+    size_t n_most = is_same ? 1 : MT_MAX_ROUTE, n_models = search->catalog->n;
+    for (size_t i = 0; i < graph->n_languages; i++) {
+        search->starts[i] = how_served(search->source, graph->languages[i]);
+        search->ends[i] = how_served(search->target, graph->languages[i]);
+    }
+    for (size_t i = 0; i < n_models; i++)
+        search->is_usable[i] = mt_served_model_is_usable(search->catalog->models[i]);
+    if (find_shortest(search, n_most, out))
+        return MT_OK;
+    /* Whoever takes a way through one that has failed hears why: there is one, but not now. */
+    memset(search->is_usable, true, n_models * sizeof search->is_usable[0]);
+    return find_shortest(search, n_most, out) ? MT_OK : refuse(search, n_most, err);
 }
 
 enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,
