@@ -12,10 +12,10 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
                "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
-               "target.spm and vocab.json, as downloaded. There is no default, because the program "
-               "does not know "
-               "where it was put; ./run and the Docker image set it to the bundled English-German "
-               "model.",
+               "target.spm and vocab.json, as downloaded; or a Marian model: .npz, decoder.yml and "
+               "the vocabularies that it names. There is no default, because the program does not "
+               "know where it was put; ./run and the Docker image set it to the bundled "
+               "English-German model.",
     },
     {
         .section = "Model",

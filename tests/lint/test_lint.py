@@ -23,7 +23,7 @@ FRONT_DOORS = {
     "config/settings.h",
     "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h", "weights/shards.h", "weights/torch.h",
     "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
-    "model/positions.h",
+    "model/positions.h", "model/import.h",
     "model/kernels/kernels.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.
