@@ -15,6 +15,13 @@ static inline int64_t mt_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* As waits for a condition want it. */
+static inline struct timespec mt_timespec_of_ns(int64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+}
+
 static inline int64_t mt_now_ms(void)
 {
     return mt_now_ns() / 1000000;

@@ -152,6 +152,12 @@ void mt_json_null(struct mt_json_writer *writer)
     mt_text_append(writer->out, "null", 4);
 }
 
+void mt_json_raw(struct mt_json_writer *writer, const char *json, size_t length)
+{
+    before_value(writer);
+    mt_text_append(writer->out, json, length);
+}
+
 void mt_json_integer(struct mt_json_writer *writer, int64_t value)
 {
     before_value(writer);

@@ -217,3 +217,20 @@ enum mt_status mt_text_take(struct mt_text *text, const char *what, char **out, 
     *text = (struct mt_text){.limit_bytes = text->limit_bytes};
     return MT_OK;
 }
+
+enum mt_status mt_text_repair(struct mt_text *text, const char *what, struct mt_error *err)
+{
+    if (mt_utf8_valid_prefix(text->bytes, text->length) == text->length)
+        return mt_text_check(text, what, err);
+    struct mt_text repaired = {.limit_bytes = text->limit_bytes};
+    for (size_t at = 0; at < text->length; at++) {
+        size_t n = mt_utf8_valid_prefix(text->bytes + at, text->length - at);
+        mt_text_append(&repaired, text->bytes + at, n);
+        at += n;
+        if (at < text->length)
+            mt_text_append_char(&repaired, 0xFFFD);
+    }
+    mt_text_finish(text);
+    *text = repaired;
+    return mt_text_check(text, what, err);
+}

@@ -52,6 +52,11 @@ void mt_text_append_char(struct mt_text *text, uint32_t code_point);
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
 
+/* Puts U+FFFD in the place of every byte that belongs to no well-formed character. MT_MEMORY,
+ * MT_LIMIT; what names the text in messages. */
+MT_MUST_CHECK enum mt_status mt_text_repair(struct mt_text *text, const char *what,
+                                            struct mt_error *err);
+
 /* MT_OK, or the first failure put into err. */
 MT_MUST_CHECK enum mt_status mt_text_check(const struct mt_text *text, const char *what,
                                            struct mt_error *err);

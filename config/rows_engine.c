@@ -12,10 +12,11 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
                "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
-               "target.spm and vocab.json, as downloaded; or a Marian model: .npz, decoder.yml and "
-               "the vocabularies that it names. There is no default, because the program does not "
-               "know where it was put; ./run and the Docker image set it to the bundled "
-               "English-German model.",
+               "target.spm and vocab.json, as downloaded; or that of a Marian model (.npz, "
+               "decoder.yml and the vocabularies that it names), of a model of CTranslate2, or a "
+               "package of Argos Translate (LibreTranslate's), as a folder or .argosmodel file. "
+               "There is no default, because the program does not know where it was put; ./run "
+               "and the Docker image set it to the bundled English-German model.",
     },
     {
         .section = "Model",
@@ -110,6 +111,61 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = DAEMON,
         .doc = "What that must be, to the byte; a model that says something else is not used. "
                "Empty: anything, because the program does not know your model.",
+    },
+    {
+        .section = "Models",
+        FIELD(models_directory),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Directory of models, each in a subdirectory as downloaded, whose name is the "
+               "model's. They are loaded when they are asked for; adding, replacing (by rename) "
+               "and removing them takes no restart. A subdirectory may hold an attentiond.json "
+               "with its languages, aliases and defaults. Beside it, model is one more, in memory "
+               "from the start, and the default; without model there need not be one. Empty: none.",
+    },
+    {
+        .section = "Models",
+        FIELD(models_memory),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e15,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc =
+            "Most memory that models of models_directory may take together: weights, mapped "
+            "ones too, and keys and values: full batches of sentences of 64 tokens, or what they "
+            "really take where that is more (max_batch_rows limits it). "
+            "For another one, the least recently used that nobody uses is unloaded; where all "
+            "are in use, requests wait. 0: what memory_limit leaves, or where there is none, "
+            "any: mapped weights and reserved memory that is not in use cost the machine "
+            "little.",
+    },
+    {
+        .section = "Models",
+        FIELD(models_idle_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e12,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "A model of models_directory that nobody has used for so long is unloaded. 0: they "
+               "stay, because loading makes the next request wait, and models_memory sees to it "
+               "that there is room.",
+    },
+    {
+        .section = "Models",
+        FIELD(models_watch_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .high = 3600000,
+        .default_number = 1000,
+        .verbs = DAEMON,
+        .doc = "A change in models_directory has its effect once nothing has changed there for so "
+               "long: a copy that is under way is not taken for a model. 0: changes wait for "
+               "SIGHUP, as they do on file systems that do not tell of them (NFS).",
     },
     {
         .section = "Threads",

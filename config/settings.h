@@ -43,6 +43,11 @@ struct mt_settings {
     char *kernels;
     char *source_lang, *target_lang;
     char *warm_up_text, *warm_up_answer;
+    /* models */
+    char *models_directory;  /* "": none */
+    int64_t models_memory;   /* 0: what memory_limit leaves, or any */
+    int64_t models_idle_ms;  /* 0: they stay */
+    int64_t models_watch_ms; /* 0: not watched */
     /* network */
     char *host;
     int64_t port;

@@ -5,6 +5,7 @@
 #include "model/decoder.h"
 #include "model/encoder.h"
 #include "model/model_state.h"
+#include "model/scratch.h"
 #include "model/sentence_state.h"
 
 #include <assert.h>
@@ -24,6 +25,7 @@ struct mt_batch {
     const struct mt_model *model;
     struct mt_batch_options options;
     struct mt_arena *arena;
+    struct mt_scratch *scratch; /* the workspace's */
     struct mt_workspace workspace;
     struct mt_kvcache self, cross;
 
@@ -84,13 +86,50 @@ static struct mt_batch_options with_defaults(const struct mt_model *model,
     return o;
 }
 
+/* The scratch that is there, or a larger one in its place. */
+static enum mt_status take_scratch(struct mt_batch *b, size_t n_bytes, struct mt_error *err)
+{
+    struct mt_scratch **shared = b->options.scratch, *larger;
+    if (shared && *shared && mt_scratch_n_bytes(*shared) >= n_bytes) {
+        b->scratch = mt_scratch_hold(*shared);
+        return MT_OK;
+    }
+    enum mt_status status = mt_scratch_create(n_bytes, &larger, err);
+    if (status)
+        return status;
+    b->scratch = larger;
+    if (shared) {
+        mt_scratch_let_go(*shared);
+        *shared = mt_scratch_hold(larger);
+    }
+    return MT_OK;
+}
+
+static enum mt_status make_workspace(struct mt_batch *b, struct mt_error *err)
+{
+    const struct mt_batch_options *o = &b->options;
+    const struct mt_workspace_shape shape = {
+        .hparams = &b->model->hparams,
+        .is_int8 = b->model->precision == MT_INT8,
+        .max_rows = o->max_rows,
+        .encode_tokens = o->encode_tokens,
+        .max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens),
+        .n_members = mt_team_size(o->team),
+    };
+    size_t n_bytes;
+    enum mt_status status = mt_workspace_lay_out(&b->workspace, &shape, NULL, &n_bytes, err);
+    if (!status)
+        status = take_scratch(b, n_bytes, err);
+    if (!status)
+        status = mt_workspace_lay_out(&b->workspace, &shape, mt_scratch_bytes(b->scratch), &n_bytes,
+                                      err);
+    return status;
+}
+
 static enum mt_status take_arrays(struct mt_batch *b, struct mt_error *err)
 {
     const struct mt_batch_options *o = &b->options;
-    size_t max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens);
-    enum mt_status status = mt_workspace_init(
-        &b->workspace, &b->model->hparams, b->model->precision == MT_INT8, o->max_rows,
-        o->encode_tokens, max_attended, mt_team_size(o->team), b->arena, err);
+    enum mt_status status = make_workspace(b, err);
     void *inputs, *rows, *outputs, *tops;
     if (!status)
         status = mt_arena_take(b->arena, o->max_rows, sizeof *b->inputs, "batch", &inputs, err);
@@ -150,6 +189,7 @@ void mt_batch_destroy(struct mt_batch *batch)
         return;
     mt_kvcache_finish(&batch->self);
     mt_kvcache_finish(&batch->cross);
+    mt_scratch_let_go(batch->scratch);
     mt_arena_destroy(batch->arena);
     free(batch);
 }
@@ -185,11 +225,12 @@ static size_t encode_budget(const struct mt_batch *b)
 
 bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
 {
-    assert(s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
+    assert(s->model == b->model && s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
     if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
         (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
         return false;
     s->cross_slot = mt_kvcache_take_slot(&b->cross);
+    mt_kvcache_count(&b->cross, s->cross_slot, s->n_source);
     for (size_t i = 0; i < s->n_beams; i++)
         s->self_slots[i] = mt_kvcache_take_slot(&b->self);
     for (size_t i = 0; i < s->max_target; i++)
@@ -314,6 +355,8 @@ static void collect_rows(struct mt_batch *b)
         else
             add_reading_rows(b, s, &n_spare);
     }
+    for (size_t i = 0; i < b->n_rows; i++)
+        mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }
 
 /* --- what a pass brought
@@ -404,8 +447,10 @@ static void take_reading_rows(struct mt_batch *b, struct mt_sentence *s,
         if (output->target_id == MT_NO_TOKEN)
             continue;
         float logprob = output->target_logit - output->log_sum_exp;
+        /* What the model always begins with is no choice, and costs nothing. */
+        bool is_bos = position == 0 && s->model->hparams.forced_bos_id != MT_NO_TOKEN;
         if (is_search)
-            mt_search_force(&s->search, output->target_id, logprob);
+            mt_search_force(&s->search, output->target_id, is_bos ? 0.0f : logprob);
         else if (s->is_forced)
             s->hypotheses[0].logprobs[position] = logprob;
         if (!is_search)
@@ -517,5 +562,26 @@ struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
 {
-    return mt_arena_bytes(batch->arena) + batch->self.n_bytes + batch->cross.n_bytes;
+    return mt_arena_bytes(batch->arena) + mt_scratch_n_bytes(batch->scratch) + batch->self.n_bytes +
+           batch->cross.n_bytes;
+}
+
+size_t mt_batch_resident_bytes(const struct mt_batch *batch)
+{
+    return batch->self.resident_bytes + batch->cross.resident_bytes;
+}
+
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
+{
+    const struct mt_batch_options *o = &batch->options;
+    return o->max_rows *
+           (mt_kvcache_slot_bytes(&batch->cross, mt_size_min(n_tokens, o->max_source_tokens)) +
+            mt_kvcache_slot_bytes(&batch->self, mt_size_min(n_tokens, o->max_target_tokens)));
+}
+
+void mt_batch_trim(struct mt_batch *batch)
+{
+    assert(!batch->n_sentences);
+    mt_kvcache_trim(&batch->self);
+    mt_kvcache_trim(&batch->cross);
 }

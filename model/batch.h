@@ -18,6 +18,7 @@
 
 struct mt_batch;
 struct mt_model;
+struct mt_scratch;
 struct mt_sentence;
 struct mt_team;
 
@@ -29,6 +30,10 @@ struct mt_batch_options {
     size_t encode_tokens;     /* source tokens of one encoder pass; default 512, at least
                                  max_source_tokens */
     struct mt_team *team;     /* borrowed, must outlive the batch; NULL: the calling thread alone */
+    /* Where batches that one thread steps in turn share their activations' memory: *scratch is held
+     * by the batch too, or replaced by a larger one (or NULL by the first), of which the caller
+     * lets go as of the one before. NULL: the batch has its own. Used by create alone. */
+    struct mt_scratch **scratch;
 };
 
 /* model and options->team are borrowed. The key/value cache is reserved at its largest and
@@ -47,7 +52,8 @@ MT_MUST_CHECK enum mt_status mt_batch_check(const struct mt_batch *batch,
                                             struct mt_error *err);
 
 /* Takes the sentence in for the next step, or returns false where there is no room now (then the
- * sentence remains the caller's). A sentence that mt_batch_check refuses must not be offered. */
+ * sentence remains the caller's). A sentence of another model, or one that mt_batch_check refuses,
+ * must not be offered. */
 bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
 
 /* One encoder pass over newcomers, if there are any, and one decoder step over all live rows. Does
@@ -73,7 +79,18 @@ struct mt_batch_stats {
 };
 struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch);
 
-/* Bytes reserved (not necessarily resident). */
+/* Bytes reserved (not necessarily resident); activations count even where they are shared. */
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch);
+
+/* How much of the key/value cache, nearly all that is reserved, has been written since the last
+ * trim: an upper estimate. */
+size_t mt_batch_resident_bytes(const struct mt_batch *batch);
+
+/* What the key/value cache takes for as many sentences of n_tokens as there are rows. */
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens);
+
+/* Gives the memory of the key/value cache back to the kernel, which commits it anew as it is
+ * touched. The batch must be empty. */
+void mt_batch_trim(struct mt_batch *batch);
 
 #endif

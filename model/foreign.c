@@ -2,6 +2,7 @@
 
 #include "base/confined.h"
 #include "base/size.h"
+#include "model/ctranslate2.h"
 #include "model/marian.h"
 
 #include <dirent.h>
@@ -16,7 +17,7 @@
 #define MORE_BYTES ((size_t)512 << 20)
 
 /* In the order in which they are looked for. */
-static const struct mt_foreign *const families[] = {&mt_marian};
+static const struct mt_foreign *const families[] = {&mt_marian, &mt_foreign_ctranslate2};
 
 const struct mt_foreign *mt_foreign_of(const char *directory)
 {
@@ -37,7 +38,11 @@ enum mt_status mt_foreign_add(struct mt_foreign_files *files, const char *name,
     struct mt_foreign_file file = {.name = strdup(name)};
     if (!file.name)
         return mt_fail_memory(err, strlen(name) + 1, "file name");
-    enum mt_status status = mt_path_join(files->directory, name, &file.path, err);
+    enum mt_status status = MT_OK;
+    if (*name)
+        status = mt_path_join(files->directory, name, &file.path, err);
+    else if (!(file.path = strdup(files->directory)))
+        status = mt_fail_memory(err, strlen(files->directory) + 1, "path");
     if (!status)
         status = mt_mapping_open(file.path, MT_LOAD_MMAP, &file.mapping, err);
     if (status) {

@@ -64,7 +64,8 @@ struct mt_foreign {
                            struct mt_error *err);
 };
 
-/* Maps directory/name and adds it. MT_NOT_FOUND, MT_LIMIT (too many). */
+/* Maps directory/name and adds it; "" is the directory itself, of families whose models are one
+ * file. MT_NOT_FOUND, MT_LIMIT (too many). */
 MT_MUST_CHECK enum mt_status mt_foreign_add(struct mt_foreign_files *files, const char *name,
                                             struct mt_error *err);
 /* Adds all regular files of the directory whose names end so (".npz"), by rising name. */

@@ -323,10 +323,14 @@ static enum mt_status refuse_unknown_generation(const struct config *config, str
         {"penalty_alpha", 0},
         {"min_new_tokens", 0},
     };
-    static const char *const absent[] = {
-        "forced_bos_token_id", "suppress_tokens", "begin_suppress_tokens",
-        "forced_decoder_ids",  "sequence_bias",   "exponential_decay_length_penalty",
-        "force_words_ids",     "guidance_scale",  "prefix_allowed_tokens_fn"};
+    static const char *const absent[] = {"suppress_tokens",
+                                         "begin_suppress_tokens",
+                                         "forced_decoder_ids",
+                                         "sequence_bias",
+                                         "exponential_decay_length_penalty",
+                                         "force_words_ids",
+                                         "guidance_scale",
+                                         "prefix_allowed_tokens_fn"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(config->json, numbers[i].key);
         if (item && !cJSON_IsNull(item) &&
@@ -407,6 +411,7 @@ static enum mt_status read_generation(const struct config *config, struct mt_hpa
         {"eos_token_id", &h->eos_id},
         {"pad_token_id", &h->pad_id},
         {"decoder_start_token_id", &h->start_id},
+        {"forced_bos_token_id", &h->forced_bos_id},
         {"forced_eos_token_id", &h->forced_eos_id},
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids && !status; i++)
@@ -440,6 +445,7 @@ static enum mt_status check_ids(const char *path, const struct mt_hparams *h, st
         {"eos_token_id", h->eos_id, true},
         {"decoder_start_token_id", h->start_id, true},
         {"pad_token_id", h->pad_id, false},
+        {"forced_bos_token_id", h->forced_bos_id, false},
         {"forced_eos_token_id", h->forced_eos_id, false},
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -483,6 +489,7 @@ static const struct mt_hparams marian_defaults = {
     .eos_id = 0,
     .pad_id = 58100,
     .start_id = 58100,
+    .forced_bos_id = MT_NO_TOKEN,
     .forced_eos_id = 0,
     .max_length = 20,
     .n_beams = 1,

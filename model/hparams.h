@@ -74,6 +74,7 @@ struct mt_hparams {
     bool tied_output;         /* the output projection is the target embedding */
 
     int32_t eos_id, pad_id, start_id;
+    int32_t forced_bos_id;                 /* what every target begins with, or MT_NO_TOKEN */
     int32_t forced_eos_id;                 /* forced at the last position, or MT_NO_TOKEN */
     int32_t suppressed[MT_MAX_SUPPRESSED]; /* bad_words_ids of one token each: never generated */
     size_t n_suppressed;

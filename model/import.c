@@ -52,7 +52,8 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
         documents[i].is_read
             ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
             : read_plain(source, documents[i].name, &document, err);
-    if (status == MT_NOT_FOUND && !documents[i].is_required) {
+    bool may_lack = !documents[i].is_read; /* what is only for people may lie beyond reach */
+    if ((status && may_lack) || (status == MT_NOT_FOUND && !documents[i].is_required)) {
         status = MT_OK;
     } else if (!status) {
         status = mt_path_join(to, documents[i].name, &path, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Regions of a power-of-two size would all fall into the same cache sets; this many elements more
  * keep them apart. */
@@ -29,21 +30,29 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
                            .n_layers = n_layers,
                            .max_positions = max_positions,
                            .d_model = d_model,
-                           .element_bytes = element_bytes};
+                           .element_bytes = element_bytes,
+                           .page_bytes = (size_t)sysconf(_SC_PAGESIZE)};
     if (!sizes(&c, &c.region_stride, &c.slot_stride, &c.n_bytes))
         return mt_fail(err, MT_LIMIT,
                        "key/value cache: %zu slots of %zu positions overflow the address space",
                        n_slots, max_positions);
     c.free_slots = calloc(n_slots, sizeof *c.free_slots);
-    if (!c.free_slots)
-        return mt_fail_memory(err, n_slots * sizeof *c.free_slots, "key/value cache");
+    c.n_written = calloc(n_slots, sizeof *c.n_written);
+    if (!c.free_slots || !c.n_written) {
+        mt_kvcache_finish(&c);
+        return mt_fail_memory(err, n_slots * (sizeof *c.free_slots + sizeof *c.n_written),
+                              "key/value cache");
+    }
     void *bytes = mmap(NULL, c.n_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bytes == MAP_FAILED) {
-        free(c.free_slots);
+        mt_kvcache_finish(&c);
         return mt_fail_memory(err, c.n_bytes, "key/value cache (fewer batch rows need less)");
     }
     c.bytes = bytes;
+    /* Sentences fill the first pages of each region: a huge page would commit several regions for
+     * that, ten times as much. Where the kernel knows no huge pages, it refuses, rightly. */
+    (void)madvise(bytes, c.n_bytes, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < n_slots; i++)
         c.free_slots[i] = (uint16_t)(n_slots - 1 - i); /* the lowest at the end, where take looks */
     c.n_free = n_slots;
@@ -56,6 +65,7 @@ void mt_kvcache_finish(struct mt_kvcache *cache)
     if (cache->bytes)
         munmap(cache->bytes, cache->n_bytes);
     free(cache->free_slots);
+    free(cache->n_written);
     *cache = (struct mt_kvcache){0};
 }
 
@@ -75,6 +85,36 @@ void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot)
         at--;
     }
     cache->free_slots[at] = slot;
+}
+
+/* The pages that a region's first n positions may lie on, wherever it begins. */
+size_t mt_kvcache_slot_bytes(const struct mt_kvcache *cache, size_t n)
+{
+    size_t n_bytes = n * cache->d_model * cache->element_bytes;
+    if (!n)
+        return 0;
+    return 2 * cache->n_layers *
+           (mt_size_round_up(n_bytes - 1, cache->page_bytes) + cache->page_bytes);
+}
+
+void mt_kvcache_count(struct mt_kvcache *cache, uint16_t slot, size_t n)
+{
+    size_t n_before = cache->n_written[slot];
+    if (n <= n_before)
+        return;
+    cache->n_written[slot] = (uint32_t)n;
+    cache->resident_bytes +=
+        mt_kvcache_slot_bytes(cache, n) - mt_kvcache_slot_bytes(cache, n_before);
+}
+
+void mt_kvcache_trim(struct mt_kvcache *cache)
+{
+    assert(cache->n_free == cache->n_slots);
+    if (!cache->resident_bytes)
+        return;
+    (void)madvise(cache->bytes, cache->n_bytes, MADV_DONTNEED);
+    memset(cache->n_written, 0, cache->n_slots * sizeof *cache->n_written);
+    cache->resident_bytes = 0;
 }
 
 static void *region(const struct mt_kvcache *cache, uint16_t slot, size_t layer, size_t which)

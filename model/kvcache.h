@@ -4,7 +4,8 @@
  *   [slot][layer][key | value][position][D]
  *
  * The whole cache is reserved at creation; the kernel commits pages as they are first written, and
- * slots are handed out lowest first, so the resident part follows the load. A slot of the
+ * slots are handed out lowest first, so the resident part follows the load; mt_kvcache_trim gives
+ * it back. A slot of the
  * self-attention cache belongs to one row (beam); a slot of the cross-attention cache to one
  * sentence, and all its beams share it.
  *
@@ -30,6 +31,8 @@ struct mt_kvcache {
     uint16_t *free_slots; /* ascending order is restored on release: the lowest free slot is taken
                              first */
     size_t n_free;
+    uint32_t *n_written; /* [n_slots]: positions that were written since the last trim */
+    size_t resident_bytes, page_bytes;
 };
 
 #define MT_KVCACHE_MAX_SLOTS 4096
@@ -42,6 +45,16 @@ void mt_kvcache_finish(struct mt_kvcache *cache);
 /* The caller has checked n_free. */
 uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache);
 void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot);
+
+/* Says that positions [0, n) of a slot are being written: what keeps resident_bytes, an upper
+ * estimate, up to date. */
+void mt_kvcache_count(struct mt_kvcache *cache, uint16_t slot, size_t n);
+
+/* What positions [0, n) of a slot take, in all layers, as resident_bytes counts them. */
+size_t mt_kvcache_slot_bytes(const struct mt_kvcache *cache, size_t n);
+
+/* Gives the pages back to the kernel. What was in the slots is lost; all must be free. */
+void mt_kvcache_trim(struct mt_kvcache *cache);
 
 /* Position 0 of a slot's keys or values in a layer; positions are d_model elements apart. */
 void *mt_kvcache_keys(const struct mt_kvcache *cache, uint16_t slot, size_t layer);

@@ -76,7 +76,8 @@ static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
     if (max_target > h->max_positions)
         return mt_fail(err, MT_LIMIT, "target: expected at most %zu tokens, found %zu",
                        h->max_positions, max_target);
-    if (o->n_target_prefix >= max_target)
+    size_t n_forced = h->forced_bos_id != MT_NO_TOKEN;
+    if (!o->n_forced_target && o->n_target_prefix + n_forced >= max_target)
         return mt_fail(
             err, MT_LIMIT,
             "target_prefix: expected fewer than max_decoding_length (%zu) tokens, found %zu",
@@ -191,8 +192,13 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     const int32_t *target = s->is_forced ? o->forced_target : o->target_prefix;
     size_t n = s->is_forced ? o->n_forced_target : o->n_target_prefix;
     s->given[0] = s->model->hparams.start_id;
+    int32_t bos = s->model->hparams.forced_bos_id;
+    size_t n_bos = bos != MT_NO_TOKEN && !s->is_forced;
+    if (n_bos)
+        s->given[1] = bos;
     if (n)
-        memcpy(s->given + 1, target, n * sizeof *target);
+        memcpy(s->given + 1 + n_bos, target, n * sizeof *target);
+    n += n_bos;
     s->n_given = s->is_forced ? n : n + 1; /* the last token of a given target is never consumed */
 }
 

@@ -26,6 +26,8 @@ struct side {
     const struct mt_vocab *vocab;
     struct mt_charsmap charsmap;
     int32_t eos, unk, pad;
+    int32_t first; /* what each text of this side begins with, or MT_NO_TOKEN */
+    bool is_source;
     struct mt_spm *own_spm;
     struct mt_vocab *own_vocab;
 };
@@ -68,6 +70,33 @@ static enum mt_status open_spm(struct side *side, const struct mt_document *file
     return MT_OK;
 }
 
+/* The id of a token that the tokenizer cannot do without. */
+static enum mt_status need_token(const struct side *side, const char *token, const char *path,
+                                 int32_t *out, struct mt_error *err)
+{
+    *out = mt_vocab_id(side->vocab, token, strlen(token));
+    if (*out < 0)
+        return mt_fail(err, MT_FORMAT, "%s: expected the piece \"%s\"", path, token);
+    return MT_OK;
+}
+
+static enum mt_status find_tokens(struct side *side, const struct mt_tokenizer_config *config,
+                                  const char *path, struct mt_error *err)
+{
+    const char *first = side->is_source ? config->source_bos : config->target_prefix;
+    enum mt_status status = MT_OK;
+    side->eos = mt_vocab_id(side->vocab, config->eos, strlen(config->eos));
+    side->pad = mt_vocab_id(side->vocab, config->pad, strlen(config->pad));
+    side->first = MT_NO_TOKEN;
+    if (!side->is_source || config->add_source_eos)
+        status = need_token(side, config->eos, path, &side->eos, err);
+    if (!status)
+        status = need_token(side, config->unk, path, &side->unk, err);
+    if (!status && first)
+        status = need_token(side, first, path, &side->first, err);
+    return status;
+}
+
 static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_config *config,
                                  const struct mt_source *source, const char *name,
                                  struct mt_error *err)
@@ -76,25 +105,19 @@ static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_co
     enum mt_status status = mt_source_read(source, name, MT_VOCAB_MAX_FILE_BYTES, &file, err);
     if (!status)
         status = mt_vocab_parse(file.bytes, file.length, file.path, &side->own_vocab, err);
-    mt_document_finish(&file);
-    if (status)
-        return status;
     side->vocab = side->own_vocab;
-    side->eos = mt_vocab_id(side->vocab, config->eos, strlen(config->eos));
-    side->unk = mt_vocab_id(side->vocab, config->unk, strlen(config->unk));
-    side->pad = mt_vocab_id(side->vocab, config->pad, strlen(config->pad));
-    if (side->eos < 0 || side->unk < 0)
-        return mt_fail(err, MT_FORMAT, "%s/%s: expected the piece \"%s\"",
-                       mt_source_directory(source), name,
-                       side->eos < 0 ? config->eos : config->unk);
-    return MT_OK;
+    if (!status)
+        status = find_tokens(side, config, file.path, err);
+    mt_document_finish(&file);
+    return status;
 }
 
 static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_source *source,
                                   struct mt_error *err)
 {
-    static const char target_name[] = "target_vocab.json";
-    enum mt_status status = open_vocab(&t->source, &t->config, source, "vocab.json", err);
+    static const char source_name[] = "vocab.json", target_name[] = "target_vocab.json";
+    t->source.is_source = true;
+    enum mt_status status = open_vocab(&t->source, &t->config, source, source_name, err);
     if (status)
         return status;
     bool separate =
@@ -103,10 +126,7 @@ static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_source
     if (separate)
         return open_vocab(&t->target, &t->config, source, target_name, err);
     t->target.vocab = t->source.vocab;
-    t->target.eos = t->source.eos;
-    t->target.unk = t->source.unk;
-    t->target.pad = t->source.pad;
-    return MT_OK;
+    return find_tokens(&t->target, &t->config, source_name, err);
 }
 
 static void run_tasks(void *context, size_t member, size_t n_members)
@@ -260,7 +280,7 @@ static enum mt_status add_token(struct builder *builder, const struct mt_token *
 
 static bool is_special(const struct side *side, int32_t id)
 {
-    return id == side->eos || id == side->unk || id == side->pad;
+    return id == side->eos || id == side->unk || id == side->pad || id == side->first;
 }
 
 /* A run of characters that the .spm does not know is one piece, and may spell a special token. Only
@@ -345,10 +365,20 @@ static enum mt_status add_literal(struct builder *builder, const struct literal 
     return add_token(builder, &token, literal->text, literal->length);
 }
 
+/* A token that stands for no part of the text. */
+static enum mt_status add_bare(struct builder *builder, int32_t id, const char *piece, size_t at)
+{
+    const struct mt_token token = {.id = id, .special = true, .begin = at, .end = at};
+    return add_token(builder, &token, piece, strlen(piece));
+}
+
 static enum mt_status add_text(struct builder *builder, const struct mt_tokenizer *t,
                                const char *text, size_t length)
 {
+    const struct side *side = builder->side;
     enum mt_status status = MT_OK;
+    if (side->is_source && side->first >= 0)
+        status = add_bare(builder, side->first, t->config.source_bos, 0);
     for (size_t at = 0; !status && at < length;) {
         struct literal literal = {.at = length};
         if (builder->flags & MT_TOKENIZE_SPECIALS)
@@ -359,11 +389,9 @@ static enum mt_status add_text(struct builder *builder, const struct mt_tokenize
             status = add_literal(builder, &literal);
         at = literal.at + literal.length;
     }
-    if (status)
-        return status;
-    struct mt_token eos = {
-        .id = builder->side->eos, .special = true, .begin = length, .end = length};
-    return add_token(builder, &eos, t->config.eos, strlen(t->config.eos));
+    if (!status && (!side->is_source || t->config.add_source_eos))
+        status = add_bare(builder, side->eos, t->config.eos, length);
+    return status ? status : mt_text_check(&builder->pieces, "pieces", builder->err);
 }
 
 /* Counts code points along with a byte offset that never goes back. */
@@ -384,7 +412,7 @@ static enum mt_status finish_list(struct builder *builder, const char *text,
                                   struct mt_token_list *out)
 {
     size_t bytes = builder->n * sizeof *out->tokens;
-    struct mt_token *tokens = malloc(bytes);
+    struct mt_token *tokens = malloc(bytes ? bytes : 1);
     if (!tokens)
         return mt_fail_memory(builder->err, bytes, "tokens");
     char *pieces;
@@ -573,7 +601,17 @@ int32_t mt_tokenizer_target_id(const struct mt_tokenizer *t, const char *piece)
 
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *t)
 {
-    return t->source.eos;
+    return t->target.eos;
+}
+
+bool mt_tokenizer_source_has_bos(const struct mt_tokenizer *t)
+{
+    return t->source.first != MT_NO_TOKEN;
+}
+
+bool mt_tokenizer_source_has_eos(const struct mt_tokenizer *t)
+{
+    return t->config.add_source_eos;
 }
 
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *t)

@@ -62,9 +62,10 @@ MT_MUST_CHECK enum mt_status mt_tokenizer_open(const struct mt_source *source,
                                                struct mt_tokenizer **out, struct mt_error *err);
 void mt_tokenizer_close(struct mt_tokenizer *tokenizer);
 
-/* Tokenizes well-formed UTF-8 and appends eos. An empty or blank text gives [eos]. flags: enum
- * mt_tokenize_flags or'ed. *out is the caller's: mt_token_list_finish it. MT_INVALID for malformed
- * UTF-8, with the offset. */
+/* Tokenizes well-formed UTF-8 and appends eos: an empty or blank text gives [eos]. Sources of
+ * models of other families may begin with bos, or go without eos; a blank one may then be no token
+ * at all. flags: enum mt_tokenize_flags or'ed. *out is the caller's: mt_token_list_finish it.
+ * MT_INVALID for malformed UTF-8, with the offset. */
 MT_MUST_CHECK enum mt_status mt_tokenize(const struct mt_tokenizer *tokenizer, const char *text,
                                          size_t length, unsigned flags, struct mt_token_list *out,
                                          struct mt_error *err);
@@ -96,8 +97,13 @@ const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int3
 /* The id of a target piece, or MT_NO_TOKEN (-1). */
 int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
 
-/* Of the source side; the target's differ only where the vocabularies are separate. */
+/* Whether mt_tokenize puts them around every source. */
+bool mt_tokenizer_source_has_bos(const struct mt_tokenizer *tokenizer);
+bool mt_tokenizer_source_has_eos(const struct mt_tokenizer *tokenizer);
+
+/* Of the target side. */
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);
+/* Of the source side; the target's differ only where the vocabularies are separate. */
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *tokenizer);
 int32_t mt_tokenizer_pad_id(
     const struct mt_tokenizer *tokenizer); /* MT_NO_TOKEN (-1) where there is none */

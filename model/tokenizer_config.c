@@ -40,6 +40,9 @@ static enum mt_status read_keys(const cJSON *root, struct mt_arena *arena,
     if ((status = read_token(root, "eos_token", arena, &config->eos, err)) ||
         (status = read_token(root, "unk_token", arena, &config->unk, err)) ||
         (status = read_token(root, "pad_token", arena, &config->pad, err)) ||
+        (status = read_token(root, "source_bos_token", arena, &config->source_bos, err)) ||
+        (status = read_token(root, "target_prefix_token", arena, &config->target_prefix, err)) ||
+        (status = mt_json_get_bool(root, "add_source_eos", &config->add_source_eos, NULL, err)) ||
         (status = read_lang(root, "source_lang", arena, &config->source_lang, err)) ||
         (status = read_lang(root, "target_lang", arena, &config->target_lang, err)) ||
         (status = mt_json_get_bool(root, "clean_up_tokenization_spaces", &config->clean_up, NULL,
@@ -70,7 +73,8 @@ enum mt_status mt_tokenizer_config_read(const struct mt_source *source, struct m
                                         struct mt_tokenizer_config *out, struct mt_error *err)
 {
     static const char name[] = "tokenizer_config.json";
-    struct mt_tokenizer_config config = {.eos = "</s>", .unk = "<unk>", .pad = "<pad>"};
+    struct mt_tokenizer_config config = {
+        .eos = "</s>", .unk = "<unk>", .pad = "<pad>", .add_source_eos = true};
     struct mt_document file = {0};
     enum mt_status status = MT_OK;
     if (mt_source_has(source, name)) {

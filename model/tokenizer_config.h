@@ -16,7 +16,11 @@ enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
 struct mt_tokenizer_config {
     const char *eos, *unk, *pad;           /* "</s>", "<unk>", "<pad>" where the file is silent */
     const char *source_lang, *target_lang; /* or NULL */
-    bool clean_up;                         /* clean_up_tokenization_spaces; false where silent */
+    /* Ours, for other families: what a source begins with and what every target does, or NULL; and
+     * whether a source ends with eos, as MarianMT's do. */
+    const char *source_bos, *target_prefix;
+    bool add_source_eos;
+    bool clean_up; /* clean_up_tokenization_spaces; false where silent */
     enum mt_tokenizer_switch separate_vocabs;
 };
 

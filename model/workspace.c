@@ -1,5 +1,6 @@
 #include "model/workspace.h"
 
+#include "base/arena.h"
 #include "base/size.h"
 #include "model/kernels/canonical.h"
 #include "model/sentence.h"
@@ -10,30 +11,39 @@
 /* Candidates of beam search, or runners-up that a request asked for. */
 #define TOP_STRIDE (2 * MT_MAX_BEAMS + 1 > MT_MAX_TOP ? 2 * MT_MAX_BEAMS + 1 : MT_MAX_TOP)
 
+/* Where the next piece goes. Without memory its offset is still counted. */
+struct cursor {
+    unsigned char *memory;
+    size_t n_bytes;
+};
+
 struct block {
     void **out;
     size_t rows, columns, element_bytes;
 };
 
-static enum mt_status take(struct mt_arena *arena, const struct block *blocks, size_t n,
-                           struct mt_error *err)
+static enum mt_status place(struct cursor *cursor, const struct block *blocks, size_t n,
+                            struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        size_t count;
-        if (!mt_size_mul(blocks[i].rows, blocks[i].columns, &count))
-            return mt_fail(err, MT_LIMIT, "activations: %zu rows of %zu overflow", blocks[i].rows,
-                           blocks[i].columns);
-        status =
-            mt_arena_take(arena, count, blocks[i].element_bytes, "activations", blocks[i].out, err);
+    for (size_t i = 0; i < n; i++) {
+        const struct block *block = &blocks[i];
+        size_t n_bytes, end;
+        if (!mt_size_mul(block->rows, block->columns, &n_bytes) ||
+            !mt_size_mul(n_bytes, block->element_bytes, &n_bytes) ||
+            !mt_size_add(cursor->n_bytes, n_bytes, &end) ||
+            !mt_size_add(end, MT_ARENA_ALIGNMENT, &end))
+            return mt_fail(err, MT_LIMIT, "activations: %zu rows of %zu overflow", block->rows,
+                           block->columns);
+        *block->out = cursor->memory ? cursor->memory + cursor->n_bytes : NULL;
+        cursor->n_bytes = mt_size_round_up(cursor->n_bytes + n_bytes, MT_ARENA_ALIGNMENT);
     }
-    return status;
+    return MT_OK;
 }
 
-static enum mt_status init_rows(struct mt_rows *rows, size_t n_rows, size_t width, bool is_int8,
-                                struct mt_arena *arena, struct mt_error *err)
+static enum mt_status place_rows(struct cursor *cursor, struct mt_rows *rows, size_t n_rows,
+                                 size_t width, bool is_int8, struct mt_error *err)
 {
-    void *x, *q, *scale, *zero;
+    void *x = NULL, *q = NULL, *scale = NULL, *zero = NULL;
     *rows = (struct mt_rows){.width = width, .padded = mt_size_round_up(width, MT_PACK_K)};
     const struct block blocks[] = {
         {&x, n_rows, width, sizeof(float)},
@@ -41,24 +51,27 @@ static enum mt_status init_rows(struct mt_rows *rows, size_t n_rows, size_t widt
         {&scale, n_rows, 1, sizeof(float)},
         {&zero, n_rows, 1, sizeof(int32_t)},
     };
-    enum mt_status status = take(arena, blocks, is_int8 ? 4 : 1, err);
+    enum mt_status status = place(cursor, blocks, is_int8 ? 4 : 1, err);
     if (status)
         return status;
     rows->x = x;
-    rows->q = is_int8 ? q : NULL;
-    rows->scale = is_int8 ? scale : NULL;
-    rows->zero = is_int8 ? zero : NULL;
+    rows->q = q;
+    rows->scale = scale;
+    rows->zero = zero;
     return MT_OK;
 }
 
-enum mt_status mt_workspace_init(struct mt_workspace *w, const struct mt_hparams *h, bool is_int8,
-                                 size_t max_rows, size_t encode_tokens, size_t max_attended,
-                                 size_t n_members, struct mt_arena *arena, struct mt_error *err)
+enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_workspace_shape *shape,
+                                    void *memory, size_t *n_bytes, struct mt_error *err)
 {
+    const struct mt_hparams *h = shape->hparams;
     size_t n_heads = mt_size_max(h->n_encoder_heads, h->n_decoder_heads), d = h->d_model;
-    w->n_rows = mt_size_max(max_rows, encode_tokens);
+    size_t max_rows = shape->max_rows, n_members = shape->n_members;
+    struct cursor cursor = {.memory = memory};
+    w->n_rows = mt_size_max(max_rows, shape->encode_tokens);
     w->max_rows = max_rows;
-    w->scores_stride = mt_size_round_up(MT_ATTEND_QUERIES * n_heads * max_attended, LINE_FLOATS);
+    w->scores_stride =
+        mt_size_round_up(MT_ATTEND_QUERIES * n_heads * shape->max_attended, LINE_FLOATS);
     w->top_stride = TOP_STRIDE;
     w->n_blocks = (h->n_target_vocab + MT_SELECT_BLOCK - 1) / MT_SELECT_BLOCK;
     const struct {
@@ -70,8 +83,8 @@ enum mt_status mt_workspace_init(struct mt_workspace *w, const struct mt_hparams
                 {&w->hidden, mt_size_max(h->d_ff_encoder, h->d_ff_decoder)}};
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
-        status = init_rows(rows[i].rows, w->n_rows, rows[i].width, is_int8, arena, err);
-    void *y, *qkv, *scores, *logits, *top, *sums;
+        status = place_rows(&cursor, rows[i].rows, w->n_rows, rows[i].width, shape->is_int8, err);
+    void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL;
     const struct block blocks[] = {
         {&y, w->n_rows, d, sizeof(float)},
         {&qkv, w->n_rows, 3 * d, sizeof(float)},
@@ -81,7 +94,7 @@ enum mt_status mt_workspace_init(struct mt_workspace *w, const struct mt_hparams
         {&sums, max_rows, w->n_blocks, sizeof(struct mt_block_sum)},
     };
     if (!status)
-        status = take(arena, blocks, sizeof blocks / sizeof *blocks, err);
+        status = place(&cursor, blocks, sizeof blocks / sizeof *blocks, err);
     if (status)
         return status;
     w->y = y;
@@ -90,5 +103,6 @@ enum mt_status mt_workspace_init(struct mt_workspace *w, const struct mt_hparams
     w->logits = logits;
     w->top = top;
     w->block_sums = sums;
+    *n_bytes = cursor.n_bytes;
     return MT_OK;
 }

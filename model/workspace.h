@@ -5,7 +5,6 @@
 #ifndef MT_MODEL_WORKSPACE_H
 #define MT_MODEL_WORKSPACE_H
 
-#include "base/arena.h"
 #include "model/hparams.h"
 #include "model/layers.h"
 
@@ -38,11 +37,17 @@ struct mt_workspace {
     size_t max_rows;
 };
 
-/* is_int8: rows carry their quantised form. */
-MT_MUST_CHECK enum mt_status mt_workspace_init(struct mt_workspace *workspace,
-                                               const struct mt_hparams *hparams, bool is_int8,
-                                               size_t max_rows, size_t encode_tokens,
-                                               size_t max_attended, size_t n_members,
-                                               struct mt_arena *arena, struct mt_error *err);
+struct mt_workspace_shape {
+    const struct mt_hparams *hparams;
+    bool is_int8; /* rows carry their quantised form */
+    size_t max_rows, encode_tokens, max_attended, n_members;
+};
+
+/* Lays the workspace out in memory, which is borrowed, aligned like an arena's and *n_bytes long at
+ * least. NULL: only says how long that is. What is in it need not be zero. MT_LIMIT on overflow. */
+MT_MUST_CHECK enum mt_status mt_workspace_lay_out(struct mt_workspace *workspace,
+                                                  const struct mt_workspace_shape *shape,
+                                                  void *memory, size_t *n_bytes,
+                                                  struct mt_error *err);
 
 #endif

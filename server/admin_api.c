@@ -9,6 +9,8 @@
 #include "server/health_api.h"
 #include "server/http.h"
 #include "server/keys.h"
+#include "server/models_api.h"
+#include "server/served_model.h"
 
 static enum mt_status finish_reload(struct mt_request *request, struct mt_error *err)
 {
@@ -89,7 +91,10 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     write_engine(&writer, service);
     write_generations(&writer, service);
     mt_json_key(&writer, "model");
-    mt_json_string_z(&writer, service->model_label);
+    if (service->pinned != NULL)
+        mt_json_string_z(&writer, service->pinned->label);
+    else
+        mt_json_null(&writer);
     mt_json_key(&writer, "version");
     mt_json_string_z(&writer, MT_VERSION);
     mt_json_end_object(&writer);
@@ -102,6 +107,20 @@ static const struct mt_handler stats_handler = {.finish = finish_stats};
 /* Open: whoever may write to the socket may do all of it. */
 const struct mt_route mt_admin_routes[] = {
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .access = MT_ACCESS_OPEN},
+    {.method = "GET",
+     .path = "/models",
+     .handler = &mt_admin_models_handler,
+     .access = MT_ACCESS_OPEN},
+    {.method = "GET",
+     .path = "/models/",
+     .handler = &mt_admin_model_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_OPEN},
+    {.method = "POST",
+     .path = "/models/",
+     .handler = &mt_admin_model_action_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_OPEN},
     {.method = "POST", .path = "/reload", .handler = &reload_handler, .access = MT_ACCESS_OPEN},
     {.method = "GET", .path = "/stats", .handler = &stats_handler, .access = MT_ACCESS_OPEN},
 };

@@ -5,6 +5,7 @@
  *                  reloads there were
  *   GET /stats     what the daemon is doing, as JSON
  *   GET /health
+ *   /models        models_api.h
  *
  *   curl --unix-socket /run/attentiond/admin -d '' http://localhost/reload
  */

@@ -5,17 +5,19 @@
 #include "server/budget.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
+#include "server/served_model.h"
 #include "server/translation.h"
 #include "server/word_links.h"
 
 enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
                                         const struct mt_service *service,
+                                        const struct mt_loaded_model *model,
                                         struct mt_translation_options *options,
                                         struct mt_error *err)
 {
-    *trace = (struct mt_alignment_trace){.service = service};
+    *trace = (struct mt_alignment_trace){.service = service, .model = model};
     enum mt_status status =
-        mt_alignment_of_settings(service->settings, &trace->options.alignment, err);
+        mt_alignment_of_model(service->settings, model->defaults, &trace->options.alignment, err);
     mt_inspection_require(&trace->options, &options->decoding);
     return status;
 }
@@ -26,7 +28,8 @@ enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
 {
     const struct mt_service *service = trace->service;
     uint64_t limit = (uint64_t)service->settings->max_attention_values;
-    uint64_t n = mt_inspection_estimate_traced(service->model, translation, &trace->options, false);
+    uint64_t n =
+        mt_inspection_estimate_traced(trace->model->model, translation, &trace->options, false);
     if (n > limit || trace->n_values > limit - n)
         return mt_fail(err, MT_LIMIT,
                        "alignment: about %llu numbers needed, %llu allowed; send fewer texts at a "
@@ -81,11 +84,11 @@ static enum mt_status inspect(const struct mt_alignment_trace *trace,
                               struct mt_translation *translation, struct mt_inspection **out,
                               struct mt_error *err)
 {
-    const struct mt_model *model = trace->service->model;
+    const struct mt_loaded_model *model = trace->model;
     const struct mt_inspection_model description =
-        mt_inspection_describe_model(model, trace->service->model_label, NULL, NULL);
-    return mt_inspection_of_translation(model, translation, &description, &trace->options, false,
-                                        out, err);
+        mt_inspection_describe_model(model->model, model->label, NULL, NULL);
+    return mt_inspection_of_translation(model->model, translation, &description, &trace->options,
+                                        false, out, err);
 }
 
 enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,

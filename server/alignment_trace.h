@@ -13,6 +13,7 @@
 #include "server/inspection.h"
 
 struct mt_json_writer;
+struct mt_loaded_model;
 struct mt_word_links;
 struct mt_translation;
 struct mt_translation_options;
@@ -20,13 +21,16 @@ struct mt_translation_options;
 /* Zero-initialise. */
 struct mt_alignment_trace {
     const struct mt_service *service;
+    const struct mt_loaded_model *model;
     struct mt_inspection_options options;
     uint64_t n_values; /* taken from the service's budget */
 };
 
-/* Sets what translations have to be created with. */
+/* Sets what translations have to be created with. Of service, settings and attention_budget are
+ * used; both are borrowed until finish. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
                                                       const struct mt_service *service,
+                                                      const struct mt_loaded_model *model,
                                                       struct mt_translation_options *options,
                                                       struct mt_error *err);
 

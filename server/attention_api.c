@@ -133,7 +133,7 @@ static enum mt_status settle_ids(struct state *state, const struct mt_hparams *h
 static enum mt_status read_target_ids(struct state *state, const struct mt_request *request,
                                       struct mt_error *err)
 {
-    const struct mt_hparams *hparams = mt_model_hparams(request->service->model);
+    const struct mt_hparams *hparams = mt_model_hparams(request->model->model);
     const struct cJSON *value = mt_params_get(&request->params, "target_ids");
     bool is_absent = !value || (cJSON_IsString(value) && !value->valuestring[0]);
     if (is_absent)
@@ -159,38 +159,69 @@ static bool is_forced(const struct state *state)
     return state->target_text || state->target_ids;
 }
 
-/* With one model there is no choice, so both languages may be left out. */
+/* What the reply says of them. */
+static void describe_languages(struct state *state)
+{
+    const struct mt_model_route_step *step = &state->languages.route.steps[0];
+    if (state->languages.source[0] == '\0' && step->source)
+        memcpy(state->languages.source, step->source->code, sizeof state->languages.source);
+    if (state->languages.target[0] == '\0' && step->target)
+        memcpy(state->languages.target, step->target->code, sizeof state->languages.target);
+}
+
+static enum mt_status refuse_pivot(const struct mt_language_pair *pair, struct mt_error *err)
+{
+    const struct mt_model_route_step *first = &pair->route.steps[0];
+    return mt_fail(err, MT_INVALID,
+                   "attention is that of one model, but from %s to %s it takes %zu: ask for one "
+                   "of them, from %s to %s with %s first",
+                   pair->source, pair->target, pair->route.n, first->source->code,
+                   first->target->code, mt_served_model_info(first->served)->id);
+}
+
+/* What is left out is what the model has, the default one where none is named. */
 static enum mt_status read_languages(struct state *state, const struct mt_request *request,
                                      struct mt_error *err)
 {
     const struct mt_service *service = request->service;
-    const char *source = service->source_lang, *target = service->target_lang;
-    bool has_source, has_target;
-    enum mt_status status = mt_params_string(&request->params, "source", &source, &has_source, err);
+    struct mt_served_model *only;
+    const char *source = "", *target = "";
+    enum mt_status status = mt_languages_read_model(request, &only, err);
     if (!status)
-        status = mt_params_string(&request->params, "target", &target, &has_target, err);
+        status = mt_params_string(&request->params, "source", &source, NULL, err);
+    if (!status)
+        status = mt_params_string(&request->params, "target", &target, NULL, err);
     if (status)
         return status;
-    if (!has_source && !has_target) {
-        memcpy(state->languages.source, service->source_lang, sizeof state->languages.source);
-        memcpy(state->languages.target, service->target_lang, sizeof state->languages.target);
-        return MT_OK;
+    if (!only && !source[0] && !target[0]) {
+        only = mt_catalog_default(service->catalog);
+        if (!only)
+            return mt_languages_fail_empty(err);
     }
-    status = mt_languages_check(service, source, target, &state->languages, err);
+    if (!only && !source[0])
+        source = mt_languages_source_of(mt_catalog_default(service->catalog));
+    if (!only && !target[0])
+        target = mt_languages_target_of(mt_catalog_default(service->catalog));
+    status = mt_languages_check(service, only, source, target, &state->languages, err);
     if (!status && state->languages.is_identity)
-        status = mt_fail(err, MT_INVALID, "source and target are both %s: nothing is translated",
-                         state->languages.source);
+        return mt_fail(err, MT_INVALID, "source and target are both %s: nothing is translated",
+                       state->languages.source);
+    if (!status && state->languages.route.n > 1)
+        return refuse_pivot(&state->languages, err);
+    if (!status)
+        describe_languages(state);
     return status;
 }
 
 static enum mt_status read_beam(struct state *state, const struct mt_request *request,
                                 struct mt_error *err)
 {
-    const struct mt_settings *settings = request->service->settings;
-    int64_t beam_size = settings->beam_size;
-    enum mt_status status = mt_params_integer(&request->params, "beam_size", 1,
-                                              settings->max_beam_size, &beam_size, NULL, err);
-    state->options.decoding.beam_size = (size_t)beam_size;
+    const struct mt_service *service = request->service;
+    int64_t beam_size = 0;
+    enum mt_status status = mt_params_integer(
+        &request->params, "beam_size", 1, service->settings->max_beam_size, &beam_size, NULL, err);
+    state->options.decoding.beam_size =
+        mt_decoding_beam_size(service, request->model, (size_t)beam_size);
     return status;
 }
 
@@ -199,10 +230,12 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
 {
     const struct mt_service *service = request->service;
     struct mt_inspection_options *options = &state->inspection.options;
-    state->model = mt_inspection_describe_model(service->model, service->model_label,
-                                                state->languages.source, state->languages.target);
+    const struct mt_loaded_model *model = request->model;
+    state->model = mt_inspection_describe_model(model->model, model->label, state->languages.source,
+                                                state->languages.target);
     options->max_values = (uint64_t)service->settings->max_attention_values;
-    enum mt_status status = mt_alignment_of_settings(service->settings, &options->alignment, err);
+    enum mt_status status =
+        mt_alignment_of_model(service->settings, model->defaults, &options->alignment, err);
     if (!status)
         status = mt_inspection_request_read(&request->params, &state->inspection, err);
     if (!status)
@@ -211,20 +244,18 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
     return status ? status : mt_inspection_check(&state->model, options, err);
 }
 
-static enum mt_status read_request(struct state *state, const struct mt_request *request,
+static enum mt_status read_options(struct state *state, const struct mt_request *request,
                                    struct mt_error *err)
 {
     const struct mt_service *service = request->service;
     struct mt_sentence_options *decoding = &state->options.decoding;
-    enum mt_status status = read_text(state, request, err);
-    if (!status)
-        status = read_target_ids(state, request, err);
-    if (!status)
-        status = read_languages(state, request, err);
+    const struct mt_model_language *target = state->languages.route.steps[0].target;
+    enum mt_status status = read_target_ids(state, request, err);
     if (!status)
         status = read_beam(state, request, err);
     if (!status)
-        status = mt_decoding_params_lengths(service, &request->params, decoding, err);
+        status =
+            mt_decoding_params_lengths(service, request->model, &request->params, decoding, err);
     if (!status)
         status = mt_decoding_params_split(service, &request->params, &state->options.split, err);
     if (!status)
@@ -234,6 +265,7 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     mt_inspection_require(&state->inspection.options, decoding);
     state->options.splitter = service->splitter;
     state->options.source_lang = state->languages.source;
+    state->options.target_code = target ? target->token : NULL;
     state->options.forced_target_text = state->target_text;
     decoding->forced_target = state->target_ids;
     decoding->n_forced_target = state->n_target_ids;
@@ -245,7 +277,7 @@ static enum mt_status reserve(const struct state *state, const struct mt_request
                               struct mt_error *err)
 {
     const struct mt_inspection_options *options = &state->inspection.options;
-    uint64_t n = mt_inspection_estimate_traced(request->service->model, state->traced->translation,
+    uint64_t n = mt_inspection_estimate_traced(request->model->model, state->traced->translation,
                                                options, is_forced(state));
     if (n > options->max_values)
         return mt_fail(
@@ -261,8 +293,11 @@ static enum mt_status reserve(const struct state *state, const struct mt_request
     return MT_OK;
 }
 
-static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
 {
+    if (request->state) /* decoded */
+        return MT_OK;
     struct state *state = calloc(1, sizeof *state);
     struct traced *traced = calloc(1, sizeof *traced);
     if (!state || !traced) {
@@ -273,9 +308,21 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     state->traced = traced;
     traced->budget = request->service->attention_budget;
     request->state = state;
-    enum mt_status status = read_request(state, request, err);
+    enum mt_status status = read_text(state, request, err);
     if (!status)
-        status = mt_translation_create(request->service->model, state->text, strlen(state->text),
+        status = read_languages(state, request, err);
+    if (!status)
+        *out = state->languages.route.steps[0].served;
+    return status;
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct traced *traced = state->traced;
+    enum mt_status status = read_options(state, request, err);
+    if (!status)
+        status = mt_translation_create(request->model->model, state->text, strlen(state->text),
                                        &state->options, &traced->translation, err);
     if (!status)
         status = reserve(state, request, err);
@@ -296,7 +343,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     const struct mt_inspection_format_info *info = mt_inspection_format_info(asked->format);
     struct mt_inspection *inspection;
     enum mt_status status = mt_inspection_of_translation(
-        request->service->model, state->traced->translation, &state->model, &asked->options,
+        request->model->model, state->traced->translation, &state->model, &asked->options,
         is_forced(state), &inspection, err);
     if (status)
         return status;
@@ -322,4 +369,4 @@ static void release(struct mt_request *request)
 }
 
 const struct mt_handler mt_attention_handler = {
-    .begin = begin, .finish = finish, .release = release};
+    .choose = choose, .begin = begin, .finish = finish, .release = release};

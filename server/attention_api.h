@@ -1,7 +1,8 @@
 /*
  * POST /attention: a translation, or one that the caller brings, with what the model looked at.
  *
- *   q, source, target   as for /translate, but q is one string; source and target may be left out
+ *   q, source, target, model   as for /translate, but q is one string, all others may be left out,
+ *                       and the way must be that of one model
  *   target_text         the translation to look at, instead of one to be found (teacher forcing;
  *                       the text is then not split)
  *   target_ids          the same as token ids, such as those of a reply's output_tokens: no text

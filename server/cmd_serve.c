@@ -5,6 +5,7 @@
 #include "server/access.h"
 #include "server/admin_api.h"
 #include "server/budget.h"
+#include "server/catalog.h"
 #include "server/cli.h"
 #include "server/client.h"
 #include "server/commands.h"
@@ -26,6 +27,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -275,11 +277,21 @@ static void log_start(const struct server *server, int64_t start_ms)
     const struct mt_service *service = mt_generation_service(generation);
     struct mt_engine_stats stats;
     mt_engine_stats(service->engine, &stats);
-    mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->model),
-           mt_model_kernels_name(service->model));
+    size_t n_models = mt_catalog_n(service->catalog);
+    char models[96];
+    if (service->pinned != NULL) {
+        mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->pinned->model),
+               mt_model_kernels_name(service->pinned->model));
+        n_models--;
+    }
+    snprintf(models, sizeof models, "%zu model%s of a directory", n_models,
+             n_models == 1 ? "" : "s");
     mt_log(MT_LOG_INFO,
-           "listening on %s%s: model %s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
-           server->listener.address, service->tls != NULL ? " with TLS" : "", service->model_label,
+           "listening on %s%s: %s%s%s%s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
+           server->listener.address, service->tls != NULL ? " with TLS" : "",
+           service->pinned != NULL ? "model " : "",
+           service->pinned != NULL ? service->pinned->label : "",
+           service->pinned != NULL && n_models > 0 ? " and " : "", n_models > 0 ? models : "",
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
            stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s",
            (long long)(mt_now_ms() - start_ms));
@@ -438,6 +450,7 @@ int mt_cmd_serve(int argc, char **argv)
             "within drain_timeout_ms, and exits with 0, or with 1 where requests were cut\n"
             "off. A second signal acts at once.\n",
         .needs_model = true,
+        .serves_directory = true,
     };
     struct mt_cli cli;
     int exit_code;

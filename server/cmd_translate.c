@@ -36,6 +36,7 @@ struct flags {
 struct session {
     struct mt_model *model;
     struct mt_engine *engine;
+    struct mt_lane *lane; /* the model's in the engine */
     struct mt_splitter *splitter;
     int stop_fd;
 };
@@ -134,13 +135,16 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     engine.max_queued_sentences = stream.window + MAX_LINE_SENTENCES;
     status = catch_signals(&session->stop_fd, err);
     if (!status)
-        status = mt_engine_create(session->model, &engine, &session->engine, err);
+        status = mt_engine_create(&engine, &session->engine, err);
+    if (!status)
+        status = mt_engine_attach(session->engine, session->model, &session->lane, err);
     if (!status)
         status = mt_splitter_create(&session->splitter, err);
     if (status)
         return status;
 
     stream.engine = session->engine;
+    stream.lane = session->lane;
     stream.stop_fd = session->stop_fd;
     /* The table of settings lets no other name through. */
     stream.translation.split = MT_SPLIT_OFF;

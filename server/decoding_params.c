@@ -2,15 +2,33 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "server/served_model.h"
+
+size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
+                             size_t asked)
+{
+    size_t limit = (size_t)service->settings->max_beam_size, own = model->defaults->beam_size;
+    if (asked > 0)
+        return asked;
+    if (own > 0)
+        return own < limit ? own : limit;
+    return (size_t)service->settings->beam_size;
+}
 
 enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
+                                          const struct mt_loaded_model *model,
                                           const struct mt_params *params,
                                           struct mt_sentence_options *decoding,
                                           struct mt_error *err)
 {
-    int64_t longest = (int64_t)mt_model_hparams(service->model)->max_positions;
+    const struct mt_model_defaults *own = model->defaults;
+    int64_t longest = (int64_t)mt_model_hparams(model->model)->max_positions;
     int64_t minimum = 0, maximum = service->settings->max_decoding_length;
     double penalty = service->settings->length_penalty;
+    if (own->max_decoding_length > 0)
+        maximum = (int64_t)own->max_decoding_length;
+    if (own->length_penalty >= 0)
+        penalty = own->length_penalty;
     enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
     if (status == MT_OK)
         status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum, NULL, err);

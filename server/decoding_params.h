@@ -1,6 +1,7 @@
 /*
- * The decoding options of a request under their CTranslate2 names, read over the settings'
- * defaults: what every route that translates has in common.
+ * The decoding options of a request under their CTranslate2 names, read over the defaults of the
+ * model (model_defaults.h) and those of the settings: what every route that translates has in
+ * common.
  *
  * Thread-safety: safe.
  */
@@ -11,9 +12,16 @@
 #include "server/handler.h"
 #include "server/splitter.h"
 
+struct mt_loaded_model;
+
+/* asked: what the request says; 0: nothing. 0: what the model's own files say. */
+size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
+                             size_t asked);
+
 /* length_penalty, min_decoding_length, max_decoding_length. MT_INVALID names field, value and
  * range. */
 MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
+                                                        const struct mt_loaded_model *model,
                                                         const struct mt_params *params,
                                                         struct mt_sentence_options *decoding,
                                                         struct mt_error *err);

@@ -104,12 +104,15 @@ static enum mt_status add_languages(const struct mt_request *request, struct cJS
         status = read_string(&request->params, "source_lang", &source, err);
     if (status != MT_OK)
         return status;
-    if (mt_languages_check_target(service, target, &pair, err) != MT_OK)
-        return refuse_value("target_lang", err);
+    status = mt_languages_check_target(service, NULL, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("target_lang", err) : status;
     if (source[0] == '\0')
         source = "auto";
-    else if (mt_languages_check(service, source, target, &pair, err) != MT_OK)
-        return refuse_value("source_lang", err);
+    else
+        status = mt_languages_check(service, NULL, source, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("source_lang", err) : status;
     status = add_string(fields, "source", source, err);
     return status != MT_OK ? status : add_string(fields, "target", target, err);
 }
@@ -170,7 +173,7 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
     return status;
 }
 
-static enum mt_status begin_translate(struct mt_request *request, struct mt_error *err)
+static enum mt_status take_fields(struct mt_request *request, struct mt_error *err)
 {
     struct cJSON *fields = cJSON_CreateObject();
     if (fields == NULL)
@@ -182,6 +185,18 @@ static enum mt_status begin_translate(struct mt_request *request, struct mt_erro
     }
     mt_params_finish(&request->params);
     request->params.object = fields;
+    return MT_OK;
+}
+
+static enum mt_status choose_model(struct mt_request *request, struct mt_served_model **out,
+                                   struct mt_error *err)
+{
+    enum mt_status status = request->state == NULL ? take_fields(request, err) : MT_OK;
+    return status == MT_OK ? mt_translate_handler.choose(request, out, err) : status;
+}
+
+static enum mt_status begin_translate(struct mt_request *request, struct mt_error *err)
+{
     return mt_translate_handler.begin(request, err);
 }
 
@@ -279,7 +294,7 @@ static void write_target(struct mt_json_writer *writer, const char *code)
 
 static enum mt_status finish_languages(struct mt_request *request, struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
+    struct mt_languages languages;
     const char *type;
     enum mt_status status = read_string(&request->params, "type", &type, err);
     bool is_target = strcmp(type, "target") == 0;
@@ -290,10 +305,13 @@ static enum mt_status finish_languages(struct mt_request *request, struct mt_err
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_array(&writer);
-    if (!is_target && service->source_lang[0] != '\0')
-        write_language(&writer, service->source_lang, false);
-    if (is_target && service->target_lang[0] != '\0')
-        write_target(&writer, service->target_lang);
+    mt_languages_list(request->service, is_target ? MT_LANGUAGES_TARGETS : MT_LANGUAGES_SOURCES,
+                      &languages);
+    for (size_t i = 0; i < languages.n; i++)
+        if (is_target)
+            write_target(&writer, languages.codes[i]);
+        else
+            write_language(&writer, languages.codes[i], false);
     mt_json_end_array(&writer);
     return mt_text_check(&request->reply.body, "the list of languages", err);
 }
@@ -315,7 +333,9 @@ static enum mt_status finish_usage(struct mt_request *request, struct mt_error *
     return mt_text_check(&request->reply.body, "the usage", err);
 }
 
-const struct mt_handler mt_deepl_translate_handler = {
-    .begin = begin_translate, .finish = finish_translate, .release = release_translate};
+const struct mt_handler mt_deepl_translate_handler = {.choose = choose_model,
+                                                      .begin = begin_translate,
+                                                      .finish = finish_translate,
+                                                      .release = release_translate};
 const struct mt_handler mt_deepl_languages_handler = {.finish = finish_languages};
 const struct mt_handler mt_deepl_usage_handler = {.finish = finish_usage};

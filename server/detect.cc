@@ -52,6 +52,14 @@ static const char *find(const struct mt_detect_languages *languages, const char 
     return languages->n == 0 ? code : nullptr;
 }
 
+static bool name_language(CLD2::Language language, char out[MT_LANGUAGE_BYTES])
+{
+    const enum mt_status status = mt_language_parse(CLD2::LanguageCode(language), out, nullptr);
+    if (status == MT_MEMORY)
+        throw std::bad_alloc();
+    return status == MT_OK;
+}
+
 // CLD2 ranks by the part of the text.
 static bool choose(const struct ranking &ranking, const struct mt_detect_languages *languages,
                    double weight, struct mt_detection *out)
@@ -59,7 +67,7 @@ static bool choose(const struct ranking &ranking, const struct mt_detect_languag
     for (int i = 0; i < 3; i++) {
         char code[MT_LANGUAGE_BYTES];
         if (ranking.languages[i] == CLD2::UNKNOWN_LANGUAGE || ranking.percents[i] <= 0 ||
-            !mt_language_normalise(CLD2::LanguageCode(ranking.languages[i]), code))
+            !name_language(ranking.languages[i], code))
             continue;
         const char *found = find(languages, code);
         if (found == nullptr)

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 /* Languages to choose from; there may be none. */
-#define MT_DETECT_MAX_LANGUAGES 8
+#define MT_DETECT_MAX_LANGUAGES 1024
 struct mt_detect_languages {
     const char *codes[MT_DETECT_MAX_LANGUAGES]; /* normalised (language.h) */
     size_t n;                                   /* 0: all that CLD2 knows */

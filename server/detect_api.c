@@ -38,7 +38,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     const char *text;
     struct mt_detect_languages languages;
     struct mt_detection detection;
-    mt_languages_to_detect(request->service, NULL, &languages);
+    mt_languages_to_detect(request->service, NULL, NULL, &languages);
     enum mt_status status = read_text(request, &text, err);
     if (!status)
         status = mt_detect(text, strlen(text), false, &languages, &detection, err);

@@ -8,6 +8,7 @@
 #include "server/decode.h"
 #include "server/document_translation.h"
 #include "server/handler.h"
+#include "server/served_model.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,14 +72,14 @@ static enum mt_status translate(const struct mt_document_command *command,
                                 struct mt_error *err)
 {
     struct mt_budget budget = {.limit = (uint64_t)command->settings->max_attention_values};
-    const struct mt_service service = {.settings = command->settings,
-                                       .model = command->model,
-                                       .attention_budget = &budget,
-                                       .model_label = ""};
+    const struct mt_service service = {.settings = command->settings, .attention_budget = &budget};
+    const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
+    const struct mt_loaded_model model = {
+        .model = command->model, .label = "", .defaults = &defaults};
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
     enum mt_status status = mt_document_translation_create(
-        &service, document, &command->translation, NULL, &translation, err);
+        &service, &model, document, &command->translation, NULL, &translation, err);
     if (status == MT_OK)
         status = mt_document_translation_list(translation, add_sentence, &sentences, err);
     if (status == MT_OK && sentences.n > 0)

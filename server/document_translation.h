@@ -2,7 +2,10 @@
  * A document (document.h) on its way through the engine: each of its texts is a passage
  * (passage.h), and all of their sentences are decoded together.
  *
- *   create -> decode every sentence -> write
+ *   create -> decode every sentence ------------------------------------------> write
+ *                                    '-> end_step -> begin_step -> decode --'
+ *
+ * The lower way is that of a text which goes through several models.
  *
  * Thread-safety: one thread at a time.
  */
@@ -13,6 +16,7 @@
 #include "server/translation.h"
 
 struct mt_document_translation;
+struct mt_loaded_model;
 struct mt_passage;
 struct mt_service;
 struct mt_terms;
@@ -21,16 +25,27 @@ struct mt_terms;
 size_t mt_document_n_chars(const struct mt_document *document);
 
 /*
- * service: model, settings and attention budget are used (for marks: where a tag belongs in a
- * translation). document is borrowed until destroy, terms (NULL: none) until this returns; options
- * are copied, what they point to is borrowed. Errors of mt_passage_create.
+ * service: settings and attention budget are used (for marks: where a tag belongs in a
+ * translation). document is borrowed until destroy, service and model until end_step or destroy,
+ * terms (NULL: none) until this returns; options are copied, what they point to is borrowed. Errors
+ * of mt_passage_create.
  */
-MT_MUST_CHECK enum mt_status
-mt_document_translation_create(const struct mt_service *service, const struct mt_document *document,
-                               const struct mt_translation_options *options, struct mt_terms *terms,
-                               struct mt_document_translation **out, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_document_translation_create(
+    const struct mt_service *service, const struct mt_loaded_model *model,
+    const struct mt_document *document, const struct mt_translation_options *options,
+    struct mt_terms *terms, struct mt_document_translation **out, struct mt_error *err);
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_document_translation_destroy(struct mt_document_translation *translation);
+
+/* After the sentences ended: the translations become what is to be translated on. Neither the
+ * passages nor the model are used any more. */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_end_step(struct mt_document_translation *translation, struct mt_error *err);
+/* As create does with the document's texts. */
+MT_MUST_CHECK enum mt_status mt_document_translation_begin_step(
+    struct mt_document_translation *translation, const struct mt_service *service,
+    const struct mt_loaded_model *model, const struct mt_translation_options *options,
+    struct mt_terms *terms, struct mt_error *err);
 
 /* Of text index. Borrowed. */
 struct mt_passage *

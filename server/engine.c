@@ -4,13 +4,12 @@
 #include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
-#include "model/batch.h"
-#include "model/sentence.h"
+#include "model/scratch.h"
+#include "server/engine_state.h"
 #include "server/queue.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,257 +21,10 @@
 #define MAX_WORKERS 256
 #define DEFAULT_MAX_BATCH_ROWS 64
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
+#define DEFAULT_IDLE_MS 5000
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
-
-/* A sentence in a batch, and whose it is. */
-struct slot {
-    struct mt_sentence *sentence;
-    struct mt_job *job;
-    size_t n_told; /* tokens of its progress that on_progress was called for */
-};
-
-struct worker {
-    struct mt_engine *engine;
-    pthread_t thread;
-    bool is_started;
-    struct mt_team *team;
-
-    /* The worker's thread alone. */
-    struct mt_batch *batch;
-    struct slot *slots; /* [max_rows]: everything that is in the batch */
-    size_t n_slots;
-    size_t n_followed; /* slots whose job has an on_progress */
-
-    /* Guarded by the engine's mutex: copies for the statistics. */
-    struct mt_batch_stats stats;
-    size_t n_rows;
-};
-
-/*
- * The way of a job: queue -> slots of one or more workers -> ended -> on_done. A cancelled or
- * expired one leaves the queue at once and the slots at their worker's next step.
- */
-struct mt_engine {
-    size_t n_workers, threads_per_worker, max_rows, max_queued_sentences;
-    struct worker *workers;
-
-    pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
-    pthread_cond_t work;   /* the queue, ended or stopping changed */
-    pthread_cond_t quiet;  /* n_live_jobs became 0 */
-    struct mt_queue *queue;
-    struct mt_job *ended, *ended_last; /* on_done is still to be called; linked by next */
-    size_t n_live_jobs;                /* accepted, on_done has not returned */
-    size_t n_running_sentences;
-    size_t n_idle; /* workers that wait for work */
-    bool is_draining, is_stopping;
-    uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
-    uint64_t n_target_tokens, n_admitted;
-    int64_t queue_wait_ns;
-};
-
-/* --- the end of sentences and jobs; all with the mutex held --- */
-
-/* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
-static void end_job(struct mt_engine *engine, struct mt_job *job)
-{
-    job->next = NULL;
-    if (engine->ended)
-        engine->ended_last->next = job;
-    else
-        engine->ended = job;
-    engine->ended_last = job;
-}
-
-static void count_ended(struct mt_engine *engine, struct mt_job *job, size_t n)
-{
-    job->n_ended += n;
-    if (job->n_ended == job->n_sentences)
-        end_job(engine, job);
-}
-
-/* Nothing happens to a job that has ended, or is about to for another reason. */
-static void end_early(struct mt_engine *engine, struct mt_job *job, enum mt_status status)
-{
-    if (job->cancelled || job->n_ended == job->n_sentences)
-        return;
-    job->cancelled = true;
-    job->status = status;
-    size_t n_waiting = job->n_sentences - job->n_taken;
-    if (n_waiting) {
-        mt_queue_remove(engine->queue, job);
-        count_ended(engine, job, n_waiting);
-    }
-}
-
-static void count_job(struct mt_engine *engine, enum mt_status status)
-{
-    if (status == MT_OK)
-        engine->n_done++;
-    else if (status == MT_TIMEOUT)
-        engine->n_expired++;
-    else
-        engine->n_cancelled++;
-}
-
-/* Calls on_done of what has ended; lets go of the mutex meanwhile. */
-static void deliver(struct mt_engine *engine)
-{
-    while (engine->ended) {
-        struct mt_job *job = engine->ended;
-        engine->ended = job->next;
-        job->next = NULL;
-        enum mt_status status = job->status;
-        count_job(engine, status);
-
-        pthread_mutex_unlock(&engine->mutex);
-        job->on_done(job, status);
-        pthread_mutex_lock(&engine->mutex);
-
-        if (--engine->n_live_jobs == 0)
-            pthread_cond_broadcast(&engine->quiet);
-    }
-}
-
-/* --- one turn of a worker; all with the mutex held but the step itself --- */
-
-static struct mt_job *leave_slot(struct worker *worker, size_t index)
-{
-    struct mt_job *job = worker->slots[index].job;
-    worker->n_followed -= job->on_progress != NULL;
-    worker->slots[index] = worker->slots[--worker->n_slots];
-    worker->engine->n_running_sentences--;
-    return job;
-}
-
-static size_t find_slot(const struct worker *worker, const struct mt_sentence *sentence)
-{
-    size_t i = 0;
-    while (worker->slots[i].sentence != sentence) {
-        i++;
-        assert(i < worker->n_slots);
-    }
-    return i;
-}
-
-static void retire(struct worker *worker)
-{
-    struct mt_engine *engine = worker->engine;
-    struct mt_sentence *sentence;
-    while ((sentence = mt_batch_take_finished(worker->batch))) {
-        struct mt_job *job = leave_slot(worker, find_slot(worker, sentence));
-        if (mt_sentence_n_hypotheses(sentence))
-            engine->n_target_tokens += mt_sentence_hypothesis(sentence, 0).n_ids;
-        count_ended(engine, job, 1);
-    }
-}
-
-static void expire(struct worker *worker, int64_t now)
-{
-    struct mt_engine *engine = worker->engine;
-    struct mt_job *waiting;
-    while ((waiting = mt_queue_find_expired(engine->queue, now)))
-        end_early(engine, waiting, MT_TIMEOUT);
-    for (size_t i = 0; i < worker->n_slots; i++) {
-        struct mt_job *job = worker->slots[i].job;
-        if (engine->is_stopping)
-            end_early(engine, job, MT_CANCELLED);
-        else if (job->deadline_ns && job->deadline_ns <= now)
-            end_early(engine, job, MT_TIMEOUT);
-    }
-}
-
-static void drop_cancelled(struct worker *worker)
-{
-    for (size_t i = worker->n_slots; i-- > 0;) {
-        if (!worker->slots[i].job->cancelled)
-            continue;
-        mt_batch_cancel(worker->batch, worker->slots[i].sentence);
-        count_ended(worker->engine, leave_slot(worker, i), 1);
-    }
-}
-
-/*
- * Takes sentences from the queue while the batch has room, but leaves the workers that have
- * nothing to do their share; they have been woken. The sentence whose turn it is waits until it
- * fits: others do not overtake it, or a wide one would never get in.
- */
-static void admit(struct worker *worker, int64_t now)
-{
-    struct mt_engine *engine = worker->engine;
-    size_t n_sharing = engine->n_idle + 1;
-    size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
-    for (size_t i = 0; i < share; i++) {
-        struct mt_job *job;
-        struct mt_sentence *sentence = mt_queue_peek(engine->queue, &job);
-        if (!sentence || !mt_batch_admit(worker->batch, sentence))
-            break;
-        mt_queue_take(engine->queue);
-        worker->slots[worker->n_slots++] = (struct slot){.sentence = sentence, .job = job};
-        worker->n_followed += job->on_progress != NULL;
-        engine->n_running_sentences++;
-        engine->n_admitted++;
-        /* One submitted since this turn began has not waited. */
-        if (now > job->submitted_ns)
-            engine->queue_wait_ns += now - job->submitted_ns;
-    }
-    assert(worker->n_slots || mt_queue_n_sentences(engine->queue) == 0);
-}
-
-/* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
-static void tell_progress(struct worker *worker)
-{
-    for (size_t i = 0; i < worker->n_slots; i++) {
-        struct slot *slot = &worker->slots[i];
-        if (!slot->job->on_progress)
-            continue;
-        struct mt_progress progress = mt_sentence_progress(slot->sentence);
-        if (progress.n_ids == slot->n_told && !progress.has_ended)
-            continue;
-        slot->n_told = progress.n_ids;
-        slot->job->on_progress(slot->job);
-    }
-}
-
-/* False: the engine stops, and nothing is left to do. */
-static bool wait_for_work(struct worker *worker)
-{
-    struct mt_engine *engine = worker->engine;
-    while (!worker->n_slots && !engine->ended && !mt_queue_n_sentences(engine->queue)) {
-        if (engine->is_stopping)
-            return false;
-        engine->n_idle++;
-        pthread_cond_wait(&engine->work, &engine->mutex);
-        engine->n_idle--;
-    }
-    return true;
-}
-
-static void *run_worker(void *argument)
-{
-    struct worker *worker = argument;
-    struct mt_engine *engine = worker->engine;
-    pthread_mutex_lock(&engine->mutex);
-    while (wait_for_work(worker)) {
-        int64_t now = mt_now_ns();
-        retire(worker);
-        expire(worker, now);
-        drop_cancelled(worker);
-        deliver(engine);
-        admit(worker, now);
-
-        pthread_mutex_unlock(&engine->mutex);
-        mt_batch_step(worker->batch);
-        if (worker->n_followed)
-            tell_progress(worker);
-        pthread_mutex_lock(&engine->mutex);
-        worker->stats = mt_batch_stats(worker->batch);
-        worker->n_rows = mt_batch_n_rows(worker->batch);
-    }
-    pthread_mutex_unlock(&engine->mutex);
-    return NULL;
-}
 
 /* --- making and ending the engine --- */
 
@@ -304,27 +56,15 @@ static void choose_threads(struct mt_engine *engine, const struct mt_engine_opti
         engine->threads_per_worker = mt_size_max(1, n_cores / options->n_workers);
 }
 
-static enum mt_status start_worker(struct mt_engine *engine, size_t index,
-                                   const struct mt_model *model, size_t encode_tokens,
-                                   struct mt_error *err)
+static enum mt_status start_worker(struct mt_engine *engine, size_t index, struct mt_error *err)
 {
-    struct worker *worker = &engine->workers[index];
+    struct mt_engine_worker *worker = &engine->workers[index];
     worker->engine = engine;
-    worker->slots = calloc(engine->max_rows, sizeof *worker->slots);
-    if (!worker->slots)
-        return mt_fail_memory(err, engine->max_rows * sizeof *worker->slots, "a worker");
+    worker->index = index;
     enum mt_status status = mt_team_create(engine->threads_per_worker, &worker->team, err);
     if (status)
         return status;
-    const struct mt_batch_options options = {
-        .max_rows = engine->max_rows,
-        .encode_tokens = encode_tokens,
-        .team = worker->team,
-    };
-    status = mt_batch_create(model, &options, &worker->batch, err);
-    if (status)
-        return status;
-    int code = pthread_create(&worker->thread, NULL, run_worker, worker);
+    int code = pthread_create(&worker->thread, NULL, mt_engine_run_worker, worker);
     if (code)
         return mt_fail(err, MT_IO, "cannot start worker %zu: %s", index, strerror(code));
     worker->is_started = true;
@@ -334,8 +74,7 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index,
     return MT_OK;
 }
 
-static enum mt_status start_workers(struct mt_engine *engine, const struct mt_model *model,
-                                    size_t encode_tokens, struct mt_error *err)
+static enum mt_status start_workers(struct mt_engine *engine, struct mt_error *err)
 {
     if (engine->n_workers > MAX_WORKERS || engine->threads_per_worker > MT_TEAM_MAX_THREADS)
         return mt_fail(err, MT_INVALID, "%zu workers of %zu threads: at most %d of %d",
@@ -348,13 +87,12 @@ static enum mt_status start_workers(struct mt_engine *engine, const struct mt_mo
     mt_fault_block_others(&old);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < engine->n_workers && !status; i++)
-        status = start_worker(engine, i, model, encode_tokens, err);
+        status = start_worker(engine, i, err);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return status;
 }
 
-enum mt_status mt_engine_create(const struct mt_model *model,
-                                const struct mt_engine_options *options, struct mt_engine **out,
+enum mt_status mt_engine_create(const struct mt_engine_options *options, struct mt_engine **out,
                                 struct mt_error *err)
 {
     struct mt_engine *engine = calloc(1, sizeof *engine);
@@ -362,19 +100,22 @@ enum mt_status mt_engine_create(const struct mt_model *model,
         return mt_fail_memory(err, sizeof *engine, "the engine");
     choose_threads(engine, options);
     engine->max_rows = options->max_batch_rows ? options->max_batch_rows : DEFAULT_MAX_BATCH_ROWS;
+    engine->idle_ns = (options->idle_ms ? options->idle_ms : DEFAULT_IDLE_MS) * NS_PER_MS;
+    engine->encode_tokens = options->encode_tokens;
     engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
                                                                  : DEFAULT_MAX_QUEUED_SENTENCES;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_cond_init(&engine->work, NULL);
+    pthread_mutex_init(&engine->attaching, NULL);
+    pthread_cond_init(&engine->work, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
     enum mt_status status = mt_queue_create(engine->max_queued_sentences, &engine->queue, err);
     if (!status)
-        status = start_workers(engine, model, options->encode_tokens, err);
+        status = start_workers(engine, err);
     if (status) {
         mt_engine_destroy(engine);
         return status;
@@ -383,14 +124,21 @@ enum mt_status mt_engine_create(const struct mt_model *model,
     return MT_OK;
 }
 
+/* With the mutex held. */
+static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
+{
+    struct mt_job *job;
+    while (mt_queue_peek(lane->waiting, &job))
+        mt_engine_end_early(engine, job, MT_CANCELLED);
+}
+
 /* From now on workers drop what they have, and leave when everybody has been told. */
 static void stop(struct mt_engine *engine)
 {
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = engine->is_stopping = true;
-    struct mt_job *job;
-    while (engine->queue && mt_queue_peek(engine->queue, &job))
-        end_early(engine, job, MT_CANCELLED);
+    for (struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+        empty_queue(engine, lane);
     pthread_cond_broadcast(&engine->work);
     pthread_mutex_unlock(&engine->mutex);
 }
@@ -403,17 +151,146 @@ void mt_engine_destroy(struct mt_engine *engine)
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
         if (engine->workers[i].is_started)
             pthread_join(engine->workers[i].thread, NULL);
+    while (engine->lanes)
+        mt_engine_detach(engine, engine->lanes);
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
-        mt_batch_destroy(engine->workers[i].batch);
+        mt_scratch_let_go(engine->workers[i].scratch);
         mt_team_destroy(engine->workers[i].team);
-        free(engine->workers[i].slots);
     }
     mt_queue_destroy(engine->queue);
     pthread_cond_destroy(&engine->quiet);
     pthread_cond_destroy(&engine->work);
     pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->attaching);
     free(engine->workers);
     free(engine);
+}
+
+/* --- waiting --- */
+
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+{
+    if (until_ns == INT64_MAX)
+        return pthread_cond_wait(condition, &engine->mutex) == 0;
+    const struct timespec until = mt_timespec_of_ns(until_ns);
+    return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
+}
+
+/* --- lanes --- */
+
+/* Takes a lane that is half built. */
+static void free_lane(struct mt_lane *lane)
+{
+    for (size_t i = 0; i < lane->engine->n_workers; i++) {
+        mt_batch_destroy(lane->places[i].batch);
+        free(lane->places[i].slots);
+    }
+    free(lane);
+}
+
+static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *model,
+                                  struct mt_error *err)
+{
+    struct mt_engine *engine = lane->engine;
+    for (size_t i = 0; i < engine->n_workers; i++) {
+        struct mt_engine_place *place = &lane->places[i];
+        const struct mt_batch_options options = {
+            .max_rows = engine->max_rows,
+            .encode_tokens = engine->encode_tokens,
+            .team = engine->workers[i].team,
+            .scratch = &engine->workers[i].scratch,
+        };
+        place->slots = calloc(engine->max_rows, sizeof *place->slots);
+        if (!place->slots)
+            return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
+        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        if (status)
+            return status;
+        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
+    }
+    return MT_OK;
+}
+
+static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
+{
+    struct mt_engine *engine = lane->engine;
+    pthread_mutex_lock(&engine->mutex);
+    enum mt_status status = mt_queue_add_lane(engine->queue, &lane->waiting, err);
+    if (!status) {
+        lane->next = engine->lanes;
+        if (lane->next)
+            lane->next->previous = lane;
+        engine->lanes = lane;
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model *model,
+                                struct mt_lane **out, struct mt_error *err)
+{
+    size_t n_bytes = sizeof(struct mt_lane) + engine->n_workers * sizeof(struct mt_engine_place);
+    struct mt_lane *lane = calloc(1, n_bytes);
+    if (!lane)
+        return mt_fail_memory(err, n_bytes, "a lane");
+    lane->engine = engine;
+    pthread_mutex_lock(&engine->attaching);
+    enum mt_status status = make_places(lane, model, err);
+    pthread_mutex_unlock(&engine->attaching);
+    if (!status)
+        status = add_lane(lane, err);
+    if (status) {
+        free_lane(lane);
+        return status;
+    }
+    atomic_fetch_add(&engine->reserved_bytes, lane->reserved_bytes);
+    *out = lane;
+    return MT_OK;
+}
+
+void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
+{
+    if (!lane)
+        return;
+    pthread_mutex_lock(&engine->mutex);
+    lane->is_leaving = true;
+    empty_queue(engine, lane);
+    pthread_cond_broadcast(&engine->work);
+    while (lane->n_live_jobs)
+        pthread_cond_wait(&engine->quiet, &engine->mutex);
+    for (size_t i = 0; i < engine->n_workers; i++)
+        mt_engine_move_place(&lane->places[i], NULL);
+    mt_queue_remove_lane(engine->queue, lane->waiting);
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        engine->lanes = lane->next;
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    pthread_mutex_unlock(&engine->mutex);
+    atomic_fetch_sub(&engine->reserved_bytes, lane->reserved_bytes);
+    free_lane(lane);
+}
+
+size_t mt_lane_reserved_bytes(const struct mt_lane *lane)
+{
+    return lane->reserved_bytes;
+}
+
+size_t mt_lane_resident_bytes(struct mt_lane *lane)
+{
+    size_t n_bytes = 0;
+    pthread_mutex_lock(&lane->engine->mutex);
+    for (size_t i = 0; i < lane->engine->n_workers; i++)
+        n_bytes += lane->places[i].resident_bytes;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return n_bytes;
+}
+
+size_t mt_lane_cache_bytes(struct mt_lane *lane)
+{
+    return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));
 }
 
 /* --- what other threads ask for --- */
@@ -423,12 +300,15 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
 {
     if (engine->is_draining)
         return mt_fail(err, MT_CANCELLED, "the engine is shutting down");
-    enum mt_status status = mt_queue_put(engine->queue, job, err);
+    if (job->lane->is_leaving)
+        return mt_fail(err, MT_CANCELLED, "the model is being unloaded");
+    enum mt_status status = mt_queue_put(engine->queue, job->lane->waiting, job, err);
     if (status)
         return status;
     job->submitted_ns = mt_now_ns();
     engine->n_accepted++;
     engine->n_live_jobs++;
+    job->lane->n_live_jobs++;
     if (job->n_sentences == 1)
         pthread_cond_signal(&engine->work);
     else
@@ -438,10 +318,10 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
 
 enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
 {
-    assert(job->n_sentences > 0);
+    assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < job->n_sentences && !status; i++)
-        status = mt_batch_check(engine->workers[0].batch, job->sentences[i], err);
+        status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
     pthread_mutex_lock(&engine->mutex);
     if (!status)
         status = accept_job(engine, job, err);
@@ -454,7 +334,7 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 {
     pthread_mutex_lock(&engine->mutex);
-    end_early(engine, job, MT_CANCELLED);
+    mt_engine_end_early(engine, job, MT_CANCELLED);
     pthread_cond_signal(&engine->work);
     pthread_mutex_unlock(&engine->mutex);
 }
@@ -462,15 +342,10 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
     int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    const struct timespec until = {
-        .tv_sec = (time_t)(until_ns / NS_PER_S),
-        .tv_nsec = (long)(until_ns % NS_PER_S),
-    };
-    int code = 0;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
-    while (engine->n_live_jobs && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&engine->quiet, &engine->mutex, &until);
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    }
     size_t n_left = engine->n_live_jobs;
     pthread_mutex_unlock(&engine->mutex);
     if (n_left)
@@ -481,21 +356,18 @@ enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, str
 
 size_t mt_engine_reserved_bytes(const struct mt_engine *engine)
 {
-    size_t n_bytes = 0;
-    for (size_t i = 0; i < engine->n_workers; i++)
-        n_bytes += mt_batch_reserved_bytes(engine->workers[i].batch);
-    return n_bytes;
+    return atomic_load(&engine->reserved_bytes);
 }
 
-static void add_worker_stats(const struct worker *worker, struct mt_engine_stats *out)
+static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_engine_stats *out)
 {
-    out->n_running_rows += worker->n_rows;
-    out->n_steps += worker->stats.n_steps;
-    out->n_step_rows += worker->stats.n_step_rows;
-    out->n_encoder_passes += worker->stats.n_encoder_passes;
-    out->n_source_tokens += worker->stats.n_source_tokens;
-    out->encode_seconds += worker->stats.encode_seconds;
-    out->step_seconds += worker->stats.step_seconds;
+    const struct mt_batch_stats *total = &worker->total;
+    out->n_steps += total->n_steps;
+    out->n_step_rows += total->n_step_rows;
+    out->n_encoder_passes += total->n_encoder_passes;
+    out->n_source_tokens += total->n_source_tokens;
+    out->encode_seconds += total->encode_seconds;
+    out->step_seconds += total->step_seconds;
 }
 
 void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
@@ -518,5 +390,8 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
     };
     for (size_t i = 0; i < engine->n_workers; i++)
         add_worker_stats(&engine->workers[i], out);
+    for (const struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+        for (size_t i = 0; i < engine->n_workers; i++)
+            out->n_running_rows += lane->places[i].n_rows;
     pthread_mutex_unlock(&engine->mutex);
 }

@@ -1,7 +1,11 @@
 /*
- * The engine: a bounded queue of jobs and the workers that carry them out. A worker is a team of
- * threads with one batch; it retires what has ended, admits what has room, and steps, in that
- * order, at every step.
+ * The engine: a bounded queue of jobs and the workers that carry them out, for any number of
+ * models. A worker is a team of threads with a batch for each model; it retires what has ended,
+ * admits what has room, and steps the next of the batches that are not empty, in that order, again
+ * and again.
+ *
+ * A model takes part from attach to detach; its lane is what jobs for it are submitted with. Lanes
+ * come and go while others work, and what a sentence gets does not depend on them.
  *
  * The daemon and the command line drive the same engine.
  *
@@ -16,6 +20,7 @@
 #include <stdint.h>
 
 struct mt_engine;
+struct mt_lane;
 struct mt_model;
 struct mt_sentence;
 
@@ -24,9 +29,10 @@ struct mt_engine_options {
     size_t n_workers;            /* default: mt_engine_default_threads of the cores that we may
                                     use; where only one of the two is given, the other covers them */
     size_t threads_per_worker;   /* default: likewise */
-    size_t max_batch_rows;       /* rows of one worker's step; default 64 */
+    size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
+    int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 5000 */
 };
 
 /*
@@ -36,6 +42,7 @@ struct mt_engine_options {
 struct mt_job {
     struct mt_sentence **sentences; /* in order */
     size_t n_sentences;             /* at least 1 */
+    struct mt_lane *lane;           /* of the model that they were made for */
     uint64_t client;                /* whom the queue is fair to; 0: nobody in particular */
     size_t max_client_sentences;    /* waiting, of this client with this job; 0: any number */
     int64_t deadline_ns;            /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
@@ -67,18 +74,42 @@ struct mt_job {
  * size. Never 0. */
 void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker);
 
-/* model is borrowed. Starts the threads; signals are blocked in all of them. MT_INVALID, MT_IO
- * (threads), MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_model *model,
-                                              const struct mt_engine_options *options,
+/* Starts the threads; signals are blocked in all of them. MT_INVALID, MT_IO (threads), MT_MEMORY.
+ */
+MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_engine_options *options,
                                               struct mt_engine **out, struct mt_error *err);
 
-/* Takes NULL. Cancels what is left (on_done is called for each), joins the threads. */
+/* Takes NULL. Cancels what is left (on_done is called for each), joins the threads, and detaches
+ * the lanes that are left. */
 void mt_engine_destroy(struct mt_engine *engine);
+
+/* Makes the model's batches, one for each worker. model is borrowed until detach. MT_MEMORY, and
+ * what mt_batch_create says. */
+MT_MUST_CHECK enum mt_status mt_engine_attach(struct mt_engine *engine,
+                                              const struct mt_model *model, struct mt_lane **out,
+                                              struct mt_error *err);
+
+/* Cancels the lane's jobs, waits until on_done has returned for each, and frees the batches; jobs
+ * that are submitted meanwhile are refused. The lane is gone then. Takes a NULL lane. Not to be
+ * called from on_done or on_progress, which it waits for. */
+void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane);
+
+/* Memory of the lane's batches: reserved, not necessarily resident. */
+size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
+
+/* How much of it is resident: an upper estimate. It grows with what is asked of the lane, keys and
+ * values of each sentence in flight, and is given back when the lane is idle. */
+size_t mt_lane_resident_bytes(struct mt_lane *lane);
+
+/* What the lane's keys and values are to be counted as where memory is shared out: full batches of
+ * sentences of MT_COUNTED_TOKENS tokens, or what is resident, if that is more. */
+size_t mt_lane_cache_bytes(struct mt_lane *lane);
+#define MT_COUNTED_TOKENS 64
 
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
  * the client has its share of it; MT_LIMIT: a sentence that never fits a batch; MT_CANCELLED: the
- * engine is draining. After MT_OK on_done will be called, possibly before this returns. */
+ * engine is draining, or the lane is being detached. After MT_OK on_done will be called, possibly
+ * before this returns. */
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
@@ -92,7 +123,7 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
 MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
                                              struct mt_error *err);
 
-/* Memory of all batches: reserved, not necessarily resident. */
+/* Memory of all lanes that are attached. */
 size_t mt_engine_reserved_bytes(const struct mt_engine *engine);
 
 /* A snapshot for metrics. Counters are since creation. */

@@ -9,6 +9,7 @@
 #include "server/generations.h"
 #include "server/http_gate.h"
 #include "server/router.h"
+#include "server/served_model.h"
 #include "server/stream.h"
 
 #include <assert.h>
@@ -66,10 +67,18 @@ void mt_exchange_settle(struct mt_exchange *exchange)
     exchange->is_begun = false;
     mt_params_finish(&exchange->request.params);
     mt_text_finish(&exchange->body);
+    mt_exchange_let_go_of_model(exchange);
     exchange->request.service = NULL;
     if (exchange->generation != NULL)
         mt_generations_let_go(exchange->http->options.generations, exchange->generation);
     exchange->generation = NULL;
+}
+
+void mt_exchange_let_go_of_model(struct mt_exchange *exchange)
+{
+    if (exchange->request.model != NULL)
+        mt_served_model_let_go(exchange->request.model->served);
+    exchange->request.model = NULL;
 }
 
 void mt_exchange_let_go(struct mt_exchange *exchange)
@@ -92,6 +101,9 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
         mt_exchange_stream_leave(exchange);
         mt_connections_forget_work(http->connections, exchange->slot);
     }
+    mt_exchange_end_wait(exchange); /* of a client that has left, we may be told nothing but this */
+    if (exchange->has_left && !exchange->has_rejection)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
     double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
@@ -155,17 +167,13 @@ void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection
     exchange->rejection = reason;
 }
 
-static void reply_failure(struct mt_exchange *exchange, const struct mt_error *err)
-{
-    mt_reply_failure(&exchange->request.reply, err);
-}
-
 /* Bytes that are made while they are sent. */
 #define STREAM_BLOCK_BYTES ((size_t)32 << 10)
 
 /* The strings that a stream renders may be the model's, and it lives on after the exchange. */
 struct held_stream {
     struct mt_stream *stream;
+    const struct mt_loaded_model *model; /* NULL: none */
     struct mt_generations *generations;
     struct mt_generation *generation;
 };
@@ -183,11 +191,13 @@ static void free_stream(void *context)
 {
     struct held_stream *held = context;
     mt_stream_destroy(held->stream);
+    if (held->model != NULL)
+        mt_served_model_let_go(held->model->served);
     mt_generations_let_go(held->generations, held->generation);
     free(held);
 }
 
-/* The response takes the stream over, and the exchange's hold on the generation. */
+/* The response takes the stream over, and the exchange's hold on model and generation. */
 static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
@@ -196,6 +206,7 @@ static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
     if (held == NULL)
         return NULL;
     *held = (struct held_stream){.stream = reply->stream,
+                                 .model = exchange->request.model,
                                  .generations = exchange->http->options.generations,
                                  .generation = exchange->generation};
     struct MHD_Response *response =
@@ -206,6 +217,7 @@ static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
         return NULL;
     }
     reply->stream = NULL;
+    exchange->request.model = NULL;
     exchange->generation = NULL;
     return response;
 }
@@ -275,14 +287,14 @@ enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Respo
 }
 
 /* Where every reply leaves that is complete. */
-static enum MHD_Result send_reply(struct mt_exchange *exchange)
+enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     assert(reply->code != 0);
     if (reply->body.status != MT_OK) {
         struct mt_error err;
         mt_fail(&err, reply->body.status, "the reply is larger than this server can send");
-        reply_failure(exchange, &err);
+        mt_reply_failure(&exchange->request.reply, &err);
     }
     mt_reply_compress(reply, header(exchange, "Accept-Encoding"));
     struct MHD_Response *response = make_response(exchange);
@@ -293,10 +305,10 @@ static enum MHD_Result send_reply(struct mt_exchange *exchange)
     return result;
 }
 
-static enum MHD_Result send_failure(struct mt_exchange *exchange, const struct mt_error *err)
+enum MHD_Result mt_exchange_send_failure(struct mt_exchange *exchange, const struct mt_error *err)
 {
-    reply_failure(exchange, err);
-    return send_reply(exchange);
+    mt_reply_failure(&exchange->request.reply, err);
+    return mt_exchange_send(exchange);
 }
 
 /* ---- the head ---- */
@@ -398,7 +410,7 @@ static void refuse_surplus(struct mt_exchange *exchange)
         mt_fail(&err, MT_THROTTLED, "too many connections from this address: try again later");
     else
         mt_fail(&err, MT_BUSY, "too many connections: try again later");
-    reply_failure(exchange, &err);
+    mt_reply_failure(&exchange->request.reply, &err);
     exchange->request.reply.close = true;
     mt_exchange_count_rejection(exchange,
                                 is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
@@ -431,10 +443,25 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     bool is_worth_reading = is_short && !gate.expects_continue;
     if (!gate.must_close && (!gate.has_body || is_worth_reading))
         return MHD_YES;
-    return send_reply(exchange);
+    return mt_exchange_send(exchange);
 }
 
 /* ---- the body ---- */
+
+/* Too long, or there is no memory to keep it in. */
+static void refuse_body(struct mt_exchange *exchange, size_t n_bytes)
+{
+    struct mt_error err;
+    bool is_too_long = exchange->body.status == MT_LIMIT;
+    if (is_too_long)
+        mt_fail(&err, MT_LIMIT, "the request body is longer than this server accepts");
+    else
+        mt_fail_memory(&err, n_bytes, "a request body");
+    mt_reply_failure(&exchange->request.reply, &err);
+    if (is_too_long)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_TOO_LARGE);
+    mt_text_finish(&exchange->body);
+}
 
 static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *bytes, size_t length)
 {
@@ -443,11 +470,7 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
         mt_text_append(&exchange->body, bytes, length);
         if (exchange->body.status == MT_OK)
             return MHD_YES;
-        struct mt_error err;
-        mt_fail(&err, exchange->body.status, "the request body is longer than this server accepts");
-        reply_failure(exchange, &err);
-        mt_exchange_count_rejection(exchange, MT_REJECTED_TOO_LARGE);
-        mt_text_finish(&exchange->body);
+        refuse_body(exchange, length);
     }
     exchange->n_discarded += length;
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
@@ -512,143 +535,6 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     return MT_OK;
 }
 
-/* ---- the work ---- */
-
-/* What the weights gave after they were damaged must not leave. */
-bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
-{
-    struct mt_error err;
-    if (mt_generation_check(exchange->generation, &err) == MT_OK)
-        return false;
-    mt_exchange_count_rejection(exchange, MT_REJECTED_DAMAGED);
-    reply_failure(exchange, &err);
-    return true;
-}
-
-static enum MHD_Result finish_request(struct mt_exchange *exchange)
-{
-    struct mt_request *request = &exchange->request;
-    const struct mt_handler *handler = exchange->route->handler;
-    struct mt_error err;
-    if (handler->finish(request, &err) != MT_OK)
-        return send_failure(exchange, &err);
-    if (request->reply.code == 0)
-        request->reply.code = 200;
-    return send_reply(exchange);
-}
-
-/* A worker's thread. After end_work nobody cancels, and after resume the exchange may be gone. */
-static void job_done(struct mt_job *job, enum mt_status status)
-{
-    struct mt_exchange *exchange = job->user;
-    struct MHD_Connection *connection = exchange->connection;
-    exchange->job_status = status;
-    mt_connections_end_work(exchange->http->connections, exchange->slot);
-    MHD_resume_connection(connection);
-}
-
-void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
-{
-    exchange->has_left |= has_left;
-    mt_engine_cancel(exchange->request.service->engine, &exchange->job);
-}
-
-/* How many sentences of the client may wait; 0: any number. */
-static size_t queue_share(const struct mt_exchange *exchange)
-{
-    const struct mt_settings *settings = exchange->request.service->settings;
-    const struct mt_address *peer = mt_connection_address(exchange->slot);
-    bool is_local =
-        exchange->request.access.client == mt_address_client(peer) && mt_address_is_loopback(peer);
-    if (settings->max_client_sentences > 0)
-        return (size_t)settings->max_client_sentences;
-    return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
-}
-
-static void describe_job(struct mt_exchange *exchange)
-{
-    exchange->job = (struct mt_job){
-        .sentences = exchange->request.sentences,
-        .n_sentences = exchange->request.n_sentences,
-        .client = exchange->request.access.client,
-        .max_client_sentences = queue_share(exchange),
-        .deadline_ns = mt_now_ns() + exchange->timeout_ns,
-        .on_done = job_done,
-        .user = exchange,
-    };
-}
-
-/* The engine has not accepted the job. */
-static void refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
-{
-    reply_failure(exchange, err);
-    if (err->status == MT_BUSY)
-        mt_exchange_count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
-    else if (err->status == MT_THROTTLED)
-        mt_exchange_count_rejection(exchange, MT_REJECTED_SHARE);
-    else if (err->status == MT_CANCELLED)
-        mt_exchange_count_rejection(exchange, MT_REJECTED_DRAINING);
-}
-
-/* Suspends first: the job may end before mt_engine_submit returns. */
-static enum MHD_Result run_sentences(struct mt_exchange *exchange)
-{
-    struct mt_http *http = exchange->http;
-    struct mt_error err;
-    exchange->stage = STAGE_RUNNING;
-    MHD_suspend_connection(exchange->connection);
-    mt_connections_begin_work(http->connections, exchange->slot, exchange);
-    enum mt_status status =
-        mt_engine_submit(exchange->request.service->engine, &exchange->job, &err);
-    if (status == MT_OK) {
-        mt_connections_watch_work(http->connections, exchange->slot, exchange->is_http_1_1);
-        return MHD_YES;
-    }
-    refuse_job(exchange, &err); /* the reply waits until the connection is back */
-    mt_connections_end_work(http->connections, exchange->slot);
-    MHD_resume_connection(exchange->connection);
-    return MHD_YES;
-}
-
-static enum MHD_Result stream_sentences(struct mt_exchange *exchange)
-{
-    struct mt_error err;
-    enum MHD_Result result;
-    if (mt_exchange_stream_begin(exchange, &result, &err) == MT_OK)
-        return result;
-    refuse_job(exchange, &err);
-    return send_reply(exchange);
-}
-
-void mt_exchange_fail_job(struct mt_exchange *exchange)
-{
-    struct mt_error err;
-    if (exchange->job_status == MT_TIMEOUT) {
-        mt_exchange_count_rejection(exchange, MT_REJECTED_TIMEOUT);
-        mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
-                (double)exchange->timeout_ns * 1e-9);
-    } else {
-        mt_exchange_count_rejection(exchange, exchange->has_left ? MT_REJECTED_CLIENT_GONE
-                                                                 : MT_REJECTED_DRAINING);
-        mt_fail(&err, MT_CANCELLED, "the server is shutting down");
-        exchange->request.reply.close = true;
-    }
-    reply_failure(exchange, &err);
-}
-
-/* After the connection was resumed. */
-static enum MHD_Result finish_work(struct mt_exchange *exchange)
-{
-    mt_connections_forget_work(exchange->http->connections, exchange->slot);
-    if (exchange->request.reply.code != 0)
-        return send_reply(exchange);
-    if (exchange->job_status == MT_OK)
-        return mt_exchange_refuse_damaged(exchange) ? send_reply(exchange)
-                                                    : finish_request(exchange);
-    mt_exchange_fail_job(exchange);
-    return send_reply(exchange);
-}
-
 /* X-Request-Timeout: seconds that the client is going to wait. */
 static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error *err)
 {
@@ -659,6 +545,7 @@ static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error
         return mt_fail(err, MT_INVALID,
                        "X-Request-Timeout is \"%.40s\", expected a number of seconds", text);
     exchange->timeout_ns = (int64_t)(fmin(seconds, limit) * 1e9);
+    exchange->deadline_ns = mt_now_ns() + exchange->timeout_ns;
     return MT_OK;
 }
 
@@ -702,9 +589,8 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     return status;
 }
 
-static enum mt_status begin_request(struct mt_exchange *exchange, struct mt_error *err)
+static enum mt_status read_request(struct mt_exchange *exchange, struct mt_error *err)
 {
-    const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = read_timeout(exchange, err);
     if (status == MT_OK)
         status = parse_params(exchange, err);
@@ -712,10 +598,7 @@ static enum mt_status begin_request(struct mt_exchange *exchange, struct mt_erro
         status = check_access(exchange, err);
     if (exchange->request.params.n_files == 0) /* they are views into it */
         mt_text_finish(&exchange->body);
-    if (status != MT_OK || exchange->request.reply.code != 0 || handler->begin == NULL)
-        return status;
-    exchange->is_begun = true;
-    return handler->begin(&exchange->request, err);
+    return status;
 }
 
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
@@ -724,18 +607,13 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     struct mt_error err;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
     if (request->reply.code != 0)
-        return send_reply(exchange);
+        return mt_exchange_send(exchange);
     request->is_draining = mt_http_is_draining(exchange->http);
-    if (begin_request(exchange, &err) != MT_OK)
-        return send_failure(exchange, &err);
+    if (read_request(exchange, &err) != MT_OK)
+        return mt_exchange_send_failure(exchange, &err);
     if (request->reply.code != 0)
-        return send_reply(exchange);
-    if (request->n_sentences == 0 && !request->is_streamed)
-        return finish_request(exchange);
-    if (mt_exchange_refuse_damaged(exchange))
-        return send_reply(exchange);
-    describe_job(exchange);
-    return request->is_streamed ? stream_sentences(exchange) : run_sentences(exchange);
+        return mt_exchange_send(exchange);
+    return mt_exchange_work(exchange);
 }
 
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
@@ -750,8 +628,9 @@ enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *me
             return handle_request(exchange);
         *n_upload = 0;
         return receive_body(exchange, upload, n);
+    case STAGE_LOADING:
     case STAGE_RUNNING:
-        return finish_work(exchange);
+        return mt_exchange_resume(exchange);
     case STAGE_REPLIED:
         break;
     }

@@ -2,13 +2,14 @@
  * One exchange: a request and its reply, from the request line to the last byte sent. The one place
  * that replies.
  *
- *   HEAD -> BODY -> (RUNNING) -> REPLIED
+ *   HEAD -> BODY -> (LOADING) -> RUNNING -> REPLIED
+ *                       ^-----------'  another round (handler.h)
  *
- * In RUNNING the connection is suspended and the sentences are the engine's; the exchange itself
- * stays the HTTP thread's. libmicrohttpd does not touch a suspended connection, so an exchange
- * never ends before its job: mt_job.on_done is what resumes the connection. A streamed reply
- * (exchange_state.h) is REPLIED while its job runs, and its connection suspended only where there
- * is nothing to send.
+ * In LOADING and RUNNING the connection is suspended; a model is being loaded, or the sentences are
+ * the engine's. The exchange itself stays the HTTP thread's. libmicrohttpd does not touch a
+ * suspended connection, so an exchange never ends before its job or its wait: on_done is what
+ * resumes the connection. A streamed reply (exchange_state.h) is REPLIED while its job runs, and
+ * its connection suspended only where there is nothing to send.
  *
  * Only http.c uses this. Thread-safety: the HTTP thread alone, but for cancel and nudge.
  */
@@ -45,7 +46,8 @@ enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *me
 /* is_complete: the reply was sent to its end. */
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete);
 
-/* Asks the engine to end the exchange's job, which must not have ended. Any thread. */
+/* Asks for the end of what the exchange waits for: its job, which must not have ended, or a model.
+ * Any thread, with the connections' lock held. */
 void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left);
 
 /* Has something sent for a streamed reply whose job has not ended, be it a comment. Any thread. */

@@ -1,6 +1,6 @@
 /*
- * The inside of an exchange, shared by exchange.c (which receives and replies) and
- * exchange_stream.c (which replies while the work goes on).
+ * The inside of an exchange, shared by exchange.c (which receives and replies), exchange_work.c
+ * (which has the work done) and exchange_stream.c (which replies while it goes on).
  */
 #ifndef MT_SERVER_EXCHANGE_STATE_H
 #define MT_SERVER_EXCHANGE_STATE_H
@@ -10,15 +10,17 @@
 #include "server/exchange.h"
 #include "server/handler.h"
 #include "server/metrics.h"
+#include "server/served_model.h"
 
-enum mt_exchange_stage { STAGE_HEAD, STAGE_BODY, STAGE_RUNNING, STAGE_REPLIED };
+enum mt_exchange_stage { STAGE_HEAD, STAGE_BODY, STAGE_LOADING, STAGE_RUNNING, STAGE_REPLIED };
 
 /*
- * A streamed reply. Whoever is last of the connection and the job frees the exchange: unlike a
- * suspended one, a connection that is being written to can end while its job runs.
+ * A streamed reply. Whoever is last of the connection and the task (a job, or a wait for a model)
+ * frees the exchange: unlike a suspended one, a connection that is being written to can end while
+ * its task runs.
  *
- *   worker:       publish, ring ........... job's end: status, ring, let go
- *   HTTP thread:  hear, read what is published, send | nothing: suspend, rest
+ *   worker:       publish, ring ........... task's end: status, ring, let go
+ *   HTTP thread:  hear, read what is published, send | nothing: suspend, rest | next task
  */
 struct mt_exchange_stream {
     struct mt_bell bell;
@@ -26,7 +28,9 @@ struct mt_exchange_stream {
     size_t n_sent;
     bool is_over;              /* events are the last */
     bool is_broken;            /* without memory for them: the connection is cut off */
-    atomic_bool has_ended;     /* the job; its status is there */
+    bool is_loading;           /* the task is a wait, not a job */
+    atomic_bool was_stopped;   /* the wait, which nobody ends then but the HTTP thread */
+    atomic_bool has_ended;     /* the task; its status is there */
     atomic_bool wants_comment; /* the connection has been silent */
 };
 
@@ -45,13 +49,17 @@ struct mt_exchange {
     uint64_t address; /* whom it comes from: client.h */
     struct mt_text body;
     uint64_t n_discarded;
-    int64_t start_ns, timeout_ns;
+    int64_t start_ns, timeout_ns, deadline_ns;
     bool has_rejection;
     enum mt_rejection rejection;
 
     /* Written before mt_connections_end_work, read after the connection was resumed. */
     struct mt_job job;
     enum mt_status job_status;
+    bool is_waiting;                 /* suspended for a model */
+    struct mt_served_model *awaited; /* which one */
+    struct mt_model_wait wait;
+    enum mt_status wait_status;
     bool has_left; /* written under the connections' lock, before the job ends */
 
     bool is_streaming;
@@ -67,16 +75,49 @@ void mt_exchange_let_go(struct mt_exchange *exchange);
 /* The reply needs neither handler nor model any more. */
 void mt_exchange_settle(struct mt_exchange *exchange);
 
-/* Makes the reply that of a job that did not end well. */
-void mt_exchange_fail_job(struct mt_exchange *exchange);
-
-/* Whether the weights are damaged; the reply says so then. What they gave since must not leave. */
-bool mt_exchange_refuse_damaged(struct mt_exchange *exchange);
+/* Likewise of the model of the round, if there is one. */
+void mt_exchange_let_go_of_model(struct mt_exchange *exchange);
 
 void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection reason);
 
 /* Queues the response, which it takes, with the reply's code and headers. */
 enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response);
+
+/* Where every reply leaves that is complete. */
+enum MHD_Result mt_exchange_send(struct mt_exchange *exchange);
+enum MHD_Result mt_exchange_send_failure(struct mt_exchange *exchange, const struct mt_error *err);
+
+/* --- of exchange_work.c --- */
+
+/* The request is there. Does what it takes until something has to be waited for, or the reply has
+ * been sent. */
+enum MHD_Result mt_exchange_work(struct mt_exchange *exchange);
+/* After the connection was resumed. */
+enum MHD_Result mt_exchange_resume(struct mt_exchange *exchange);
+
+/* Asks the handler for the next round. *out NULL: there is none, and the model of the last one
+ * stays; else request.model is that one where it was to be had at once, or NULL. */
+MT_MUST_CHECK enum mt_status mt_exchange_choose(struct mt_exchange *exchange,
+                                                struct mt_served_model **out, struct mt_error *err);
+
+/* Has the handler add the round's sentences, and describes them as a job. */
+MT_MUST_CHECK enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange,
+                                                     struct mt_error *err);
+
+/* The connection is back, or gone, after a wait. Does nothing where there was none. */
+void mt_exchange_end_wait(struct mt_exchange *exchange);
+
+/* Fills exchange->awaited and wait in, but for on_done. */
+void mt_exchange_describe_wait(struct mt_exchange *exchange, struct mt_served_model *served);
+
+/* Make the reply that of a job that did not end well, one that the engine did not accept, and a
+ * model that could not be had. */
+void mt_exchange_fail_job(struct mt_exchange *exchange);
+void mt_exchange_refuse_job(struct mt_exchange *exchange, const struct mt_error *err);
+void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *err);
+
+/* Whether the weights are damaged; the reply says so then. What they gave since must not leave. */
+bool mt_exchange_refuse_damaged(struct mt_exchange *exchange);
 
 /* --- of exchange_stream.c --- */
 
@@ -85,7 +126,10 @@ enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Respo
 enum mt_status mt_exchange_stream_begin(struct mt_exchange *exchange, enum MHD_Result *result,
                                         struct mt_error *err);
 
-/* The connection goes; the job, if it has not ended, is cancelled. */
+/* The connection goes; the task, if it has not ended, is cancelled. */
 void mt_exchange_stream_leave(struct mt_exchange *exchange);
+
+/* Asks for the end of a wait. With the connections' lock held. */
+void mt_exchange_stream_stop(struct mt_exchange *exchange);
 
 #endif

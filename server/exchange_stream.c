@@ -23,18 +23,51 @@ static void on_progress(struct mt_job *job)
     mt_bell_ring(&exchange->stream.bell);
 }
 
-/* A worker's thread. The connection may be gone. */
-static void on_done(struct mt_job *job, enum mt_status status)
+/* Any thread; the task's status is there. The connection may be gone. */
+static void end_task(struct mt_exchange *exchange)
 {
-    struct mt_exchange *exchange = job->user;
     struct mt_connections *connections = exchange->http->connections;
-    exchange->job_status = status;
     mt_connections_leave_work(connections, exchange->slot, exchange);
     atomic_store(&exchange->stream.has_ended, true);
     mt_bell_ring(&exchange->stream.bell);
     mt_exchange_let_go(exchange);
     /* Last, because the server ends when no work is left. */
     mt_connections_count_done(connections);
+}
+
+/* A worker's thread. */
+static void job_done(struct mt_job *job, enum mt_status status)
+{
+    struct mt_exchange *exchange = job->user;
+    exchange->job_status = status;
+    end_task(exchange);
+}
+
+/* A thread of the models' host. */
+static void model_done(struct mt_model_wait *wait, enum mt_status status)
+{
+    struct mt_exchange *exchange = wait->user;
+    exchange->wait_status = status;
+    exchange->request.model = wait->model;
+    end_task(exchange);
+}
+
+/* Whether nobody ends the wait then but the HTTP thread. */
+static bool stop_waiting(struct mt_exchange *exchange)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    if (!mt_served_model_stop_waiting(exchange->awaited, &exchange->wait))
+        return atomic_load(&stream->was_stopped);
+    exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
+    atomic_store(&stream->was_stopped, true);
+    return true;
+}
+
+/* end_task takes the lock that is held here. */
+void mt_exchange_stream_stop(struct mt_exchange *exchange)
+{
+    if (stop_waiting(exchange))
+        mt_bell_ring(&exchange->stream.bell);
 }
 
 void mt_exchange_nudge(struct mt_exchange *exchange)
@@ -45,6 +78,19 @@ void mt_exchange_nudge(struct mt_exchange *exchange)
 
 /* ---- the HTTP thread ---- */
 
+/* It must not have ended. */
+static void cancel_task(struct mt_exchange *exchange)
+{
+    if (!exchange->stream.is_loading) {
+        mt_engine_cancel(exchange->request.model->engine, &exchange->job);
+        return;
+    }
+    /* From now on nobody else stops it. */
+    mt_connections_leave_work(exchange->http->connections, exchange->slot, exchange);
+    if (stop_waiting(exchange))
+        end_task(exchange);
+}
+
 /* Nothing comes after what events hold now. */
 static void end_stream(struct mt_exchange *exchange)
 {
@@ -52,7 +98,7 @@ static void end_stream(struct mt_exchange *exchange)
     if (atomic_load(&exchange->stream.has_ended))
         mt_exchange_settle(exchange);
     else /* its sentences are in use until it ends */
-        mt_engine_cancel(exchange->request.service->engine, &exchange->job);
+        cancel_task(exchange);
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
 }
 
@@ -96,13 +142,104 @@ static void append_result(struct mt_exchange *exchange)
     mt_event_end(&exchange->stream.events);
 }
 
-/* What has become known since the last time; nothing where nothing has. */
-static void collect_events(struct mt_exchange *exchange)
+/* ---- tasks ---- */
+
+static void begin_task(struct mt_exchange *exchange, bool is_loading)
+{
+    exchange->stream.is_loading = is_loading;
+    atomic_store(&exchange->stream.was_stopped, false);
+    atomic_store(&exchange->stream.has_ended, false);
+    atomic_fetch_add(&exchange->n_holders, 1);
+    mt_connections_begin_work(exchange->http->connections, exchange->slot, exchange);
+}
+
+/* Nobody has accepted it. */
+static void take_task_back(struct mt_exchange *exchange)
+{
+    atomic_fetch_sub(&exchange->n_holders, 1);
+    atomic_store(&exchange->stream.has_ended, true);
+    mt_connections_end_work(exchange->http->connections, exchange->slot);
+}
+
+static enum mt_status submit(struct mt_exchange *exchange, struct mt_error *err)
+{
+    exchange->job.on_progress = on_progress;
+    exchange->job.on_done = job_done;
+    begin_task(exchange, false);
+    enum mt_status status = mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
+    if (status == MT_OK)
+        mt_connections_watch_stream(exchange->http->connections, exchange->slot);
+    else
+        take_task_back(exchange);
+    return status;
+}
+
+static void load_model(struct mt_exchange *exchange, struct mt_served_model *served)
+{
+    struct mt_error err;
+    mt_exchange_describe_wait(exchange, served);
+    exchange->wait.on_done = model_done;
+    begin_task(exchange, true);
+    if (mt_served_model_wait(served, &exchange->wait, &err) == MT_OK) {
+        mt_connections_watch_stream(exchange->http->connections, exchange->slot);
+        return;
+    }
+    take_task_back(exchange);
+    mt_exchange_fail_wait(exchange, &err);
+    append_error(exchange);
+}
+
+/* With the round's model. False: nothing has to be decoded. */
+static bool run_round(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (mt_exchange_begin_round(exchange, &err) != MT_OK) {
+        append_failure(exchange, &err);
+    } else if (exchange->request.n_sentences == 0) {
+        return false;
+    } else if (submit(exchange, &err) != MT_OK) {
+        mt_exchange_refuse_job(exchange, &err);
+        append_error(exchange);
+    }
+    return true;
+}
+
+/* The round has ended, and all of it was sent. */
+static void next_round(struct mt_exchange *exchange)
+{
+    struct mt_served_model *served;
+    struct mt_error err;
+    mt_connections_forget_work(exchange->http->connections, exchange->slot);
+    if (mt_exchange_choose(exchange, &served, &err) != MT_OK)
+        append_failure(exchange, &err);
+    else if (served == NULL)
+        append_result(exchange);
+    else if (exchange->request.model == NULL)
+        load_model(exchange, served);
+    else if (!run_round(exchange)) /* what is blank may be sent before the next one */
+        mt_bell_ring(&exchange->stream.bell);
+}
+
+static void end_wait(struct mt_exchange *exchange)
+{
+    mt_connections_forget_work(exchange->http->connections, exchange->slot);
+    exchange->stream.is_loading = false;
+    if (exchange->wait_status == MT_OK) {
+        if (!run_round(exchange))
+            mt_bell_ring(&exchange->stream.bell);
+        return;
+    }
+    mt_exchange_fail_wait(exchange, &exchange->wait.err);
+    append_error(exchange);
+}
+
+/* ---- events ---- */
+
+/* While sentences are decoded, and after that. */
+static void collect_pieces(struct mt_exchange *exchange, bool has_ended)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
     struct mt_error err;
-    mt_bell_hear(&stream->bell);
-    bool has_ended = atomic_load(&stream->has_ended);
     if (has_ended && exchange->job_status != MT_OK) {
         mt_exchange_fail_job(exchange);
         append_error(exchange);
@@ -118,7 +255,21 @@ static void collect_events(struct mt_exchange *exchange)
         return;
     }
     if (stream->events.length == 0 && has_ended)
-        append_result(exchange);
+        next_round(exchange);
+}
+
+/* What has become known since the last time; nothing where nothing has. */
+static void collect_events(struct mt_exchange *exchange)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    mt_bell_hear(&stream->bell);
+    if (atomic_load(&stream->was_stopped) && !atomic_load(&stream->has_ended))
+        end_task(exchange);
+    bool has_ended = atomic_load(&stream->has_ended);
+    if (!stream->is_loading)
+        collect_pieces(exchange, has_ended);
+    else if (has_ended)
+        end_wait(exchange);
 }
 
 /* Whether there is something to send. */
@@ -165,24 +316,6 @@ static ssize_t read_events(void *context, uint64_t position, char *buffer, size_
     return 0;
 }
 
-static enum mt_status submit(struct mt_exchange *exchange, struct mt_error *err)
-{
-    struct mt_connections *connections = exchange->http->connections;
-    exchange->job.on_progress = on_progress;
-    exchange->job.on_done = on_done;
-    atomic_store(&exchange->n_holders, 2);
-    mt_connections_begin_work(connections, exchange->slot, exchange);
-    enum mt_status status =
-        mt_engine_submit(exchange->request.service->engine, &exchange->job, err);
-    if (status == MT_OK) {
-        mt_connections_watch_stream(connections, exchange->slot);
-        return MT_OK;
-    }
-    atomic_store(&exchange->n_holders, 1);
-    mt_connections_end_work(connections, exchange->slot);
-    return status;
-}
-
 enum mt_status mt_exchange_stream_begin(struct mt_exchange *exchange, enum MHD_Result *result,
                                         struct mt_error *err)
 {
@@ -190,12 +323,14 @@ enum mt_status mt_exchange_stream_begin(struct mt_exchange *exchange, enum MHD_R
     struct mt_reply *reply = &exchange->request.reply;
     mt_bell_init(&stream->bell, wake, exchange);
     stream->events.limit_bytes = MT_MAX_REPLY_BYTES;
-    bool has_work = exchange->request.n_sentences > 0;
-    atomic_init(&stream->has_ended, !has_work);
-    enum mt_status status = has_work ? submit(exchange, err) : MT_OK;
-    exchange->is_streaming = status == MT_OK;
-    if (status != MT_OK)
+    atomic_init(&stream->has_ended, true);
+    exchange->job_status = MT_OK;
+    exchange->is_streaming = true;
+    enum mt_status status = exchange->request.n_sentences > 0 ? submit(exchange, err) : MT_OK;
+    if (status != MT_OK) {
+        exchange->is_streaming = false;
         return status;
+    }
     reply->code = 200;
     reply->content_type = MT_EVENTS_TYPE;
     mt_reply_header(reply, "Cache-Control", "no-cache");
@@ -214,5 +349,5 @@ void mt_exchange_stream_leave(struct mt_exchange *exchange)
         return;
     if (!exchange->stream.is_over)
         mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
-    mt_engine_cancel(exchange->request.service->engine, &exchange->job);
+    cancel_task(exchange);
 }

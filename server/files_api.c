@@ -18,10 +18,13 @@
 struct state {
     const struct mt_params_file *file; /* the request's */
     enum mt_document_format format;
+    struct mt_served_model *only;      /* the model that the request names; NULL: any */
     struct mt_language_pair languages; /* the source, where it was detected, too */
+    size_t n_steps;                    /* of languages.route, that have been taken */
     struct mt_text base_url;
-    struct mt_translation_options options;
+    enum mt_split split;
     struct mt_glossary glossary;
+    struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
     struct mt_document_translation *translation; /* NULL: the file stays as it is */
 };
@@ -34,12 +37,13 @@ static enum mt_status refuse_disabled(struct mt_request *request)
 
 /* ---- reading the request ---- */
 
-static enum mt_status read_required(const struct mt_params *params, const char *name,
-                                    const char **out, struct mt_error *err)
+/* A model that is named may say by itself what it translates. */
+static enum mt_status read_code(const struct state *state, const struct mt_params *params,
+                                const char *name, const char **out, struct mt_error *err)
 {
     *out = "";
     enum mt_status status = mt_params_string(params, name, out, NULL, err);
-    if (status == MT_OK && (*out)[0] == '\0')
+    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
         return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
     return status;
 }
@@ -76,18 +80,17 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     const struct mt_params *params = &request->params;
     enum mt_status status = read_file(state, request, err);
     if (status == MT_OK)
-        status = read_required(params, "source", source, err);
+        status = mt_languages_read_model(request, &state->only, err);
     if (status == MT_OK)
-        status = read_required(params, "target", target, err);
+        status = read_code(state, params, "source", source, err);
+    if (status == MT_OK)
+        status = read_code(state, params, "target", target, err);
     if (status == MT_OK)
         status = read_format(state, err);
     if (status == MT_OK)
         status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
     if (status == MT_OK)
-        status = mt_decoding_params_split(request->service, params, &state->options.split, err);
-    if (status == MT_OK)
-        status =
-            mt_decoding_params_lengths(request->service, params, &state->options.decoding, err);
+        status = mt_decoding_params_split(request->service, params, &state->split, err);
     if (status == MT_OK)
         status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
                                   &state->glossary, err);
@@ -116,24 +119,24 @@ static enum mt_status detect_language(struct state *state, const struct mt_servi
         if (sample.length > MT_DETECT_MAX_BYTES)
             break;
     }
-    mt_languages_to_detect(service, state->languages.target, &languages);
+    mt_languages_to_detect(service, state->only, state->languages.target, &languages);
     enum mt_status status = mt_text_check(&sample, "a file's text", err);
     if (status == MT_OK)
         status = mt_detect(sample.bytes, sample.length, is_html, &languages, &detection, err);
     mt_text_finish(&sample);
     if (status != MT_OK)
         return status;
-    memcpy(state->languages.source, detection.language, sizeof detection.language);
-    state->languages.is_identity = mt_language_matches(state->languages.target, detection.language);
-    return MT_OK;
+    return mt_languages_settle_source(service, state->only, detection.language, &state->languages,
+                                      err);
 }
 
 static enum mt_status read_languages(struct state *state, const struct mt_service *service,
                                      const char *source, const char *target, struct mt_error *err)
 {
     if (strcasecmp(source, "auto") != 0)
-        return mt_languages_check(service, source, target, &state->languages, err);
-    enum mt_status status = mt_languages_check_target(service, target, &state->languages, err);
+        return mt_languages_check(service, state->only, source, target, &state->languages, err);
+    enum mt_status status =
+        mt_languages_check_target(service, state->only, target, &state->languages, err);
     return status == MT_OK ? detect_language(state, service, err) : status;
 }
 
@@ -167,28 +170,50 @@ static enum mt_status check_sentences(const struct mt_request *request, struct m
     return MT_OK;
 }
 
-static enum mt_status add_translation(struct mt_request *request, struct state *state,
-                                      struct mt_error *err)
+static enum mt_status describe_decoding(const struct mt_request *request,
+                                        struct mt_translation_options *out, struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
-    state->options.splitter = service->splitter;
-    state->options.source_lang = state->languages.source;
-    state->options.decoding.beam_size = (size_t)service->settings->beam_size;
-    state->options.decoding.skip_scores = true;
-    enum mt_status status = mt_document_translation_create(
-        service, state->document, &state->options, state->glossary.terms, &state->translation, err);
+    const struct state *state = request->state;
+    const struct mt_model_route_step *step = &state->languages.route.steps[state->n_steps];
+    *out = (struct mt_translation_options){
+        .decoding = {.beam_size = mt_decoding_beam_size(request->service, request->model, 0),
+                     .skip_scores = true},
+        .split = state->split,
+        .splitter = request->service->splitter,
+        .source_lang = state->languages.source,
+        .target_code = step->target != NULL ? step->target->token : NULL,
+    };
+    if (state->n_steps > 0)
+        out->source_lang = step->source->code;
+    return mt_decoding_params_lengths(request->service, request->model, &request->params,
+                                      &out->decoding, err);
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_translation_options options;
+    enum mt_status status = describe_decoding(request, &options, err);
+    if (status != MT_OK)
+        return status;
+    if (state->n_steps == 0)
+        status = mt_document_translation_create(request->service, request->model, state->document,
+                                                &options, state->glossary.terms,
+                                                &state->translation, err);
+    else
+        status =
+            mt_document_translation_begin_step(state->translation, request->service, request->model,
+                                               &options, state->passed_on.terms, err);
     if (status == MT_OK)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
     return status == MT_OK ? check_sentences(request, err) : status;
 }
 
-static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_service *service = request->service;
     struct mt_document_options options = {0};
     const char *source, *target;
-    if (!service->settings->files_translation)
-        return refuse_disabled(request);
     struct state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return mt_fail_memory(err, sizeof *state, "a request");
@@ -201,9 +226,42 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
         status = check_size(request, state, err);
     if (status == MT_OK)
         status = read_languages(state, service, source, target, err);
-    if (status == MT_OK && !state->languages.is_identity)
-        status = add_translation(request, state, err);
+    if (status == MT_OK && state->languages.route.n > 1)
+        status = mt_glossary_pass_on(&state->glossary, &state->passed_on, err);
     return status;
+}
+
+static enum mt_status count_terms(struct state *state, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    size_t n = state->glossary.terms != NULL ? mt_document_n_texts(state->document) : 0;
+    for (size_t i = 0; i < n && status == MT_OK; i++) {
+        struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
+        status = state->n_steps > 0
+                     ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
+                     : mt_glossary_count(&state->glossary, passage, err);
+    }
+    return status;
+}
+
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (!request->service->settings->files_translation)
+        return refuse_disabled(request);
+    bool is_first = request->state == NULL;
+    if (is_first)
+        status = prepare(request, err);
+    struct state *state = request->state;
+    if (!is_first) {
+        status = count_terms(state, err);
+        state->n_steps++;
+    }
+    if (status != MT_OK || state->n_steps == state->languages.route.n)
+        return status;
+    *out = state->languages.route.steps[state->n_steps].served;
+    return is_first ? MT_OK : mt_document_translation_end_step(state->translation, err);
 }
 
 /* ---- the reply ---- */
@@ -226,17 +284,10 @@ static enum mt_status store(const struct mt_request *request, const struct mt_te
                              (size_t)settings->max_files_bytes, name, err);
 }
 
-static enum mt_status write_terms(struct mt_json_writer *writer, struct state *state,
-                                  struct mt_error *err)
+static void write_terms(struct mt_json_writer *writer, const struct state *state)
 {
-    size_t n = state->translation != NULL ? mt_document_n_texts(state->document) : 0;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && status == MT_OK; i++)
-        status = mt_glossary_count(&state->glossary,
-                                   mt_document_translation_passage(state->translation, i), err);
     mt_json_key(writer, "terms");
     mt_glossary_write(&state->glossary, writer);
-    return status;
 }
 
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
@@ -262,16 +313,22 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
+    if (state->languages.route.n > 1) {
+        mt_json_key(&writer, "models");
+        mt_model_route_write_models(&writer, &state->languages.route);
+    }
     if (state->glossary.terms != NULL)
-        status = write_terms(&writer, state, err);
-    if (status != MT_OK)
-        return status;
+        write_terms(&writer, state);
     if (n_left > 0) {
         mt_json_key(&writer, "texts_left");
         mt_json_integer(&writer, (int64_t)n_left);
     }
     mt_json_key(&writer, "translatedFileUrl");
     mt_json_string(&writer, state->base_url.bytes, state->base_url.length);
+    if (state->languages.route.n > 1) {
+        mt_json_key(&writer, "via");
+        mt_model_route_write_via(&writer, &state->languages.route);
+    }
     mt_json_end_object(&writer);
     status = mt_text_check(&state->base_url, "a link", err);
     return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
@@ -285,12 +342,13 @@ static void release(struct mt_request *request)
     mt_document_translation_destroy(state->translation);
     mt_document_destroy(state->document);
     mt_glossary_finish(&state->glossary);
+    mt_glossary_finish(&state->passed_on);
     mt_text_finish(&state->base_url);
     free(state);
 }
 
 const struct mt_handler mt_translate_file_handler = {
-    .begin = begin, .finish = finish, .release = release};
+    .choose = choose, .begin = begin, .finish = finish, .release = release};
 
 /* ---- fetching ---- */
 

@@ -6,6 +6,7 @@
  *   file           .txt, .srt, .vtt, .html or .po (document.h)
  *   source         language code, or "auto": then the file's is detected
  *   target         language code
+ *   model          as for /translate; so are "models" and "via" of the reply
  *   retranslate    po: true translates the entries that have a translation, too
  *   split_sentences, do_not_translate, glossary, length_penalty and the like: as for /translate
  *

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "config/settings.h"
 #include "server/files_api.h"
+#include "server/languages_api.h"
 
 /* How long a page waits after a keystroke before it asks for a translation; LibreTranslate's. */
 #define FRONTEND_TIMEOUT_MS 500
@@ -19,16 +20,21 @@ static void write_language(struct mt_json_writer *writer, const char *key, const
     mt_json_end_object(writer);
 }
 
-/* What a page begins with: any source, and the language that the model translates to. */
+/* What a page begins with: any source, and the language that the default model translates to. */
 static void write_languages(struct mt_json_writer *writer, const struct mt_service *service)
 {
     char name[MT_LANGUAGE_NAME_BYTES] = "";
-    if (service->target_lang[0] != '\0')
-        mt_language_name(service->target_lang, name);
+    struct mt_languages targets;
+    mt_languages_list(service, MT_LANGUAGES_TARGETS, &targets);
+    const char *target = mt_languages_target_of(mt_catalog_default(service->catalog));
+    if (target[0] == '\0' && targets.n > 0)
+        target = targets.codes[0];
+    if (target[0] != '\0')
+        mt_language_name(target, name);
     mt_json_key(writer, "language");
     mt_json_begin_object(writer);
     write_language(writer, "source", "auto", "Auto Detect");
-    write_language(writer, "target", service->target_lang, name);
+    write_language(writer, "target", target, name);
     mt_json_end_object(writer);
 }
 

@@ -1,13 +1,18 @@
 /*
- * The generations of the service: the current one, which new requests get, and at most one former
- * one, until its last request is done.
+ * The generations of the service: the current one, which new requests get, and a few former ones,
+ * each until its last request is done.
  *
- *   SIGHUP -> reload -> a thread reads the settings again, opens the model, warms it up
+ *   SIGHUP -> reload -> a thread reads the settings again, finds the models, loads the first
  *                         |- good: it becomes current; the former is destroyed when nobody holds it
  *                         '- anything wrong: one line in the log, and nothing changes
  *
- * A reload waits until the former generation is gone, so there are never more than two of them in
- * memory. Requests for reloads that come meanwhile are one.
+ * Generations share the models that are the same. A reload that needs another settings->model waits
+ * until all former generations are gone, so that there are never more than two of these in memory;
+ * any other waits only while there are MT_GENERATIONS_AT_ONCE. Requests for reloads that come
+ * meanwhile are one.
+ *
+ * A change in models_directory is a request for a reload, too, once nothing has changed there for
+ * models_watch_ms.
  *
  * The same thread looks at the weights of the current generation now and then, so that damage shows
  * (mt_generation_check) without traffic.
@@ -28,6 +33,9 @@ struct mt_generations;
 struct mt_http;
 struct mt_service;
 struct mt_settings;
+
+/* The current one, and former ones until their requests are done. */
+#define MT_GENERATIONS_AT_ONCE 8
 
 /* How often the weights are looked at. */
 #define MT_WEIGHTS_CHECK_MS 500
@@ -57,8 +65,8 @@ MT_MUST_CHECK enum mt_status mt_generations_start(struct mt_generations *generat
 /* Returns at once. */
 void mt_generations_reload(struct mt_generations *generations);
 
-/* No more reloads. False: one is still under way after timeout_ms, and destroy would wait for it.
- */
+/* No more reloads, nor are models loaded. False: one is still being loaded after timeout_ms, and
+ * destroy would wait for it. */
 bool mt_generations_stop(struct mt_generations *generations, int64_t timeout_ms);
 
 /* Takes NULL. Nobody holds a generation any more. */

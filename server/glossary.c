@@ -92,6 +92,16 @@ static enum mt_status read_field(const struct reader *reader, const struct mt_pa
     return status;
 }
 
+static enum mt_status reserve_counts(struct mt_glossary *glossary, struct mt_error *err)
+{
+    size_t n = mt_terms_count(glossary->terms);
+    glossary->n_found = calloc(n + 1, sizeof *glossary->n_found);
+    glossary->n_applied = calloc(n + 1, sizeof *glossary->n_applied);
+    if (!glossary->n_found || !glossary->n_applied)
+        return mt_fail_memory(err, n * sizeof *glossary->n_found, "terms");
+    return MT_OK;
+}
+
 enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms,
                                 struct mt_glossary *out, struct mt_error *err)
 {
@@ -104,14 +114,19 @@ enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms
     status = read_field(&reader, params, "do_not_translate", read_kept, err);
     if (!status)
         status = read_field(&reader, params, "glossary", read_pairs, err);
-    if (status)
-        return status;
-    size_t n = mt_terms_count(out->terms);
-    out->n_found = calloc(n + 1, sizeof *out->n_found);
-    out->n_applied = calloc(n + 1, sizeof *out->n_applied);
-    if (!out->n_found || !out->n_applied)
-        return mt_fail_memory(err, n * sizeof *out->n_found, "terms");
-    return MT_OK;
+    return status ? status : reserve_counts(out, err);
+}
+
+enum mt_status mt_glossary_pass_on(const struct mt_glossary *from, struct mt_glossary *out,
+                                   struct mt_error *err)
+{
+    if (!from->terms)
+        return MT_OK;
+    enum mt_status status = mt_terms_create(&out->terms, err);
+    for (size_t i = 0; i < mt_terms_count(from->terms) && !status; i++)
+        status =
+            mt_terms_add(out->terms, "glossary", mt_terms_at(from->terms, i).target, NULL, err);
+    return status ? status : reserve_counts(out, err);
 }
 
 void mt_glossary_finish(struct mt_glossary *glossary)
@@ -135,6 +150,31 @@ enum mt_status mt_glossary_count(struct mt_glossary *glossary, struct mt_passage
                                  struct mt_error *err)
 {
     return mt_passage_report_terms(passage, count_one, glossary, err);
+}
+
+struct loss {
+    struct mt_glossary *glossary;
+    const struct mt_terms *passed_on;
+};
+
+static void take_back_one(void *context, size_t term, bool is_applied)
+{
+    const struct loss *loss = context;
+    struct mt_glossary *glossary = loss->glossary;
+    const char *target = mt_terms_at(loss->passed_on, term).source;
+    for (size_t i = 0; i < mt_terms_count(glossary->terms) && !is_applied; i++) {
+        if (glossary->n_applied[i] == 0 || strcmp(mt_terms_at(glossary->terms, i).target, target))
+            continue;
+        glossary->n_applied[i]--;
+        return;
+    }
+}
+
+enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary, struct mt_glossary *passed_on,
+                                      struct mt_passage *passage, struct mt_error *err)
+{
+    struct loss loss = {.glossary = glossary, .passed_on = passed_on->terms};
+    return mt_passage_report_terms(passage, take_back_one, &loss, err);
 }
 
 static void write_number(struct mt_json_writer *writer, const char *key, size_t value)

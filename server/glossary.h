@@ -37,6 +37,18 @@ void mt_glossary_finish(struct mt_glossary *glossary);
 MT_MUST_CHECK enum mt_status mt_glossary_count(struct mt_glossary *glossary,
                                                struct mt_passage *passage, struct mt_error *err);
 
+/* The same terms as a model meets them that translates on what another gave: every translation of a
+ * term stays as it is. from may have none. MT_MEMORY; the caller finishes *out on failure too. */
+MT_MUST_CHECK enum mt_status mt_glossary_pass_on(const struct mt_glossary *from,
+                                                 struct mt_glossary *out, struct mt_error *err);
+
+/* Takes back from glossary what was counted as applied and is lost in a passage that was translated
+ * on, with passed_on's terms. */
+MT_MUST_CHECK enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary,
+                                                    struct mt_glossary *passed_on,
+                                                    struct mt_passage *passage,
+                                                    struct mt_error *err);
+
 /* The array, of all that were counted. */
 void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer *writer);
 

@@ -6,6 +6,7 @@
 
 #include <ft2build.h>
 #include FT_FREETYPE_H
+#include FT_MODULE_H
 
 /* Debian's places. The first covers Latin, Greek, Cyrillic, Hebrew, Arabic, Armenian and Georgian;
  * the others add East Asian scripts where they are installed. */
@@ -21,19 +22,36 @@ struct mt_glyphs {
     FT_Library library;
     FT_Face faces[N_FONTS];
     size_t n_faces;
+    bool has_run_out;
 };
 
-static void open_faces(struct mt_glyphs *glyphs, int font_pixels)
+/* FT_Init_FreeType leaves out, and does not tell, a module that it has no memory for. */
+static bool has_modules(FT_Library library)
+{
+    static const char *const needed[] = {"sfnt", "truetype", "cff", "smooth"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!FT_Get_Module(library, needed[i]))
+            return false;
+    return true;
+}
+
+/* A font that there is no memory for would be one with other letters. */
+static enum mt_status open_faces(struct mt_glyphs *glyphs, int font_pixels, struct mt_error *err)
 {
     for (size_t i = 0; i < N_FONTS; i++) {
         FT_Face face;
-        if (FT_New_Face(glyphs->library, font_paths[i], 0, &face))
-            continue;
-        if (FT_Set_Pixel_Sizes(face, 0, (FT_UInt)font_pixels))
-            FT_Done_Face(face);
-        else
-            glyphs->faces[glyphs->n_faces++] = face;
+        FT_Error error = FT_New_Face(glyphs->library, font_paths[i], 0, &face);
+        if (!error) {
+            error = FT_Set_Pixel_Sizes(face, 0, (FT_UInt)font_pixels);
+            if (error)
+                FT_Done_Face(face);
+            else
+                glyphs->faces[glyphs->n_faces++] = face;
+        }
+        if (error == FT_Err_Out_Of_Memory)
+            return mt_fail_memory(err, 0, font_paths[i]);
     }
+    return MT_OK;
 }
 
 enum mt_status mt_glyphs_create(int font_pixels, struct mt_glyphs **out, struct mt_error *err)
@@ -45,13 +63,17 @@ enum mt_status mt_glyphs_create(int font_pixels, struct mt_glyphs **out, struct 
         free(glyphs);
         return mt_fail_memory(err, 0, "FreeType");
     }
-    open_faces(glyphs, font_pixels);
-    if (!glyphs->n_faces) {
+    enum mt_status status = has_modules(glyphs->library)
+                                ? open_faces(glyphs, font_pixels, err)
+                                : mt_fail_memory(err, 0, "FreeType's modules");
+    if (!status && !glyphs->n_faces)
+        status = mt_fail(err, MT_UNSUPPORTED,
+                         "png: no font for the labels: expected %s (Debian: fonts-dejavu-core); "
+                         "svg needs none",
+                         font_paths[0]);
+    if (status) {
         mt_glyphs_destroy(glyphs);
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "png: no font for the labels: expected %s (Debian: fonts-dejavu-core); svg "
-                       "needs none",
-                       font_paths[0]);
+        return status;
     }
     *out = glyphs;
     return MT_OK;
@@ -78,6 +100,19 @@ static FT_Face find_face(const struct mt_glyphs *glyphs, uint32_t character, FT_
     return glyphs->faces[0];
 }
 
+static bool load_glyph(struct mt_glyphs *glyphs, FT_Face face, FT_UInt index, FT_Int32 flags)
+{
+    FT_Error error = FT_Load_Glyph(face, index, flags);
+    if (error == FT_Err_Out_Of_Memory)
+        glyphs->has_run_out = true;
+    return !error;
+}
+
+bool mt_glyphs_have_run_out(const struct mt_glyphs *glyphs)
+{
+    return glyphs->has_run_out;
+}
+
 int mt_glyphs_width(struct mt_glyphs *glyphs, const char *text)
 {
     FT_Pos width = 0;
@@ -85,7 +120,7 @@ int mt_glyphs_width(struct mt_glyphs *glyphs, const char *text)
         FT_UInt index;
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, NULL, NULL);
-        if (!FT_Load_Glyph(face, index, FT_LOAD_DEFAULT))
+        if (load_glyph(glyphs, face, index, FT_LOAD_DEFAULT))
             width += face->glyph->advance.x;
     }
     return (int)((width + 63) >> 6);
@@ -102,7 +137,8 @@ void mt_glyphs_draw(struct mt_glyphs *glyphs, int x, int y, bool is_tilted, cons
         FT_UInt index;
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, is_tilted ? &tilt : NULL, NULL);
-        if (FT_Load_Glyph(face, index, FT_LOAD_RENDER | (is_tilted ? FT_LOAD_NO_HINTING : 0)))
+        FT_Int32 flags = FT_LOAD_RENDER | (is_tilted ? FT_LOAD_NO_HINTING : 0);
+        if (!load_glyph(glyphs, face, index, flags))
             continue;
         const FT_GlyphSlot slot = face->glyph;
         if (slot->bitmap.pixel_mode == FT_PIXEL_MODE_GRAY)

@@ -14,7 +14,7 @@
 
 struct mt_glyphs;
 
-/* MT_UNSUPPORTED where there is no font, with the places looked at. */
+/* MT_UNSUPPORTED where there is no font, with the places looked at; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_glyphs_create(int font_pixels, struct mt_glyphs **out,
                                               struct mt_error *err);
 
@@ -31,5 +31,8 @@ typedef void mt_glyph_dots(void *context, int x, int y, int n_columns, int n_row
                            const unsigned char *dots, int pitch);
 void mt_glyphs_draw(struct mt_glyphs *glyphs, int x, int y, bool is_tilted, const char *text,
                     mt_glyph_dots *dots, void *context);
+
+/* Whether there was no memory for a letter, which was then left out. */
+bool mt_glyphs_have_run_out(const struct mt_glyphs *glyphs);
 
 #endif

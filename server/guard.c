@@ -85,18 +85,26 @@ const char *mt_warning_name(enum mt_warning warning)
     return names[warning];
 }
 
-static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence,
+void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
+                      struct mt_metrics *metrics)
+{
+    *warnings = (struct mt_warnings){.options = *options, .metrics = metrics};
+    mt_json_writer_init(&warnings->writer, &warnings->list);
+}
+
+static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence, const char *model,
                       enum mt_warning kind)
 {
-    struct mt_json_writer *writer = warnings->writer;
-    if (!warnings->has_any) {
-        mt_json_key(writer, "warnings");
+    struct mt_json_writer *writer = &warnings->writer;
+    if (warnings->list.length == 0)
         mt_json_begin_array(writer);
-    }
-    warnings->has_any = true;
     mt_json_begin_object(writer);
     mt_json_key(writer, "kind");
     mt_json_string_z(writer, mt_warning_name(kind));
+    if (model) {
+        mt_json_key(writer, "model");
+        mt_json_string_z(writer, model);
+    }
     mt_json_key(writer, "sentence");
     mt_json_integer(writer, (int64_t)sentence);
     mt_json_key(writer, "text");
@@ -105,7 +113,8 @@ static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence
     mt_metrics_warn(warnings->metrics, kind);
 }
 
-void mt_warnings_add(struct mt_warnings *warnings, size_t text, const struct mt_passage *passage)
+void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
+                     const struct mt_passage *passage)
 {
     size_t n_translations = mt_passage_n_translations(passage), n_before = 0;
     for (size_t i = 0; i < n_translations; i++) {
@@ -115,14 +124,22 @@ void mt_warnings_add(struct mt_warnings *warnings, size_t text, const struct mt_
             unsigned found = mt_guard_check(translation, k, &warnings->options);
             for (unsigned kind = 0; kind < MT_N_WARNINGS; kind++)
                 if (found & 1u << kind)
-                    write_one(warnings, text, n_before + k, (enum mt_warning)kind);
+                    write_one(warnings, text, n_before + k, model, (enum mt_warning)kind);
         }
         n_before += n;
     }
 }
 
-void mt_warnings_end(struct mt_warnings *warnings)
+void mt_warnings_write(struct mt_warnings *warnings, struct mt_json_writer *writer)
 {
-    if (warnings->has_any)
-        mt_json_end_array(warnings->writer);
+    if (warnings->list.length == 0)
+        return;
+    mt_json_end_array(&warnings->writer);
+    mt_json_key(writer, "warnings");
+    mt_json_raw(writer, warnings->list.bytes, warnings->list.length);
+}
+
+void mt_warnings_finish(struct mt_warnings *warnings)
+{
+    mt_text_finish(&warnings->list);
 }

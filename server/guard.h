@@ -13,11 +13,12 @@
 #ifndef MT_SERVER_GUARD_H
 #define MT_SERVER_GUARD_H
 
+#include "base/json.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct mt_json_writer;
 struct mt_metrics;
 struct mt_passage;
 struct mt_sentence;
@@ -61,17 +62,26 @@ const char *mt_warning_name(enum mt_warning warning);
  *
  *   "warnings": [{"kind": "repetition", "sentence": 2, "text": 0}]
  *
- * Texts and sentences count from 0. The member is there only where there is something to say, and
- * then unasked: who needs it most does not know of it, and clients pass over keys that they do not
- * know. Add text by text, then end.
+ * Texts and sentences count from 0; the sentences are those of one model, which is named (member
+ * "model") where several have translated the text one after the other. The member is there only
+ * where there is something to say, and then unasked: who needs it most does not know of it, and
+ * clients pass over keys that they do not know.
+ *
+ *   init -> add each text, as often as there are models on its way -> write -> finish
  */
 struct mt_warnings {
-    struct mt_json_writer *writer;
-    struct mt_metrics *metrics;
     struct mt_guard_options options;
-    bool has_any; /* false */
+    struct mt_metrics *metrics;
+    struct mt_text list; /* JSON; its status is the caller's to look at */
+    struct mt_json_writer writer;
 };
-void mt_warnings_add(struct mt_warnings *warnings, size_t text, const struct mt_passage *passage);
-void mt_warnings_end(struct mt_warnings *warnings);
+void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
+                      struct mt_metrics *metrics);
+/* model NULL: not named. */
+void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
+                     const struct mt_passage *passage);
+/* The member, if there is one. Once. */
+void mt_warnings_write(struct mt_warnings *warnings, struct mt_json_writer *writer);
+void mt_warnings_finish(struct mt_warnings *warnings);
 
 #endif

@@ -1,11 +1,15 @@
 /*
  * What a route does with a request. The HTTP side (http.c) receives, checks and parses; a handler
- * says which sentences have to be decoded and afterwards writes the reply. Handlers see neither
- * sockets nor libmicrohttpd, and never block.
+ * says with which model which sentences have to be decoded, and afterwards writes the reply.
+ * Handlers see neither sockets nor libmicrohttpd, and never block.
  *
- *   begin (HTTP thread) -> the sentences run in the engine -> finish (HTTP thread) -> reply
- *                                      |
- *                 where it is streamed '-> advance (HTTP thread), again and again
+ *   choose -> the model is loaded -> begin -> the sentences run in the engine -> choose -> finish
+ *     ^                                                 |                          |
+ *     |                            where it is streamed '-> advance, again ...     |
+ *     '----------------------------- another round --------------------------------'
+ *
+ * All of them are called by the HTTP thread. A request has one model at a time; one whose text goes
+ * through several, or whose texts are in several languages, has as many rounds.
  *
  * A request is touched by one thread at a time, and each socket has one HTTP thread: that of the
  * clients runs all handlers of routes.c's table, so they need no locks among themselves; that of
@@ -20,14 +24,16 @@
 #include "server/reply.h"
 
 struct mt_budget;
+struct mt_catalog;
 struct mt_engine;
 struct mt_file_store;
 struct mt_generation;
 struct mt_generations;
 struct mt_http;
+struct mt_loaded_model;
 struct mt_metrics;
-struct mt_model;
 struct mt_sentence;
+struct mt_served_model;
 struct mt_settings;
 struct mt_splitter;
 struct mt_tls;
@@ -38,7 +44,9 @@ struct mt_service {
     struct mt_generation *generation; /* whose service this is */
     struct mt_generations *generations;
     const struct mt_settings *settings;
-    const struct mt_model *model;
+    const struct mt_catalog *catalog; /* the models */
+    /* settings->model, in memory as long as the generation. NULL: there is only a directory. */
+    const struct mt_loaded_model *pinned;
     struct mt_engine *engine;
     struct mt_metrics *metrics;
     struct mt_http *http;
@@ -48,9 +56,6 @@ struct mt_service {
     struct mt_meters *meters;           /* how much clients have asked for */
     const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
     const struct mt_tls *tls;           /* NULL: no TLS */
-    const char *model_label;            /* the directory's name, fit for a metrics label */
-    /* What the model translates, normalised (language.h); "" where it does not say. */
-    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
 };
 
 /* Most sentences of one request; one more is MT_LIMIT. */
@@ -66,14 +71,19 @@ struct mt_request {
      * taken from access.limits. */
     struct mt_access access;
 
-    /* For the handler: its own state, made in begin, freed in release. NULL before. */
+    /* For the handler: its own state, made in what is called first, freed in release. NULL before.
+     */
     void *state;
     /* For the handler to fill; see reply.h. */
     struct mt_reply reply;
-    /* Set in begin: the reply is text/event-stream (events.h) and begins at once, with what advance
-     * appends; then finish's body as event "result", and [DONE]. What fails after begin is an event
-     * "error". */
+    /* Set before the first round: the reply is text/event-stream (events.h) and begins at once,
+     * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
+     * begin is an event "error". */
     bool is_streamed;
+
+    /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
+     * names no other, to release. NULL where there is none. */
+    const struct mt_loaded_model *model;
 
     /* Filled by mt_request_add_sentence; read by the HTTP side. */
     struct mt_sentence **sentences;
@@ -81,16 +91,16 @@ struct mt_request {
 };
 
 /* Adds a sentence to what the request has to decode. Borrowed: it stays the handler's, who destroys
- * it in release. Only in begin. */
+ * it when they have ended, or in release. Only in begin. */
 MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
                                                      struct mt_sentence *sentence,
                                                      struct mt_error *err);
 
-/* A header of the request, or NULL; borrowed, valid during begin and finish. */
+/* A header of the request, or NULL; borrowed, valid during the call of the handler. */
 const char *mt_request_header(const struct mt_request *request, const char *name);
 
 /* Counts n_chars more against the client's characters per day, for texts that are in neither "q"
- * nor "text". They are given back where the request fails. Only in begin. MT_THROTTLED. */
+ * nor "text". They are given back where the request fails. Before finish. MT_THROTTLED. */
 MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                                    struct mt_error *err);
 
@@ -100,17 +110,27 @@ uint64_t mt_request_used_chars(const struct mt_request *request);
 
 struct mt_handler {
     /*
-     * Checks request->params, sets up request->state and adds sentences. NULL: nothing to do.
-     * Anything but MT_OK is answered as an error with err's message (reply.h has the table), and so
-     * is a reply.code that begin sets itself; finish is not called then. All sentences of a request
-     * are one job: they are admitted to the queue together or not at all (503).
+     * Names the model of the next round, one of the generation's catalog; *out stays NULL where
+     * nothing has to be decoded (any more). Called first, when it checks request->params and sets
+     * up request->state, and again each time that all sentences of a round have ended well, with
+     * request->model still there. Anything but MT_OK is answered as an error with err's message
+     * (reply.h has the table), and so is a reply.code that choose sets itself; nothing but release
+     * is called then. A model that cannot be loaded is answered so, too (503). NULL: the handler
+     * uses no model.
+     */
+    enum mt_status (*choose)(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err);
+
+    /*
+     * Adds the round's sentences. Without choose: checks request->params and sets up
+     * request->state. NULL: nothing to do. Errors as above. All sentences of a round are one job:
+     * they are admitted to the queue together or not at all (503).
      */
     enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
 
     /*
-     * Called when every sentence has ended well, and at once where there are none. Appends the body
-     * to request->reply.body. Errors as above. Not called for requests that were cancelled, expired
-     * or refused.
+     * Called when there is no further round. Appends the body to request->reply.body. Errors as
+     * above. Not called for requests that were cancelled, expired or refused.
      */
     enum mt_status (*finish)(struct mt_request *request, struct mt_error *err);
 
@@ -124,8 +144,9 @@ struct mt_handler {
                               struct mt_error *err);
 
     /* Frees request->state, which may be NULL or half-built. Called exactly once for every request
-     * for which begin was called, when no thread uses its sentences any more; by a worker's thread
-     * where the client of a streamed reply has left. NULL: nothing to do. */
+     * for which choose or begin was called, when no thread uses its sentences any more; by a
+     * worker's or a loader's thread where the client of a streamed reply has left. NULL: nothing to
+     * do. */
     void (*release)(struct mt_request *request);
 };
 

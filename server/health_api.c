@@ -9,6 +9,8 @@
 #include "server/http.h"
 #include "server/keys.h"
 #include "server/metrics.h"
+#include "server/model_host.h"
+#include "server/served_model.h"
 
 #include <string.h>
 #include <strings.h>
@@ -53,13 +55,14 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     struct mt_connection_counts connections;
     struct mt_generations_counts generations;
     struct mt_file_store_counts files;
+    struct mt_model_host_counts models;
     mt_file_store_count(service->files, &files);
     mt_generations_engine_stats(service->generations, &engine);
     mt_generations_count(service->generations, &generations);
     mt_http_count(service->http, &connections);
+    mt_model_host_count(mt_generation_host(service->generation), &models);
     const struct mt_metrics_sources sources = {
         .version = MT_VERSION,
-        .model = service->model_label,
         .precision = service->settings->precision,
         .is_ready =
             !request->is_draining && mt_generation_check(service->generation, NULL) == MT_OK,
@@ -67,6 +70,8 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
         .engine = &engine,
         .connections = &connections,
         .files = &files,
+        .catalog = service->catalog,
+        .models = &models,
     };
     mt_metrics_render(service->metrics, &sources, &request->reply.body);
     request->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,6 +1,7 @@
 #include "server/inspection_request.h"
 
 #include "config/settings.h"
+#include "server/model_defaults.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,20 @@ enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
     if (!status)
         status = mt_alignment_shift_parse("alignment_shift", settings->alignment_shift, &out->shift,
                                           err);
+    return status;
+}
+
+enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
+                                     const struct mt_model_defaults *defaults,
+                                     struct mt_alignment_choice *out, struct mt_error *err)
+{
+    enum mt_status status = mt_alignment_of_settings(settings, out, err);
+    if (!status)
+        status =
+            mt_index_list_parse("alignment_layers", defaults->alignment_layers, &out->layers, err);
+    if (!status)
+        status =
+            mt_index_list_parse("alignment_heads", defaults->alignment_heads, &out->heads, err);
     return status;
 }
 

@@ -23,6 +23,7 @@
 #include "server/inspection_formats.h"
 #include "server/params.h"
 
+struct mt_model_defaults;
 struct mt_settings;
 
 struct mt_inspection_request {
@@ -56,6 +57,12 @@ MT_MUST_CHECK enum mt_status mt_alignment_shift_parse(const char *name, const ch
 MT_MUST_CHECK enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
                                                       struct mt_alignment_choice *out,
                                                       struct mt_error *err);
+
+/* The same, under what the model's own attentiond.json says of layers and heads. */
+MT_MUST_CHECK enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
+                                                   const struct mt_model_defaults *defaults,
+                                                   struct mt_alignment_choice *out,
+                                                   struct mt_error *err);
 
 /* Kinds for a request that names none: cross where other fields speak of tensors. */
 void mt_inspection_default_kinds(struct mt_inspection_options *options);

@@ -263,29 +263,35 @@ static enum mt_status read_lines(struct mt_keys *keys, const char *path, char *b
     return refuse_twins(keys, path, err);
 }
 
-enum mt_status mt_keys_read(const char *path, struct mt_keys **out, struct mt_error *err)
+enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path, struct mt_keys **out,
+                             struct mt_error *err)
 {
-    char *bytes;
-    size_t length;
-    struct stat st = {0};
     struct mt_keys *keys = calloc(1, sizeof *keys);
     if (keys == NULL)
         return mt_fail_memory(err, sizeof *keys, "keys");
-    enum mt_status status = mt_file_read(path, MT_MAX_KEYS_FILE_BYTES, &bytes, &length, err);
-    if (status != MT_OK) {
-        free(keys);
-        return status;
-    }
-    keys->is_public = stat(path, &st) == 0 && (st.st_mode & S_IROTH) != 0;
-    status = read_lines(keys, path, bytes, length, err);
-    explicit_bzero(bytes, length);
-    free(bytes);
+    enum mt_status status = read_lines(keys, path, bytes, length, err);
     if (status != MT_OK) {
         mt_keys_destroy(keys);
         return status;
     }
     *out = keys;
     return MT_OK;
+}
+
+enum mt_status mt_keys_read(const char *path, struct mt_keys **out, struct mt_error *err)
+{
+    char *bytes;
+    size_t length;
+    struct stat st = {0};
+    enum mt_status status = mt_file_read(path, MT_MAX_KEYS_FILE_BYTES, &bytes, &length, err);
+    if (status != MT_OK)
+        return status;
+    status = mt_keys_parse(bytes, length, path, out, err);
+    explicit_bzero(bytes, length);
+    free(bytes);
+    if (status == MT_OK)
+        (*out)->is_public = stat(path, &st) == 0 && (st.st_mode & S_IROTH) != 0;
+    return status;
 }
 
 void mt_keys_destroy(struct mt_keys *keys)

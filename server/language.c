@@ -30,34 +30,51 @@ static const char *resolve_alias(const char *code)
     return code;
 }
 
+static enum mt_status fail_tag(const char *tag, UErrorCode code, struct mt_error *err)
+{
+    if (code == U_MEMORY_ALLOCATION_ERROR)
+        return mt_fail_memory(err, strlen(tag), "language tag");
+    return mt_fail(err, MT_INVALID, "\"%.60s\" is no language code", tag);
+}
+
 /* ICU knows the shape of a tag, its capitals, and that "eng" is "en". */
-static bool canonicalise(const char *tag, char out[MT_LANGUAGE_BYTES])
+static enum mt_status canonicalise(const char *tag, char out[MT_LANGUAGE_BYTES],
+                                   struct mt_error *err)
 {
     char locale[ULOC_FULLNAME_CAPACITY];
     int32_t n_parsed = 0;
     UErrorCode code = U_ZERO_ERROR;
     uloc_forLanguageTag(tag, locale, sizeof locale, &n_parsed, &code);
     if (U_FAILURE(code) || (size_t)n_parsed != strlen(tag))
-        return false;
+        return fail_tag(tag, code, err);
     int32_t length = uloc_toLanguageTag(locale, out, MT_LANGUAGE_BYTES, true, &code);
-    return !U_FAILURE(code) && length > 0 && length < MT_LANGUAGE_BYTES;
+    bool is_whole = !U_FAILURE(code) && length > 0 && length < MT_LANGUAGE_BYTES;
+    return is_whole ? MT_OK : fail_tag(tag, code, err);
 }
 
-bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES])
+enum mt_status mt_language_parse(const char *code, char out[MT_LANGUAGE_BYTES],
+                                 struct mt_error *err)
 {
     char tag[MT_LANGUAGE_BYTES];
     out[0] = '\0';
     if (code[0] == '\0' || !copy(code, tag))
-        return false;
+        return fail_tag(code, U_ZERO_ERROR, err);
     for (char *c = tag; *c != '\0'; c++)
         if (*c == '_')
             *c = '-';
-    if (!canonicalise(resolve_alias(tag), out)) {
+    enum mt_status status = canonicalise(resolve_alias(tag), out, err);
+    if (status) {
         out[0] = '\0';
-        return false;
+        return status;
     }
     /* "zho" has become "zh" only now. */
-    return copy(resolve_alias(out), out);
+    bool is_short = copy(resolve_alias(out), out);
+    return is_short ? MT_OK : fail_tag(code, U_ZERO_ERROR, err);
+}
+
+bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES])
+{
+    return mt_language_parse(code, out, NULL) == MT_OK;
 }
 
 /* Same language and script, once likely scripts are filled in, and at most one names a region:

@@ -8,13 +8,19 @@
 #ifndef MT_SERVER_LANGUAGE_H
 #define MT_SERVER_LANGUAGE_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define MT_LANGUAGE_BYTES 32
 #define MT_LANGUAGE_NAME_BYTES 96
 
-/* False, and out is "", for what is no language tag. */
+/* MT_INVALID for what is no language tag, MT_MEMORY where ICU has none to tell; out is "" then. */
+MT_MUST_CHECK enum mt_status mt_language_parse(const char *code, char out[MT_LANGUAGE_BYTES],
+                                               struct mt_error *err);
+
+/* Whether mt_language_parse could. */
 bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES]);
 
 /* Whether a normalised code that was asked for is served by one that is offered: the same language,

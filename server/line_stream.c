@@ -88,6 +88,7 @@ static enum mt_status list_sentences(struct line *line, struct mt_error *err)
     line->job = (struct mt_job){
         .sentences = line->sentences,
         .n_sentences = n,
+        .lane = line->stream->options->lane,
         .client = CLIENT,
         .on_done = line_done,
         .user = line,

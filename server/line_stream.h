@@ -9,11 +9,13 @@
 #include "server/translation.h"
 
 struct mt_engine;
+struct mt_lane;
 struct mt_model;
 
 struct mt_line_stream_options {
     const struct mt_model *model;
     struct mt_engine *engine; /* its queue takes window + max_sentences of a line */
+    struct mt_lane *lane;     /* the model's in the engine */
     struct mt_translation_options translation; /* of each line */
     size_t window;                             /* sentences in flight before reading pauses */
     /* One object per line instead of text: "source", "text", "output_ids" (without start, with

@@ -7,6 +7,7 @@
 #include "server/access.h"
 #include "server/engine.h"
 #include "server/http.h"
+#include "server/served_model.h"
 #include "server/tls.h"
 
 #include <stdlib.h>
@@ -19,13 +20,19 @@
 /* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
 #define PROGRAM_BYTES (UINT64_C(64) << 20)
 
+/* 24 bytes a beam and position, as a real one is measured, and what blocks are rounded up to. */
+#define SENTENCE_BYTES 16384
+#define POSITION_BYTES 16
+#define BEAM_POSITION_BYTES 24
+
 #define MIB (UINT64_C(1) << 20)
 
 static const char *const names[MT_N_MEMORY_PARTS] = {
-    [MT_MEMORY_WEIGHTS] = "weights", [MT_MEMORY_CACHES] = "caches and activations",
-    [MT_MEMORY_QUEUE] = "queue",     [MT_MEMORY_CONNECTIONS] = "connections",
-    [MT_MEMORY_BODIES] = "bodies",   [MT_MEMORY_TRACES] = "attention traces",
-    [MT_MEMORY_FILES] = "files",     [MT_MEMORY_PROGRAM] = "program",
+    [MT_MEMORY_WEIGHTS] = "weights",         [MT_MEMORY_CACHES] = "caches and activations",
+    [MT_MEMORY_MODELS] = "models",           [MT_MEMORY_QUEUE] = "queue",
+    [MT_MEMORY_CONNECTIONS] = "connections", [MT_MEMORY_BODIES] = "bodies",
+    [MT_MEMORY_TRACES] = "attention traces", [MT_MEMORY_FILES] = "files",
+    [MT_MEMORY_PROGRAM] = "program",
 };
 
 /* Saturates: what does not fit in 64 bits fits in no machine. */
@@ -65,26 +72,55 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
     return status;
 }
 
-enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const struct mt_model *model,
-                                   const struct mt_engine *engine, struct mt_memory_plan *out,
-                                   struct mt_error *err)
+/* Of a model that is not in memory: ids, scores and tables of each hypothesis, and the search. */
+static uint64_t estimate_sentence(const struct mt_settings *settings, size_t max_positions)
 {
-    uint64_t sentence_bytes = 0, twice = MT_GENERATIONS_AT_ONCE;
+    uint64_t n_beams = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS);
+    if (max_positions == 0)
+        return 0;
+    return SENTENCE_BYTES + times(max_positions, POSITION_BYTES + n_beams * BEAM_POSITION_BYTES);
+}
+
+/* What models_directory's models may take. */
+static uint64_t share_of_models(const struct mt_settings *settings, uint64_t others)
+{
+    uint64_t limit = (uint64_t)settings->memory_limit;
+    if (settings->models_directory[0] == '\0')
+        return 0;
+    if (settings->models_memory > 0)
+        return (uint64_t)settings->models_memory;
+    if (limit == 0)
+        return 0;
+    return limit > others ? limit - others : 1; /* 0 would be no limit */
+}
+
+enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
+                                   const struct mt_loaded_model *pinned, size_t max_positions,
+                                   struct mt_memory_plan *out, struct mt_error *err)
+{
+    uint64_t sentence_bytes = 0, twice = MT_PINNED_AT_ONCE;
+    uint64_t other_sentence_bytes = estimate_sentence(settings, max_positions);
     uint64_t n_connections = (uint64_t)settings->max_connections;
     uint64_t connection_bytes =
         MT_CONNECTION_BYTES + (*settings->tls_certificate ? MT_TLS_CONNECTION_BYTES : 0);
     uint64_t body_bytes = (uint64_t)settings->max_body_bytes;
-    enum mt_status status = measure_sentence(settings, model, &sentence_bytes, err);
+    enum mt_status status = MT_OK;
+    if (pinned != NULL)
+        status = measure_sentence(settings, pinned->model, &sentence_bytes, err);
     if (status != MT_OK)
         return status;
+    if (sentence_bytes < other_sentence_bytes)
+        sentence_bytes = other_sentence_bytes;
     uint64_t queue_bytes = times((uint64_t)settings->max_queued_sentences, sentence_bytes);
     uint64_t n_values =
         times(MT_ATTENTION_REQUESTS_AT_ONCE, (uint64_t)settings->max_attention_values);
     struct mt_memory_plan plan = {
         .bytes =
             {
-                [MT_MEMORY_WEIGHTS] = times(twice, mt_model_private_bytes(model)),
-                [MT_MEMORY_CACHES] = times(twice, mt_engine_reserved_bytes(engine)),
+                [MT_MEMORY_WEIGHTS] =
+                    times(twice, pinned != NULL ? mt_model_private_bytes(pinned->model) : 0),
+                [MT_MEMORY_CACHES] =
+                    times(twice, pinned != NULL ? mt_lane_reserved_bytes(pinned->lane) : 0),
                 [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
                 [MT_MEMORY_CONNECTIONS] =
                     times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
@@ -96,10 +132,12 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings, const str
                 [MT_MEMORY_PROGRAM] =
                     PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
             },
-        .mapped_bytes = mt_model_mapped_bytes(model),
+        .mapped_bytes = pinned != NULL ? mt_model_mapped_bytes(pinned->model) : 0,
     };
     for (size_t i = 0; i < MT_N_MEMORY_PARTS; i++)
         plan.total = plus(plan.total, plan.bytes[i]);
+    plan.bytes[MT_MEMORY_MODELS] = share_of_models(settings, plan.total);
+    plan.total = plus(plan.total, plan.bytes[MT_MEMORY_MODELS]);
     *out = plan;
     return MT_OK;
 }

@@ -12,18 +12,18 @@
 
 #include <stdint.h>
 
-struct mt_engine;
-struct mt_model;
+struct mt_loaded_model;
 struct mt_settings;
 
 /* Largest attention requests whose traces may be in memory together. */
 #define MT_ATTENTION_REQUESTS_AT_ONCE 2
-/* The current generation, and the former one until its requests are done. */
-#define MT_GENERATIONS_AT_ONCE 2
+/* settings->model of the current generation, and the former one's until its requests are done. */
+#define MT_PINNED_AT_ONCE 2
 
 enum mt_memory_part {
-    MT_MEMORY_WEIGHTS,     /* our own copies; nothing where the packed form is mapped */
+    MT_MEMORY_WEIGHTS,     /* settings->model's: our own copies; nothing where it is mapped */
     MT_MEMORY_CACHES,      /* keys, values and activations of all workers */
+    MT_MEMORY_MODELS,      /* of models_directory: models_memory, which covers both, and mappings */
     MT_MEMORY_QUEUE,       /* max_queued_sentences of the longest, with the widest beam */
     MT_MEMORY_CONNECTIONS, /* libmicrohttpd's */
     MT_MEMORY_BODIES,      /* bodies, the texts in them, replies */
@@ -39,11 +39,14 @@ struct mt_memory_plan {
     uint64_t mapped_bytes; /* of weights; beside the total */
 };
 
-/* MT_MEMORY, MT_LIMIT: no sentence of the longest kind can be made. */
+/* pinned: settings->model, in memory; NULL: there is none. max_positions: of the longest sentence
+ * of any other model; 0: there is none. Where models_memory is 0, memory_limit leaves the rest to
+ * the models of models_directory; with neither, their part is 0, and they have no limit. MT_MEMORY,
+ * MT_LIMIT: no sentence of the longest kind can be made. */
 MT_MUST_CHECK enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
-                                                 const struct mt_model *model,
-                                                 const struct mt_engine *engine,
-                                                 struct mt_memory_plan *out, struct mt_error *err);
+                                                 const struct mt_loaded_model *pinned,
+                                                 size_t max_positions, struct mt_memory_plan *out,
+                                                 struct mt_error *err);
 
 /* "1234 MiB (weights 10, ...)" */
 void mt_memory_plan_describe(const struct mt_memory_plan *plan, struct mt_text *out);

@@ -1,9 +1,11 @@
 #include "server/metrics.h"
 
 #include "server/connections.h"
+#include "server/catalog.h"
 #include "server/engine.h"
 #include "server/file_store.h"
 #include "server/generations.h"
+#include "server/model_host.h"
 #include "server/guard.h"
 
 #include <dirent.h>
@@ -37,6 +39,7 @@ static const char *const reasons[MT_N_REJECTIONS] = {
     [MT_REJECTED_RATE] = "rate",
     [MT_REJECTED_BANNED] = "banned",
     [MT_REJECTED_SHARE] = "client_share",
+    [MT_REJECTED_MODEL] = "model",
 };
 
 struct route_counters {
@@ -232,9 +235,8 @@ static void render_files(const struct mt_file_store_counts *counts, struct mt_te
     whole(out, "files_stored_bytes", "gauge", "Their bytes.", counts->n_bytes);
 }
 
-static void render_engine(const struct mt_metrics_sources *sources, struct mt_text *out)
+static void render_engine(const struct mt_engine_stats *engine, struct mt_text *out)
 {
-    const struct mt_engine_stats *engine = sources->engine;
     whole(out, "queue_depth", "gauge", "Sentences waiting.", engine->n_queued_sentences);
     whole(out, "queue_capacity", "gauge", "Sentences that may wait.", engine->max_queued_sentences);
     whole(out, "sentences_running", "gauge", "Sentences being decoded.",
@@ -248,12 +250,9 @@ static void render_engine(const struct mt_metrics_sources *sources, struct mt_te
     summary(out, "encode_seconds", "Encoder passes.", engine->encode_seconds,
             engine->n_encoder_passes);
     summary(out, "decode_step_seconds", "Decoder steps.", engine->step_seconds, engine->n_steps);
-    head(out, "source_tokens_total", "counter", "Source tokens encoded.");
-    mt_text_appendf(out, "attentiond_source_tokens_total{model=\"%s\"} %llu\n", sources->model,
-                    (unsigned long long)engine->n_source_tokens);
-    head(out, "target_tokens_total", "counter", "Target tokens of finished translations.");
-    mt_text_appendf(out, "attentiond_target_tokens_total{model=\"%s\"} %llu\n", sources->model,
-                    (unsigned long long)engine->n_target_tokens);
+    whole(out, "source_tokens_total", "counter", "Source tokens encoded.", engine->n_source_tokens);
+    whole(out, "target_tokens_total", "counter", "Target tokens of finished translations.",
+          engine->n_target_tokens);
     head(out, "jobs_total", "counter", "Jobs of the engine, by how they ended.");
     mt_text_appendf(
         out,
@@ -265,12 +264,74 @@ static void render_engine(const struct mt_metrics_sources *sources, struct mt_te
         (unsigned long long)engine->n_jobs_expired, (unsigned long long)engine->n_jobs_refused);
 }
 
+static void render_host(const struct mt_model_host_counts *counts, struct mt_text *out)
+{
+    whole(out, "models_loaded_bytes", "gauge",
+          "Memory that models of models_directory take now: weights, keys and values.",
+          counts->loaded_bytes);
+    whole(out, "models_memory_bytes", "gauge", "What they may take; 0: any.", counts->memory_bytes);
+    whole(out, "models_waiting", "gauge", "Requests that wait for a model to be loaded.",
+          counts->n_waiting);
+    whole(out, "model_loads_total", "counter", "Models that were loaded.", counts->n_loads);
+    whole(out, "model_unloads_total", "counter", "Models that were unloaded.", counts->n_unloads);
+    whole(out, "model_failures_total", "counter", "Loads that failed.", counts->n_failures);
+}
+
+/* One line for each model. */
+struct model_metric {
+    const char *name, *type, *help;
+    uint64_t (*value)(const struct mt_served_model_status *status);
+};
+
+static uint64_t is_loaded(const struct mt_served_model_status *status)
+{
+    return status->state == MT_SERVED_READY;
+}
+
+static uint64_t has_failed(const struct mt_served_model_status *status)
+{
+    return status->state == MT_SERVED_FAILED;
+}
+
+static uint64_t loaded_bytes(const struct mt_served_model_status *status)
+{
+    return status->loaded_bytes;
+}
+
+static uint64_t n_requests(const struct mt_served_model_status *status)
+{
+    return status->n_holds;
+}
+
+/* By metric, as the format wants it, so that each model is asked again and again: cheap. */
+static void render_models(const struct mt_metrics_sources *sources, struct mt_text *out)
+{
+    static const struct model_metric metrics[] = {
+        {"model_loaded", "gauge", "1 where the model is in memory.", is_loaded},
+        {"model_failed", "gauge", "1 where it cannot be served; /models says why.", has_failed},
+        {"model_loaded_bytes", "gauge", "Memory that it takes now.", loaded_bytes},
+        {"model_requests_total", "counter", "Requests that have used it since it was found.",
+         n_requests},
+    };
+    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
+        head(out, metrics[m].name, metrics[m].type, metrics[m].help);
+        for (size_t i = 0; i < mt_catalog_n(sources->catalog); i++) {
+            struct mt_served_model *served = mt_catalog_at(sources->catalog, i);
+            struct mt_served_model_status status;
+            mt_served_model_describe(served, &status);
+            mt_text_appendf(out, "attentiond_%s{model=\"%s\",precision=\"%s\"} %llu\n",
+                            metrics[m].name, mt_served_model_info(served)->id, sources->precision,
+                            (unsigned long long)metrics[m].value(&status));
+        }
+    }
+}
+
 static void render_generations(const struct mt_generations_counts *counts, struct mt_text *out)
 {
     whole(out, "generation", "gauge", "Number of the model and settings in use: 1 at the start.",
           counts->number);
-    whole(out, "generations_alive", "gauge", "2 while requests of the former one are not done.",
-          counts->n_alive);
+    whole(out, "generations_alive", "gauge",
+          "More than 1 while requests of former ones are not done.", counts->n_alive);
     head(out, "reloads_total", "counter", "Reloads, by how they ended.");
     mt_text_appendf(out,
                     "attentiond_reloads_total{outcome=\"done\"} %llu\n"
@@ -339,9 +400,6 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
 {
     head(out, "build_info", "gauge", "Always 1; the label says what runs.");
     mt_text_appendf(out, "attentiond_build_info{version=\"%s\"} 1\n", sources->version);
-    head(out, "model_loaded", "gauge", "1 where the model is ready for requests.");
-    mt_text_appendf(out, "attentiond_model_loaded{model=\"%s\",precision=\"%s\"} 1\n",
-                    sources->model, sources->precision);
     whole(out, "ready", "gauge", "1 where new requests are welcome, 0 while draining.",
           sources->is_ready);
     render_requests(metrics, out);
@@ -353,7 +411,11 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
     if (sources->connections != NULL)
         render_connections(sources->connections, out);
     if (sources->engine != NULL)
-        render_engine(sources, out);
+        render_engine(sources->engine, out);
+    if (sources->models != NULL)
+        render_host(sources->models, out);
+    if (sources->catalog != NULL)
+        render_models(sources, out);
     if (sources->generations != NULL)
         render_generations(sources->generations, out);
     if (sources->files != NULL)

@@ -1,6 +1,7 @@
 /*
  * Counters of the daemon in Prometheus' text format. Labels are routes, codes and reasons from
- * fixed tables: never addresses, keys or text, and never more series than the tables have rows.
+ * fixed tables, and the models that there are: never addresses, keys or text, and never more series
+ * than these have rows.
  *
  * Thread-safety: safe; counting takes no lock.
  */
@@ -16,8 +17,10 @@
 struct mt_connection_counts;
 struct mt_engine_stats;
 struct mt_file_store_counts;
+struct mt_catalog;
 struct mt_generations_counts;
 struct mt_metrics;
+struct mt_model_host_counts;
 
 /* What a request is counted under that no route answers. */
 #define MT_NO_ROUTE SIZE_MAX
@@ -36,6 +39,7 @@ enum mt_rejection {
     MT_REJECTED_RATE,      /* more requests or characters than the client may send */
     MT_REJECTED_BANNED,    /* too often so */
     MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
+    MT_REJECTED_MODEL,     /* the model could not be loaded */
     MT_N_REJECTIONS
 };
 
@@ -56,13 +60,14 @@ void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind);
 /* What the rest of the process knows at the time of the scrape. */
 struct mt_metrics_sources {
     const char *version;
-    const char *model;     /* its label: characters that need no escape */
     const char *precision; /* "fp32" */
     bool is_ready;
     const struct mt_engine_stats *engine;
     const struct mt_connection_counts *connections;
     const struct mt_generations_counts *generations;
     const struct mt_file_store_counts *files;
+    const struct mt_catalog *catalog; /* its ids are fit for labels */
+    const struct mt_model_host_counts *models;
 };
 void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sources *sources,
                        struct mt_text *out);

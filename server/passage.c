@@ -7,6 +7,7 @@
 #include "server/placement.h"
 #include "server/post_edit.h"
 #include "server/protect.h"
+#include "server/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,8 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                             : options->cues  ? take_cue(&maker, err)
                             : is_protected   ? take_protected(&maker, err)
                                            : take_plain(&maker, (struct mt_range){0, length}, err);
+    if (!status && options->terms && mt_terms_have_run_out(options->terms))
+        status = mt_fail_memory(err, length, "words of a text");
     if (status) {
         mt_passage_destroy(passage);
         return status;
@@ -564,35 +567,14 @@ enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
-struct edited_part {
-    const struct mt_passage *passage;
-    const struct part *part;
-};
-
-static enum mt_status edit_piece(void *context, size_t sentence, bool has_ended,
-                                 struct mt_text *text, struct mt_error *err)
-{
-    const struct edited_part *own = context;
-    struct mt_translation_part part = mt_translation_part(own->part->translation, sentence);
-    enum mt_post_edit_end end = MT_POST_EDIT_BEGINNING;
-    if (has_ended)
-        end = mt_guard_is_truncated(part.sentence, 0) ? MT_POST_EDIT_CUT : MT_POST_EDIT_WHOLE;
-    size_t length;
-    const char *source = mt_translation_text(own->part->translation, &length);
-    return mt_post_edit_piece(own->passage->editor, source + part.begin, part.end - part.begin, end,
-                              text, err);
-}
-
 /* A part whose pieces are its translation's own. */
 static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passage_cursor *cursor,
                                     struct mt_text *out, bool *moved, struct mt_error *err)
 {
     size_t n_before = cursor->in_part.n_sentences;
     const struct part *part = &passage->parts[cursor->part];
-    struct edited_part own = {passage, part};
-    const struct mt_translation_editor editor = {edit_piece, &own};
-    enum mt_status status = mt_translation_advance(
-        part->translation, &cursor->in_part, passage->editor ? &editor : NULL, out, moved, err);
+    enum mt_status status =
+        mt_translation_advance(part->translation, &cursor->in_part, out, moved, err);
     cursor->n_sentences += cursor->in_part.n_sentences - n_before;
     if (cursor->in_part.has_all) {
         cursor->in_part = (struct mt_translation_cursor){0};

@@ -159,7 +159,7 @@ static bool png_next(void *state, struct mt_text *out)
         write_head(png);
     png->has_head = true;
     write_strip(png);
-    if (png->canvas.has_lost_text)
+    if (png->canvas.has_lost_text || (png->glyphs && mt_glyphs_have_run_out(png->glyphs)))
         out->status = MT_MEMORY;
     return true;
 }

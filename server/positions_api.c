@@ -2,17 +2,18 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "server/languages_api.h"
 #include "server/positions.h"
 
-#include <string.h>
-
-static enum mt_status check_model(const struct mt_service *service, const char *name,
-                                  struct mt_error *err)
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
 {
-    if (!name || !name[0] || strcmp(name, service->model_label) == 0)
+    if (request->model != NULL)
         return MT_OK;
-    return mt_fail(err, MT_NOT_FOUND, "model: there is no \"%.60s\", expected \"%s\"", name,
-                   service->model_label);
+    enum mt_status status = mt_languages_read_model(request, out, err);
+    if (status == MT_OK && *out == NULL)
+        *out = mt_catalog_default(request->service->catalog);
+    return status != MT_OK || *out != NULL ? status : mt_languages_fail_empty(err);
 }
 
 static enum mt_status check_size(const struct mt_service *service,
@@ -29,21 +30,17 @@ static enum mt_status check_size(const struct mt_service *service,
 static enum mt_status read_request(const struct mt_request *request,
                                    struct mt_positions_request *positions, struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
-    const struct mt_hparams *hparams = mt_model_hparams(service->model);
-    const char *model = NULL, *layout = NULL, *format = NULL;
+    const struct mt_loaded_model *model = request->model;
+    const struct mt_hparams *hparams = mt_model_hparams(model->model);
+    const char *layout = NULL, *format = NULL;
     int64_t n_rows = MT_POSITIONS_DEFAULT_ROWS;
-    *positions = (struct mt_positions_request){.model_id = service->model_label,
+    *positions = (struct mt_positions_request){.model_id = model->label,
                                                .scheme = {.layout = hparams->position_layout,
                                                           .formula = hparams->position_formula,
                                                           .first = hparams->first_position},
                                                .d_model = hparams->d_model};
-    enum mt_status status = mt_params_string(&request->params, "model", &model, NULL, err);
-    if (!status)
-        status = check_model(service, model, err);
-    if (!status)
-        status =
-            mt_params_integer(&request->params, "n", 1, MT_POSITIONS_MAX_ROWS, &n_rows, NULL, err);
+    enum mt_status status =
+        mt_params_integer(&request->params, "n", 1, MT_POSITIONS_MAX_ROWS, &n_rows, NULL, err);
     if (!status)
         status = mt_params_string(&request->params, "layout", &layout, NULL, err);
     if (!status)
@@ -57,7 +54,7 @@ static enum mt_status read_request(const struct mt_request *request,
                          "the model's positions are learned, not computed; ask for a layout to see "
                          "the computed ones");
     positions->n_rows = (size_t)n_rows;
-    return status ? status : check_size(service, positions, err);
+    return status ? status : check_size(request->service, positions, err);
 }
 
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
@@ -74,4 +71,4 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return MT_OK;
 }
 
-const struct mt_handler mt_positions_handler = {.finish = finish};
+const struct mt_handler mt_positions_handler = {.choose = choose, .finish = finish};

@@ -28,7 +28,6 @@ struct edit {
     bool is_unfinished;
     size_t *map;
     struct mt_text *out;
-    bool is_beginning; /* another word follows */
 };
 
 static size_t char_length(const char *at)
@@ -158,7 +157,7 @@ static void drop_repeats(struct edit *edit)
     struct mt_range last, word = next_word(edit->target, edit->n_target, 0);
     for (; word.begin < word.end; word = next_word(edit->target, edit->n_target, last.end)) {
         size_t n = run_of(edit->target, edit->n_target, word, &last);
-        bool is_all = !edit->is_beginning && n > 1 && n == n_words;
+        bool is_all = n > 1 && n == n_words;
         if ((n > 2 || is_all) && has_letter(edit->target, word))
             drop(edit, word.end, last.end);
     }
@@ -287,7 +286,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     for (size_t i = 0; i < edit->n_target; i++)
         edit->map[i] = 0;
     drop_repeats(edit);
-    uint32_t mark = edit->is_unfinished || edit->is_beginning ? 0 : settle_final_mark(edit);
+    uint32_t mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
         const char *language = mt_tokenizer_target_lang(edit->tokenizer);
@@ -310,21 +309,6 @@ static void copy_gap(const struct mt_post_edit_input *input, size_t begin, size_
     mt_text_append(out, input->target + begin, end - begin);
 }
 
-size_t mt_post_edit_begin(const char *target, size_t length)
-{
-    size_t certain = 0;
-    struct mt_range word = next_word(target, length, 0);
-    while (word.end < length) {
-        struct mt_range next = next_word(target, length, word.end);
-        if (next.end == length) /* none, or it may grow */
-            break;
-        if (!is_same_word(target, word, next))
-            certain = word.end;
-        word = next;
-    }
-    return certain;
-}
-
 enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
                             struct mt_text *out, struct mt_error *err)
 {
@@ -343,7 +327,6 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .is_unfinished = input->are_unfinished && input->are_unfinished[i],
             .map = map + to.begin,
             .out = out,
-            .is_beginning = input->is_beginning && i + 1 == input->n_sentences,
         };
         status = edit_sentence(&edit, err);
         at = to.end;
@@ -353,32 +336,4 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
     copy_gap(input, at, input->target_length, map, out);
     map[input->target_length] = out->length;
     return mt_text_check(out, "a translation", err);
-}
-
-enum mt_status mt_post_edit_piece(const struct mt_tokenizer *tokenizer, const char *source,
-                                  size_t source_length, enum mt_post_edit_end end,
-                                  struct mt_text *target, struct mt_error *err)
-{
-    const bool is_cut = end == MT_POST_EDIT_CUT, has_ended = end != MT_POST_EDIT_BEGINNING;
-    size_t n = has_ended ? target->length : mt_post_edit_begin(target->bytes, target->length);
-    const struct mt_range from = {0, source_length}, to = {0, n};
-    const struct mt_post_edit_input input = {
-        .tokenizer = tokenizer,
-        .source = source,
-        .target = target->bytes,
-        .target_length = n,
-        .source_sentences = &from,
-        .target_sentences = &to,
-        .n_sentences = 1,
-        .are_unfinished = &is_cut,
-        .is_beginning = !has_ended,
-    };
-    struct mt_text edited = {0};
-    size_t *map = calloc(n + 1, sizeof *map);
-    enum mt_status status = map ? mt_post_edit(&input, map, &edited, err)
-                                : mt_fail_memory(err, n * sizeof *map, "a translation");
-    free(map);
-    mt_text_finish(target);
-    *target = edited;
-    return status;
 }

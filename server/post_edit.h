@@ -44,24 +44,11 @@ struct mt_post_edit_input {
     size_t n_sentences;
     /* Sentences that were cut off at their limit, and get no final mark. NULL: none. */
     const bool *are_unfinished;
-    bool is_beginning; /* of the last sentence's target more is to come, and what there is was cut
-                          by mt_post_edit_begin */
 };
-
-/* How much of a target of which more is to come will be edited as it is now, whatever that is: the
- * words but the last ones, which may be repeated or be followed by nothing. */
-size_t mt_post_edit_begin(const char *target, size_t length);
 
 /* Appends the edited target to out, which is empty. map, an array of target_length + 1, says for
  * every byte of the target where it came to stand. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
                                           struct mt_text *out, struct mt_error *err);
-
-/* One sentence's target in place: all of it, or of a beginning what is certain. */
-enum mt_post_edit_end { MT_POST_EDIT_WHOLE, MT_POST_EDIT_CUT, MT_POST_EDIT_BEGINNING };
-MT_MUST_CHECK enum mt_status mt_post_edit_piece(const struct mt_tokenizer *tokenizer,
-                                                const char *source, size_t source_length,
-                                                enum mt_post_edit_end end, struct mt_text *target,
-                                                struct mt_error *err);
 
 #endif

@@ -7,27 +7,44 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A client with waiting sentences. There are never more of them than sentences. */
+/* A client with waiting sentences, and a client's jobs in one lane. There are never more of either
+ * than sentences. */
+struct client {
+    uint64_t key;        /* the client, or the address of the only job of nobody */
+    bool is_nobody;      /* client 0 */
+    size_t n_sentences;  /* waiting, in all lanes */
+    struct flow *flows;  /* linked by next */
+    struct client *next; /* in its bucket, or in the free list */
+};
+
 struct flow {
-    uint64_t key;   /* the client, or the address of the only job of nobody */
-    bool is_nobody; /* client 0 */
+    struct client *client;
+    struct mt_queue_lane *lane;
     struct mt_job *first, *last;
-    size_t n_sentences; /* waiting */
-    uint64_t received;  /* virtual time: the cost of what it was served */
-    uint64_t since;     /* when that changed, counted: breaks ties, longest ago first */
-    size_t place;       /* in the heap */
-    struct flow *next;  /* in its bucket, or in the free list */
+    uint64_t received; /* virtual time: the cost of what it was served in this lane */
+    uint64_t since;    /* when that changed, counted: breaks ties, longest ago first */
+    size_t place;      /* in the lane's heap */
+    struct flow *next; /* of its client, or in the free list */
+};
+
+struct mt_queue_lane {
+    struct flow **heap; /* [max_sentences]: the flows of this lane, least received first */
+    size_t n_flows, n_sentences;
+    /* Received, of the flow that was served last. Each lane has its own: a newcomer starts level
+     * with the others of its lane, however much more or less other lanes have served. */
+    uint64_t virtual_time;
+    struct mt_queue_lane *next, *previous;
 };
 
 struct mt_queue {
     size_t n_sentences, max_sentences;
+    struct client *clients; /* [max_sentences] */
+    struct client *free_clients;
     struct flow *flows; /* [max_sentences] */
-    struct flow *free;
-    struct flow **buckets; /* [n_buckets], a power of two */
+    struct flow *free_flows;
+    struct client **buckets; /* [n_buckets], a power of two */
     size_t n_buckets;
-    struct flow **heap; /* the flows in use, least received first */
-    size_t n_flows;
-    uint64_t virtual_time; /* received, of the flow that was served last */
+    struct mt_queue_lane *lanes;
     uint64_t clock;
     int64_t earliest_deadline_ns; /* no waiting job's is before; INT64_MAX: none has one */
 };
@@ -38,11 +55,13 @@ static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
     queue->n_buckets = 16;
     while (queue->n_buckets < n)
         queue->n_buckets *= 2;
+    queue->clients = calloc(n, sizeof *queue->clients);
     queue->flows = calloc(n, sizeof *queue->flows);
-    queue->heap = calloc(n, sizeof *queue->heap);
     queue->buckets = calloc(queue->n_buckets, sizeof *queue->buckets);
-    if (!queue->flows || !queue->heap || !queue->buckets)
-        return mt_fail_memory(err, n * (sizeof *queue->flows + 2 * sizeof *queue->heap),
+    if (!queue->clients || !queue->flows || !queue->buckets)
+        return mt_fail_memory(err,
+                              n * (sizeof *queue->clients + sizeof *queue->flows) +
+                                  queue->n_buckets * sizeof *queue->buckets,
                               "the queue");
     return MT_OK;
 }
@@ -63,21 +82,68 @@ enum mt_status mt_queue_create(size_t max_sentences, struct mt_queue **out, stru
         return status;
     }
     for (size_t i = 0; i < max_sentences; i++) {
-        queue->flows[i].next = queue->free;
-        queue->free = &queue->flows[i];
+        queue->clients[i].next = queue->free_clients;
+        queue->free_clients = &queue->clients[i];
+        queue->flows[i].next = queue->free_flows;
+        queue->free_flows = &queue->flows[i];
     }
     *out = queue;
     return MT_OK;
+}
+
+static void free_lane(struct mt_queue_lane *lane)
+{
+    free(lane->heap);
+    free(lane);
 }
 
 void mt_queue_destroy(struct mt_queue *queue)
 {
     if (!queue)
         return;
+    while (queue->lanes) {
+        struct mt_queue_lane *lane = queue->lanes;
+        queue->lanes = lane->next;
+        free_lane(lane);
+    }
+    free(queue->clients);
     free(queue->flows);
-    free(queue->heap);
     free(queue->buckets);
     free(queue);
+}
+
+enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **out,
+                                 struct mt_error *err)
+{
+    struct mt_queue_lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return mt_fail_memory(err, sizeof *lane, "a lane of the queue");
+    lane->heap = calloc(queue->max_sentences, sizeof(struct flow *));
+    if (!lane->heap) {
+        free(lane);
+        return mt_fail_memory(err, queue->max_sentences * sizeof(struct flow *),
+                              "a lane of the queue");
+    }
+    lane->next = queue->lanes;
+    if (lane->next)
+        lane->next->previous = lane;
+    queue->lanes = lane;
+    *out = lane;
+    return MT_OK;
+}
+
+void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane)
+{
+    if (!lane)
+        return;
+    assert(!lane->n_sentences);
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        queue->lanes = lane->next;
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    free_lane(lane);
 }
 
 size_t mt_queue_n_sentences(const struct mt_queue *queue)
@@ -85,102 +151,142 @@ size_t mt_queue_n_sentences(const struct mt_queue *queue)
     return queue->n_sentences;
 }
 
-/* --- the heap --- */
+size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane)
+{
+    return lane->n_sentences;
+}
+
+/* --- a lane's heap --- */
 
 static bool comes_before(const struct flow *a, const struct flow *b)
 {
     return a->received != b->received ? a->received < b->received : a->since < b->since;
 }
 
-static void set_place(struct mt_queue *queue, struct flow *flow, size_t place)
+static void set_place(struct flow *flow, size_t place)
 {
-    queue->heap[place] = flow;
+    flow->lane->heap[place] = flow;
     flow->place = place;
 }
 
-static void sift_up(struct mt_queue *queue, struct flow *flow)
+static void sift_up(struct flow *flow)
 {
+    struct flow **heap = flow->lane->heap;
     size_t place = flow->place;
-    while (place > 0 && comes_before(flow, queue->heap[(place - 1) / 2])) {
-        set_place(queue, queue->heap[(place - 1) / 2], place);
+    while (place > 0 && comes_before(flow, heap[(place - 1) / 2])) {
+        set_place(heap[(place - 1) / 2], place);
         place = (place - 1) / 2;
     }
-    set_place(queue, flow, place);
+    set_place(flow, place);
 }
 
-static void sift_down(struct mt_queue *queue, struct flow *flow)
+static void sift_down(struct flow *flow)
 {
+    const struct mt_queue_lane *lane = flow->lane;
     size_t place = flow->place;
     for (;;) {
         size_t child = 2 * place + 1;
-        if (child >= queue->n_flows)
+        if (child >= lane->n_flows)
             break;
-        if (child + 1 < queue->n_flows && comes_before(queue->heap[child + 1], queue->heap[child]))
+        if (child + 1 < lane->n_flows && comes_before(lane->heap[child + 1], lane->heap[child]))
             child++;
-        if (comes_before(flow, queue->heap[child]))
+        if (comes_before(flow, lane->heap[child]))
             break;
-        set_place(queue, queue->heap[child], place);
+        set_place(lane->heap[child], place);
         place = child;
     }
-    set_place(queue, flow, place);
+    set_place(flow, place);
 }
 
-/* --- the table of flows --- */
+/* --- the table of clients, and their flows --- */
 
 static uint64_t key_of(const struct mt_job *job)
 {
     return job->client ? job->client : (uint64_t)(uintptr_t)job;
 }
 
-static struct flow **bucket(struct mt_queue *queue, uint64_t key)
+static struct client **bucket(struct mt_queue *queue, uint64_t key)
 {
     /* Fibonacci hashing: clients may be small numbers, or addresses with zeros at the end. */
     uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
     return &queue->buckets[(hash >> 32) & (queue->n_buckets - 1)];
 }
 
-static struct flow *find_flow(struct mt_queue *queue, const struct mt_job *job)
+static struct client *find_client(struct mt_queue *queue, const struct mt_job *job)
 {
     uint64_t key = key_of(job);
-    struct flow *flow = *bucket(queue, key);
-    while (flow && (flow->key != key || flow->is_nobody != (job->client == 0)))
+    struct client *client = *bucket(queue, key);
+    while (client && (client->key != key || client->is_nobody != (job->client == 0)))
+        client = client->next;
+    return client;
+}
+
+static struct client *add_client(struct mt_queue *queue, const struct mt_job *job)
+{
+    struct client *client = queue->free_clients;
+    assert(client);
+    queue->free_clients = client->next;
+    struct client **head = bucket(queue, key_of(job));
+    *client = (struct client){.key = key_of(job), .is_nobody = job->client == 0, .next = *head};
+    *head = client;
+    return client;
+}
+
+static void remove_client(struct mt_queue *queue, struct client *client)
+{
+    struct client **link = bucket(queue, client->key);
+    while (*link != client)
+        link = &(*link)->next;
+    *link = client->next;
+    client->next = queue->free_clients;
+    queue->free_clients = client;
+}
+
+static struct flow *find_flow(const struct client *client, const struct mt_queue_lane *lane)
+{
+    struct flow *flow = client->flows;
+    while (flow && flow->lane != lane)
         flow = flow->next;
     return flow;
 }
 
-static struct flow *add_flow(struct mt_queue *queue, const struct mt_job *job)
+static struct flow *add_flow(struct mt_queue *queue, struct client *client,
+                             struct mt_queue_lane *lane)
 {
-    struct flow *flow = queue->free;
+    struct flow *flow = queue->free_flows;
     assert(flow);
-    queue->free = flow->next;
-    struct flow **head = bucket(queue, key_of(job));
+    queue->free_flows = flow->next;
     *flow = (struct flow){
-        .key = key_of(job),
-        .is_nobody = job->client == 0,
-        .received = queue->virtual_time,
+        .client = client,
+        .lane = lane,
+        .received = lane->virtual_time,
         .since = queue->clock++,
-        .place = queue->n_flows++,
-        .next = *head,
+        .place = lane->n_flows++,
+        .next = client->flows,
     };
-    *head = flow;
-    sift_up(queue, flow);
+    client->flows = flow;
+    sift_up(flow);
     return flow;
 }
 
 static void remove_flow(struct mt_queue *queue, struct flow *flow)
 {
-    struct flow *last = queue->heap[--queue->n_flows];
+    struct mt_queue_lane *lane = flow->lane;
+    struct flow *last = lane->heap[--lane->n_flows];
     if (last != flow) {
         last->place = flow->place;
-        sift_up(queue, last);
-        sift_down(queue, last);
+        sift_up(last);
+        sift_down(last);
     }
-    struct flow **link = bucket(queue, flow->key);
+    struct client *client = flow->client;
+    struct flow **link = &client->flows;
     while (*link != flow)
         link = &(*link)->next;
     *link = flow->next;
-    flow->next = queue->free;
-    queue->free = flow;
+    flow->next = queue->free_flows;
+    queue->free_flows = flow;
+    if (!client->flows)
+        remove_client(queue, client);
 }
 
 static void append_job(struct flow *flow, struct mt_job *job)
@@ -216,65 +322,92 @@ static uint64_t cost(const struct mt_sentence *sentence)
     return (uint64_t)(mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence));
 }
 
-enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_job *job, struct mt_error *err)
+static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *job, size_t n)
+{
+    queue->n_sentences -= n;
+    flow->lane->n_sentences -= n;
+    flow->client->n_sentences -= n;
+    job->n_taken += n;
+    if (job->n_taken == job->n_sentences)
+        unlink_job(queue, flow, job);
+}
+
+enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job,
+                            struct mt_error *err)
 {
     if (job->n_sentences > queue->max_sentences - queue->n_sentences)
         return mt_fail(err, MT_BUSY,
                        "the queue is full: %zu sentences wait, and %zu more would be "
                        "over the limit of %zu",
                        queue->n_sentences, job->n_sentences, queue->max_sentences);
-    struct flow *flow = find_flow(queue, job);
-    if (flow && job->max_client_sentences &&
-        flow->n_sentences + job->n_sentences > job->max_client_sentences)
+    struct client *client = find_client(queue, job);
+    if (client && job->max_client_sentences &&
+        client->n_sentences + job->n_sentences > job->max_client_sentences)
         return mt_fail(err, MT_THROTTLED,
                        "this client has %zu sentences waiting, and %zu more would be over its "
                        "share of %zu",
-                       flow->n_sentences, job->n_sentences, job->max_client_sentences);
+                       client->n_sentences, job->n_sentences, job->max_client_sentences);
+    if (!client)
+        client = add_client(queue, job);
+    struct flow *flow = find_flow(client, lane);
     if (!flow)
-        flow = add_flow(queue, job);
+        flow = add_flow(queue, client, lane);
     append_job(flow, job);
-    flow->n_sentences += job->n_sentences;
+    client->n_sentences += job->n_sentences;
+    lane->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
     if (job->deadline_ns && job->deadline_ns < queue->earliest_deadline_ns)
         queue->earliest_deadline_ns = job->deadline_ns;
     return MT_OK;
 }
 
-struct mt_sentence *mt_queue_peek(const struct mt_queue *queue, struct mt_job **out_job)
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, struct mt_job **out_job)
 {
-    if (!queue->n_flows)
+    if (!lane->n_flows)
         return NULL;
-    struct mt_job *job = queue->heap[0]->first;
+    struct mt_job *job = lane->heap[0]->first;
     *out_job = job;
     return job->sentences[job->n_taken];
 }
 
-void mt_queue_take(struct mt_queue *queue)
+void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
 {
-    assert(queue->n_flows);
-    struct flow *flow = queue->heap[0];
+    assert(lane->n_flows);
+    struct flow *flow = lane->heap[0];
     struct mt_job *job = flow->first;
-    queue->virtual_time = flow->received;
+    lane->virtual_time = flow->received;
     flow->received += cost(job->sentences[job->n_taken]);
     flow->since = queue->clock++;
-    sift_down(queue, flow);
-
-    queue->n_sentences--;
-    flow->n_sentences--;
-    job->n_taken++;
-    if (job->n_taken == job->n_sentences)
-        unlink_job(queue, flow, job);
+    sift_down(flow);
+    count_out(queue, flow, job, 1);
 }
 
-void mt_queue_remove(struct mt_queue *queue, struct mt_job *job)
+void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
 {
     assert(job->n_taken < job->n_sentences);
-    struct flow *flow = find_flow(queue, job);
+    struct client *client = find_client(queue, job);
+    assert(client);
+    struct flow *flow = find_flow(client, lane);
     assert(flow);
-    queue->n_sentences -= job->n_sentences - job->n_taken;
-    flow->n_sentences -= job->n_sentences - job->n_taken;
-    job->n_taken = job->n_sentences;
-    unlink_job(queue, flow, job);
+    count_out(queue, flow, job, job->n_sentences - job->n_taken);
+}
+
+/* The first job of the lane whose deadline has passed, or NULL; the earliest deadline of the
+ * others. */
+static struct mt_job *find_expired(const struct mt_queue_lane *lane, int64_t now_ns,
+                                   int64_t *earliest)
+{
+    for (size_t i = 0; i < lane->n_flows; i++) {
+        for (struct mt_job *job = lane->heap[i]->first; job; job = job->next) {
+            if (!job->deadline_ns)
+                continue;
+            if (job->deadline_ns <= now_ns)
+                return job;
+            if (job->deadline_ns < *earliest)
+                *earliest = job->deadline_ns;
+        }
+    }
+    return NULL;
 }
 
 struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns)
@@ -282,15 +415,10 @@ struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns)
     if (now_ns < queue->earliest_deadline_ns)
         return NULL;
     int64_t earliest = INT64_MAX;
-    for (size_t i = 0; i < queue->n_flows; i++) {
-        for (struct mt_job *job = queue->heap[i]->first; job; job = job->next) {
-            if (!job->deadline_ns)
-                continue;
-            if (job->deadline_ns <= now_ns)
-                return job;
-            if (job->deadline_ns < earliest)
-                earliest = job->deadline_ns;
-        }
+    for (const struct mt_queue_lane *lane = queue->lanes; lane; lane = lane->next) {
+        struct mt_job *job = find_expired(lane, now_ns, &earliest);
+        if (job)
+            return job;
     }
     queue->earliest_deadline_ns = earliest;
     return NULL;

@@ -1,15 +1,18 @@
 /*
- * The engine's waiting room: bounded, and fair to clients.
+ * The engine's waiting room: bounded, fair to clients, with a lane for each model.
  *
- *   client 7:  job [s0 s1 s2 ... s499]       what it has received, in cost: 120
- *   client 9:  job [s0]  job [s0 s1]                                          80   <- next
+ *   lane en-de:  client 7:  job [s0 s1 s2 ... s499]     what it has received, in cost: 120
+ *                client 9:  job [s0]  job [s0 s1]                                        80   <-
+ * next lane en-fr:  client 7:  job [s0 s1]                                                  40   <-
+ * next
  *
- * Next is always the first sentence of the client that has received least, so a document of 500
- * sentences does not hold up another client's single one. Cost is what a sentence asks of a batch:
- * source tokens times rows. A client that comes back after a pause starts level with those that
- * are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
- * Within a client, jobs go first come, first served. Jobs of client 0 are each a client of their
- * own.
+ * Each lane has a next one of its own, so that one whose batches are full holds up no other. Next
+ * in a lane is always the first sentence of the client that has received least in it: a document
+ * of 500 sentences does not hold up another client's single one. Cost is what a sentence asks of a
+ * batch: source tokens times rows. A client that comes back after a pause starts level with those
+ * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
+ * Within a client and a lane, jobs go first come, first served. Jobs of client 0 are each a client
+ * of their own. The bound is one for all lanes, and a client's share of it, too.
  *
  * Thread-safety: one thread at a time (the engine's mutex).
  */
@@ -23,36 +26,46 @@
 
 struct mt_job;
 struct mt_queue;
+struct mt_queue_lane;
 struct mt_sentence;
 
-/* Takes all its memory here: putting never fails for lack of it. */
+/* Takes its memory here and for each lane: putting never fails for lack of it. */
 MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, struct mt_queue **out,
                                              struct mt_error *err);
 
-/* Takes NULL. Jobs still waiting are dropped, not touched. */
+/* Takes NULL. Lanes that are left go with it; jobs still waiting are dropped, not touched. */
 void mt_queue_destroy(struct mt_queue *queue);
+
+/* A lane of the queue, for as many sentences as the queue holds. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **out,
+                                               struct mt_error *err);
+
+/* The lane must be empty. Takes NULL. */
+void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane);
 
 /* Sentences waiting. */
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
+size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
  * and n_taken. MT_BUSY: no room for all its sentences. MT_THROTTLED: its client would have more
  * than job->max_client_sentences waiting; one that has none waiting may put any job. */
-MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_job *job,
-                                          struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane,
+                                          struct mt_job *job, struct mt_error *err);
 
-/* The sentence whose turn it is and its job, or NULL. The same one until it is taken or the queue
- * changes. */
-struct mt_sentence *mt_queue_peek(const struct mt_queue *queue, struct mt_job **out_job);
+/* The sentence whose turn it is in this lane and its job, or NULL. The same one until it is taken
+ * or the lane changes. */
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, struct mt_job **out_job);
 
-/* Takes what peek showed: its job's n_taken counts it. The queue must not be empty. */
-void mt_queue_take(struct mt_queue *queue);
+/* Takes what peek showed: its job's n_taken counts it. The lane must not be empty. */
+void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane);
 
-/* Removes a job of which at least one sentence is waiting, and counts these as taken. */
-void mt_queue_remove(struct mt_queue *queue, struct mt_job *job);
+/* Removes a job of which at least one sentence is waiting in this lane, and counts these as
+ * taken. */
+void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job);
 
-/* A job that is waiting although its deadline has passed, or NULL. Costs a comparison while no
- * deadline has passed. */
+/* A job that is waiting in any lane although its deadline has passed, or NULL. Costs a comparison
+ * while no deadline has passed. */
 struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns);
 
 #endif

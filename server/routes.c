@@ -5,6 +5,7 @@
 #include "server/frontend_api.h"
 #include "server/health_api.h"
 #include "server/languages_api.h"
+#include "server/models_api.h"
 #include "server/positions_api.h"
 #include "server/router.h"
 #include "server/translate_api.h"
@@ -28,6 +29,8 @@ const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/health/ready", .handler = &mt_ready_handler, .is_vital = true},
     {.method = "GET", .path = "/languages", .handler = &mt_languages_handler},
     {.method = "GET", .path = "/metrics", .handler = &mt_metrics_handler, .is_vital = true},
+    {.method = "GET", .path = "/models", .handler = &mt_models_handler},
+    {.method = "GET", .path = "/models/", .handler = &mt_model_handler, .is_folder = true},
     {.method = "GET", .path = "/openapi.json", .handler = &mt_description_handler},
     {.method = "GET", .path = "/positions", .handler = &mt_positions_handler},
     {.method = "GET", .path = "/spec", .handler = &mt_description_handler},

@@ -152,7 +152,8 @@ static const char *const allowed[] = {
     "writev",
     /* files */
     "access", "faccessat", "faccessat2", "fadvise64", "fchmod", "fdatasync", "fstat", "fstatfs",
-    "fsync", "ftruncate", "getcwd", "getdents64", "lseek", "lstat", "mkdir", "mkdirat",
+    "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
+    "inotify_rm_watch", "lseek", "lstat", "mkdir", "mkdirat",
     "newfstatat", "open", "openat", "pread64", "pwrite64", "readlink", "readlinkat", "rename",
     "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink", "unlinkat",
     /* memory */

@@ -14,13 +14,16 @@
 
 /* Languages whose rules are kept; further ones are set up anew for each text. */
 #define MAX_LANGUAGES 64
+#define MAX_IDLE 8
 #define MAX_LANGUAGE_BYTES 32
 
-/* An ICU iterator must not be shared by threads, not even for reading: the ones kept here are only
- * ever cloned. */
+/* Iterators of a language that no text uses at the moment: threads must not share one. They are not
+ * made by ubrk_clone, quick as that is: where memory runs out in the middle of it, ICU 72 returns
+ * an iterator that crashes when it is used. */
 struct rules {
     char language[MAX_LANGUAGE_BYTES + 1];
-    UBreakIterator *prototype;
+    size_t n_idle;
+    UBreakIterator *idle[MAX_IDLE];
 };
 
 struct mt_splitter {
@@ -117,7 +120,8 @@ void mt_splitter_destroy(struct mt_splitter *splitter)
     if (!splitter)
         return;
     for (size_t i = 0; i < splitter->n_languages; i++)
-        ubrk_close(splitter->languages[i].prototype);
+        while (splitter->languages[i].n_idle > 0)
+            ubrk_close(splitter->languages[i].idle[--splitter->languages[i].n_idle]);
     pthread_mutex_destroy(&splitter->mutex);
     free(splitter);
 }
@@ -150,34 +154,17 @@ static enum mt_status open_rules(const char *language, UBreakIterator **out, str
     return MT_OK;
 }
 
-static enum mt_status clone_rules(const UBreakIterator *prototype, UBreakIterator **out,
-                                  struct mt_error *err)
-{
-    UErrorCode code = U_ZERO_ERROR;
-    UBreakIterator *iterator = ubrk_clone(prototype, &code);
-    if (U_FAILURE(code))
-        return fail_icu(err, code, "a copy of the sentence rules");
-    *out = iterator;
-    return MT_OK;
-}
-
-/* With the splitter's mutex held. */
-static enum mt_status take_rules(struct mt_splitter *splitter, const char *language,
-                                 UBreakIterator **out, struct mt_error *err)
+/* With the splitter's mutex held. NULL: there is no room for one more language. */
+static struct rules *find_rules(struct mt_splitter *splitter, const char *language)
 {
     for (size_t i = 0; i < splitter->n_languages; i++)
         if (strcmp(splitter->languages[i].language, language) == 0)
-            return clone_rules(splitter->languages[i].prototype, out, err);
+            return &splitter->languages[i];
     if (splitter->n_languages == MAX_LANGUAGES)
-        return open_rules(language, out, err);
-
-    struct rules *rules = &splitter->languages[splitter->n_languages];
-    enum mt_status status = open_rules(language, &rules->prototype, err);
-    if (status)
-        return status;
+        return NULL;
+    struct rules *rules = &splitter->languages[splitter->n_languages++];
     snprintf(rules->language, sizeof rules->language, "%s", language);
-    splitter->n_languages++;
-    return clone_rules(rules->prototype, out, err);
+    return rules;
 }
 
 static enum mt_status need_iterator(struct pass *pass, struct mt_error *err)
@@ -185,9 +172,25 @@ static enum mt_status need_iterator(struct pass *pass, struct mt_error *err)
     if (pass->iterator)
         return MT_OK;
     pthread_mutex_lock(&pass->splitter->mutex);
-    enum mt_status status = take_rules(pass->splitter, pass->language, &pass->iterator, err);
+    struct rules *rules = find_rules(pass->splitter, pass->language);
+    if (rules && rules->n_idle > 0)
+        pass->iterator = rules->idle[--rules->n_idle];
     pthread_mutex_unlock(&pass->splitter->mutex);
-    return status;
+    return pass->iterator ? MT_OK : open_rules(pass->language, &pass->iterator, err);
+}
+
+static void give_back(struct pass *pass)
+{
+    if (!pass->iterator)
+        return;
+    pthread_mutex_lock(&pass->splitter->mutex);
+    struct rules *rules = find_rules(pass->splitter, pass->language);
+    if (rules && rules->n_idle < MAX_IDLE) {
+        rules->idle[rules->n_idle++] = pass->iterator;
+        pass->iterator = NULL;
+    }
+    pthread_mutex_unlock(&pass->splitter->mutex);
+    ubrk_close(pass->iterator);
 }
 
 static enum mt_status add_sentence(struct pass *pass, size_t begin, size_t end,
@@ -292,8 +295,7 @@ enum mt_status mt_splitter_split(struct mt_splitter *splitter, const char *text,
     };
     enum mt_status status = mode == MT_SPLIT_OFF ? add_sentence(&pass, 0, length, err)
                                                  : split_lines(&pass, length, mode, err);
-    if (pass.iterator)
-        ubrk_close(pass.iterator);
+    give_back(&pass);
     utext_close(pass.view);
     return status;
 }

@@ -39,8 +39,8 @@ struct mt_ranges {
 
 /*
  * A splitter keeps the rules of every language it has met, because ICU takes half a millisecond to
- * set up one language's and half a microsecond to copy them. Making a splitter is cheap: a language
- * is set up when the first text needs it.
+ * set up one language's. Making a splitter is cheap: a language is set up when the first text needs
+ * it.
  */
 MT_MUST_CHECK enum mt_status mt_splitter_create(struct mt_splitter **out, struct mt_error *err);
 

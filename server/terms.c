@@ -33,6 +33,7 @@ struct mt_terms {
     UBreakIterator *words; /* made when a text first holds the letters of a term */
     UText view;
     bool is_set; /* words has the text */
+    bool has_run_out;
 };
 
 static uint32_t fold(uint32_t c)
@@ -257,7 +258,13 @@ static bool set_words(struct mt_terms *terms)
     if (U_SUCCESS(code))
         ubrk_setUText(terms->words, &terms->view, &code);
     terms->is_set = U_SUCCESS(code);
+    terms->has_run_out = terms->has_run_out || !terms->is_set;
     return terms->is_set;
+}
+
+bool mt_terms_have_run_out(const struct mt_terms *terms)
+{
+    return terms->has_run_out;
 }
 
 static bool is_apostrophe(uint32_t c)

@@ -58,4 +58,7 @@ void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bo
 /* The first match that begins at `from` or later. */
 struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from);
 
+/* Whether, ever, there was no memory to tell words apart, and what was found may be wrong. */
+bool mt_terms_have_run_out(const struct mt_terms *terms);
+
 #endif

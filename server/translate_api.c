@@ -1,18 +1,15 @@
 #include "server/translate_api.h"
 
 #include "config/settings.h"
-#include "model/model.h"
-#include "model/sentence.h"
-#include "model/tokenizer.h"
 #include "server/alignment_trace.h"
-#include "server/decoding_params.h"
 #include "server/detect_api.h"
 #include "server/events.h"
-#include "server/glossary.h"
 #include "server/guard.h"
 #include "server/languages_api.h"
+#include "server/outcome.h"
 #include "server/passage.h"
-#include "server/tag_names.h"
+#include "server/served_model.h"
+#include "server/translate_params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +17,32 @@
 
 #include <cjson/cJSON.h>
 
-/* One element of q. */
+/*
+ * One element of q, on its way through the models of its route:
+ *
+ *   bytes --[step 0]--> input --[step 1]--> outcome
+ */
 struct text {
     const char *bytes; /* the request's */
     size_t length;
     bool is_identity;             /* in the target language already */
     struct mt_detection detected; /* where the source is "auto" */
-    struct mt_passage *passage;   /* NULL: not to be translated */
+    struct mt_model_route route;
+    size_t n_steps;             /* that it has taken */
+    bool has_ended;             /* outcome is there */
+    struct mt_text input;       /* what the last step gave, for the next one */
+    struct mt_passage *passage; /* of the step that is being taken */
     struct mt_passage_cursor given;
+    struct mt_outcome outcome;
+};
+
+/* What runs now: one step of all texts whose turn it is with this model. */
+struct round {
+    struct mt_served_model *served; /* NULL: nothing */
+    bool is_last;                   /* the step is the last one of these texts */
+    struct mt_translate_decoding decoding;
+    struct mt_translation_options traced; /* for what has marks to be put back */
+    struct mt_alignment_trace marks, alignment;
 };
 
 struct state {
@@ -35,18 +50,15 @@ struct state {
     size_t n_texts;
     bool is_array;
     bool is_auto; /* each text's language is detected; languages.source is "" then */
+    struct mt_served_model *only; /* the model that the request names; NULL: any */
     struct mt_language_pair languages;
-    bool is_html;
-    struct mt_translation_options options;
-    struct mt_translation_options traced_options; /* for what has marks to be put back */
-    struct mt_alignment_trace marks;
-    size_t n_alternatives;
-    bool returns_scores, returns_usage, returns_alignment, post_edits;
-    struct mt_alignment_trace alignment;
-    struct mt_glossary glossary;
-    struct mt_tag_names ignored_tags;
-    struct mt_token_list prefix;
-    int32_t *prefix_ids;
+    struct mt_translate_params params;
+    struct mt_glossary passed_on; /* the terms as later steps meet them */
+    struct round round;
+    /* Of all texts and steps; JSON. */
+    struct mt_text lost;
+    struct mt_json_writer lost_writer;
+    struct mt_warnings warnings;
 };
 
 /* ---- reading the request ---- */
@@ -109,239 +121,190 @@ static enum mt_status check_sizes(const struct state *state, const struct mt_req
     return MT_OK;
 }
 
-static enum mt_status read_required(const struct mt_params *params, const char *name,
-                                    const char **out, struct mt_error *err)
+/* A model that is named may say by itself what it translates. */
+static enum mt_status read_code(const struct state *state, const struct mt_params *params,
+                                const char *name, const char **out, struct mt_error *err)
 {
     *out = "";
     enum mt_status status = mt_params_string(params, name, out, NULL, err);
-    if (status == MT_OK && (*out)[0] == '\0')
+    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
         return missing(name, err);
     return status;
 }
 
-/* A number, or a string that is one; clients send both. */
-static enum mt_status read_alternatives(const struct mt_params *params, int64_t limit, size_t *out,
-                                        bool *found, struct mt_error *err)
-{
-    const struct cJSON *value = mt_params_get(params, "alternatives");
-    double number = 0;
-    *found = value != NULL;
-    if (cJSON_IsNumber(value))
-        number = value->valuedouble;
-    else if (cJSON_IsString(value) && value->valuestring[0] == '\0')
-        *found = false;
-    else if (value != NULL &&
-             (!cJSON_IsString(value) || !mt_parse_number(value->valuestring, &number)))
-        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter is not a number");
-    if (number < 0)
-        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be >= 0");
-    if (number > (double)limit)
-        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be <= %lld",
-                       (long long)limit);
-    *out = (size_t)number;
-    return MT_OK;
-}
-
-static enum mt_status read_format(struct state *state, const struct mt_params *params,
-                                  struct mt_error *err)
-{
-    const char *format = "text";
-    enum mt_status status = mt_params_string(params, "format", &format, NULL, err);
-    state->is_html = strcmp(format, "html") == 0;
-    if (status == MT_OK && format[0] != '\0' && !state->is_html && strcmp(format, "text") != 0)
-        return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
-    return status;
-}
-
-/* What is about the text as a whole, and cannot be said of the pieces of a page; and an alignment
- * shows what the model wrote, where terms do not stand. */
-static enum mt_status check_together(const struct state *state, struct mt_error *err)
-{
-    if (state->glossary.terms != NULL && state->returns_alignment)
-        return mt_fail(err, MT_INVALID,
-                       "alignment cannot be had together with glossary or do_not_translate");
-    if (state->is_html && state->returns_alignment)
-        return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
-    if (state->is_html && state->prefix_ids != NULL)
-        return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
-    return MT_OK;
-}
-
-/* num_hypotheses counts the best one too. Where the request does not say how wide the beam is, it
- * is as wide as they need. */
-static enum mt_status read_beam(struct state *state, const struct mt_request *request,
-                                struct mt_error *err)
-{
-    const struct mt_settings *settings = request->service->settings;
-    const struct mt_params *params = &request->params;
-    int64_t beam_size = settings->beam_size, n_hypotheses = 1;
-    bool has_alternatives, has_hypotheses, has_beam;
-    enum mt_status status = read_alternatives(params, settings->max_alternatives,
-                                              &state->n_alternatives, &has_alternatives, err);
-    if (status == MT_OK)
-        status = mt_params_integer(params, "num_hypotheses", 1, settings->max_alternatives + 1,
-                                   &n_hypotheses, &has_hypotheses, err);
-    if (status == MT_OK)
-        status = mt_params_integer(params, "beam_size", 1, settings->max_beam_size, &beam_size,
-                                   &has_beam, err);
-    if (status != MT_OK)
-        return status;
-    if (has_hypotheses && has_alternatives && (size_t)n_hypotheses != state->n_alternatives + 1)
-        return mt_fail(err, MT_INVALID,
-                       "num_hypotheses is %lld and alternatives is %zu: give one of them",
-                       (long long)n_hypotheses, state->n_alternatives);
-    if (has_hypotheses)
-        state->n_alternatives = (size_t)n_hypotheses - 1;
-    n_hypotheses = (int64_t)state->n_alternatives + 1;
-    if (beam_size == 0)
-        beam_size = (int64_t)mt_model_hparams(request->service->model)->n_beams;
-    if (beam_size < n_hypotheses && has_beam)
-        return mt_fail(err, MT_INVALID,
-                       "beam_size is %lld, expected at least %lld for %zu "
-                       "alternatives",
-                       (long long)beam_size, (long long)n_hypotheses, state->n_alternatives);
-    struct mt_sentence_options *decoding = &state->options.decoding;
-    decoding->beam_size = (size_t)(beam_size > n_hypotheses ? beam_size : n_hypotheses);
-    /* Hypotheses of different tokens are often one and the same text, so all of them are looked at
-     * for that many different texts. */
-    decoding->num_hypotheses = state->n_alternatives > 0 ? decoding->beam_size : 1;
-    return MT_OK;
-}
-
-/* What the translation begins with, as target tokens. */
-static enum mt_status read_prefix(struct state *state, const struct mt_request *request,
-                                  struct mt_error *err)
-{
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(request->service->model);
-    const char *prefix = "";
-    enum mt_status status = mt_params_string(&request->params, "target_prefix", &prefix, NULL, err);
-    if (status != MT_OK || prefix[0] == '\0')
-        return status;
-    if (state->is_array)
-        return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
-    status =
-        mt_tokenize(tokenizer, prefix, strlen(prefix), MT_TOKENIZE_TARGET, &state->prefix, err);
-    if (status != MT_OK)
-        return status;
-    size_t n = state->prefix.n - 1; /* without eos */
-    state->prefix_ids = calloc(n + 1, sizeof state->prefix_ids[0]);
-    if (state->prefix_ids == NULL)
-        return mt_fail_memory(err, (n + 1) * sizeof state->prefix_ids[0], "target prefix");
-    for (size_t i = 0; i < n; i++)
-        state->prefix_ids[i] = state->prefix.tokens[i].id;
-    state->options.decoding.target_prefix = state->prefix_ids;
-    state->options.decoding.n_target_prefix = n;
-    state->options.split = MT_SPLIT_OFF;
-    return MT_OK;
-}
-
-static enum mt_status read_options(struct state *state, const struct mt_request *request,
-                                   struct mt_error *err)
-{
-    const struct mt_params *params = &request->params;
-    const struct mt_service *service = request->service;
-    enum mt_status status = mt_decoding_params_split(service, params, &state->options.split, err);
-    if (status == MT_OK)
-        status = mt_decoding_params_lengths(service, params, &state->options.decoding, err);
-    if (status == MT_OK)
-        status = mt_params_bool(params, "return_scores", &state->returns_scores, NULL, err);
-    if (status == MT_OK)
-        status = mt_params_bool(params, "return_usage", &state->returns_usage, NULL, err);
-    if (status == MT_OK)
-        status = mt_params_bool(params, "alignment", &state->returns_alignment, NULL, err);
-    state->post_edits = service->settings->post_edit;
-    if (status == MT_OK)
-        status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
-    state->options.decoding.skip_scores = !state->returns_scores;
-    if (status == MT_OK)
-        status = read_prefix(state, request, err);
-    /* Who asks for an alignment or gives the first words wants what the model writes. */
-    if (state->returns_alignment || state->prefix_ids != NULL)
-        state->post_edits = false;
-    state->options.lowers_capitals = state->post_edits;
-    return status;
-}
-
-/* Under the name that stands for it everywhere. */
-static enum mt_status read_stream(struct state *state, struct mt_request *request,
-                                  struct mt_error *err)
-{
-    const char *mode = "sentence";
-    enum mt_status status =
-        mt_params_bool(&request->params, "stream", &request->is_streamed, NULL, err);
-    if (status == MT_OK)
-        status = mt_params_string(&request->params, "stream_mode", &mode, NULL, err);
-    bool is_by_token = strcmp(mode, "token") == 0;
-    if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
-        return mt_fail(err, MT_INVALID,
-                       "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
-    if (!request->is_streamed)
-        return status;
-    state->options.decoding.publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
-    /* What was sent stays sent, and the pieces are the whole. */
-    state->post_edits = state->options.lowers_capitals = false;
-    return status;
-}
-
-static enum mt_status read_languages(struct state *state, const struct mt_service *service,
+static enum mt_status read_languages(struct state *state, const struct mt_request *request,
                                      const char *source, const char *target, struct mt_error *err)
 {
+    const struct mt_service *service = request->service;
     state->is_auto = strcasecmp(source, "auto") == 0;
     if (state->is_auto)
-        return mt_languages_check_target(service, target, &state->languages, err);
-    return mt_languages_check(service, source, target, &state->languages, err);
+        return mt_languages_check_target(service, state->only, target, &state->languages, err);
+    return mt_languages_check(service, state->only, source, target, &state->languages, err);
 }
 
 /* In the order in which LibreTranslate complains. */
 static enum mt_status read_request(struct state *state, struct mt_request *request,
                                    struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
     const char *source, *target;
     enum mt_status status = read_texts(state, request, err);
     if (status == MT_OK)
-        status = read_required(&request->params, "source", &source, err);
+        status = mt_languages_read_model(request, &state->only, err);
     if (status == MT_OK)
-        status = read_required(&request->params, "target", &target, err);
+        status = read_code(state, &request->params, "source", &source, err);
     if (status == MT_OK)
-        status = read_beam(state, request, err);
+        status = read_code(state, &request->params, "target", &target, err);
+    if (status == MT_OK)
+        status = mt_translate_params_read_beam(&state->params, request, err);
     if (status == MT_OK)
         status = check_sizes(state, request, err);
     if (status == MT_OK)
-        status = read_languages(state, service, source, target, err);
+        status = read_languages(state, request, source, target, err);
     if (status == MT_OK)
-        status = read_format(state, &request->params, err);
-    if (status == MT_OK)
-        status = read_options(state, request, err);
-    if (status == MT_OK)
-        status = read_stream(state, request, err);
-    if (status == MT_OK)
-        status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,
-                                  &state->glossary, err);
-    if (status == MT_OK)
-        status = mt_tag_names_read(&request->params, "ignore_tags", &state->ignored_tags, err);
-    if (status == MT_OK)
-        status = check_together(state, err);
+        status = mt_translate_params_read(&state->params, request, state->is_array, err);
+    request->is_streamed = state->params.is_streamed;
     return status;
 }
 
-/* ---- the work ---- */
+/* ---- the way of each text ---- */
 
-/* Sets text->is_identity, and the rules by which its sentences are found. */
-static enum mt_status settle_language(const struct mt_request *request, struct state *state,
-                                      struct text *text, struct mt_error *err)
+static enum mt_status detect(const struct state *state, const struct mt_request *request,
+                             const struct mt_detect_languages *languages, struct text *text,
+                             struct mt_language_pair *pair, struct mt_error *err)
 {
-    struct mt_detect_languages languages;
-    text->is_identity = state->languages.is_identity;
-    state->options.source_lang = state->languages.source;
-    if (!state->is_auto)
+    enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html, languages,
+                                      &text->detected, err);
+    if (status != MT_OK)
+        return status;
+    return mt_languages_settle_source(request->service, state->only, text->detected.language, pair,
+                                      err);
+}
+
+/* Which word came from which, one model can say of its own translation. */
+static enum mt_status check_pivot(const struct state *state, const struct text *text,
+                                  struct mt_error *err)
+{
+    if (text->route.n == 1 || !state->params.returns_alignment)
         return MT_OK;
-    mt_languages_to_detect(request->service, state->languages.target, &languages);
+    return mt_fail(err, MT_INVALID,
+                   "alignment is for a direct translation, but there is none from %s to %s",
+                   text->route.steps[0].source->code, state->languages.target);
+}
+
+static enum mt_status find_way(struct state *state, const struct mt_request *request,
+                               const struct mt_detect_languages *languages, struct text *text,
+                               struct mt_error *err)
+{
+    struct mt_language_pair pair = state->languages;
     enum mt_status status =
-        mt_detect(text->bytes, text->length, state->is_html, &languages, &text->detected, err);
-    text->is_identity = mt_language_matches(state->languages.target, text->detected.language);
-    state->options.source_lang = text->detected.language;
+        state->is_auto ? detect(state, request, languages, text, &pair, err) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    text->is_identity = text->has_ended = pair.is_identity;
+    if (text->is_identity)
+        return mt_outcome_keep(&text->outcome, text->bytes, text->length, err);
+    text->route = pair.route;
+    return check_pivot(state, text, err);
+}
+
+static enum mt_status find_ways(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    struct mt_detect_languages languages = {.n = 0};
+    if (state->is_auto)
+        mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        status = find_way(state, request, &languages, &state->texts[i], err);
     return status;
+}
+
+static bool is_pivoted(const struct state *state)
+{
+    for (size_t i = 0; i < state->n_texts; i++)
+        if (state->texts[i].route.n > 1)
+            return true;
+    return false;
+}
+
+static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    const struct mt_settings *settings = request->service->settings;
+    const struct mt_guard_options guards = {.max_repeats = (size_t)settings->max_repeats,
+                                            .max_length_ratio = settings->max_length_ratio};
+    mt_json_writer_init(&state->lost_writer, &state->lost);
+    mt_warnings_init(&state->warnings, &guards, request->service->metrics);
+    enum mt_status status = read_request(state, request, err);
+    if (status == MT_OK)
+        status = find_ways(state, request, err);
+    if (status == MT_OK && is_pivoted(state))
+        status = mt_glossary_pass_on(&state->params.glossary, &state->passed_on, err);
+    return status;
+}
+
+/* ---- rounds ---- */
+
+static bool is_at_last_step(const struct text *text)
+{
+    return text->n_steps + 1 == text->route.n;
+}
+
+static bool is_of_round(const struct round *round, const struct text *text)
+{
+    return !text->has_ended && text->route.steps[text->n_steps].served == round->served &&
+           is_at_last_step(text) == round->is_last;
+}
+
+/* The first text that has not ended says which model comes next. */
+static struct mt_served_model *choose_round(struct state *state)
+{
+    for (size_t i = 0; i < state->n_texts; i++) {
+        const struct text *text = &state->texts[i];
+        if (text->has_ended)
+            continue;
+        state->round.served = text->route.steps[text->n_steps].served;
+        state->round.is_last = is_at_last_step(text);
+        return state->round.served;
+    }
+    return NULL;
+}
+
+static enum mt_status begin_round(struct state *state, const struct mt_request *request,
+                                  struct mt_error *err)
+{
+    struct round *round = &state->round;
+    struct mt_translation_options *plain = &round->decoding.options;
+    enum mt_status status =
+        mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
+    if (status == MT_OK && state->params.returns_alignment)
+        status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
+                                          plain, err);
+    round->traced = *plain;
+    if (status == MT_OK)
+        status = mt_alignment_trace_begin(&round->marks, request->service, request->model,
+                                          &round->traced, err);
+    return status;
+}
+
+static void finish_round(struct round *round)
+{
+    mt_alignment_trace_finish(&round->alignment);
+    mt_alignment_trace_finish(&round->marks);
+    mt_translate_decoding_finish(&round->decoding);
+    *round = (struct round){0};
+}
+
+/* By which rules its sentences are found. */
+static const char *source_language(const struct state *state, const struct text *text)
+{
+    const struct mt_model_language *source = text->route.steps[text->n_steps].source;
+    if (text->n_steps > 0)
+        return source != NULL ? source->code : NULL;
+    return state->is_auto ? text->detected.language : state->languages.source;
 }
 
 static enum mt_status add_sentences(struct mt_request *request,
@@ -355,29 +318,34 @@ static enum mt_status add_sentences(struct mt_request *request,
     return status;
 }
 
-static enum mt_status add_translation(struct mt_request *request, struct state *state,
-                                      struct text *text, struct mt_error *err)
+static enum mt_status take_step(struct mt_request *request, struct state *state, struct text *text,
+                                struct mt_error *err)
 {
-    enum mt_status status = settle_language(request, state, text, err);
-    if (status != MT_OK || text->is_identity)
-        return status;
-    state->traced_options.source_lang = state->options.source_lang;
+    struct round *round = &state->round;
+    const struct mt_translate_params *params = &state->params;
+    const struct mt_model_language *target = text->route.steps[text->n_steps].target;
+    struct mt_translation_options plain = round->decoding.options, traced = round->traced;
+    const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
     const struct mt_passage_options options = {
-        .plain = &state->options,
-        .traced = &state->traced_options,
-        .trace = &state->marks,
-        .is_html = state->is_html,
-        .protects = !state->returns_alignment, /* it shows what the model saw */
-        .post_edits = state->post_edits,
-        .terms = state->glossary.terms,
+        .plain = &plain,
+        .traced = &traced,
+        .trace = &round->marks,
+        .is_html = params->is_html,
+        .protects = !params->returns_alignment, /* it shows what the model saw */
+        .post_edits = params->post_edits,
+        .terms = glossary->terms,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
-        .ignored_tags = state->ignored_tags.items,
-        .n_ignored_tags = state->ignored_tags.n,
+        .ignored_tags = params->ignored_tags.items,
+        .n_ignored_tags = params->ignored_tags.n,
     };
-    status = mt_passage_create(request->service->model, text->bytes, text->length, &options,
-                               &text->passage, err);
-    if (status == MT_OK && state->returns_alignment)
-        status = mt_alignment_trace_reserve(&state->alignment,
+    const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
+    size_t length = text->n_steps > 0 ? text->input.length : text->length;
+    plain.source_lang = traced.source_lang = source_language(state, text);
+    plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
+    enum mt_status status =
+        mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
+    if (status == MT_OK && params->returns_alignment)
+        status = mt_alignment_trace_reserve(&round->alignment,
                                             mt_passage_translation(text->passage, 0), err);
     size_t n = status == MT_OK ? mt_passage_n_translations(text->passage) : 0;
     for (size_t i = 0; i < n && status == MT_OK; i++)
@@ -385,158 +353,143 @@ static enum mt_status add_translation(struct mt_request *request, struct state *
     return status;
 }
 
-/* Line feeds are the line breaks of html, and stay only between sentences. */
-static enum mt_status prepare_options(struct mt_request *request, struct state *state,
-                                      struct mt_error *err)
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    if (state->is_html && state->options.split == MT_SPLIT_OFF)
-        state->options.split = MT_SPLIT_NEWLINES;
-    state->options.splitter = request->service->splitter;
-    if (state->returns_alignment)
-        status =
-            mt_alignment_trace_begin(&state->alignment, request->service, &state->options, err);
-    state->traced_options = state->options;
-    if (status == MT_OK)
-        status =
-            mt_alignment_trace_begin(&state->marks, request->service, &state->traced_options, err);
+    struct state *state = request->state;
+    enum mt_status status = begin_round(state, request, err);
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        if (is_of_round(&state->round, &state->texts[i]))
+            status = take_step(request, state, &state->texts[i], err);
     return status;
 }
 
-static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+static void write_lost_one(void *context, const char *bytes, size_t length)
 {
-    struct state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return mt_fail_memory(err, sizeof *state, "a request");
-    request->state = state;
-    enum mt_status status = read_request(state, request, err);
-    if (status == MT_OK)
-        status = prepare_options(request, state, err);
+    struct state *state = context;
+    if (state->lost.length == 0)
+        mt_json_begin_array(&state->lost_writer);
+    mt_json_string(&state->lost_writer, bytes, length);
+}
+
+static enum mt_status count_terms(struct state *state, const struct text *text,
+                                  struct mt_error *err)
+{
+    if (text->n_steps > 0)
+        return mt_glossary_count_lost(&state->params.glossary, &state->passed_on, text->passage,
+                                      err);
+    return mt_glossary_count(&state->params.glossary, text->passage, err);
+}
+
+/* What the next model is given is what a client would hand on: the string of a reply. */
+static enum mt_status hand_on(struct text *text, struct mt_error *err)
+{
+    mt_text_finish(&text->input);
+    text->input = text->outcome.translations[0];
+    text->outcome.translations[0] = (struct mt_text){0};
+    return mt_text_repair(&text->input, "a translation", err);
+}
+
+static enum mt_status end_step(struct state *state, struct text *text, size_t index,
+                               struct mt_error *err)
+{
+    const struct round *round = &state->round;
+    const struct mt_served_model_info *info = mt_served_model_info(round->served);
+    bool is_last = round->is_last;
+    enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
+    if (status == MT_OK && state->params.glossary.terms != NULL)
+        status = count_terms(state, text, err);
+    if (status != MT_OK)
+        return status;
+    mt_warnings_add(&state->warnings, index, text->route.n > 1 ? info->id : NULL, text->passage);
+    status =
+        mt_outcome_take(&text->outcome, text->passage, is_last ? state->params.n_alternatives : 0,
+                        state->params.returns_alignment ? &round->alignment : NULL, err);
+    mt_passage_destroy(text->passage);
+    text->passage = NULL;
+    text->n_steps++;
+    text->has_ended = is_last;
+    return status == MT_OK && !is_last ? hand_on(text, err) : status;
+}
+
+static enum mt_status end_round(struct state *state, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
     for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        status = add_translation(request, state, &state->texts[i], err);
+        if (state->texts[i].passage != NULL)
+            status = end_step(state, &state->texts[i], i, err);
+    if (status == MT_OK)
+        finish_round(&state->round);
+    return status;
+}
+
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
+{
+    enum mt_status status =
+        request->state == NULL ? prepare(request, err) : end_round(request->state, err);
+    if (status == MT_OK)
+        *out = choose_round(request->state);
     return status;
 }
 
 /* ---- the reply ---- */
 
-/* The distinct translations of a text, best first. */
-struct variants {
-    struct mt_text texts[MT_MAX_BEAMS];
-    float scores[MT_MAX_BEAMS];
-    size_t n;
-};
-
-static void finish_variants(struct variants *variants)
-{
-    for (size_t i = 0; i < variants->n; i++)
-        mt_text_finish(&variants->texts[i]);
-    variants->n = 0;
-}
-
-static bool is_known(const struct variants *variants, const struct mt_text *text)
-{
-    for (size_t i = 0; i < variants->n; i++) {
-        const struct mt_text *known = &variants->texts[i];
-        bool is_same_length = known->length == text->length;
-        if (is_same_length &&
-            (text->length == 0 || memcmp(known->bytes, text->bytes, text->length) == 0))
-            return true;
-    }
-    return false;
-}
-
-static enum mt_status add_variant(struct variants *variants, const struct text *text, size_t rank,
-                                  struct mt_error *err)
-{
-    struct mt_text rendering = {0};
-    enum mt_status status = mt_passage_render(text->passage, rank, &rendering, err);
-    if (status == MT_OK)
-        status = mt_text_check(&rendering, "a translation", err);
-    if (status != MT_OK || is_known(variants, &rendering)) {
-        mt_text_finish(&rendering);
-        return status;
-    }
-    variants->texts[variants->n] = rendering;
-    variants->scores[variants->n++] = mt_passage_score(text->passage, rank);
-    return MT_OK;
-}
-
-static enum mt_status collect(const struct state *state, const struct text *text,
-                              size_t n_alternatives, struct variants *out, struct mt_error *err)
-{
-    *out = (struct variants){0};
-    enum mt_status status = MT_OK;
-    if (text->passage == NULL || mt_passage_is_blank(text->passage)) {
-        /* Blank texts become empty, as everywhere in this trade. */
-        if (text->is_identity)
-            mt_text_append(&out->texts[0], text->bytes, text->length);
-        out->n = 1;
-        return mt_text_check(&out->texts[0], "a translation", err);
-    }
-    size_t n_ranks = mt_passage_n_ranks(text->passage);
-    for (size_t i = 0; i < n_ranks && out->n <= n_alternatives && status == MT_OK; i++)
-        status = add_variant(out, text, i, err);
-    if (status != MT_OK)
-        finish_variants(out);
-    return status;
-}
-
-static void write_text(struct mt_json_writer *writer, const struct mt_text *text)
-{
-    mt_json_string(writer, text->bytes != NULL ? text->bytes : "", text->length);
-}
-
-static void write_best(struct mt_json_writer *writer, const struct variants *variants)
-{
-    write_text(writer, &variants->texts[0]);
-}
-
-static void write_alternatives(struct mt_json_writer *writer, const struct variants *variants)
-{
-    mt_json_begin_array(writer);
-    for (size_t i = 1; i < variants->n; i++)
-        write_text(writer, &variants->texts[i]);
-    mt_json_end_array(writer);
-}
-
-static void write_scores(struct mt_json_writer *writer, const struct variants *variants)
-{
-    mt_json_begin_array(writer);
-    for (size_t i = 0; i < variants->n; i++)
-        mt_json_number(writer, (double)variants->scores[i], 6);
-    mt_json_end_array(writer);
-}
+typedef void write_one(struct mt_json_writer *writer, const struct text *text);
 
 /* One member of the reply: for every text, in an array where q was one. */
-static enum mt_status write_member(struct mt_json_writer *writer, const struct state *state,
-                                   const char *key, size_t n_alternatives,
-                                   void (*write)(struct mt_json_writer *, const struct variants *),
-                                   struct mt_error *err)
+static void write_member(struct mt_json_writer *writer, const struct state *state, const char *key,
+                         write_one *write)
 {
     mt_json_key(writer, key);
     if (state->is_array)
         mt_json_begin_array(writer);
-    for (size_t i = 0; i < state->n_texts; i++) {
-        struct variants variants;
-        enum mt_status status = collect(state, &state->texts[i], n_alternatives, &variants, err);
-        if (status != MT_OK)
-            return status;
-        write(writer, &variants);
-        finish_variants(&variants);
-    }
+    for (size_t i = 0; i < state->n_texts; i++)
+        write(writer, &state->texts[i]);
     if (state->is_array)
         mt_json_end_array(writer);
-    return MT_OK;
+}
+
+static void write_alignment(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_alignment(writer, &text->outcome);
+}
+
+static void write_alternatives(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_alternatives(writer, &text->outcome);
+}
+
+static void write_detected(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_detection_write(writer, &text->detected);
+}
+
+static void write_models(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_model_route_write_models(writer, &text->route);
+}
+
+static void write_scores(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_scores(writer, &text->outcome);
+}
+
+static void write_best(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_best(writer, &text->outcome);
+}
+
+static void write_via(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_model_route_write_via(writer, &text->route);
 }
 
 static void write_usage(struct mt_json_writer *writer, const struct state *state)
 {
     size_t n_source = 0, n_target = 0;
     for (size_t i = 0; i < state->n_texts; i++) {
-        if (state->texts[i].passage == NULL)
-            continue;
-        n_source += mt_passage_n_source_tokens(state->texts[i].passage);
-        n_target += mt_passage_n_target_tokens(state->texts[i].passage);
+        n_source += state->texts[i].outcome.n_source_tokens;
+        n_target += state->texts[i].outcome.n_target_tokens;
     }
     mt_json_key(writer, "usage");
     mt_json_begin_object(writer);
@@ -547,123 +500,55 @@ static void write_usage(struct mt_json_writer *writer, const struct state *state
     mt_json_end_object(writer);
 }
 
-static void write_detected(struct mt_json_writer *writer, const struct state *state)
-{
-    mt_json_key(writer, "detectedLanguage");
-    if (state->is_array)
-        mt_json_begin_array(writer);
-    for (size_t i = 0; i < state->n_texts; i++)
-        mt_detection_write(writer, &state->texts[i].detected);
-    if (state->is_array)
-        mt_json_end_array(writer);
-}
-
 /* All placeholders of all texts that did not survive. */
-struct lost {
-    struct mt_json_writer *writer;
-    bool has_any;
-};
-
-static void write_lost_one(void *context, const char *bytes, size_t length)
+static void write_lost(struct mt_json_writer *writer, struct state *state)
 {
-    struct lost *lost = context;
-    if (!lost->has_any) {
-        mt_json_key(lost->writer, "placeholders_lost");
-        mt_json_begin_array(lost->writer);
-    }
-    lost->has_any = true;
-    mt_json_string(lost->writer, bytes, length);
+    if (state->lost.length == 0)
+        return;
+    mt_json_end_array(&state->lost_writer);
+    mt_json_key(writer, "placeholders_lost");
+    mt_json_raw(writer, state->lost.bytes, state->lost.length);
 }
 
-static enum mt_status write_lost(struct mt_json_writer *writer, const struct state *state,
-                                 struct mt_error *err)
+static void write_terms(struct mt_json_writer *writer, const struct state *state)
 {
-    struct lost lost = {.writer = writer};
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        if (state->texts[i].passage != NULL)
-            status = mt_passage_find_lost(state->texts[i].passage, write_lost_one, &lost, err);
-    if (lost.has_any)
-        mt_json_end_array(writer);
-    return status;
-}
-
-static enum mt_status write_terms(struct mt_json_writer *writer, struct state *state,
-                                  struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        if (state->texts[i].passage != NULL)
-            status = mt_glossary_count(&state->glossary, state->texts[i].passage, err);
     mt_json_key(writer, "terms");
-    mt_glossary_write(&state->glossary, writer);
-    return status;
-}
-
-static void write_warnings(struct mt_json_writer *writer, const struct mt_service *service,
-                           const struct state *state)
-{
-    const struct mt_settings *settings = service->settings;
-    struct mt_warnings warnings = {
-        .writer = writer,
-        .metrics = service->metrics,
-        .options = {.max_repeats = (size_t)settings->max_repeats,
-                    .max_length_ratio = settings->max_length_ratio},
-    };
-    for (size_t i = 0; i < state->n_texts; i++)
-        if (state->texts[i].passage != NULL)
-            mt_warnings_add(&warnings, i, state->texts[i].passage);
-    mt_warnings_end(&warnings);
-}
-
-/* For every text its words' links; none where nothing was translated. */
-static enum mt_status write_alignment(struct mt_json_writer *writer, const struct state *state,
-                                      struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    mt_json_key(writer, "alignment");
-    if (state->is_array)
-        mt_json_begin_array(writer);
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        status = mt_alignment_trace_write(
-            &state->alignment,
-            state->texts[i].passage ? mt_passage_translation(state->texts[i].passage, 0) : NULL,
-            writer, err);
-    if (state->is_array)
-        mt_json_end_array(writer);
-    return status;
+    mt_glossary_write(&state->params.glossary, writer);
 }
 
 /* Keys in alphabetical order, as LibreTranslate sends them. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
-    size_t n = state->n_alternatives;
-    enum mt_status status = MT_OK;
+    const struct mt_translate_params *params = &state->params;
+    bool has_pivot = is_pivoted(state);
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    if (state->returns_alignment)
-        status = write_alignment(&writer, state, err);
-    if (status == MT_OK && n > 0)
-        status = write_member(&writer, state, "alternatives", n, write_alternatives, err);
-    if (status == MT_OK && state->is_auto)
-        write_detected(&writer, state);
-    if (status == MT_OK)
-        status = write_lost(&writer, state, err);
-    if (status == MT_OK && state->returns_scores)
-        status = write_member(&writer, state, "scores", n, write_scores, err);
-    if (status == MT_OK && state->glossary.terms != NULL)
-        status = write_terms(&writer, state, err);
-    if (status == MT_OK)
-        status = write_member(&writer, state, "translatedText", 0, write_best, err);
-    if (status != MT_OK)
-        return status;
-    if (state->returns_usage)
+    if (params->returns_alignment)
+        write_member(&writer, state, "alignment", write_alignment);
+    if (params->n_alternatives > 0)
+        write_member(&writer, state, "alternatives", write_alternatives);
+    if (state->is_auto)
+        write_member(&writer, state, "detectedLanguage", write_detected);
+    if (has_pivot)
+        write_member(&writer, state, "models", write_models);
+    write_lost(&writer, state);
+    if (params->returns_scores)
+        write_member(&writer, state, "scores", write_scores);
+    if (params->glossary.terms != NULL)
+        write_terms(&writer, state);
+    write_member(&writer, state, "translatedText", write_best);
+    if (params->returns_usage)
         write_usage(&writer, state);
-    write_warnings(&writer, request->service, state);
+    if (has_pivot)
+        write_member(&writer, state, "via", write_via);
+    mt_warnings_write(&state->warnings, &writer);
     mt_json_end_object(&writer);
-    return mt_text_check(&request->reply.body, "the reply", err);
+    enum mt_status status = mt_text_check(&state->lost, "the reply", err);
+    if (status == MT_OK)
+        status = mt_text_check(&state->warnings.list, "the reply", err);
+    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
 }
 
 size_t mt_translate_n_texts(const struct mt_request *request)
@@ -678,17 +563,12 @@ enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
 {
     const struct state *state = request->state;
     const struct text *text = &state->texts[index];
-    struct variants variants;
-    enum mt_status status = collect(state, text, 0, &variants, err);
-    if (status != MT_OK)
-        return status;
+    const struct mt_text *best = &text->outcome.translations[0];
     *out = (struct mt_translated){
         .source_lang = state->is_auto ? text->detected.language : state->languages.source,
         .n_chars = mt_utf8_count(text->bytes, text->length),
     };
-    const struct mt_text *best = &variants.texts[0];
     mt_text_append(translation, best->bytes != NULL ? best->bytes : "", best->length);
-    finish_variants(&variants);
     return mt_text_check(translation, "a translation", err);
 }
 
@@ -709,19 +589,22 @@ static void write_piece(const struct state *state, const struct text *text, size
     mt_json_key(&writer, "sentence");
     mt_json_integer(&writer, (int64_t)sentence);
     mt_json_key(&writer, "text");
-    write_text(&writer, piece);
+    mt_json_string(&writer, piece->bytes, piece->length);
     mt_json_end_object(&writer);
     mt_event_end(events);
 }
 
-/* The next piece of what collect is going to give. */
-static enum mt_status advance_text(struct text *text, struct mt_text *out, bool *moved,
-                                   struct mt_error *err)
+/* The next piece of what the outcome is going to be. */
+static enum mt_status advance_text(const struct state *state, struct text *text,
+                                   struct mt_text *out, bool *moved, struct mt_error *err)
 {
-    *moved = !text->given.has_all;
-    if (text->passage != NULL && !mt_passage_is_blank(text->passage))
+    bool is_running = text->passage != NULL && state->round.is_last;
+    *moved = !text->given.has_all && (is_running || text->is_identity);
+    if (!*moved)
+        return MT_OK;
+    if (is_running && !mt_passage_is_blank(text->passage))
         return mt_passage_advance(text->passage, &text->given, out, moved, err);
-    if (*moved && text->is_identity)
+    if (text->is_identity)
         mt_text_append(out, text->bytes, text->length);
     text->given.has_all = true;
     return mt_text_check(out, "a translation", err);
@@ -738,7 +621,7 @@ static enum mt_status advance(struct mt_request *request, struct mt_text *events
         for (bool moved = true; moved && status == MT_OK && events->length < MAX_EVENTS_BYTES;) {
             size_t sentence = text->given.n_sentences;
             piece.length = 0;
-            status = advance_text(text, &piece, &moved, err);
+            status = advance_text(state, text, &piece, &moved, err);
             if (status == MT_OK && piece.length > 0)
                 write_piece(state, text, sentence, &piece, events);
         }
@@ -752,17 +635,19 @@ static void release(struct mt_request *request)
     struct state *state = request->state;
     if (state == NULL)
         return;
-    for (size_t i = 0; i < state->n_texts; i++)
+    for (size_t i = 0; i < state->n_texts; i++) {
         mt_passage_destroy(state->texts[i].passage);
-    mt_alignment_trace_finish(&state->alignment);
-    mt_alignment_trace_finish(&state->marks);
-    mt_glossary_finish(&state->glossary);
-    mt_token_list_finish(&state->prefix);
-    mt_tag_names_finish(&state->ignored_tags);
-    free(state->prefix_ids);
+        mt_outcome_finish(&state->texts[i].outcome);
+        mt_text_finish(&state->texts[i].input);
+    }
+    finish_round(&state->round);
+    mt_translate_params_finish(&state->params);
+    mt_glossary_finish(&state->passed_on);
+    mt_warnings_finish(&state->warnings);
+    mt_text_finish(&state->lost);
     free(state->texts);
     free(state);
 }
 
 const struct mt_handler mt_translate_handler = {
-    .begin = begin, .finish = finish, .advance = advance, .release = release};
+    .choose = choose, .begin = begin, .finish = finish, .advance = advance, .release = release};

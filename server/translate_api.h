@@ -5,13 +5,18 @@
  *   source        language code, or "auto": then each text's is detected, and the reply has
  *                 "detectedLanguage": {"confidence", "language"}, one per text
  *   target        language code
+ *   model         id or alias: the one to translate with, which may be left to say its languages by
+ *                 itself. Else the way from source to target that takes the fewest models (up to
+ *                 three); where it takes more than one the reply has "models", their ids, and
+ *                 "via", the languages between them, per text where q is an array. Each model is
+ *                 given what a client would hand on: the reply of the one before
  *   format        "text", or "html" (markup.h): what is to be read is translated, markup stays
  *   alternatives  further translations wanted, default 0
  *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
  *   target_prefix text that the translation of a single q begins with; no splitting then
  *   split_sentences  "on", "off", "newlines"
  *   ignore_tags      html: names of elements that are left alone, as an array or "x,y"
- *   alignment        true adds "alignment": per text, which words came from which:
+ *   alignment        (of one model) true adds "alignment": per text, which words came from which:
  *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
  *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
  *                    with either the reply has "terms", which says what became of them
@@ -41,9 +46,9 @@
 extern const struct mt_handler mt_translate_handler;
 
 /*
- * For routes of other shapes over the same work: a handler whose begin gives request->params the
- * fields above and calls mt_translate_handler.begin, and whose finish takes the translations out
- * one by one. Its release is mt_translate_handler.release.
+ * For routes of other shapes over the same work: a handler whose choose, when it is called first,
+ * gives request->params the fields above, and always calls mt_translate_handler.choose; whose begin
+ * and release are mt_translate_handler's; and whose finish takes the translations out one by one.
  */
 struct mt_translated {
     const char *source_lang; /* normalised: as given, or as detected; borrowed */

@@ -38,8 +38,7 @@ struct part {
 struct mt_translation {
     char *text;
     size_t length;
-    size_t code_length; /* of the leading language code, put before every part; 0: none */
-    size_t code_chars;
+    size_t code_length; /* of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
     const struct mt_model *model;
@@ -53,6 +52,8 @@ struct pass {
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
+    const char *code; /* what is put before every part: the text's, or the options' */
+    size_t code_bytes, code_chars;
     struct mt_text scratch; /* code and sentence, to be tokenized as one */
 };
 
@@ -75,15 +76,15 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     const char *text = t->text + range.begin;
     size_t length = range.end - range.begin;
     bool is_lowered = pass->options->lowers_capitals && mt_is_in_capitals(text, length);
-    if (!t->code_length && !is_lowered)
+    if (!pass->code_bytes && !is_lowered)
         return mt_tokenize(pass->tokenizer, text, length, MT_TOKENIZE_SOURCE, out, err);
 
     pass->scratch.length = 0;
-    mt_text_append(&pass->scratch, t->text, t->code_length);
+    mt_text_append(&pass->scratch, pass->code, pass->code_bytes);
     mt_text_append(&pass->scratch, text, length);
     enum mt_status status = mt_text_check(&pass->scratch, "a sentence", err);
     if (!status && is_lowered)
-        mt_write_small(text, length, pass->scratch.bytes + t->code_length);
+        mt_write_small(text, length, pass->scratch.bytes + pass->code_bytes);
     if (!status)
         status = mt_tokenize(pass->tokenizer, pass->scratch.bytes, pass->scratch.length,
                              MT_TOKENIZE_SOURCE, out, err);
@@ -91,10 +92,10 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
         return status;
     for (size_t i = 0; i < out->n; i++) {
         struct mt_token *token = &out->tokens[i];
-        token->begin = minus_at_most(token->begin, t->code_length);
-        token->end = minus_at_most(token->end, t->code_length);
-        token->begin_char = minus_at_most(token->begin_char, t->code_chars);
-        token->end_char = minus_at_most(token->end_char, t->code_chars);
+        token->begin = minus_at_most(token->begin, pass->code_bytes);
+        token->end = minus_at_most(token->end, pass->code_bytes);
+        token->begin_char = minus_at_most(token->begin_char, pass->code_chars);
+        token->end_char = minus_at_most(token->end_char, pass->code_chars);
     }
     return MT_OK;
 }
@@ -196,6 +197,19 @@ static size_t cut_token(const struct mt_token *tokens, size_t from, size_t to, c
     return fallback;
 }
 
+/* Tokens around those of a text: bos and the code; eos. */
+struct added {
+    size_t before, behind;
+};
+
+static struct added tokens_added(const struct pass *pass, bool has_code)
+{
+    return (struct added){
+        .before = (size_t)mt_tokenizer_source_has_bos(pass->tokenizer) + (size_t)has_code,
+        .behind = (size_t)mt_tokenizer_source_has_eos(pass->tokenizer),
+    };
+}
+
 /* Cuts a range whose tokens are too many. The positions come from this one list of tokens, so that
  * the work stays proportional to the text; the pieces are then tokenized for themselves. */
 static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
@@ -203,10 +217,10 @@ static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
 {
     const char *text = pass->translation->text + range.begin;
     size_t length = range.end - range.begin;
-    size_t n_added = pass->translation->code_length ? 2 : 1; /* the code and eos */
-    size_t step = minus_at_most(pass->max_tokens, n_added + CUT_RESERVE);
-    size_t from = n_added - 1, begin = 0;
-    while (from + step < tokens->n - 1) {
+    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    size_t step = minus_at_most(pass->max_tokens, added.before + added.behind + CUT_RESERVE);
+    size_t from = added.before, begin = 0;
+    while (from + step < tokens->n - added.behind) {
         size_t at = cut_token(tokens->tokens, from, from + step, text, length);
         if (at == from)
             break;
@@ -236,8 +250,8 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     enum mt_status status = tokenize(pass, range, &tokens, err);
     if (status)
         return status;
-    size_t n_added = pass->translation->code_length ? 2 : 1;
-    if (tokens.n <= n_added) { /* characters that the normaliser drops: blank to the model */
+    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    if (tokens.n <= added.before + added.behind) { /* the normaliser drops it: blank to the model */
         mt_token_list_finish(&tokens);
         return MT_OK;
     }
@@ -254,11 +268,20 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     return status;
 }
 
+static void take_code(struct pass *pass, const char *code, size_t length)
+{
+    pass->code = code;
+    pass->code_bytes = length;
+    pass->code_chars = mt_utf8_count(code, length);
+}
+
 /* Recognises ">>fra<<" at the very beginning if it is in the vocabulary. Anything else that looks
  * like it is text. */
 static enum mt_status find_code(struct pass *pass, struct mt_error *err)
 {
     struct mt_translation *t = pass->translation;
+    const char *given = pass->options->target_code;
+    take_code(pass, given ? given : "", given ? strlen(given) : 0);
     if (t->length < 5 || memcmp(t->text, ">>", 2) != 0)
         return MT_OK;
     const char *end = memmem(t->text, mt_size_min(t->length, MAX_CODE_BYTES), "<<", 2);
@@ -270,9 +293,11 @@ static enum mt_status find_code(struct pass *pass, struct mt_error *err)
         mt_tokenize(pass->tokenizer, t->text, length, MT_TOKENIZE_SOURCE, &tokens, err);
     if (status)
         return status;
-    if (tokens.n == 2 && tokens.tokens[0].special && !tokens.tokens[0].unknown) {
+    struct added added = tokens_added(pass, false);
+    const struct mt_token *code = &tokens.tokens[added.before];
+    if (tokens.n == added.before + 1 + added.behind && code->special && !code->unknown) {
         t->code_length = length;
-        t->code_chars = mt_utf8_count(t->text, length);
+        take_code(pass, t->text, length);
     }
     mt_token_list_finish(&tokens);
     return MT_OK;
@@ -510,8 +535,7 @@ static enum mt_status render_certain(const struct mt_translation *t, const struc
 }
 
 static enum mt_status advance_part(const struct mt_translation *t,
-                                   struct mt_translation_cursor *cursor,
-                                   const struct mt_translation_editor *editor, struct mt_text *out,
+                                   struct mt_translation_cursor *cursor, struct mt_text *out,
                                    bool *moved, struct mt_error *err)
 {
     const struct part *part = &t->parts[cursor->n_sentences];
@@ -521,8 +545,6 @@ static enum mt_status advance_part(const struct mt_translation *t,
     if (!progress.has_ended && progress.n_ids == 0)
         return MT_OK;
     enum mt_status status = render_certain(t, part, &progress, &text, err);
-    if (!status && editor)
-        status = editor->edit(editor->context, cursor->n_sentences, progress.has_ended, &text, err);
     if (!status && (progress.has_ended || text.length > cursor->n_bytes)) {
         *moved = true;
         if (cursor->n_bytes == 0)
@@ -537,14 +559,13 @@ static enum mt_status advance_part(const struct mt_translation *t,
 }
 
 enum mt_status mt_translation_advance(const struct mt_translation *t,
-                                      struct mt_translation_cursor *cursor,
-                                      const struct mt_translation_editor *editor,
-                                      struct mt_text *out, bool *moved, struct mt_error *err)
+                                      struct mt_translation_cursor *cursor, struct mt_text *out,
+                                      bool *moved, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     *moved = !cursor->has_all;
     if (cursor->n_sentences < t->n)
-        status = advance_part(t, cursor, editor, out, moved, err);
+        status = advance_part(t, cursor, out, moved, err);
     if (status || !*moved)
         return status;
     if (cursor->n_sentences == t->n) {

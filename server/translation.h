@@ -32,6 +32,8 @@ struct mt_translation_options {
     const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
     size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
     bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
+    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
+                                       own; NULL: none. Borrowed during create */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
 };
@@ -79,15 +81,6 @@ struct mt_translation_cursor {
     bool has_all;
 };
 
-/* What changes a sentence's text before it is given; NULL: nothing. */
-struct mt_translation_editor {
-    /* text: of a sentence that has ended, or what is certain of one that has not, and then what is
-     * certain of the edited text is what becomes of it. */
-    enum mt_status (*edit)(void *context, size_t sentence, bool has_ended, struct mt_text *text,
-                           struct mt_error *err);
-    void *context;
-};
-
 /*
  * While the sentences are decoded, with options.decoding.publish: appends the next piece of what
  * mt_translation_render is going to give for rank 0, as far as it is certain: the rest of a
@@ -96,7 +89,6 @@ struct mt_translation_editor {
  */
 MT_MUST_CHECK enum mt_status mt_translation_advance(const struct mt_translation *translation,
                                                     struct mt_translation_cursor *cursor,
-                                                    const struct mt_translation_editor *editor,
                                                     struct mt_text *out, bool *moved,
                                                     struct mt_error *err);
 

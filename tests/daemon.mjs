@@ -7,7 +7,7 @@ import {fileURLToPath} from "node:url";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const BINARY = process.env.ATTENTIOND ?? path.join(ROOT, "build/release/attentiond");
-const MODEL = process.env.ATTENTIOND_TEST_MODEL ?? path.join(ROOT, "weights/en-de");
+const MODEL = process.env.ATTENTIOND_TEST_MODEL ?? path.join(ROOT, "tests/models/en-de");
 export const SLOWNESS = Number(process.env.ATTENTIOND_TEST_SLOWNESS ?? 1);
 const START_MS = 20_000 * SLOWNESS;
 

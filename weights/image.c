@@ -19,7 +19,7 @@ struct mt_image {
     struct mt_text metadata;
     struct mt_json_writer metadata_writer;
     size_t *offsets; /* of each tensor, relative to the data */
-    size_t n_tensors;
+    size_t n_tensors, capacity;
     size_t data_bytes;
     unsigned char *bytes; /* the file */
     size_t data_start, n_bytes;
@@ -30,11 +30,6 @@ enum mt_status mt_image_create(struct mt_image **out, struct mt_error *err)
     struct mt_image *image = calloc(1, sizeof *image);
     if (!image)
         return mt_fail_memory(err, sizeof *image, "image");
-    image->offsets = calloc(MAX_PLANNED, sizeof *image->offsets);
-    if (!image->offsets) {
-        free(image);
-        return mt_fail_memory(err, MAX_PLANNED * sizeof *image->offsets, "image");
-    }
     mt_json_writer_init(&image->writer, &image->header);
     mt_json_begin_object(&image->writer);
     mt_json_writer_init(&image->metadata_writer, &image->metadata);
@@ -63,6 +58,19 @@ enum mt_status mt_image_add_metadata(struct mt_image *image, const char *key, co
     return mt_text_check(&image->metadata, "image metadata", err);
 }
 
+static enum mt_status make_room(struct mt_image *image, struct mt_error *err)
+{
+    if (image->n_tensors < image->capacity)
+        return MT_OK;
+    size_t capacity = mt_size_max(64, 2 * image->capacity);
+    size_t *grown = realloc(image->offsets, capacity * sizeof *grown);
+    if (!grown)
+        return mt_fail_memory(err, capacity * sizeof *grown, "image");
+    image->offsets = grown;
+    image->capacity = capacity;
+    return MT_OK;
+}
+
 enum mt_status mt_image_add(struct mt_image *image, const char *name, enum mt_dtype dtype,
                             size_t rank, const size_t *shape, size_t *index, struct mt_error *err)
 {
@@ -74,6 +82,9 @@ enum mt_status mt_image_add(struct mt_image *image, const char *name, enum mt_dt
     if (!fits || !mt_size_add(image->data_bytes, bytes, &end))
         return mt_fail(err, MT_LIMIT, "image: tensor \"%s\" is too large, or one of more than %d",
                        name, MAX_PLANNED);
+    enum mt_status status = make_room(image, err);
+    if (status)
+        return status;
     struct mt_json_writer *w = &image->writer;
     mt_json_key(w, name);
     mt_json_begin_object(w);

@@ -84,6 +84,7 @@ struct machine {
     const char *what;
     struct mt_arena *arena;
     struct mt_error *err;
+    bool is_cut;                    /* there are more bytes than may be read */
     struct mt_pickle_value **stack; /* NULL for a mark */
     size_t n_stack, stack_capacity, n_values;
     struct mt_pickle_value **memo;
@@ -221,6 +222,9 @@ static bool take_number(struct machine *m, size_t n, uint64_t *out)
 
 static enum mt_status fail_end(const struct machine *m)
 {
+    if (m->is_cut)
+        return mt_fail(m->err, MT_LIMIT, "%s: a pickle of more than %zu bytes", m->what,
+                       MT_PICKLE_MAX_BYTES);
     return fail(m, "it ends in the middle of a value");
 }
 
@@ -676,11 +680,9 @@ enum mt_status mt_pickle_read(const unsigned char *bytes, size_t length, const c
                         .end = bytes + mt_size_min(length, MT_PICKLE_MAX_BYTES),
                         .what = what,
                         .arena = arena,
-                        .err = err};
+                        .err = err,
+                        .is_cut = length > MT_PICKLE_MAX_BYTES};
     enum mt_status status = run(&m, out);
-    if (status == MT_FORMAT && m.at == m.end && length > MT_PICKLE_MAX_BYTES)
-        status = mt_fail(err, MT_LIMIT, "%s: a pickle of more than %zu bytes", what,
-                         MT_PICKLE_MAX_BYTES);
     *n_read = (size_t)(m.at - bytes);
     free(m.stack);
     free(m.memo);

@@ -8,7 +8,8 @@
 
 struct index {
     const char *path;
-    char *bytes;
+    const char *bytes;
+    char *own_bytes; /* where they were read from the path */
     size_t length;
     struct mt_error *err;
 };
@@ -17,15 +18,19 @@ struct index {
 typedef enum mt_status visit_entry(void *context, const struct index *index, const char *tensor,
                                    const char *file);
 
-static enum mt_status index_read(struct index *index)
+static enum mt_status index_check(const struct index *index)
 {
     static const struct mt_json_limits limits = {.max_depth = 8,
                                                  .max_values = 3 * MT_SAFETENSORS_MAX_TENSORS};
-    enum mt_status status = mt_file_read(index->path, MT_SHARDS_MAX_INDEX_BYTES, &index->bytes,
+    return mt_json_check(index->bytes, index->length, &limits, index->path, index->err);
+}
+
+static enum mt_status index_read(struct index *index)
+{
+    enum mt_status status = mt_file_read(index->path, MT_SHARDS_MAX_INDEX_BYTES, &index->own_bytes,
                                          &index->length, index->err);
-    if (!status)
-        status = mt_json_check(index->bytes, index->length, &limits, index->path, index->err);
-    return status;
+    index->bytes = index->own_bytes;
+    return status ? status : index_check(index);
 }
 
 /* Copies text that is at most capacity - 1 bytes long and has no NUL. */
@@ -130,8 +135,16 @@ enum mt_status mt_shards_list(const char *index_path, struct mt_shard_list *out,
     enum mt_status status = index_read(&index);
     if (!status)
         status = list_files(&index, out);
-    free(index.bytes);
+    free(index.own_bytes);
     return status;
+}
+
+enum mt_status mt_shards_list_memory(const char *bytes, size_t length, const char *path,
+                                     struct mt_shard_list *out, struct mt_error *err)
+{
+    const struct index index = {.path = path, .bytes = bytes, .length = length, .err = err};
+    enum mt_status status = index_check(&index);
+    return status ? status : list_files(&index, out);
 }
 
 void mt_shard_list_finish(struct mt_shard_list *list)
@@ -195,6 +208,6 @@ enum mt_status mt_shards_open(const char *index_path, enum mt_load_mode mode,
     for (size_t i = 0; i < n; i++)
         mt_safetensors_close(opening.parts[i]);
     mt_shard_list_finish(&opening.list);
-    free(index.bytes);
+    free(index.own_bytes);
     return status;
 }

@@ -25,11 +25,17 @@
 #define FLAG_SIZES_BEHIND 8u /* the local header's sizes are 0 */
 #define EXTRA_ZIP64 1u
 
+#define METHOD_STORED 0u
+#define METHOD_DEFLATED 8u
+/* No deflated byte becomes more. */
+#define MOST_BYTES_PER_BYTE 1032
+
 struct mt_zip {
     struct mt_arena *arena;
     const unsigned char *bytes;
     size_t length;
     const char *path;
+    bool may_be_deflated;
     struct mt_zip_entry *entries;
     const struct mt_zip_entry **by_name;
     size_t n_entries;
@@ -208,18 +214,20 @@ static enum mt_status find_bytes(const struct mt_zip *zip, const struct claim *c
         return fail(zip, err, "an entry is not where the directory says");
     size_t name_bytes = get16(local + 26), header = LOCAL_BYTES + name_bytes + get16(local + 28);
     size_t left = directory - (size_t)claim->offset;
-    if (header > left || claim->bytes > left - header)
+    if (header > left || claim->packed_bytes > left - header)
         return fail(zip, err, "an entry reaches beyond the archive");
     if (name_bytes != claim->name_bytes || memcmp(local + LOCAL_BYTES, claim->name, name_bytes))
         return fail(zip, err, "an entry has another name than in the directory");
     if (get16(local + 8) != claim->method)
         return fail(zip, err, "an entry has another method than in the directory");
-    uint32_t bytes = get32(local + 22);
+    uint32_t packed = get32(local + 18), bytes = get32(local + 22);
     bool says_nothing = get16(local + 6) & FLAG_SIZES_BEHIND || bytes == UINT32_MAX;
-    if (!says_nothing && bytes != claim->bytes)
+    if (!says_nothing && (bytes != claim->bytes || packed != claim->packed_bytes))
         return fail(zip, err, "an entry has another size than in the directory");
     entry->bytes = local + header;
-    entry->length = (size_t)claim->bytes;
+    entry->length = (size_t)claim->packed_bytes;
+    entry->unpacked_length = (size_t)claim->bytes;
+    entry->is_deflated = claim->method == METHOD_DEFLATED;
     entry->crc = claim->crc;
     return MT_OK;
 }
@@ -232,12 +240,15 @@ static enum mt_status read_entry(struct mt_zip *zip, const struct claim *claim, 
         return status;
     if (claim->flags & FLAG_ENCRYPTED)
         return mt_fail(err, MT_UNSUPPORTED, "%s: \"%s\" is encrypted", zip->path, entry->name);
-    if (claim->method != 0)
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "%s: \"%s\" is compressed (method %u), expected it to be stored", zip->path,
-                       entry->name, claim->method);
-    if (claim->packed_bytes != claim->bytes)
+    bool is_deflated = claim->method == METHOD_DEFLATED && zip->may_be_deflated;
+    if (claim->method != METHOD_STORED && !is_deflated)
+        return mt_fail(
+            err, MT_UNSUPPORTED, "%s: \"%s\" is compressed (method %u), expected it to be stored%s",
+            zip->path, entry->name, claim->method, zip->may_be_deflated ? " or deflated" : "");
+    if (!is_deflated && claim->packed_bytes != claim->bytes)
         return fail(zip, err, "a stored entry has two sizes");
+    if (is_deflated && claim->bytes / MOST_BYTES_PER_BYTE > claim->packed_bytes)
+        return fail(zip, err, "an entry says that it is longer than it can be");
     return find_bytes(zip, claim, directory, entry, err);
 }
 
@@ -304,8 +315,8 @@ static enum mt_status read_directory(struct mt_zip *zip, struct mt_error *err)
     return status ? status : check_entries(zip, err);
 }
 
-enum mt_status mt_zip_open(const unsigned char *bytes, size_t length, const char *path,
-                           struct mt_zip **out, struct mt_error *err)
+static enum mt_status open_archive(const unsigned char *bytes, size_t length, const char *path,
+                                   bool may_be_deflated, struct mt_zip **out, struct mt_error *err)
 {
     struct mt_arena *arena = NULL;
     void *memory = NULL;
@@ -318,13 +329,29 @@ enum mt_status mt_zip_open(const unsigned char *bytes, size_t length, const char
         return status;
     }
     struct mt_zip *zip = memory;
-    *zip = (struct mt_zip){.arena = arena, .bytes = bytes, .length = length, .path = path};
+    *zip = (struct mt_zip){.arena = arena,
+                           .bytes = bytes,
+                           .length = length,
+                           .path = path,
+                           .may_be_deflated = may_be_deflated};
     status = read_directory(zip, err);
     if (status)
         mt_zip_close(zip);
     else
         *out = zip;
     return status;
+}
+
+enum mt_status mt_zip_open(const unsigned char *bytes, size_t length, const char *path,
+                           struct mt_zip **out, struct mt_error *err)
+{
+    return open_archive(bytes, length, path, false, out, err);
+}
+
+enum mt_status mt_zip_open_deflated(const unsigned char *bytes, size_t length, const char *path,
+                                    struct mt_zip **out, struct mt_error *err)
+{
+    return open_archive(bytes, length, path, true, out, err);
 }
 
 void mt_zip_close(struct mt_zip *zip)
@@ -359,10 +386,10 @@ const struct mt_zip_entry *mt_zip_find(const struct mt_zip *zip, const char *nam
     return NULL;
 }
 
-enum mt_status mt_zip_check(const struct mt_zip *zip, const struct mt_zip_entry *entry,
-                            struct mt_error *err)
+static enum mt_status check_sum(const struct mt_zip *zip, const struct mt_zip_entry *entry,
+                                const void *bytes, size_t length, struct mt_error *err)
 {
-    uLong crc = crc32_z(crc32_z(0, NULL, 0), entry->bytes, entry->length);
+    uLong crc = crc32_z(crc32_z(0, NULL, 0), bytes, length);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     crc = entry->crc; /* no fuzzer would ever get past it */
 #endif
@@ -371,4 +398,54 @@ enum mt_status mt_zip_check(const struct mt_zip *zip, const struct mt_zip_entry 
                        "%s: \"%s\" is damaged: its checksum is %08lx, expected %08x", zip->path,
                        entry->name, crc, (unsigned)entry->crc);
     return MT_OK;
+}
+
+enum mt_status mt_zip_check(const struct mt_zip *zip, const struct mt_zip_entry *entry,
+                            struct mt_error *err)
+{
+    return check_sum(zip, entry, entry->bytes, entry->length, err);
+}
+
+/* zlib counts in 32 bits: both ends are fed in pieces. */
+static int inflate_all(z_stream *stream, const struct mt_zip_entry *entry, unsigned char *out)
+{
+    const size_t most = (size_t)1 << 30;
+    size_t taken = 0, given = 0;
+    int code = Z_OK;
+    while (code == Z_OK) {
+        size_t in_piece = mt_size_min(entry->length - taken, most);
+        size_t out_piece = mt_size_min(entry->unpacked_length - given, most);
+        unsigned char none;
+        stream->next_in = (z_const Bytef *)(entry->bytes + taken);
+        stream->avail_in = (uInt)in_piece;
+        stream->next_out = out_piece ? out + given : &none;
+        stream->avail_out = (uInt)out_piece;
+        code = inflate(stream, Z_NO_FLUSH);
+        taken += in_piece - stream->avail_in;
+        given += out_piece - stream->avail_out;
+    }
+    bool is_exact = taken == entry->length && given == entry->unpacked_length;
+    return code == Z_STREAM_END && !is_exact ? Z_DATA_ERROR : code;
+}
+
+enum mt_status mt_zip_unpack(const struct mt_zip *zip, const struct mt_zip_entry *entry, void *out,
+                             struct mt_error *err)
+{
+    if (!entry->is_deflated) {
+        if (entry->length)
+            memcpy(out, entry->bytes, entry->length);
+        return check_sum(zip, entry, out, entry->length, err);
+    }
+    z_stream stream = {0};
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+        return mt_fail_memory(err, sizeof stream, "inflate");
+    int code = inflate_all(&stream, entry, out);
+    inflateEnd(&stream);
+    if (code == Z_MEM_ERROR)
+        return mt_fail_memory(err, sizeof stream, "inflate");
+    if (code != Z_STREAM_END)
+        return mt_fail(err, MT_FORMAT,
+                       "%s: \"%s\" is damaged: it does not unpack to the %zu bytes that it says",
+                       zip->path, entry->name, entry->unpacked_length);
+    return check_sum(zip, entry, out, entry->unpacked_length, err);
 }

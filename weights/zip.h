@@ -1,10 +1,11 @@
 /*
- * Zip archives whose entries are stored, not compressed: what torch.save and numpy.savez write.
+ * Zip archives whose entries are stored, not compressed: what torch.save and numpy.savez write; and
+ * those of people, whose entries may be deflated.
  *
  * The archive is in memory, and entries are views of it. Nothing in it is trusted: sizes come from
  * the central directory and must agree with the entries' own headers where these give any, and no
- * two entries share a byte. Compression, encryption, several disks, and names that occur twice are
- * refused by name.
+ * two entries share a byte. Compression (but where it is asked for), encryption, several disks, and
+ * names that occur twice are refused by name.
  *
  * Format: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4. Thread-safety: immutable after open.
  */
@@ -26,6 +27,8 @@ struct mt_zip_entry {
     const unsigned char *bytes;
     size_t length;
     uint32_t crc;
+    bool is_deflated;       /* bytes are not what was put in */
+    size_t unpacked_length; /* of what was put in; length where the entry is stored */
 };
 
 /* bytes are the caller's, and must outlive the archive. path is for messages. MT_FORMAT (broken),
@@ -33,6 +36,10 @@ struct mt_zip_entry {
 MT_MUST_CHECK enum mt_status mt_zip_open(const unsigned char *bytes, size_t length,
                                          const char *path, struct mt_zip **out,
                                          struct mt_error *err);
+/* The same for an archive whose entries may be deflated: mt_zip_unpack reads them. */
+MT_MUST_CHECK enum mt_status mt_zip_open_deflated(const unsigned char *bytes, size_t length,
+                                                  const char *path, struct mt_zip **out,
+                                                  struct mt_error *err);
 /* Takes NULL. */
 void mt_zip_close(struct mt_zip *zip);
 
@@ -45,7 +52,13 @@ const struct mt_zip_entry *mt_zip_at(const struct mt_zip *zip, size_t index);
 /* NULL where there is none. */
 const struct mt_zip_entry *mt_zip_find(const struct mt_zip *zip, const char *name);
 
-/* Whether an entry's bytes are those that were put in. MT_FORMAT. */
+/* What was put in, of either kind of entry, to out [unpacked_length]; its checksum is checked.
+ * MT_FORMAT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_zip_unpack(const struct mt_zip *zip,
+                                           const struct mt_zip_entry *entry, void *out,
+                                           struct mt_error *err);
+
+/* Whether a stored entry's bytes are those that were put in. MT_FORMAT. */
 MT_MUST_CHECK enum mt_status mt_zip_check(const struct mt_zip *zip,
                                           const struct mt_zip_entry *entry, struct mt_error *err);
 

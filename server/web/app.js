@@ -32,7 +32,7 @@ async function findAttention(translation, signal) {
 }
 
 async function inspect(translation, signal) {
-    if (!translation) {
+    if (!translation || translation.isPivoted) {
         viewer.hide();
         return;
     }

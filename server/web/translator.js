@@ -18,8 +18,9 @@ const EXAMPLES = {
 
 export class Translator {
     /**
-     * onTranslation(translation or null, signal): {q, text, source, target, forced}; forced is the
-     * text of a translation that is not the model's first. onPointed(sentence): a sentence's index.
+     * onTranslation(translation or null, signal): {q, text, source, target, forced, isPivoted};
+     * forced is the text of a translation that is not the model's first, isPivoted says that it
+     * went through several models. onPointed(sentence): a sentence's index.
      */
     constructor({onTranslation, onPointed}) {
         Object.assign(this, {onTranslation, onPointed});
@@ -84,11 +85,14 @@ export class Translator {
             this.notice = "This server does not say which languages its model translates: set source_lang and target_lang.";
     }
 
+    nameOf(code) {
+        return this.languages.find((language) => language.code === code)?.name ?? code;
+    }
+
     fillTargets(wanted = this.target.value) {
         const source = this.sources.find(({code}) => code === this.source.value);
         const targets = (source?.targets ?? []).filter((code) => code !== source.code);
-        const nameOf = (code) => this.languages.find((language) => language.code === code)?.name ?? code;
-        this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: nameOf(code)})));
+        this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: this.nameOf(code)})));
         this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
         this.text.lang = this.source.value;
         this.output.lang = this.target.value;
@@ -151,9 +155,11 @@ export class Translator {
         this.onTranslation(null);
     }
 
-    show(q, {translatedText, alternatives = []}) {
+    show(q, {translatedText, alternatives = [], models, via}) {
         const [source, target] = [this.source.value, this.target.value];
-        this.current = {q, source, target, text: translatedText};
+        this.current = {q, source, target, text: translatedText, isPivoted: Boolean(via)};
+        if (via)
+            this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
         this.choices = [translatedText, ...alternatives];
         this.showNotice();
         this.fillOutput(translatedText);

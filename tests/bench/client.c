@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdalign.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RECEIVE_BYTES ((size_t)16 << 10)
@@ -38,6 +40,7 @@ enum load_event load_client_open(struct load_client *client, int epoll_fd,
         return fail_to_connect(client, errno);
     client->state = LOAD_CONNECTING;
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(client->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
     if (connect(client->fd, address, length) != 0 && errno != EINPROGRESS)
         return fail_to_connect(client, errno);
     watch(client, EPOLL_CTL_ADD, EPOLLOUT);
@@ -57,6 +60,18 @@ void load_client_finish(struct load_client *client)
     mt_text_finish(&client->received);
 }
 
+static int64_t to_ns(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static int64_t real_time_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return to_ns(now);
+}
+
 static enum load_event go_on_sending(struct load_client *client)
 {
     const struct mt_text *message = client->message;
@@ -71,6 +86,7 @@ static enum load_event go_on_sending(struct load_client *client)
             return fail(client, LOAD_DISCONNECTED);
         client->n_sent += (size_t)n;
     }
+    client->sent_ns = real_time_ns();
     client->state = LOAD_RECEIVING;
     return LOAD_NOTHING;
 }
@@ -83,6 +99,7 @@ enum load_event load_client_send(struct load_client *client, const struct mt_tex
     client->n_sent = 0;
     client->received.length = 0;
     client->intended_ns = intended_ns;
+    client->sent_ns = client->replied_ns = 0;
     return go_on_sending(client);
 }
 
@@ -118,10 +135,33 @@ static enum load_event understand(struct load_client *client, struct load_reply 
     return LOAD_ANSWERED;
 }
 
+/* recv that also says when the bytes came to this machine's socket, as far as the kernel tells. */
+static ssize_t receive_bytes(struct load_client *client, char *bytes, size_t capacity)
+{
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct timespec))];
+    struct iovec piece = {.iov_base = bytes, .iov_len = capacity};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(client->fd, &message, 0);
+    if (n <= 0 || client->replied_ns != 0)
+        return n;
+    client->replied_ns = real_time_ns();
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+        struct timespec arrival;
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
+            continue;
+        memcpy(&arrival, CMSG_DATA(c), sizeof arrival);
+        client->replied_ns = to_ns(arrival);
+    }
+    return n;
+}
+
 static enum load_event receive(struct load_client *client, struct load_reply *reply)
 {
     char bytes[RECEIVE_BYTES];
-    ssize_t n = recv(client->fd, bytes, sizeof bytes, 0);
+    ssize_t n = receive_bytes(client, bytes, sizeof bytes);
     if (n < 0 && errno == EAGAIN)
         return LOAD_NOTHING;
     bool is_idle = client->state == LOAD_IDLE;

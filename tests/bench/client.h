@@ -30,7 +30,11 @@ struct load_client {
     const struct mt_text *message; /* borrowed; while SENDING */
     size_t n_sent;
     struct mt_text received;
-    int64_t intended_ns;    /* when the request should have gone out: latency counts from here */
+    int64_t intended_ns; /* when the request should have gone out: latency counts from here */
+    /* When the kernel had taken the request's last byte, and when it got the reply's first, which
+     * may be long before this program is given the processor to read it. CLOCK_REALTIME, as the
+     * kernel's own stamps are; 0: not yet. */
+    int64_t sent_ns, replied_ns;
     int64_t rests_until_ns; /* the caller's */
 };
 

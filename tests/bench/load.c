@@ -27,10 +27,9 @@ static double daemon_seconds_per_1000_tokens(const struct load_result *r)
     return is_known ? r->daemon_seconds * 1000 / (double)r->n_target_tokens : NAN;
 }
 
-static double anonymous_mib(const struct load_result *r)
+static double mib(int64_t bytes)
 {
-    bool is_known = r->daemon_anonymous_bytes >= 0;
-    return is_known ? (double)r->daemon_anonymous_bytes / (1 << 20) : NAN;
+    return bytes >= 0 ? (double)bytes / (1 << 20) : NAN;
 }
 
 /* ---- the table ---- */
@@ -69,7 +68,7 @@ static void print_row(const struct load_result *r)
         print_number(8, 2, load_percentile_ms(r, shares[i]));
     printf(" | %6zu |", r->n_errors);
     print_number(7, 4, daemon_seconds_per_1000_tokens(r));
-    print_number(8, 1, anonymous_mib(r));
+    print_number(8, 1, mib(r->daemon_anonymous_bytes));
     printf(" |");
     print_number(6, 2, r->generator_seconds / r->seconds);
     print_number(6, 2, r->stolen_seconds / r->seconds);
@@ -86,6 +85,11 @@ static void print_errors(const struct load_result *r)
         if (r->n_by_failure[i] > 0)
             printf("    %zu failed: %s\n", r->n_by_failure[i],
                    load_failure_name((enum load_failure)i));
+    if (r->refusals->n > 0)
+        printf("    refused after %.2f ms (p50), %.2f (p99), %.2f (max); %zu without Retry-After\n",
+               load_delays_percentile_ms(r->refusals, 0.5),
+               load_delays_percentile_ms(r->refusals, 0.99),
+               load_delays_percentile_ms(r->refusals, 1), r->n_without_retry_after);
     if (r->n_errors > 0)
         printf("    the first: %s\n", r->first_error);
 }
@@ -133,6 +137,18 @@ static void write_errors(struct mt_json_writer *writer, const struct load_result
     mt_json_end_object(writer);
 }
 
+static void write_refusals(struct mt_json_writer *writer, const struct load_result *r)
+{
+    mt_json_key(writer, "refusals");
+    mt_json_begin_object(writer);
+    write_count(writer, "count", r->refusals->n);
+    write_count(writer, "without_retry_after", r->n_without_retry_after);
+    write_number(writer, "p50_ms", load_delays_percentile_ms(r->refusals, 0.5));
+    write_number(writer, "p99_ms", load_delays_percentile_ms(r->refusals, 0.99));
+    write_number(writer, "max_ms", load_delays_percentile_ms(r->refusals, 1));
+    mt_json_end_object(writer);
+}
+
 static void write_run(struct mt_json_writer *writer, const struct load_result *r)
 {
     mt_json_begin_object(writer);
@@ -149,13 +165,15 @@ static void write_run(struct mt_json_writer *writer, const struct load_result *r
     write_count(writer, "latencies", r->n_latencies);
     write_latency(writer, r);
     write_errors(writer, r);
+    write_refusals(writer, r);
     if (r->n_errors > 0) {
         mt_json_key(writer, "first_error");
         mt_json_string_z(writer, r->first_error);
     }
     write_number(writer, "daemon_cpu_seconds", r->daemon_seconds);
     write_number(writer, "daemon_cpu_seconds_per_1000_tokens", daemon_seconds_per_1000_tokens(r));
-    write_number(writer, "daemon_anonymous_mib", anonymous_mib(r));
+    write_number(writer, "daemon_anonymous_mib_before", mib(r->daemon_anonymous_bytes_before));
+    write_number(writer, "daemon_anonymous_mib", mib(r->daemon_anonymous_bytes));
     write_number(writer, "generator_cpus", r->generator_seconds / r->seconds);
     write_number(writer, "stolen_cpus", r->stolen_seconds / r->seconds);
     mt_json_end_object(writer);

@@ -8,7 +8,7 @@ static const char end_of_head[] = "\r\n\r\n";
 
 struct head {
     int status;
-    bool has_length, closes;
+    bool has_length, closes, has_retry_after;
     size_t n_bytes, body_length;
 };
 
@@ -47,6 +47,8 @@ static bool parse_head(const char *bytes, size_t length, struct head *out)
             out->has_length = true;
         } else if ((value = header_value(line, "Connection"))) {
             out->closes = strncasecmp(value, "close", 5) == 0;
+        } else if (header_value(line, "Retry-After")) {
+            out->has_retry_after = true;
         } else if (header_value(line, "Transfer-Encoding")) {
             return false;
         }
@@ -78,6 +80,7 @@ enum load_reply_state load_reply_parse(const char *bytes, size_t length, struct 
             .body = bytes,
             .body_length = head.body_length,
             .closes = head.closes,
+            .has_retry_after = head.has_retry_after,
         };
         return LOAD_REPLY_COMPLETE;
     }

@@ -18,6 +18,7 @@ struct load_reply {
     const char *body; /* borrowed from the bytes */
     size_t body_length;
     bool closes; /* the server closes the connection behind it */
+    bool has_retry_after;
 };
 
 /* Reads bytes[0, length): interim replies (1xx) are passed over, and nothing may follow the reply.

@@ -88,15 +88,20 @@ static void count_failure(struct work *w, enum load_failure failure, int64_t int
     w->result->n_errors++;
 }
 
-static void count_status(struct work *w, const struct load_reply *reply, int64_t intended_ns)
+static void count_refusal(struct work *w, const struct load_client *client,
+                          const struct load_reply *reply)
 {
     char status[16];
     snprintf(status, sizeof status, "%d: ", reply->status);
     remember_error(w, status, reply->body, reply->body_length);
-    if (!is_in_window(w, intended_ns))
+    if (!is_in_window(w, client->intended_ns))
         return;
     w->result->n_by_status[reply->status]++;
     w->result->n_errors++;
+    w->result->n_without_retry_after += !reply->has_retry_after;
+    /* One that came before the request was out has kept nobody waiting. */
+    bool was_early = client->sent_ns == 0;
+    load_delays_add(w->result->refusals, was_early ? 0 : client->replied_ns - client->sent_ns);
 }
 
 static void remember_latency(struct work *w, int64_t latency_ns)
@@ -128,7 +133,7 @@ static void count_answer(struct work *w, struct load_client *client, const struc
     if (!is_good)
         client->rests_until_ns = now_ns + REST_NS;
     if (reply->status != 200) {
-        count_status(w, reply, client->intended_ns);
+        count_refusal(w, client, reply);
     } else if (!is_good) {
         remember_error(w, "no usage.target_tokens in ", reply->body, reply->body_length);
         count_failure(w, LOAD_FAILED_REPLY, client->intended_ns);
@@ -290,6 +295,7 @@ static void pass_boundaries(struct work *w, int64_t now_ns)
         w->is_measuring = true;
         w->began_ns = now_ns;
         w->cpu = load_cpu_now(w->options->pid);
+        w->result->daemon_anonymous_bytes_before = load_anonymous_bytes(w->options->pid);
     }
     size_t n = w->options->n_requests;
     bool is_done = n > 0 && w->n_issued >= n && w->n_under_way == 0 && w->n_backlog == 0;
@@ -360,7 +366,8 @@ static enum mt_status prepare(struct work *w, struct mt_error *err)
     size_t n = w->result->run.n_clients;
     w->clients = calloc(n, sizeof *w->clients);
     w->backlog_ns = calloc(MAX_BACKLOG, sizeof *w->backlog_ns);
-    if (!w->clients || !w->backlog_ns)
+    w->result->refusals = calloc(1, sizeof *w->result->refusals);
+    if (!w->clients || !w->backlog_ns || !w->result->refusals)
         return mt_fail_memory(err, n * sizeof *w->clients, "clients");
     w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -426,7 +433,9 @@ enum mt_status load_run(const struct load_options *options, const struct load_ru
 void load_result_finish(struct load_result *result)
 {
     free(result->latencies_ns);
+    free(result->refusals);
     result->latencies_ns = NULL;
+    result->refusals = NULL;
     result->n_latencies = 0;
 }
 

@@ -13,6 +13,7 @@
 #ifndef MT_TESTS_BENCH_RUN_H
 #define MT_TESTS_BENCH_RUN_H
 
+#include "tests/bench/delays.h"
 #include "tests/bench/options.h"
 
 #define LOAD_MAX_STATUS 599
@@ -36,9 +37,14 @@ struct load_result {
     size_t n_errors;                         /* the sum of what follows */
     size_t n_by_status[LOAD_MAX_STATUS + 1]; /* answers other than 200 */
     size_t n_by_failure[LOAD_N_FAILURES];
+    /* Of the answers other than 200: from the request's last byte to the reply's first, and how
+     * many do not say when to come again. */
+    struct load_delays *refusals;
+    size_t n_without_retry_after;
     char first_error[256]; /* what the first of them said, or "" */
     double daemon_seconds, generator_seconds, stolen_seconds; /* of processors; negative: unknown */
-    int64_t daemon_anonymous_bytes;                           /* negative: unknown */
+    /* When the window began and when it ended; negative: unknown. */
+    int64_t daemon_anonymous_bytes_before, daemon_anonymous_bytes;
 };
 
 /* Carries out the run against the daemon. MT_IO where it cannot be reached, MT_LIMIT (too many

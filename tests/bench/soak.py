@@ -5,15 +5,15 @@ where a promise is broken.
   soak.py mixed --seconds 3600      short and long texts, batches, traces, aborts, reloads: 0 wrong,
                                     0 lost, memory and descriptors as after the warm-up
   soak.py idle --connections 2000 --queued 500      /health meanwhile: p99 within 50 ms, 0 lost
-  soak.py overload --factor 20 --seconds 600        goodput at least 90 % of the best, refusals are
-                                                    503 with Retry-After, memory flat
+  soak.py overload --factor 20 --seconds 600        goodput at least 90 % of the best, every refusal
+                                                    503 with Retry-After within 20 ms, memory flat
   soak.py aborts --count 10000      clients that leave at any moment: nothing of theirs is left
   soak.py reloads --count 500       under load, one in five with a broken model: 0 failed
   soak.py stops --count 200         SIGTERM under load: every request taken is answered
   soak.py identity --count 100000   answers under load equal, byte for byte, those given alone
 
 Each starts a daemon of its own: ATTENTIOND (default build/release/attentiond) with weights/en-de
-or ATTENTIOND_TEST_MODEL."""
+or ATTENTIOND_TEST_MODEL; overload sends with the tests/bench/load that was built beside it."""
 
 import argparse
 import asyncio
@@ -24,12 +24,13 @@ import random
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
-from serve import MODEL, Daemon  # pylint: disable=wrong-import-position
+from serve import BINARY, MODEL, Daemon  # pylint: disable=wrong-import-position
 
 SENTENCES = [
     "Where is the train station?", "I have never seen such a thing.", "She sings very well.",
@@ -39,6 +40,7 @@ SENTENCES = [
     "I would like to learn German.", "They bought a new house last year.", "Time flies.",
     "This is the best day of my life.", "Nobody knows the answer.",
 ]
+LOAD = pathlib.Path(BINARY).parent / "tests/bench/load"
 # Memory of libraries' caches, glibc's heaps and Python-sized noise apart.
 MEMORY_SLACK_MIB = 8
 
@@ -354,52 +356,48 @@ async def idle(arguments, report):
         report.demand(p99 <= 50, f"/health p99 {p99:.1f} ms, 50 allowed")
 
 
-async def rate_of(port, answers, n_clients, seconds, delays):
-    """Right answers a second with n_clients that ask again at once, or after what a refusal asks."""
-    done, is_over, wrong = 0, False, []
+def load(daemon, texts, *flags):
+    """What tests/bench/load reports of one run: a client in C, which neither keeps the daemon waiting
+    nor takes much of its processor."""
+    command = [str(LOAD), "--port", daemon.port, "--pid", daemon.pid, "--input", texts, "--json", *flags]
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=False)
+    if not done.stdout:
+        raise SystemExit(f"{LOAD} failed with {done.returncode}")
+    return json.loads(done.stdout)["runs"][0]
 
-    async def client_task(number):
-        nonlocal done
-        chance, client = random.Random(number), Client(port)
-        while not is_over:
-            i = chance.randrange(16)
-            start = time.monotonic()
-            status, headers, body = await client.ask(KINDS[i])
-            if status == 200 and body == answers[i]:
-                done += 1
-            elif status == 503 and "retry-after" in headers:
-                delays.append(time.monotonic() - start)
-                await asyncio.sleep(chance.uniform(0.1, 0.3))
-            else:
-                wrong.append((status, body[:200]))
-        client.close()
 
-    tasks = [asyncio.create_task(client_task(i)) for i in range(n_clients)]
-    await asyncio.sleep(1)
-    begin, first = time.monotonic(), done
-    await asyncio.sleep(seconds)
-    rate = (done - first) / (time.monotonic() - begin)
-    is_over = True
-    await asyncio.gather(*tasks)
-    return rate, wrong
+def say_refusals(report, run):
+    refusals = run["refusals"]
+    report.say(f"        {run['answered']} answered, {refusals['count']} refused after {refusals['p50_ms']:.2f} ms (p50), "
+               f"{refusals['p99_ms']:.2f} (p99), {refusals['max_ms']:.2f} (max); this client used "
+               f"{run['generator_cpus']:.2f} processors, other guests {max(0, run['stolen_cpus'] or 0):.2f}")
 
 
 async def overload(arguments, report):
-    with Daemon("--max-queued-sentences", "64", "--max-connections", "4000") as daemon:
-        answers = await alone(daemon.port, KINDS[:16])
-        watch, delays = Watch(daemon), []
-        best, _ = await rate_of(daemon.port, answers, 64, min(10, arguments.seconds), delays)
+    """Arrivals by themselves at --factor times what 64 clients get answered, whatever comes back."""
+    with Daemon("--max-queued-sentences", "64", "--max-connections", "4000") as daemon, \
+            tempfile.NamedTemporaryFile("w", encoding="utf-8") as texts:
+        texts.write("\n".join(SENTENCES) + "\n")
+        texts.flush()
+        watch = Watch(daemon)
+        best = load(daemon, texts.name, "--clients", 64, "--duration", min(30, arguments.seconds))
+        assert not best["errors"], best["errors"]
+        capacity = best["requests_per_second"]
+        flags = ["--rate", f"{capacity * arguments.factor:.0f}", "--connections", 1000]
+        warm = load(daemon, texts.name, *flags, "--duration", min(10, arguments.seconds))
+        say_refusals(report, warm)
+        await watch.settled()
         memory, descriptors = watch.memory(), watch.descriptors()
-        delays.clear()
-        n = 64 * arguments.factor
-        rate, wrong = await rate_of(daemon.port, answers, n, arguments.seconds, delays)
-        report.say(f"        best {best:.0f}/s with 64 clients, {rate:.0f}/s with {n}; {len(delays)} refused: "
-                   f"p50 {percentile(delays, 0.5) * 1000:.1f} ms, p99 {percentile(delays, 0.99) * 1000:.1f} ms "
-                   "as this client sees it")
-        report.demand(rate >= 0.9 * best, f"goodput {100 * rate / best:.0f} % of the best")
-        report.demand(not wrong, f"{len(wrong)} wrong {wrong[:2]}")
-        await asyncio.sleep(1)
-        await demand_as_before(report, watch, memory + 64, descriptors + 1)
+        run = load(daemon, texts.name, *flags, "--duration", arguments.seconds)
+        say_refusals(report, run)
+        refusals, rate = run["refusals"], run["requests_per_second"]
+        report.demand(rate >= 0.9 * capacity, f"goodput {rate:.0f}/s of {capacity:.0f}/s, {100 * rate / capacity:.0f} %, "
+                      f"with {flags[1]} arrivals a second")
+        report.demand(set(run["errors"]) == {"503"}, f"what was not answered: {run['errors']}")
+        report.demand(refusals["without_retry_after"] == 0,
+                      f"{refusals['without_retry_after']} of {refusals['count']} refusals without Retry-After")
+        report.demand(refusals["max_ms"] < 20, f"slowest refusal after {refusals['max_ms']:.2f} ms, 20 allowed")
+        await demand_as_before(report, watch, memory, descriptors)
 
 
 async def aborts(arguments, report):

@@ -5,6 +5,7 @@ python3 tests/bench/test_load.py LOAD [unittest arguments]
 
 import json
 import os
+import signal
 import socketserver
 import subprocess
 import sys
@@ -211,6 +212,41 @@ class Errors(Case):
         self.assertEqual(run["errors"], {"503": 3, "429": 3})
         self.assertEqual((run["answered"], run["latencies"]), (3, 3))
         self.assertEqual(run["first_error"], '503: {"error":"later"}')
+
+    def test_refusals_are_timed_and_those_that_do_not_say_when_to_come_again_are_counted(self):
+        n = [-1]
+
+        def answer(handler, *_):
+            n[0] += 1
+            if n[0] % 4 == 0:
+                handler.send(http(GOOD))
+                return
+            time.sleep(0.2 if n[0] == 3 else 0)
+            more = "" if n[0] == 6 else "retry-after: 1\r\n"
+            handler.send(http(b'{"error":"later"}', "503 Service Unavailable", more))
+
+        run = self.drive(answer, "--clients", 1, "--requests", 12, code=FAILED)
+        refusals = run["refusals"]
+        self.assertEqual((refusals["count"], refusals["without_retry_after"]), (9, 1))
+        self.assertTrue(0 < refusals["p50_ms"] < 200 <= refusals["max_ms"] == refusals["p99_ms"], refusals)
+
+    def test_refusal_is_timed_by_its_arrival_not_by_its_reading(self):
+        """The generator stands still for 0.5 s with the reply in its socket."""
+        process = []
+
+        def answer(handler, *_):
+            if not process:
+                process.append(int(subprocess.check_output(["pgrep", "-n", "-P", str(os.getpid())])))
+                handler.send(http(GOOD))
+                return
+            os.kill(process[0], signal.SIGSTOP)
+            handler.send(http(b'{"error":"later"}', "503 Service Unavailable"))
+            time.sleep(0.5)
+            os.kill(process[0], signal.SIGCONT)
+
+        run = self.drive(answer, "--clients", 1, "--requests", 1, code=FAILED)
+        self.assertEqual(run["refusals"]["count"], 1)
+        self.assertLess(run["refusals"]["max_ms"], 400)
 
     def drive_second(self, second, *flags):
         """The request after the probe gets second(handler); the others are answered well."""

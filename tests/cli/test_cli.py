@@ -109,6 +109,8 @@ class WrongFlags(Case):
             ("--help takes no value", ["serve", "--help=1"]),
             ('unexpected argument "file"', ["serve", "--model", "x", "file"]),
             ('unexpected argument "--port"', ["serve", "--model", "x", "--", "--port"]),
+            ('unexpected argument "x"', ["check-config", "--", "x"]),
+            ("an argument is missing; expected: ", ["import", "x"]),
             ("no model: give --model DIR", ["serve"]),
             ("no model: give --model DIR", ["translate"]),
         ]:
@@ -174,6 +176,26 @@ class Settings(Case):
         result = run("check-config", "--model", BUNDLED_MODEL)
         self.assertEqual(result.returncode, OK, result.stderr.decode())
         self.assertRegex(result.stderr.decode(), "good, 8.4 million parameters.*\n.*d_model 256; encoder 4 layers")
+
+    def test_the_activation_is_named(self):
+        for activation, name in (("swish", "silu"), ("gelu", "gelu"), ("relu", "relu")):
+            with tempfile.TemporaryDirectory() as directory:
+                model = pathlib.Path(directory)
+                for file in BUNDLED_MODEL.iterdir():
+                    if file.name != "config.json":
+                        (model / file.name).symlink_to(file)
+                config = json.loads((BUNDLED_MODEL / "config.json").read_text())
+                (model / "config.json").write_text(json.dumps(config | {"activation_function": activation}))
+                result = run("check-config", "--model", model)
+                self.assertEqual(result.returncode, OK, result.stderr.decode())
+                self.assertIn(name, result.stderr.decode())
+
+    def test_too_few_descriptors_are_a_failure_that_says_how_many(self):
+        done = subprocess.run(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", binary, "serve", "--model",
+                               str(BUNDLED_MODEL), "--port", "0", "--max-connections", "4000"],
+                              capture_output=True, timeout=60, text=True, check=False)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stderr, r"max_connections is 4000, which needs \d+ open files, but the limit is 300 \(ulimit -n\)")
 
     def test_a_model_that_cannot_be_opened_is_a_failure(self):
         result = run("check-config", "--model", "/nowhere")

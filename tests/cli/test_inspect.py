@@ -5,6 +5,7 @@ python3 tests/cli/test_inspect.py BINARY [unittest arguments]
 """
 
 import base64
+import fcntl
 import json
 import math
 import os
@@ -15,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 import xml.etree.ElementTree
 
@@ -352,9 +354,10 @@ class Formats(unittest.TestCase):
 
 
 class Terminal(unittest.TestCase):
-    def on_a_terminal(self, *arguments, **environment):
-        """What comes out at the other end of a pseudo-terminal."""
+    def on_a_terminal(self, *arguments, columns=0, **environment):
+        """What comes out at the other end of a pseudo-terminal; 0 columns: it does not say."""
         leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         process = subprocess.Popen([binary, "inspect", "--model", str(MODEL), *arguments],
                                    stdout=follower, stdin=subprocess.DEVNULL,
                                    env=clean({"TERM": "xterm-256color", "NO_COLOR": ""} | environment))
@@ -383,6 +386,31 @@ class Terminal(unittest.TestCase):
     def test_a_terminal_gets_24_bit_colour(self):
         out = self.on_a_terminal(TEXT)
         self.assertRegex(out, r"▁Bahnhof (\x1b\[48;2;\d+;\d+;\d+m  ){7}\x1b\[0m\n")
+
+    def test_wide_matrices_are_cut_where_the_terminal_ends(self):
+        """7 columns of 2, behind a label of 9 and a blank: 14 columns hold two of them."""
+        out = self.on_a_terminal(TEXT, columns=14)
+        rows = re.findall(r"▁Bahnhof ((?:\x1b\[48;2;\d+;\d+;\d+m  )+)\x1b\[0m\n", out)
+        self.assertEqual([row.count("\x1b") for row in rows], [2, 2, 2, 1])
+        whole = re.search(r"▁Bahnhof ((?:\x1b\[48;2;\d+;\d+;\d+m  )+)", self.on_a_terminal(TEXT, columns=200))[1]
+        self.assertEqual("".join(rows), whole)
+
+    def test_next_tokens_and_the_search_stand_below(self):
+        flags = ["--next-tokens", 2, "--search", "--decimals", 7, TEXT]
+        sentence = inspect_json(*flags)["sentences"][0]
+        steps = [step["top"] for step in sentence["next_tokens"]]
+        lines = inspect(*flags).decode().splitlines()
+        at = lines.index("most probable next tokens, and the entropy in nats")
+        for line, step in zip(lines[at + 1:], steps):
+            entropy, *rest = re.search(r" (\d+\.\d\d)  (\S+) (\d+)% (\S+) (\d+)%$", line).groups()
+            self.assertEqual([rest[0], rest[2]], [candidate["piece"] for candidate in step])
+            self.assertEqual([int(rest[1]), int(rest[3])],
+                             [round(100 * math.exp(candidate["logprob"])) for candidate in step])
+        self.assertEqual(len(steps), lines.index("", at) - at - 1)
+        at = lines.index("search: step, beam > beam, token, its log-probability, their sum")
+        wanted = sum(len(step) for step in sentence["search"])
+        self.assertEqual(len(lines[at + 1:lines.index("", at)]), wanted)
+        self.assertTrue(any(re.match(r" *\d+  \d end  </s> ", line) for line in lines[at:]), lines[at:])
 
     def test_no_color_and_dumb_terminals_are_respected(self):
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):

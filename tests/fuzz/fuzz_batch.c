@@ -56,6 +56,17 @@ static struct mt_batch *new_batch(const struct mt_model *model)
     return batch;
 }
 
+/* Batches are kept from input to input, as a new one costs more than all the rest: one that is left
+ * empty must be as good as new, which every comparison checks. */
+static struct mt_batch *kept_batch(const struct mt_model *model, bool is_alone)
+{
+    static struct mt_batch *batches[2][2];
+    struct mt_batch **kept = &batches[model->precision][is_alone];
+    if (*kept == NULL)
+        *kept = new_batch(model);
+    return *kept;
+}
+
 static void draw_options(struct input *input, struct recipe *recipe)
 {
     struct mt_sentence_options *o = &recipe->options;
@@ -123,12 +134,8 @@ static void check_equal(const struct mt_sentence *a, const struct mt_sentence *b
 
 static void check_taken(const struct world *world, const struct mt_sentence *taken)
 {
-    static struct mt_batch *batches[2]; /* kept: a new one costs more than all the rest */
     const struct recipe *recipe = mt_sentence_user(taken);
-    struct mt_batch **kept = &batches[world->model->precision], *batch;
-    if (*kept == NULL)
-        *kept = new_batch(world->model);
-    batch = *kept;
+    struct mt_batch *batch = kept_batch(world->model, true);
     struct mt_sentence *alone;
     struct mt_error err;
     enum mt_status status = mt_sentence_create(world->model, recipe->source, recipe->n_source,
@@ -187,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, data + size};
     struct world world = {.model = tiny_model(next(&input) & 1 ? MT_INT8 : MT_FP32)};
-    world.batch = new_batch(world.model);
+    world.batch = kept_batch(world.model, false);
     for (size_t n = 0; n < MAX_CALLS && input.at < input.end; n++) {
         unsigned call = next(&input);
         size_t i = call / 8 % N_SENTENCES;
@@ -216,6 +223,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(mt_batch_n_sentences(world.batch) == 0 && mt_batch_n_rows(world.batch) == 0);
     for (size_t i = 0; i < N_SENTENCES; i++)
         leave(&world, i);
-    mt_batch_destroy(world.batch);
     return 0;
 }

@@ -5,10 +5,8 @@
 #include "server/keys.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static void check_keys(const struct mt_keys *keys, const char *bytes, size_t length)
 {
@@ -37,15 +35,14 @@ static void check_keys(const struct mt_keys *keys, const char *bytes, size_t len
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int fd = -1;
-    char path[32];
     struct mt_keys *keys;
     struct mt_error err;
-    if (fd < 0)
-        fd = memfd_create("keys", MFD_CLOEXEC);
-    assert(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    enum mt_status status = mt_keys_read(path, &keys, &err);
+    char *bytes = malloc(size + 1);
+    assert(bytes != NULL);
+    memcpy(bytes, data, size);
+    bytes[size] = '\0';
+    enum mt_status status = mt_keys_parse(bytes, size, "fuzz", &keys, &err);
+    free(bytes);
     if (status != MT_OK) {
         assert(status == MT_INVALID || status == MT_LIMIT);
         assert(strlen(err.message) > 0);

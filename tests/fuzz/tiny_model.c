@@ -33,6 +33,7 @@ static const struct mt_hparams hparams = {
     .eos_id = TINY_EOS,
     .pad_id = TINY_PAD,
     .start_id = TINY_PAD,
+    .forced_bos_id = MT_NO_TOKEN,
     .forced_eos_id = TINY_EOS,
     .suppressed = {TINY_PAD},
     .n_suppressed = 1,

@@ -3,7 +3,8 @@
  * a file of 32 bytes, four int64 in the machine's order:
  *
  *   [0] allocations until one fails; 0: none does
- *   [1] 1: only those that are asked for by the program itself, not by libraries but libc
+ *   [1] 1: only those that are asked for by the program itself, not by libraries but libc;
+ *       2: those of libraries, too, but for the ones in C++ that throw or crash (exempt[])
  *   [2] what the failed one asked for, in bytes; [3] from where: an address for addr2line
  */
 #include <dlfcn.h>
@@ -27,7 +28,18 @@ static int64_t *control = none;
 static uintptr_t program;
 static struct {
     uintptr_t begin, end;
-} own[2];
+} own[2], spared[8];
+static size_t n_spared;
+/* protobuf does not survive std::bad_alloc, and libstdc++ asks for its users (model/spm.h). */
+static const char *const exempt[] = {"/libsentencepiece", "/libprotobuf", "/libstdc++"};
+
+static bool is_exempt(const char *path)
+{
+    for (size_t i = 0; i < sizeof exempt / sizeof *exempt; i++)
+        if (strstr(path, exempt[i]))
+            return true;
+    return false;
+}
 
 /* The first object is the program. */
 static int find_own(struct dl_phdr_info *info, size_t size, void *context)
@@ -46,6 +58,10 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *context)
             own[!*is_first].begin = begin;
             own[!*is_first].end = end;
         }
+        if (is_exempt(info->dlpi_name) && n_spared < sizeof spared / sizeof *spared) {
+            spared[n_spared].begin = begin;
+            spared[n_spared++].end = end;
+        }
     }
     *is_first = false;
     return 0;
@@ -55,6 +71,14 @@ static bool is_own(uintptr_t caller)
 {
     return (caller >= own[0].begin && caller < own[0].end) ||
            (caller >= own[1].begin && caller < own[1].end);
+}
+
+static bool is_spared(uintptr_t caller)
+{
+    for (size_t i = 0; i < n_spared; i++)
+        if (caller >= spared[i].begin && caller < spared[i].end)
+            return true;
+    return false;
 }
 
 __attribute__((constructor)) static void start(void)
@@ -76,7 +100,7 @@ static bool fails(size_t bytes, const void *caller)
     uintptr_t from = (uintptr_t)caller;
     if (__atomic_load_n(&control[0], __ATOMIC_RELAXED) <= 0)
         return false;
-    if (control[1] && !is_own(from))
+    if ((control[1] == 1 && !is_own(from)) || (control[1] == 2 && is_spared(from)))
         return false;
     if (__atomic_sub_fetch(&control[0], 1, __ATOMIC_RELAXED) != 0)
         return false;

@@ -5,7 +5,7 @@
         assert reply.status == 200, reply
 
 The program comes from ATTENTIOND (default: build/release/attentiond) and the model from
-ATTENTIOND_TEST_MODEL (default: weights/en-de). It listens on a port that the kernel chooses. When
+ATTENTIOND_TEST_MODEL (default: tests/models/en-de); with model=None none is named. It listens on a port that the kernel chooses. When
 the block ends well the daemon gets SIGTERM and must exit with the code that is expected (0), and
 what it logged must not hold a sanitizer's report.
 """
@@ -23,7 +23,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("ATTENTIOND", str(ROOT / "build/release/attentiond"))
-MODEL = os.environ.get("ATTENTIOND_TEST_MODEL", str(ROOT / "weights/en-de"))
+MODEL = os.environ.get("ATTENTIOND_TEST_MODEL", str(ROOT / "tests/models/en-de"))
 
 # Builds with sanitizers or under valgrind are slower; times in tests are multiplied by this.
 SLOWNESS = float(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
@@ -99,7 +99,9 @@ class Daemon:
         return self.process.pid
 
     def start(self):
-        command = [BINARY, "serve", "--model", self.model, "--host", self.host, "--port", "0"]
+        command = [BINARY, "serve", "--host", self.host, "--port", "0"]
+        if self.model is not None:
+            command += ["--model", self.model]
         self.process = subprocess.Popen(
             command + self.flags, stderr=subprocess.PIPE, text=True, env=self.environment
         )

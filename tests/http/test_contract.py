@@ -362,7 +362,7 @@ class Answers(WithDaemon):
 
     def test_unknown_fields_are_ignored(self):
         for encode in encodings.ALL:
-            reply = self.post({"q": "Thank you.", "model": "x", "secret": "y", **EN_DE}, encode)
+            reply = self.post({"q": "Thank you.", "modell": "x", "secret": "y", **EN_DE}, encode)
             self.assertEqual(reply.body, self.daemon.translate("Thank you.").body)
 
 

@@ -89,6 +89,7 @@ class Deepl(unittest.TestCase):
                 ({"text": {"a": "b"}}, 400, "Parameter 'text' must be an array of strings."),
                 ({"target_lang": None}, 400, "Value for 'target_lang' not supported."),
                 ({"target_lang": "FR"}, 400, "Value for 'target_lang' not supported."),
+                ({"source_lang": 1}, 400, "source_lang: expected a string, found 1"),
                 ({"source_lang": "FR"}, 400, "Value for 'source_lang' not supported."),
                 ({"split_sentences": "2"}, 400, "Value for 'split_sentences' not supported."),
                 ({"tag_handling": "xml"}, 400, "Value for 'tag_handling' not supported: only html is."),
@@ -106,6 +107,22 @@ class Deepl(unittest.TestCase):
             self.assertEqual((reply.status, reply.json), (code, {"message": message}), change)
         reply = self.translate(b"{", {"Content-Type": "application/json"})
         self.assertEqual((reply.status, list(reply.json)), (400, ["message"]))
+
+    def test_sentences_are_split_as_asked(self):
+        text = "I am tired. She is\nmy sister."
+
+        def translate(value):
+            (translation,) = self.texts(self.translate({"text": [text], "target_lang": "DE", "source_lang": "EN",
+                                                        "split_sentences": value}))
+            return translation
+
+        def own(q, mode):
+            return self.daemon.translate(q, split_sentences=mode).json["translatedText"]
+
+        self.assertEqual(translate("0"), own(text, "off"))
+        self.assertEqual(translate("1"), own(text, "on"))
+        self.assertEqual(translate("nonewlines"), own(text.replace("\n", " "), "on"))
+        self.assertNotEqual(translate("nonewlines"), translate("1"))
 
     def test_empty_and_ignored_fields(self):
         reply = self.translate({"text": [STATION], "target_lang": "DE", "glossary_id": "", "custom_instructions": [],

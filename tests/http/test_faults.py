@@ -1,5 +1,6 @@
 """What a machine can do to a daemon: no descriptors, no room on the disk, no threads, too little
-memory allowed, stops in the middle of system calls, death in the middle of an import."""
+memory allowed, system calls that are interrupted or do a part of what was asked, a time of day that
+jumps, death in the middle of an import."""
 
 import os
 import pathlib
@@ -14,10 +15,12 @@ import threading
 import time
 import unittest
 
-from serve import BINARY, MODEL, SLOWNESS, Daemon, run, wait_until
+from serve import BINARY, MODEL, SLOWNESS, Daemon, clean_environment, run, wait_until
 from test_reload import reload
 
+CALLS_LIBRARY = os.environ.get("FAILING_CALLS_LIBRARY", "")
 THREAD_LIBRARY = os.environ.get("FAILING_THREAD_LIBRARY", "")
+LANGUAGES = {"source": "en", "target": "de"}
 IMPORTS = int(os.environ.get("ATTENTIOND_TEST_IMPORTS", "25"))
 
 
@@ -127,6 +130,78 @@ class Faults(unittest.TestCase):
             reload(daemon)
             self.assertIn("memory_limit is 95 MiB", daemon.log)
             self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_calls_that_are_interrupted_or_do_a_part(self):
+        """At the start, in service, at a reload and at the end: the same bytes as ever."""
+        requests = [("POST", "/translate", {"q": ["Hello.", "Where is the station?"], **LANGUAGES}),
+                    ("POST", "/attention", {"q": "The house is small.", **LANGUAGES}),
+                    ("POST", "/attention", {"q": "The house is small.", "format": "png", **LANGUAGES}),
+                    ("POST", "/translate", {"q": "The house is small. " * 200, "beam_size": 1, **LANGUAGES}),
+                    ("GET", "/", None)]
+        with Daemon() as daemon:
+            expected = [daemon.request(*request).body for request in requests]
+        keys = self.root / "keys"
+        keys.write_text("alice-alice-alice name=alice requests_per_minute=1000000\n" * 1 +
+                        "".join(f"key-{i}-of-many-keys-0123456789 name=n{i}\n" for i in range(200)))
+        environment = {"LD_PRELOAD": CALLS_LIBRARY, "FAILING_CALLS": "1"}
+        for mode in "mmap", "copy":
+            with Daemon("--load-mode", mode, "--api-keys-file", str(keys), "--cache-dir", str(self.root / mode),
+                        environment=environment) as daemon:
+                for turn in range(6):
+                    client = daemon.connect()
+                    for request, body in zip(requests, expected):
+                        reply = daemon.request(*request, client=client)
+                        self.assertEqual((reply.status, reply.body == body), (200, True), (mode, request[2], reply))
+                    client.close()
+                    if turn == 2:
+                        reload(daemon)
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_verbs_whose_calls_are_interrupted_or_do_a_part(self):
+        text = "Hello.\nWhere is the station?\n" * 50
+        environment = {"LD_PRELOAD": CALLS_LIBRARY, "FAILING_CALLS": "1"}
+
+        def outputs(extra):
+            done = subprocess.run([BINARY, "translate", "--model", MODEL, "--beam-size", "1"], input=text,
+                                  capture_output=True, text=True, timeout=120, check=True,
+                                  env=clean_environment(extra))
+            return done.stdout
+
+        self.assertEqual(outputs(environment), outputs({}))
+        for name, extra in ("whole", {}), ("parts", environment):
+            ended = run("import", MODEL, str(self.root / name), environment=extra, timeout=120)
+            self.assertEqual(ended.returncode, 0, ended)
+        for file in (self.root / "whole").iterdir():
+            self.assertEqual((self.root / "parts" / file.name).read_bytes(), file.read_bytes(), file.name)
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_the_time_of_day_jumps(self):
+        """By ten years with every look at it: no deadline passes and no limit forgets."""
+        environment = {"LD_PRELOAD": CALLS_LIBRARY, "STEPPING_CLOCK": "1"}
+        with Daemon("--requests-per-day", "40", "--idle-timeout-ms", "2000", "--log-level", "debug",
+                    environment=environment) as daemon:
+            years = {line[:4] for line in daemon.log_lines}
+            self.assertGreater(len(years), 1, "the time of day does not jump")
+            idle = daemon.socket()
+            idle.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertIn(b"200 OK", idle.recv(65536))
+            start = time.monotonic()
+            client = daemon.connect()
+            for _ in range(39):
+                reply = daemon.translate("Where is the station?", client=client,
+                                         headers={"X-Request-Timeout": "20"})
+                self.assertEqual(reply.status, 200, reply)
+            daemon.process.send_signal(signal.SIGSTOP)
+            daemon.process.send_signal(signal.SIGCONT)
+            reload(daemon)
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+            self.assertEqual(daemon.translate("Hello.").status, 429)
+            while idle.recv(65536):
+                pass
+            self.assertTrue(1.9 <= time.monotonic() - start < 30, time.monotonic() - start)
+            idle.close()
+            client.close()
 
     def test_stops_in_the_middle_of_calls(self):
         """SIGSTOP and SIGCONT interrupt system calls of every thread."""

@@ -224,6 +224,7 @@ class Tls(unittest.TestCase):
             (("--tls-certificate", str(self.root / "empty"), "--tls-key", key), 2, "in PEM"),
             (("--tls-certificate", certificate, "--tls-key", certificate), 2, "tls_key"),
             (("--tls-certificate", "/nowhere", "--tls-key", key), 1, "/nowhere: cannot open"),
+            (("--tls-certificate", certificate, "--tls-key", "/nowhere"), 1, "tls_key: /nowhere: cannot open"),
         ):
             for verb in ("serve", "check-config"):
                 result = run(verb, "--model", "x", *flags)
@@ -231,6 +232,10 @@ class Tls(unittest.TestCase):
                 self.assertIn(message, result.stderr)
         good = run("check-config", "--tls-certificate", certificate, "--tls-key", key)
         self.assertRegex(good.stderr, "good for (29|30) more days")
+        old = str(self.root / "old.crt")
+        subprocess.run(["openssl", "x509", "-in", certificate, "-signkey", key, "-days", "-1", "-out", old],
+                       check=True, capture_output=True)
+        self.assertIn("old.crt: expired", run("check-config", "--tls-certificate", old, "--tls-key", key).stderr)
         os.chmod(key, 0o644)
         self.assertIn("everybody on this machine can read the key", run(
             "check-config", "--tls-certificate", certificate, "--tls-key", key).stderr)

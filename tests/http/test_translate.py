@@ -339,8 +339,8 @@ class Translate(unittest.TestCase):
         self.daemon.translate("")
         after = self.daemon.metrics()
         self.assertEqual(count(after), count(before) + 1)
-        self.assertGreater(after['attentiond_target_tokens_total{model="en-de"}'],
-                           before['attentiond_target_tokens_total{model="en-de"}'])
+        self.assertGreater(after['attentiond_target_tokens_total'],
+                           before['attentiond_target_tokens_total'])
         self.assertEqual(after["attentiond_requests_in_flight"], 1)
         text = self.daemon.get("/metrics").body.decode()
         self.assertNotIn("secret", text)

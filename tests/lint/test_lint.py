@@ -21,14 +21,19 @@ BELOW = {
 # What a room shows to others; of base, everything.
 FRONT_DOORS = {
     "config/settings.h",
-    "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h", "weights/shards.h", "weights/torch.h",
-    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/trace.h", "model/tokenizer.h",
-    "model/positions.h", "model/import.h",
+    "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h",
+    "weights/shards.h", "weights/torch.h", "weights/zip.h",
+    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer.h",
+    "model/tokenizer_config.h", "model/source.h", "model/positions.h", "model/import.h",
     "model/kernels/kernels.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.
 SPEAKS = {"base/log.c", "base/confined.c"}
 SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
+
+# The time of day is for people and certificates: it may be set at any moment.
+TELLS_THE_TIME = {"base/log.c", "server/metrics.c", "server/tls.c"}
+TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock)\(")
 
 MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 120
@@ -111,6 +116,15 @@ class Lint(unittest.TestCase):
                 if match := SPEECH.search(line):
                     wrong.append(f"{path}:{number}: {match[0]}")
         self.assertEqual(wrong, [])
+
+    def test_deadlines_are_of_a_clock_that_is_never_set(self):
+        for path in sources(".c", ".h", ".cc"):
+            code = without_comments(text(path))
+            if path not in TELLS_THE_TIME:
+                self.assertIsNone(TIME_OF_DAY.search(code), f"{path}: see base/clock.h")
+            if "_timedwait(" in code:
+                self.assertIn("_setclock(", code, f"{path} waits by the time of day")
+            self.assertNotRegex(code, r"\b(?:pthread_mutex_timedlock|sem_timedwait|mtx_timedlock|cnd_timedwait)\(", path)
 
     def test_files_and_functions_are_of_readable_size(self):
         wrong, lengths = [], []

@@ -137,7 +137,7 @@ START_TEST(traced_is_untraced_and_rows_are_attention)
     struct mt_model *model;
     struct mt_batch *batch;
     size_t beam_size = beam_sizes[_i];
-    make_path(path, sizeof path, "weights/en-de");
+    make_path(path, sizeof path, "tests/models/en-de");
     ck_assert_int_eq(
         mt_model_open(path, &(struct mt_model_options){.precision = MT_INT8}, &model, &err), MT_OK);
     ck_assert_int_eq(mt_batch_create(model,

@@ -185,7 +185,7 @@ static void link_companions(void)
     const char *const names[] = {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"};
     for (size_t i = 0; i < 4; i++) {
         char from[1024], to[512];
-        snprintf(from, sizeof from, "%s/weights/en-de/%s", root ? root : ".", names[i]);
+        snprintf(from, sizeof from, "%s/tests/models/en-de/%s", root ? root : ".", names[i]);
         snprintf(to, sizeof to, "%s/%s", directory, names[i]);
         (void)!symlink(from, to);
     }

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Write the seeds of tests/fuzz/fuzz_json.c and fuzz_safetensors.c: small documents of every kind.
+"""Write the seeds of tests/fuzz/fuzz_json.c, fuzz_safetensors.c and fuzz_zip.c: small documents of every kind.
 
-usage: make_parser_corpus.py DIRECTORY    (makes DIRECTORY/json and DIRECTORY/safetensors)
+usage: make_parser_corpus.py DIRECTORY    (makes DIRECTORY/json, DIRECTORY/safetensors and DIRECTORY/zip)
 """
+import io
 import json
 import os
 import struct
 import sys
+import zipfile
 
 JSON = {
     "empty_object": b"{}",
@@ -67,8 +69,24 @@ SAFETENSORS = {
 }
 
 
+def archive(method, **entries):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", method) as file:
+        for name, content in entries.items():
+            file.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, method)
+    return data.getvalue()
+
+
+ZIP = {
+    "none": archive(zipfile.ZIP_STORED),
+    "stored": archive(zipfile.ZIP_STORED, text=b"abc" * 100, empty=b""),
+    "deflated": archive(zipfile.ZIP_DEFLATED, text=b"abc" * 100, empty=b"", more=bytes(range(256))),
+    "bzip2": archive(zipfile.ZIP_BZIP2, text=b"abc" * 100),
+}
+
+
 def main(directory):
-    for kind, seeds in (("json", JSON), ("safetensors", SAFETENSORS)):
+    for kind, seeds in (("json", JSON), ("safetensors", SAFETENSORS), ("zip", ZIP)):
         os.makedirs(os.path.join(directory, kind), exist_ok=True)
         for name, content in seeds.items():
             with open(os.path.join(directory, kind, name), "wb") as file:

@@ -14,6 +14,7 @@ struct mt_sentence {
     size_t n_done;
     void *user;
     bool was_admitted;
+    const struct mt_model *model; /* of the batch that took it in */
     const struct mt_batch *batch; /* in flight in */
     int32_t ids[MAX_IDS];
     atomic_size_t progress; /* n << 1 | has ended, as in model/sentence_state.h */
@@ -21,8 +22,9 @@ struct mt_sentence {
 
 struct mt_batch {
     struct mt_batch_options options;
+    const struct mt_model *model;
     struct mt_sentence *sentences[MAX_ROWS];
-    size_t n, n_rows, n_waiting_tokens, n_admitted;
+    size_t n, n_rows, n_waiting_tokens, n_admitted, n_touched_rows;
     atomic_bool is_in_use;
     struct mt_batch_stats stats;
 };
@@ -161,6 +163,11 @@ bool fake_was_admitted(const struct mt_sentence *sentence)
     return sentence->was_admitted;
 }
 
+const struct mt_model *fake_model_of(const struct mt_sentence *sentence)
+{
+    return sentence->model;
+}
+
 size_t mt_sentence_n_source(const struct mt_sentence *sentence)
 {
     return sentence->n_source;
@@ -196,6 +203,7 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     struct mt_batch *batch = calloc(1, sizeof *batch);
     demand(batch && options->max_rows <= MAX_ROWS, "a batch that the fake cannot be");
     batch->options = *options;
+    batch->model = model;
     if (!batch->options.encode_tokens)
         batch->options.encode_tokens = 512;
     *out = batch;
@@ -204,6 +212,10 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
 
 void mt_batch_destroy(struct mt_batch *batch)
 {
+    if (!batch)
+        return;
+    enter(batch);
+    demand(!batch->n, "a batch destroyed with sentences in flight");
     free(batch);
 }
 
@@ -224,8 +236,11 @@ bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence)
     if (fits) {
         sentence->was_admitted = true;
         sentence->batch = batch;
+        sentence->model = batch->model;
         batch->sentences[batch->n++] = sentence;
         batch->n_rows += sentence->n_rows;
+        if (batch->n_rows > batch->n_touched_rows)
+            batch->n_touched_rows = batch->n_rows;
         batch->n_waiting_tokens += sentence->n_source;
         log_admitted(batch, sentence);
     }
@@ -297,4 +312,23 @@ size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
 struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 {
     return batch->stats;
+}
+
+size_t mt_batch_resident_bytes(const struct mt_batch *batch)
+{
+    return batch->n_touched_rows * FAKE_ROW_BYTES;
+}
+
+void mt_batch_trim(struct mt_batch *batch)
+{
+    enter(batch);
+    demand(!batch->n, "a batch trimmed with sentences in flight");
+    batch->n_touched_rows = 0;
+    leave(batch);
+}
+
+size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
+{
+    (void)n_tokens;
+    return batch->options.max_rows * FAKE_ROW_BYTES / 2;
 }

@@ -4,7 +4,8 @@
  *
  * A sentence takes as many steps as it was made with and "generates" the ids n_source, n_source +
  * 1, ... The gate holds every batch before its next step, so that a test decides when time passes.
- * Misuse aborts: two threads in one batch, a sentence admitted twice or beyond the limits.
+ * Misuse aborts: two threads in one batch, a sentence admitted twice or beyond the limits, a batch
+ * destroyed or trimmed that is not empty.
  */
 #ifndef MT_TESTS_FAKE_BATCH_H
 #define MT_TESTS_FAKE_BATCH_H
@@ -12,12 +13,17 @@
 #include "model/batch.h"
 #include "model/sentence.h"
 
+/* What a row that was ever in a batch keeps resident. */
+#define FAKE_ROW_BYTES 4096
+
 /* Destroy with mt_sentence_destroy. */
 struct mt_sentence *fake_sentence(size_t n_source, size_t n_rows, size_t n_steps);
 
 /* Whether it has been through a batch to its end, with all its ids. */
 bool fake_is_decoded(const struct mt_sentence *sentence);
 bool fake_was_admitted(const struct mt_sentence *sentence);
+/* The model whose batch took it in; NULL before. */
+const struct mt_model *fake_model_of(const struct mt_sentence *sentence);
 
 /* A closed gate lets n more steps through, of all batches together. Open at first. */
 void fake_close_gate(void);

@@ -36,7 +36,7 @@ static void must(enum mt_status status)
 static char *bundled(const char *name)
 {
     static char path[1024];
-    snprintf(path, sizeof path, "%s/weights/en-de/%s", getenv("MT_SOURCE_DIR"), name);
+    snprintf(path, sizeof path, "%s/tests/models/en-de/%s", getenv("MT_SOURCE_DIR"), name);
     return path;
 }
 

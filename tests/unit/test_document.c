@@ -377,6 +377,14 @@ static const struct {
      MT_DOCUMENT_PO},
     {"msgid \"a\"\nmsgstr \"\"\nmsgstr \"\"\n", "line 3: \"msgstr \"\"\" is the entry's second",
      MT_DOCUMENT_PO},
+    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[x] \"\"\n", "has no index: expected msgstr[0]",
+     MT_DOCUMENT_PO},
+    {"msgid \"a\"\nmsgstr[0] \"\"\n", "has an index, but the entry no msgid_plural",
+     MT_DOCUMENT_PO},
+    {"msgid_plural \"b\"\n", "stands alone: expected msgid before msgid_plural", MT_DOCUMENT_PO},
+    {"msgid \"\\x\"\n", "holds an escape", MT_DOCUMENT_PO},
+    {"msgid \"\\x00\"\n", "holds an escape", MT_DOCUMENT_PO},
+    {"msgid \"\\400\"\n", "holds an escape", MT_DOCUMENT_PO},
     {"Hello\n", "line 1: \"Hello\" is no line of a PO file", MT_DOCUMENT_PO},
     {"<meta charset=0123456789012345678901234567890123456789\xC3\xA4>",
      "says charset=0123456789012345678901234567890123456789, expected", MT_DOCUMENT_HTML},
@@ -415,6 +423,9 @@ END_TEST
 
 START_TEST(entries_are_translated_again_where_that_is_asked_for)
 {
+    /* Escapes of every kind; control characters come back in octal. */
+    expect("  msgid \"\\x41\\x6a\\101\\a\\033\"\nmsgstr \"\"\n", MT_DOCUMENT_PO, shout,
+           "  msgid \"\\x41\\x6a\\101\\a\\033\"\nmsgstr \"AJA\\a\\033\"\n");
     char *result = translate("msgid \"\"\nmsgstr \"Language: de\\n\"\n\nmsgid \"a\"\n"
                              "msgstr \"x\"\n\"y\"\n",
                              MT_DOCUMENT_PO, true, shout, NULL);

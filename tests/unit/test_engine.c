@@ -1,138 +1,19 @@
-#include "server/engine.h"
-#include "tests/unit/fake_batch.h"
+#include "tests/unit/engine_jobs.h"
 
 #include <check.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#define MAX_JOBS 1024
-#define LONG 1000000000 /* steps: does not end by itself */
-
-/* The engine hands the model through to the batch, and the fake one needs none. */
-static const struct mt_model *const no_model = NULL;
-static struct mt_engine *engine;
-
-struct test_job {
-    struct mt_job job;
-    struct mt_sentence **sentences;
-    int n_calls; /* of on_done */
-    enum mt_status status;
-    size_t n_done_before; /* jobs that were done before this one */
-};
-static struct test_job jobs[MAX_JOBS];
-static size_t n_jobs;
-
-/* Guards what on_done writes. */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
-static size_t n_done;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+/* The one lane of these tests. The engine hands the model through to the batch, and the fake one
+ * needs none. */
+static struct mt_lane *lane;
 
 static void start(size_t n_workers, size_t max_rows, size_t max_queued)
 {
-    const struct mt_engine_options options = {
-        .n_workers = n_workers,
-        .threads_per_worker = 1,
-        .max_batch_rows = max_rows,
-        .max_queued_sentences = max_queued,
-    };
-    struct mt_error err = {0};
-    ck_assert_msg(!mt_engine_create(no_model, &options, &engine, &err), "%s", err.message);
-}
-
-static void finish(void)
-{
-    fake_open_gate();
-    mt_engine_destroy(engine);
-    for (size_t i = 0; i < n_jobs; i++) {
-        for (size_t k = 0; k < jobs[i].job.n_sentences; k++)
-            mt_sentence_destroy(jobs[i].sentences[k]);
-        free(jobs[i].sentences);
-    }
-}
-
-static void on_done(struct mt_job *job, enum mt_status status)
-{
-    struct test_job *test = job->user;
-    pthread_mutex_lock(&mutex);
-    test->n_calls++;
-    test->status = status;
-    test->n_done_before = n_done++;
-    pthread_cond_broadcast(&done);
-    pthread_mutex_unlock(&mutex);
-}
-
-static struct test_job *make(uint64_t client, size_t n_sentences, size_t n_rows, size_t n_steps)
-{
-    ck_assert_uint_lt(n_jobs, MAX_JOBS);
-    struct test_job *test = &jobs[n_jobs++];
-    test->sentences = calloc(n_sentences, sizeof *test->sentences);
-    ck_assert_ptr_nonnull(test->sentences);
-    for (size_t i = 0; i < n_sentences; i++)
-        test->sentences[i] = fake_sentence(10, n_rows, n_steps);
-    test->job = (struct mt_job){
-        .sentences = test->sentences,
-        .n_sentences = n_sentences,
-        .client = client,
-        .on_done = on_done,
-        .user = test,
-    };
-    return test;
-}
-
-static struct test_job *submit(uint64_t client, size_t n_sentences, size_t n_rows, size_t n_steps)
-{
-    struct test_job *test = make(client, n_sentences, n_rows, n_steps);
-    struct mt_error err = {0};
-    ck_assert_msg(!mt_engine_submit(engine, &test->job, &err), "%s", err.message);
-    return test;
-}
-
-/* Waits until n jobs are done altogether. The test case's time limit is the check. */
-static void wait_for_jobs(size_t n)
-{
-    pthread_mutex_lock(&mutex);
-    while (n_done < n)
-        pthread_cond_wait(&done, &mutex);
-    pthread_mutex_unlock(&mutex);
-}
-
-static enum mt_status status_of(const struct test_job *test)
-{
-    pthread_mutex_lock(&mutex);
-    int n_calls = test->n_calls;
-    enum mt_status status = test->status;
-    pthread_mutex_unlock(&mutex);
-    ck_assert_int_eq(n_calls, 1);
-    return status;
-}
-
-static void expect_decoded(const struct test_job *test)
-{
-    ck_assert_int_eq(status_of(test), MT_OK);
-    for (size_t i = 0; i < test->job.n_sentences; i++)
-        ck_assert(fake_is_decoded(test->sentences[i]));
-}
-
-/* Where a sentence came in the order of admission. */
-static size_t turn_of(const struct mt_sentence *sentence)
-{
-    static const struct mt_sentence *order[4096];
-    size_t n = fake_admitted(order, 4096);
-    for (size_t i = 0; i < n; i++)
-        if (order[i] == sentence)
-            return i;
-    ck_abort_msg("never admitted");
+    test_start(n_workers, max_rows, max_queued);
+    lane = test_attach(NULL);
 }
 
 /* --- what it is for --- */
@@ -144,24 +25,24 @@ START_TEST(decodes_every_sentence_once)
     start(workers[_i], 8, 4096);
     for (size_t i = 0; i < 300; i++) {
         size_t n = 1 + i % 7, n_steps = 1 + i * 7 % 13;
-        submit(i % 5, n, 1 + i % 3, n_steps);
+        test_submit(lane, i % 5, n, 1 + i % 3, n_steps);
         n_tokens += n * n_steps;
         n_sentences += n;
     }
-    wait_for_jobs(300);
+    test_wait(300);
     for (size_t i = 0; i < 300; i++)
-        expect_decoded(&jobs[i]);
+        test_expect_decoded(&test_jobs[i]);
 
     struct mt_engine_stats stats;
-    ck_assert_int_eq(mt_engine_drain(engine, 10000, NULL), MT_OK);
-    mt_engine_stats(engine, &stats);
+    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
+    mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_workers, workers[_i]);
     ck_assert_uint_eq(stats.n_jobs_accepted, 300);
     ck_assert_uint_eq(stats.n_jobs_done, 300);
     ck_assert_uint_eq(stats.n_target_tokens, n_tokens);
     ck_assert_uint_eq(stats.n_queued_sentences + stats.n_running_sentences, 0);
     ck_assert_uint_eq(fake_admitted(NULL, 0), n_sentences);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -169,29 +50,29 @@ START_TEST(a_short_sentence_overtakes_a_long_one)
 {
     start(1, 8, 100);
     fake_close_gate();
-    struct test_job *slow = submit(1, 1, 1, 500);
+    struct test_job *slow = test_submit(lane, 1, 1, 1, 500);
     fake_wait_for_batches(1);
     fake_allow_steps(3);
     fake_wait_for_batches(1);
-    struct test_job *quick = submit(1, 1, 1, 5);
+    struct test_job *quick = test_submit(lane, 1, 1, 1, 5);
     fake_allow_steps(7); /* the step under way, then its five, and one more to be noticed */
-    wait_for_jobs(1);
-    expect_decoded(quick);
+    test_wait(1);
+    test_expect_decoded(quick);
     ck_assert_int_eq(slow->n_calls, 0);
     fake_open_gate();
-    wait_for_jobs(2);
-    expect_decoded(slow);
-    finish();
+    test_wait(2);
+    test_expect_decoded(slow);
+    test_finish();
 }
 END_TEST
 
 START_TEST(a_job_is_done_when_its_last_sentence_is)
 {
     start(2, 2, 100);
-    struct test_job *job = submit(1, 20, 1, 3);
-    wait_for_jobs(1);
-    expect_decoded(job);
-    finish();
+    struct test_job *job = test_submit(lane, 1, 20, 1, 3);
+    test_wait(1);
+    test_expect_decoded(job);
+    test_finish();
 }
 END_TEST
 
@@ -199,15 +80,16 @@ START_TEST(a_document_does_not_hold_up_another_client)
 {
     start(1, 4, 1000);
     fake_close_gate();
-    struct test_job *document = submit(1, 500, 1, 10);
+    struct test_job *document = test_submit(lane, 1, 500, 1, 10);
     fake_wait_for_batches(1);
-    struct test_job *single = submit(2, 1, 1, 10);
+    struct test_job *single = test_submit(lane, 2, 1, 1, 10);
     fake_open_gate();
-    wait_for_jobs(2);
-    ck_assert_uint_eq(turn_of(single->sentences[0]), 4); /* behind the four that were in already */
+    test_wait(2);
+    ck_assert_uint_eq(test_turn(single->sentences[0]),
+                      4); /* behind the four that were in already */
     ck_assert_uint_eq(single->n_done_before, 0);
-    expect_decoded(document);
-    finish();
+    test_expect_decoded(document);
+    test_finish();
 }
 END_TEST
 
@@ -215,14 +97,14 @@ START_TEST(a_wide_sentence_is_not_starved)
 {
     start(1, 4, 1000);
     fake_close_gate();
-    submit(1, 50, 1, 3);
+    test_submit(lane, 1, 50, 1, 3);
     fake_wait_for_batches(1);
-    struct test_job *wide = submit(2, 1, 4, 3);
-    submit(3, 50, 1, 3);
+    struct test_job *wide = test_submit(lane, 2, 1, 4, 3);
+    test_submit(lane, 3, 50, 1, 3);
     fake_open_gate();
-    wait_for_jobs(3);
-    ck_assert_uint_eq(turn_of(wide->sentences[0]), 4);
-    finish();
+    test_wait(3);
+    ck_assert_uint_eq(test_turn(wide->sentences[0]), 4);
+    test_finish();
 }
 END_TEST
 
@@ -231,11 +113,11 @@ START_TEST(idle_workers_share_what_comes)
     start(2, 16, 100);
     usleep(50000); /* both wait for work */
     fake_close_gate();
-    submit(1, 8, 1, 2);
+    test_submit(lane, 1, 8, 1, 2);
     fake_wait_for_batches(2);
     ck_assert_uint_eq(fake_admitted(NULL, 0), 8);
     ck_assert_uint_eq(fake_largest_share(), 4);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -244,10 +126,10 @@ START_TEST(wakes_up_every_time)
 {
     start(2, 4, 100);
     for (size_t i = 0; i < MAX_JOBS; i++) {
-        submit(0, 1, 1, 1);
-        wait_for_jobs(i + 1);
+        test_submit(lane, 0, 1, 1, 1);
+        test_wait(i + 1);
     }
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -255,8 +137,8 @@ START_TEST(idles_without_using_the_cpu)
 {
     struct rusage before, after;
     start(2, 4, 100);
-    submit(0, 1, 1, 1);
-    wait_for_jobs(1);
+    test_submit(lane, 0, 1, 1, 1);
+    test_wait(1);
     usleep(50000);
     getrusage(RUSAGE_SELF, &before);
     usleep(300000);
@@ -264,7 +146,7 @@ START_TEST(idles_without_using_the_cpu)
     long used_us = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1000000L +
                    after.ru_utime.tv_usec - before.ru_utime.tv_usec;
     ck_assert_int_lt(used_us, 30000);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -276,31 +158,31 @@ START_TEST(refuses_what_the_queue_cannot_hold)
     struct mt_engine_stats stats;
     start(1, 1, 4);
     fake_close_gate();
-    submit(1, 1, 1, 5);
+    test_submit(lane, 1, 1, 1, 5);
     fake_wait_for_batches(1);
-    submit(1, 3, 1, 1);
-    struct test_job *refused = make(2, 2, 1, 1);
-    ck_assert_int_eq(mt_engine_submit(engine, &refused->job, &err), MT_BUSY);
+    test_submit(lane, 1, 3, 1, 1);
+    struct test_job *refused = test_make(lane, 2, 2, 1, 1);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &refused->job, &err), MT_BUSY);
     ck_assert_ptr_nonnull(strstr(err.message, "full"));
-    mt_engine_stats(engine, &stats);
+    mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_queued_sentences, 3);
     ck_assert_uint_eq(stats.max_queued_sentences, 4);
     ck_assert_uint_eq(stats.n_running_sentences, 1);
     ck_assert_uint_eq(stats.n_jobs_refused, 1);
     fake_open_gate();
-    wait_for_jobs(2);
-    ck_assert_int_eq(mt_engine_submit(engine, &refused->job, &err), MT_OK);
-    wait_for_jobs(3);
-    finish();
+    test_wait(2);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &refused->job, &err), MT_OK);
+    test_wait(3);
+    test_finish();
 }
 END_TEST
 
 START_TEST(refuses_what_never_fits_a_batch)
 {
     start(1, 4, 100);
-    struct test_job *wide = make(1, 2, 5, 1);
-    ck_assert_int_eq(mt_engine_submit(engine, &wide->job, NULL), MT_LIMIT);
-    finish();
+    struct test_job *wide = test_make(lane, 1, 2, 5, 1);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &wide->job, NULL), MT_LIMIT);
+    test_finish();
     ck_assert_int_eq(wide->n_calls, 0);
 }
 END_TEST
@@ -309,7 +191,7 @@ START_TEST(refuses_absurd_numbers_of_threads)
 {
     struct mt_error err = {0};
     const struct mt_engine_options options = {.n_workers = 1000000, .threads_per_worker = 1};
-    ck_assert_int_eq(mt_engine_create(no_model, &options, &engine, &err), MT_INVALID);
+    ck_assert_int_eq(mt_engine_create(&options, &test_engine, &err), MT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.message, "1000000"));
 }
 END_TEST
@@ -320,19 +202,19 @@ START_TEST(a_cancelled_job_in_the_queue_is_never_admitted)
 {
     start(1, 1, 100);
     fake_close_gate();
-    submit(1, 1, 1, 3);
+    test_submit(lane, 1, 1, 1, 3);
     fake_wait_for_batches(1);
-    struct test_job *queued = submit(2, 2, 1, 3);
-    mt_engine_cancel(engine, &queued->job);
-    mt_engine_cancel(engine, &queued->job); /* twice is once */
+    struct test_job *queued = test_submit(lane, 2, 2, 1, 3);
+    mt_engine_cancel(test_engine, &queued->job);
+    mt_engine_cancel(test_engine, &queued->job); /* twice is once */
     fake_allow_steps(1);
-    wait_for_jobs(1);
-    ck_assert_int_eq(status_of(queued), MT_CANCELLED);
+    test_wait(1);
+    ck_assert_int_eq(test_status(queued), MT_CANCELLED);
     ck_assert(!fake_was_admitted(queued->sentences[0]));
     fake_open_gate();
-    wait_for_jobs(2);
-    expect_decoded(&jobs[0]);
-    finish();
+    test_wait(2);
+    test_expect_decoded(&test_jobs[0]);
+    test_finish();
 }
 END_TEST
 
@@ -340,18 +222,18 @@ START_TEST(a_cancelled_job_frees_its_rows_at_the_next_step)
 {
     start(1, 2, 100);
     fake_close_gate();
-    struct test_job *hog = submit(1, 2, 1, LONG);
+    struct test_job *hog = test_submit(lane, 1, 2, 1, LONG);
     fake_wait_for_batches(1);
-    struct test_job *next = submit(2, 1, 1, 1);
-    mt_engine_cancel(engine, &hog->job);
+    struct test_job *next = test_submit(lane, 2, 1, 1, 1);
+    mt_engine_cancel(test_engine, &hog->job);
     fake_allow_steps(1); /* the step under way */
     fake_wait_for_batches(1);
-    ck_assert_int_eq(status_of(hog), MT_CANCELLED);
+    ck_assert_int_eq(test_status(hog), MT_CANCELLED);
     ck_assert(fake_was_admitted(next->sentences[0]));
     fake_open_gate();
-    wait_for_jobs(2);
-    expect_decoded(next);
-    finish();
+    test_wait(2);
+    test_expect_decoded(next);
+    test_finish();
 }
 END_TEST
 
@@ -360,24 +242,24 @@ START_TEST(cancels_a_job_that_is_partly_done_partly_running_partly_queued)
     struct mt_engine_stats stats;
     start(1, 2, 100);
     fake_close_gate();
-    struct test_job *mixed = make(1, 4, 1, 1);
+    struct test_job *mixed = test_make(lane, 1, 4, 1, 1);
     mt_sentence_destroy(mixed->sentences[1]);
     mixed->sentences[1] = fake_sentence(10, 1, LONG);
-    ck_assert_int_eq(mt_engine_submit(engine, &mixed->job, NULL), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &mixed->job, NULL), MT_OK);
     fake_allow_steps(1);
     fake_wait_for_batches(1); /* 0 is done, 1 and 2 run, 3 waits */
     ck_assert(fake_is_decoded(mixed->sentences[0]));
-    mt_engine_cancel(engine, &mixed->job);
+    mt_engine_cancel(test_engine, &mixed->job);
     fake_allow_steps(1);
-    wait_for_jobs(1);
-    ck_assert_int_eq(status_of(mixed), MT_CANCELLED);
+    test_wait(1);
+    ck_assert_int_eq(test_status(mixed), MT_CANCELLED);
     ck_assert(!fake_was_admitted(mixed->sentences[3]));
     fake_open_gate();
-    ck_assert_int_eq(mt_engine_drain(engine, 10000, NULL), MT_OK);
-    mt_engine_stats(engine, &stats);
+    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
+    mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_jobs_cancelled, 1);
     ck_assert_uint_eq(stats.n_running_sentences + stats.n_queued_sentences, 0);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -386,43 +268,44 @@ START_TEST(a_deadline_ends_a_job_in_the_queue_and_one_in_flight)
     struct mt_engine_stats stats;
     start(1, 1, 100);
     fake_close_gate();
-    struct test_job *running = make(1, 1, 1, LONG), *queued = make(2, 3, 1, 1);
-    running->job.deadline_ns = queued->job.deadline_ns = now_ns() + 500000000;
-    ck_assert_int_eq(mt_engine_submit(engine, &running->job, NULL), MT_OK);
+    struct test_job *running = test_make(lane, 1, 1, 1, LONG),
+                    *queued = test_make(lane, 2, 3, 1, 1);
+    running->job.deadline_ns = queued->job.deadline_ns = test_now_ns() + 500000000;
+    ck_assert_int_eq(mt_engine_submit(test_engine, &running->job, NULL), MT_OK);
     fake_wait_for_batches(1);
-    ck_assert_int_eq(mt_engine_submit(engine, &queued->job, NULL), MT_OK);
-    struct test_job *patient = submit(3, 1, 1, 2);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &queued->job, NULL), MT_OK);
+    struct test_job *patient = test_submit(lane, 3, 1, 1, 2);
     usleep(510000);
     fake_open_gate();
-    wait_for_jobs(3);
-    ck_assert_int_eq(status_of(running), MT_TIMEOUT);
-    ck_assert_int_eq(status_of(queued), MT_TIMEOUT);
+    test_wait(3);
+    ck_assert_int_eq(test_status(running), MT_TIMEOUT);
+    ck_assert_int_eq(test_status(queued), MT_TIMEOUT);
     ck_assert(!fake_was_admitted(queued->sentences[0]));
-    expect_decoded(patient);
-    mt_engine_stats(engine, &stats);
+    test_expect_decoded(patient);
+    mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_jobs_expired, 2);
-    finish();
+    test_finish();
 }
 END_TEST
 
 START_TEST(a_job_that_expired_before_it_came_is_not_admitted)
 {
     start(1, 4, 100);
-    struct test_job *late = make(1, 1, 1, 1);
-    late->job.deadline_ns = now_ns() - 1;
-    ck_assert_int_eq(mt_engine_submit(engine, &late->job, NULL), MT_OK);
-    wait_for_jobs(1);
-    ck_assert_int_eq(status_of(late), MT_TIMEOUT);
+    struct test_job *late = test_make(lane, 1, 1, 1, 1);
+    late->job.deadline_ns = test_now_ns() - 1;
+    ck_assert_int_eq(mt_engine_submit(test_engine, &late->job, NULL), MT_OK);
+    test_wait(1);
+    ck_assert_int_eq(test_status(late), MT_TIMEOUT);
     ck_assert(!fake_was_admitted(late->sentences[0]));
-    finish();
+    test_finish();
 }
 END_TEST
 
 static void cancel_the_next(struct mt_job *job, enum mt_status status)
 {
     struct test_job *next = (struct test_job *)job->user + 1;
-    mt_engine_cancel(engine, &next->job);
-    on_done(job, status);
+    mt_engine_cancel(test_engine, &next->job);
+    test_on_done(job, status);
 }
 
 /* Two jobs end in one step; while the first is being told, the second is cancelled. */
@@ -430,18 +313,18 @@ START_TEST(cancelling_a_job_that_has_ended_changes_nothing)
 {
     start(1, 4, 100);
     fake_close_gate();
-    submit(1, 1, 1, 5);
+    test_submit(lane, 1, 1, 1, 5);
     fake_wait_for_batches(1);
-    struct test_job *first = make(1, 1, 1, 1), *second = make(1, 1, 1, 1);
+    struct test_job *first = test_make(lane, 1, 1, 1, 1), *second = test_make(lane, 1, 1, 1, 1);
     first->job.on_done = cancel_the_next;
-    ck_assert_int_eq(mt_engine_submit(engine, &first->job, NULL), MT_OK);
-    ck_assert_int_eq(mt_engine_submit(engine, &second->job, NULL), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &first->job, NULL), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &second->job, NULL), MT_OK);
     fake_open_gate();
-    wait_for_jobs(3);
+    test_wait(3);
     ck_assert_uint_eq(first->n_done_before + 1, second->n_done_before);
-    expect_decoded(first);
-    expect_decoded(second);
-    finish();
+    test_expect_decoded(first);
+    test_expect_decoded(second);
+    test_finish();
 }
 END_TEST
 
@@ -451,27 +334,27 @@ START_TEST(cancelling_at_any_moment_is_safe)
 {
     start(2, 4, 4096);
     for (size_t i = 0; i < 600; i++) {
-        struct test_job *test = submit(i % 3, 1 + i % 4, 1, 1 + i % 5);
-        pthread_mutex_lock(&mutex);
-        struct test_job *victim = &jobs[i * 7919 % (i + 1)];
+        struct test_job *test = test_submit(lane, i % 3, 1 + i % 4, 1, 1 + i % 5);
+        pthread_mutex_lock(&test_mutex);
+        struct test_job *victim = &test_jobs[i * 7919 % (i + 1)];
         if (!victim->n_calls)
-            mt_engine_cancel(engine, &victim->job);
+            mt_engine_cancel(test_engine, &victim->job);
         if (i % 3 == 0 && !test->n_calls)
-            mt_engine_cancel(engine, &test->job);
-        pthread_mutex_unlock(&mutex);
+            mt_engine_cancel(test_engine, &test->job);
+        pthread_mutex_unlock(&test_mutex);
     }
-    wait_for_jobs(600);
+    test_wait(600);
     size_t n_cancelled = 0;
     for (size_t i = 0; i < 600; i++) {
-        enum mt_status status = status_of(&jobs[i]);
+        enum mt_status status = test_status(&test_jobs[i]);
         n_cancelled += status == MT_CANCELLED;
         if (status == MT_OK)
-            expect_decoded(&jobs[i]);
+            test_expect_decoded(&test_jobs[i]);
         else
             ck_assert_int_eq(status, MT_CANCELLED);
     }
     ck_assert_uint_gt(n_cancelled, 0);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -482,16 +365,16 @@ START_TEST(draining_finishes_what_was_accepted_and_refuses_the_rest)
     struct mt_error err = {0};
     start(2, 2, 100);
     fake_close_gate();
-    submit(1, 10, 1, 3);
-    ck_assert_int_eq(mt_engine_drain(engine, 20, &err), MT_TIMEOUT);
+    test_submit(lane, 1, 10, 1, 3);
+    ck_assert_int_eq(mt_engine_drain(test_engine, 20, &err), MT_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(err.message, "1 jobs"));
-    struct test_job *late = make(1, 1, 1, 1);
-    ck_assert_int_eq(mt_engine_submit(engine, &late->job, &err), MT_CANCELLED);
+    struct test_job *late = test_make(lane, 1, 1, 1, 1);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &late->job, &err), MT_CANCELLED);
     fake_open_gate();
-    ck_assert_int_eq(mt_engine_drain(engine, 10000, &err), MT_OK);
-    ck_assert_uint_eq(n_done, 1);
-    expect_decoded(&jobs[0]);
-    finish();
+    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, &err), MT_OK);
+    ck_assert_uint_eq(test_n_done(), 1);
+    test_expect_decoded(&test_jobs[0]);
+    test_finish();
 }
 END_TEST
 
@@ -499,16 +382,16 @@ START_TEST(destroying_cancels_what_is_left)
 {
     start(2, 4, 100);
     for (size_t i = 0; i < 4; i++) /* wholly in flight */
-        submit(i, 1, 1, LONG);
+        test_submit(lane, i, 1, 1, LONG);
     while (fake_admitted(NULL, 0) < 4)
         usleep(1000);
     for (size_t i = 0; i < 20; i++) /* partly, or waiting */
-        submit(i, 2, 1, LONG);
+        test_submit(lane, i, 2, 1, LONG);
     usleep(5000);
-    finish();
-    ck_assert_uint_eq(n_done, 24);
+    test_finish();
+    ck_assert_uint_eq(test_n_done(), 24);
     for (size_t i = 0; i < 24; i++)
-        ck_assert_int_eq(status_of(&jobs[i]), MT_CANCELLED);
+        ck_assert_int_eq(test_status(&test_jobs[i]), MT_CANCELLED);
 }
 END_TEST
 
@@ -516,15 +399,15 @@ START_TEST(destroys_an_engine_that_never_worked)
 {
     mt_engine_destroy(NULL);
     start(3, 4, 100);
-    finish();
+    test_finish();
 }
 END_TEST
 
 static void submit_next(struct mt_job *job, enum mt_status status)
 {
     struct test_job *next = (struct test_job *)job->user + 1;
-    on_done(job, status);
-    if (next->sentences && mt_engine_submit(engine, &next->job, NULL))
+    test_on_done(job, status);
+    if (next->sentences && mt_engine_submit(test_engine, &next->job, NULL))
         abort();
 }
 
@@ -535,7 +418,7 @@ static void watch_progress(struct mt_job *job)
 {
     struct test_job *test = job->user;
     struct mt_progress progress = mt_sentence_progress(test->sentences[0]);
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&test_mutex);
     ck_assert_int_eq(test->n_calls, 0); /* of on_done */
     ck_assert_uint_gt(progress.n_ids, n_told);
     for (size_t i = n_told; i < progress.n_ids; i++)
@@ -543,27 +426,27 @@ static void watch_progress(struct mt_job *job)
     ck_assert_int_eq(progress.has_ended, progress.n_ids == 5);
     n_told = progress.n_ids;
     n_progress++;
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&test_mutex);
 }
 
 START_TEST(progress_is_told_step_by_step_to_those_who_ask)
 {
     start(1, 4, 100);
     fake_close_gate();
-    struct test_job *silent = submit(1, 1, 1, 7);
-    struct test_job *followed = make(2, 1, 1, 5);
+    struct test_job *silent = test_submit(lane, 1, 1, 1, 7);
+    struct test_job *followed = test_make(lane, 2, 1, 1, 5);
     followed->job.on_progress = watch_progress;
     struct mt_error err = {0};
-    ck_assert_int_eq(mt_engine_submit(engine, &followed->job, &err), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &followed->job, &err), MT_OK);
     for (size_t i = 0; i < 12; i++)
         fake_allow_steps(1);
     fake_open_gate();
-    wait_for_jobs(2);
-    expect_decoded(silent);
-    expect_decoded(followed);
+    test_wait(2);
+    test_expect_decoded(silent);
+    test_expect_decoded(followed);
     ck_assert_uint_eq(n_progress, 5);
     ck_assert_uint_eq(n_told, 5);
-    finish();
+    test_finish();
 }
 END_TEST
 
@@ -572,11 +455,11 @@ START_TEST(on_done_may_submit)
     enum { N = 100 };
     start(2, 4, 4);
     for (size_t i = 0; i < N; i++)
-        make(1, 1, 1, 1)->job.on_done = submit_next;
-    ck_assert_int_eq(mt_engine_submit(engine, &jobs[0].job, NULL), MT_OK);
-    wait_for_jobs(N);
-    expect_decoded(&jobs[N - 1]);
-    finish();
+        test_make(lane, 1, 1, 1, 1)->job.on_done = submit_next;
+    ck_assert_int_eq(mt_engine_submit(test_engine, &test_jobs[0].job, NULL), MT_OK);
+    test_wait(N);
+    test_expect_decoded(&test_jobs[N - 1]);
+    test_finish();
 }
 END_TEST
 
@@ -584,7 +467,7 @@ static void *submit_many(void *argument)
 {
     struct test_job *first = argument;
     for (size_t i = 0; i < 100; i++)
-        while (mt_engine_submit(engine, &first[i].job, NULL))
+        while (mt_engine_submit(test_engine, &first[i].job, NULL))
             usleep(100);
     return NULL;
 }
@@ -594,15 +477,15 @@ START_TEST(many_threads_submit_at_once)
     pthread_t threads[8];
     start(2, 8, 32);
     for (size_t i = 0; i < 800; i++)
-        make(i / 100, 1 + i % 3, 1, 1 + i % 4);
+        test_make(lane, i / 100, 1 + i % 3, 1, 1 + i % 4);
     for (size_t i = 0; i < 8; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, submit_many, &jobs[100 * i]), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, submit_many, &test_jobs[100 * i]), 0);
     for (size_t i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
-    wait_for_jobs(800);
+    test_wait(800);
     for (size_t i = 0; i < 800; i++)
-        expect_decoded(&jobs[i]);
-    finish();
+        test_expect_decoded(&test_jobs[i]);
+    test_finish();
 }
 END_TEST
 

@@ -335,6 +335,20 @@ static const struct {
     {"\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},
 };
 
+START_TEST(what_is_json_already_goes_out_as_it_is)
+{
+    struct mt_text text;
+    struct mt_json_writer writer;
+    begin_writing(&writer, &text);
+    mt_json_begin_array(&writer);
+    mt_json_raw(&writer, "{\"a\":[1]}", 9);
+    mt_json_raw(&writer, "null", 4);
+    mt_json_end_array(&writer);
+    ck_assert_str_eq(text.bytes, "[{\"a\":[1]},null]");
+    mt_text_finish(&text);
+}
+END_TEST
+
 START_TEST(strings_are_escaped_and_always_valid)
 {
     struct mt_text text;
@@ -556,6 +570,7 @@ static TCase *writer_cases(void)
 {
     TCase *tcase = tcase_create("writer");
     tcase_add_test(tcase, writer_nests_and_separates);
+    tcase_add_test(tcase, what_is_json_already_goes_out_as_it_is);
     tcase_add_loop_test(tcase, strings_are_escaped_and_always_valid, 0,
                         sizeof strings / sizeof *strings);
     tcase_add_loop_test(tcase, numbers_have_significant_digits, 0,

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/engine.h"
+#include "server/served_model.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 static struct mt_settings settings;
 static struct mt_model *model;
 static struct mt_engine *engine;
+static struct mt_lane *lane;
+static struct mt_loaded_model pinned;
 static struct mt_error err;
 
 static void must(enum mt_status status)
@@ -23,10 +26,14 @@ static void start(void)
 {
     char path[1000];
     const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
-    snprintf(path, sizeof path, "%s/weights/en-de", getenv("MT_SOURCE_DIR"));
+    snprintf(path, sizeof path, "%s/tests/models/en-de", getenv("MT_SOURCE_DIR"));
     must(mt_settings_init(&settings, &err));
     must(mt_model_open(path, NULL, &model, &err));
-    must(mt_engine_create(model, &options, &engine, &err));
+    must(mt_engine_create(&options, &engine, &err));
+    must(mt_engine_attach(engine, model, &lane, &err));
+    pinned = (struct mt_loaded_model){.model = model, .engine = engine, .lane = lane};
+    must(mt_settings_set(&settings, "models_directory", "models", "test", &err));
+    settings.models_memory = 1 << 20;
 }
 
 static void stop(void)
@@ -39,7 +46,7 @@ static void stop(void)
 static struct mt_memory_plan make(void)
 {
     struct mt_memory_plan plan;
-    must(mt_memory_plan_make(&settings, model, engine, &plan, &err));
+    must(mt_memory_plan_make(&settings, &pinned, 0, &plan, &err));
     return plan;
 }
 
@@ -52,7 +59,7 @@ START_TEST(the_total_is_the_sum_of_its_parts)
         sum += plan.bytes[i];
     }
     ck_assert_uint_eq(plan.total, sum);
-    ck_assert_uint_eq(plan.bytes[MT_MEMORY_CACHES], 2 * mt_engine_reserved_bytes(engine));
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_CACHES], 2 * mt_lane_reserved_bytes(lane));
     ck_assert_uint_eq(plan.bytes[MT_MEMORY_WEIGHTS], 2 * mt_model_private_bytes(model));
     ck_assert_uint_eq(plan.mapped_bytes, mt_model_mapped_bytes(model));
 }
@@ -70,6 +77,7 @@ START_TEST(each_limit_moves_its_part_alone)
         {&settings.max_files_bytes, MT_MEMORY_FILES, MT_MEMORY_FILES},
         {&settings.max_body_bytes, MT_MEMORY_BODIES, MT_MEMORY_BODIES},
         {&settings.max_connections, MT_MEMORY_BODIES, MT_MEMORY_CONNECTIONS},
+        {&settings.models_memory, MT_MEMORY_MODELS, MT_MEMORY_MODELS},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct mt_memory_plan before = make();
@@ -100,6 +108,44 @@ START_TEST(a_limit_below_the_total_is_refused_with_the_parts)
 }
 END_TEST
 
+START_TEST(models_get_what_the_limit_leaves)
+{
+    struct mt_memory_plan with = make();
+    settings.models_memory = 0;
+    struct mt_memory_plan plan = make();
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_MODELS], 0);
+    ck_assert_uint_eq(plan.total, with.total - (1 << 20));
+
+    settings.memory_limit = (int64_t)plan.total + 5000;
+    ck_assert_uint_eq(make().bytes[MT_MEMORY_MODELS], 5000);
+
+    settings.memory_limit = (int64_t)plan.total; /* nothing: that is no way to serve them */
+    plan = make();
+    ck_assert_int_eq(mt_memory_plan_check(&plan, (uint64_t)settings.memory_limit, &err),
+                     MT_INVALID);
+
+    must(mt_settings_set(&settings, "models_directory", "", "test", &err));
+    plan = make();
+    ck_assert_uint_eq(plan.bytes[MT_MEMORY_MODELS], 0);
+    must(mt_memory_plan_check(&plan, (uint64_t)settings.memory_limit, &err));
+}
+END_TEST
+
+/* Sentences of models that are not in memory are estimated: never below what they take. */
+START_TEST(the_estimate_of_a_sentence_covers_a_real_one)
+{
+    struct mt_memory_plan real = make(), estimated;
+    size_t max_positions = mt_model_hparams(model)->max_positions;
+    must(mt_memory_plan_make(&settings, NULL, max_positions, &estimated, &err));
+    ck_assert_uint_ge(estimated.bytes[MT_MEMORY_QUEUE], real.bytes[MT_MEMORY_QUEUE]);
+    ck_assert_uint_le(estimated.bytes[MT_MEMORY_QUEUE], 2 * real.bytes[MT_MEMORY_QUEUE]);
+    ck_assert_uint_eq(estimated.bytes[MT_MEMORY_CACHES], 0);
+
+    must(mt_memory_plan_make(&settings, &pinned, 2 * max_positions, &estimated, &err));
+    ck_assert_uint_gt(estimated.bytes[MT_MEMORY_QUEUE], real.bytes[MT_MEMORY_QUEUE] * 3 / 2);
+}
+END_TEST
+
 START_TEST(a_sum_that_overflows_is_too_large)
 {
     settings.max_queued_sentences = INT64_MAX;
@@ -117,6 +163,8 @@ int main(void)
     tcase_add_test(tcase, the_total_is_the_sum_of_its_parts);
     tcase_add_test(tcase, each_limit_moves_its_part_alone);
     tcase_add_test(tcase, a_limit_below_the_total_is_refused_with_the_parts);
+    tcase_add_test(tcase, models_get_what_the_limit_leaves);
+    tcase_add_test(tcase, the_estimate_of_a_sentence_covers_a_real_one);
     tcase_add_test(tcase, a_sum_that_overflows_is_too_large);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

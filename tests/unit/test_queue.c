@@ -10,6 +10,7 @@
 
 /* What a test has made, so that the end frees it. */
 static struct mt_queue *queue;
+static struct mt_queue_lane *lane;
 static struct mt_job jobs[MAX_JOBS];
 static struct mt_sentence *sentences[MAX_JOBS][MAX_SENTENCES];
 static size_t n_jobs;
@@ -17,6 +18,7 @@ static size_t n_jobs;
 static void create_queue(void)
 {
     ck_assert_int_eq(mt_queue_create(1000, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     n_jobs = 0;
 }
 
@@ -42,7 +44,7 @@ static struct mt_job *make_job(uint64_t client, size_t n_sentences, size_t cost)
 static struct mt_job *put(uint64_t client, size_t n_sentences, size_t cost)
 {
     struct mt_job *job = make_job(client, n_sentences, cost);
-    ck_assert_int_eq(mt_queue_put(queue, job, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
     return job;
 }
 
@@ -50,12 +52,12 @@ static struct mt_job *put(uint64_t client, size_t n_sentences, size_t cost)
 static struct mt_job *take(void)
 {
     struct mt_job *job;
-    struct mt_sentence *sentence = mt_queue_peek(queue, &job);
+    struct mt_sentence *sentence = mt_queue_peek(lane, &job);
     if (!sentence)
         return NULL;
     ck_assert_ptr_eq(sentence, job->sentences[job->n_taken]);
     size_t n = mt_queue_n_sentences(queue), n_taken = job->n_taken;
-    mt_queue_take(queue);
+    mt_queue_take(queue, lane);
     ck_assert_uint_eq(mt_queue_n_sentences(queue), n - 1);
     ck_assert_uint_eq(job->n_taken, n_taken + 1);
     return job;
@@ -132,14 +134,16 @@ END_TEST
 START_TEST(refuses_what_does_not_fit_and_keeps_nothing_of_it)
 {
     struct mt_queue *small;
+    struct mt_queue_lane *small_lane;
     struct mt_error err = {0};
     struct mt_job *first = make_job(1, 3, 1), *second = make_job(2, 2, 1),
                   *third = make_job(2, 1, 1);
     ck_assert_int_eq(mt_queue_create(4, &small, NULL), MT_OK);
-    ck_assert_int_eq(mt_queue_put(small, first, NULL), MT_OK);
-    ck_assert_int_eq(mt_queue_put(small, second, &err), MT_BUSY);
+    ck_assert_int_eq(mt_queue_add_lane(small, &small_lane, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(small, small_lane, first, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(small, small_lane, second, &err), MT_BUSY);
     ck_assert_uint_eq(mt_queue_n_sentences(small), 3);
-    ck_assert_int_eq(mt_queue_put(small, third, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(small, small_lane, third, NULL), MT_OK);
     ck_assert_uint_eq(mt_queue_n_sentences(small), 4);
     mt_queue_destroy(small);
 }
@@ -149,10 +153,10 @@ START_TEST(removes_jobs_wherever_they_stand)
 {
     struct mt_job *a = put(1, 3, 10), *b = put(1, 2, 10), *c = put(1, 1, 10), *d = put(2, 1, 10);
     ck_assert_ptr_eq(take(), a);
-    mt_queue_remove(queue, b);
+    mt_queue_remove(queue, lane, b);
     ck_assert_uint_eq(mt_queue_n_sentences(queue), 4);
     ck_assert_uint_eq(b->n_taken, 2);
-    mt_queue_remove(queue, a);
+    mt_queue_remove(queue, lane, a);
     ck_assert_uint_eq(mt_queue_n_sentences(queue), 2);
     ck_assert_ptr_eq(take(), d);
     ck_assert_ptr_eq(take(), c);
@@ -165,14 +169,14 @@ START_TEST(finds_what_has_expired)
     struct mt_job *never = put(1, 1, 1), *late = make_job(1, 1, 1), *early = make_job(2, 2, 1);
     late->deadline_ns = 2000;
     early->deadline_ns = 1000;
-    ck_assert_int_eq(mt_queue_put(queue, late, NULL), MT_OK);
-    ck_assert_int_eq(mt_queue_put(queue, early, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, late, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, early, NULL), MT_OK);
     ck_assert_ptr_null(mt_queue_find_expired(queue, 999));
     ck_assert_ptr_eq(mt_queue_find_expired(queue, 1000), early);
-    mt_queue_remove(queue, early);
+    mt_queue_remove(queue, lane, early);
     ck_assert_ptr_null(mt_queue_find_expired(queue, 1999));
     ck_assert_ptr_eq(mt_queue_find_expired(queue, 3000), late);
-    mt_queue_remove(queue, late);
+    mt_queue_remove(queue, lane, late);
     ck_assert_ptr_null(mt_queue_find_expired(queue, INT64_MAX));
     ck_assert_ptr_eq(take(), never);
 }
@@ -184,21 +188,23 @@ START_TEST(has_room_for_a_client_per_sentence)
 {
     enum { N = 5000 };
     struct mt_queue *large;
+    struct mt_queue_lane *large_lane;
     struct mt_job *many = calloc(N, sizeof *many);
     struct mt_sentence *sentence = fake_sentence(5, 1, 1);
     ck_assert_ptr_nonnull(many);
     ck_assert_int_eq(mt_queue_create(N, &large, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_add_lane(large, &large_lane, NULL), MT_OK);
     for (size_t round = 0; round < 2; round++) {
         for (size_t i = 0; i < N; i++) {
             many[i] = (struct mt_job){
                 .client = round ? 0 : i + 1, .sentences = &sentence, .n_sentences = 1};
-            ck_assert_int_eq(mt_queue_put(large, &many[i], NULL), MT_OK);
+            ck_assert_int_eq(mt_queue_put(large, large_lane, &many[i], NULL), MT_OK);
         }
         for (size_t i = 0; i < N; i++) {
             struct mt_job *job = NULL;
-            ck_assert_ptr_nonnull(mt_queue_peek(large, &job));
+            ck_assert_ptr_nonnull(mt_queue_peek(large_lane, &job));
             ck_assert_ptr_eq(job, &many[i]);
-            mt_queue_take(large);
+            mt_queue_take(large, large_lane);
         }
     }
     mt_queue_destroy(large);
@@ -223,7 +229,7 @@ START_TEST(loses_nothing_in_random_traffic)
             struct mt_job *job = &jobs[what / 16 % n_jobs];
             size_t n_waiting = job->n_sentences - job->n_taken;
             if (n_waiting) {
-                mt_queue_remove(queue, job);
+                mt_queue_remove(queue, lane, job);
                 n_expected -= n_waiting;
                 n_removed += n_waiting;
             }
@@ -248,20 +254,97 @@ START_TEST(a_client_has_its_share_of_the_places)
     large->max_client_sentences = more->max_client_sentences = last->max_client_sentences = 10;
     other->max_client_sentences = nobody->max_client_sentences = 10;
     /* One that has nothing waiting may put what it has. */
-    ck_assert_int_eq(mt_queue_put(queue, large, NULL), MT_OK);
-    ck_assert_int_eq(mt_queue_put(queue, last, &err), MT_THROTTLED);
+    ck_assert_int_eq(mt_queue_put(queue, lane, large, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, last, &err), MT_THROTTLED);
     ck_assert_str_eq(err.message, "this client has 30 sentences waiting, and 3 more would be over "
                                   "its share of 10");
-    ck_assert_int_eq(mt_queue_put(queue, other, NULL), MT_OK);
-    ck_assert_int_eq(mt_queue_put(queue, nobody, NULL), MT_OK);
-    mt_queue_remove(queue, other);
-    mt_queue_remove(queue, nobody);
+    ck_assert_int_eq(mt_queue_put(queue, lane, other, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, nobody, NULL), MT_OK);
+    mt_queue_remove(queue, lane, other);
+    mt_queue_remove(queue, lane, nobody);
     while (large->n_taken < 28)
         ck_assert_ptr_eq(take(), large);
-    ck_assert_int_eq(mt_queue_put(queue, more, NULL), MT_OK); /* 2 and 8 */
-    ck_assert_int_eq(mt_queue_put(queue, last, NULL), MT_THROTTLED);
-    mt_queue_remove(queue, more);
-    ck_assert_int_eq(mt_queue_put(queue, last, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, lane, more, NULL), MT_OK); /* 2 and 8 */
+    ck_assert_int_eq(mt_queue_put(queue, lane, last, NULL), MT_THROTTLED);
+    mt_queue_remove(queue, lane, more);
+    ck_assert_int_eq(mt_queue_put(queue, lane, last, NULL), MT_OK);
+}
+END_TEST
+
+START_TEST(each_lane_has_a_next_one_of_its_own)
+{
+    struct mt_queue_lane *first_lane = lane, *second_lane;
+    ck_assert_int_eq(mt_queue_add_lane(queue, &second_lane, NULL), MT_OK);
+    struct mt_job *a = put(7, 2, 10);
+    lane = second_lane;
+    struct mt_job *b = put(7, 2, 10), *c = put(8, 1, 10);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 5);
+    ck_assert_uint_eq(mt_queue_lane_n_sentences(first_lane), 2);
+    ck_assert_uint_eq(mt_queue_lane_n_sentences(second_lane), 3);
+    ck_assert_ptr_eq(take(), b);
+    ck_assert_ptr_eq(take(), c);
+    ck_assert_ptr_eq(take(), b);
+    ck_assert_ptr_null(take());
+    mt_queue_remove_lane(queue, second_lane);
+    lane = first_lane;
+    ck_assert_ptr_eq(take(), a);
+    mt_queue_remove(queue, lane, a);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 0);
+}
+END_TEST
+
+/* However much has been served elsewhere meanwhile: a newcomer does not wait until a document that
+ * was held up has caught up with that. */
+START_TEST(a_newcomer_starts_level_with_its_own_lane)
+{
+    struct mt_queue_lane *slow = lane, *fast;
+    ck_assert_int_eq(mt_queue_add_lane(queue, &fast, NULL), MT_OK);
+    struct mt_job *document = put(1, 100, 10);
+    ck_assert_ptr_eq(take(), document);
+    lane = fast;
+    struct mt_job *others = put(2, 300, 10);
+    for (size_t i = 0; i < 200; i++)
+        ck_assert_ptr_eq(take(), others);
+    lane = slow;
+    struct mt_job *single = put(3, 1, 10);
+    ck_assert_ptr_eq(take(), single);
+    lane = fast;
+    struct mt_job *same = put(1, 100, 10); /* the document's client saved nothing up here */
+    size_t n_same = 0;
+    for (size_t i = 0; i < 100; i++)
+        n_same += take() == same;
+    ck_assert_uint_ge(n_same, 49);
+    ck_assert_uint_le(n_same, 51);
+}
+END_TEST
+
+START_TEST(finds_what_has_expired_in_any_lane)
+{
+    struct mt_queue_lane *other;
+    struct mt_job *late = make_job(1, 1, 1), *early = make_job(1, 2, 1);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &other, NULL), MT_OK);
+    late->deadline_ns = 2000;
+    early->deadline_ns = 1000;
+    ck_assert_int_eq(mt_queue_put(queue, lane, late, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, other, early, NULL), MT_OK);
+    ck_assert_ptr_eq(mt_queue_find_expired(queue, 1500), early);
+    mt_queue_remove(queue, other, early);
+    ck_assert_ptr_null(mt_queue_find_expired(queue, 1999));
+    ck_assert_ptr_eq(mt_queue_find_expired(queue, 2000), late);
+}
+END_TEST
+
+START_TEST(a_clients_share_is_one_for_all_lanes)
+{
+    struct mt_queue_lane *other;
+    struct mt_job *here = make_job(7, 6, 1), *there = make_job(7, 4, 1), *more = make_job(7, 1, 1);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &other, NULL), MT_OK);
+    here->max_client_sentences = there->max_client_sentences = more->max_client_sentences = 10;
+    ck_assert_int_eq(mt_queue_put(queue, lane, here, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, other, there, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_put(queue, other, more, NULL), MT_THROTTLED);
+    mt_queue_take(queue, lane);
+    ck_assert_int_eq(mt_queue_put(queue, other, more, NULL), MT_OK);
 }
 END_TEST
 
@@ -282,6 +365,10 @@ static Suite *suite(void)
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);
     tcase_add_test(tcase, a_client_has_its_share_of_the_places);
+    tcase_add_test(tcase, each_lane_has_a_next_one_of_its_own);
+    tcase_add_test(tcase, a_newcomer_starts_level_with_its_own_lane);
+    tcase_add_test(tcase, finds_what_has_expired_in_any_lane);
+    tcase_add_test(tcase, a_clients_share_is_one_for_all_lanes);
     suite_add_tcase(suite, tcase);
     return suite;
 }

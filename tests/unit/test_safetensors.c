@@ -508,7 +508,7 @@ START_TEST(the_bundled_model_opens)
     char path[1000];
     const char *root = getenv("MT_SOURCE_DIR");
     ck_assert_msg(root != NULL, "MT_SOURCE_DIR is not set");
-    snprintf(path, sizeof path, "%s/weights/en-de/model.safetensors", root);
+    snprintf(path, sizeof path, "%s/tests/models/en-de/model.safetensors", root);
     ck_assert_msg(mt_safetensors_open(path, &file, &err) == MT_OK, "%s", err.message);
     ck_assert_str_eq(mt_safetensors_path(file), path);
     const struct mt_tensor *last = mt_safetensors_at(file, mt_safetensors_count(file) - 1);

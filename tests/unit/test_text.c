@@ -190,6 +190,34 @@ START_TEST(taking_hands_over_and_empties)
 }
 END_TEST
 
+static const struct {
+    const char *broken, *repaired;
+    size_t length;
+} repairs[] = {
+    {"", "", 0},
+    {"abc", "abc", 3},
+    {"\xC3\xA4", "\xC3\xA4", 2},
+    {"\xFF", "\xEF\xBF\xBD", 1},
+    {"a\xC3", "a\xEF\xBF\xBD", 2},
+    {"\xE2\x82z", "\xEF\xBF\xBD\xEF\xBF\xBDz", 3},
+};
+
+START_TEST(repaired_text_is_well_formed)
+{
+    struct mt_text text = {0};
+    mt_text_append(&text, repairs[_i].broken, repairs[_i].length);
+    ck_assert_int_eq(mt_text_repair(&text, "text", NULL), MT_OK);
+    ck_assert_str_eq(text.bytes, repairs[_i].repaired);
+    ck_assert_uint_eq(text.length, strlen(repairs[_i].repaired));
+    mt_text_finish(&text);
+
+    text.limit_bytes = 2;
+    mt_text_append(&text, "a\xC3", 2);
+    ck_assert_int_eq(mt_text_repair(&text, "text", NULL), MT_LIMIT);
+    mt_text_finish(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -206,6 +234,7 @@ int main(void)
     tcase_add_test(buffer, limit_is_kept_and_the_first_failure_stays);
     tcase_add_test(buffer, absurd_lengths_overflow_nothing);
     tcase_add_test(buffer, taking_hands_over_and_empties);
+    tcase_add_loop_test(buffer, repaired_text_is_well_formed, 0, sizeof repairs / sizeof *repairs);
     suite_add_tcase(suite, buffer);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -172,6 +172,14 @@ static const struct {
     {LEGACY("ctorch\nFloatStorage\n)R."), MT_FORMAT, "a storage type cannot be called"},
     {MAGIC "\x80\x02M\xea\x03.", sizeof MAGIC "\x80\x02M\xea\x03." - 1, MT_UNSUPPORTED,
      "protocol 1002"},
+    {HEAD "\x80\x02}.\x80\x02]K\x01"
+          "a.",
+     sizeof HEAD "\x80\x02}.\x80\x02]K\x01"
+                 "a." -
+         1,
+     MT_FORMAT, "a storage's key is not a string"},
+    {HEAD "\x80\x02}." NO_STORAGES "behind", sizeof HEAD "\x80\x02}." NO_STORAGES "behind" - 1,
+     MT_FORMAT, "6 bytes behind the last storage"},
     {"not a checkpoint at all", 23, MT_FORMAT, "neither a zip archive nor"},
 };
 

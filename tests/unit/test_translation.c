@@ -430,8 +430,7 @@ static size_t take_pieces(const struct mt_translation *t, struct mt_translation_
     struct mt_error err = {0};
     size_t n = 0;
     for (bool moved = true; moved; n += moved)
-        ck_assert_msg(!mt_translation_advance(t, cursor, NULL, out, &moved, &err), "%s",
-                      err.message);
+        ck_assert_msg(!mt_translation_advance(t, cursor, out, &moved, &err), "%s", err.message);
     return n;
 }
 
@@ -606,6 +605,55 @@ START_TEST(a_language_code_counts_for_every_sentence)
 }
 END_TEST
 
+static struct mt_translation *create_for(const char *text, const char *code)
+{
+    struct mt_translation_options options = greedy();
+    options.target_code = code;
+    return create_with(text, &options);
+}
+
+START_TEST(a_code_that_is_given_is_before_every_sentence)
+{
+    struct dir dir = multilingual();
+    struct mt_model *bilingual = model;
+    model = open_model(dir.path);
+
+    struct mt_translation *t = create_for(" I run.  You run.\n", ">>fra<<");
+    ck_assert_uint_eq(mt_translation_n_sentences(t), 2);
+    expect_source(t, 0, "I run.");
+    expect_source(t, 1, "You run.");
+    for (size_t i = 0; i < 2; i++) {
+        const struct mt_token *tokens = mt_translation_part(t, i).source_tokens->tokens;
+        ck_assert_str_eq(tokens[0].piece, ">>fra<<");
+        ck_assert_uint_eq(tokens[0].end, 0);
+        ck_assert_uint_eq(tokens[1].begin, 0);
+    }
+    run(t);
+    struct mt_text expected = {0};
+    mt_text_append_string(&expected, " ");
+    append_alone(&expected, ">>fra<<I run.");
+    mt_text_append_string(&expected, "  ");
+    append_alone(&expected, ">>fra<<You run.");
+    mt_text_append_string(&expected, "\n");
+    char *found = render(t, 0);
+    ck_assert_str_eq(found, expected.bytes);
+    free(found);
+    mt_text_finish(&expected);
+    mt_translation_destroy(t);
+
+    /* One that the text brings comes first, and there is one alone. */
+    t = create_for(">>fra<< I run.", ">>eng<<");
+    const struct mt_token_list *tokens = mt_translation_part(t, 0).source_tokens;
+    ck_assert_str_eq(tokens->tokens[0].piece, ">>fra<<");
+    ck_assert(!tokens->tokens[1].special);
+    mt_translation_destroy(t);
+
+    mt_model_close(model);
+    model = bilingual;
+    remove_multilingual(&dir);
+}
+END_TEST
+
 START_TEST(what_only_looks_like_a_language_code_is_text)
 {
     static const char *const texts[] = {
@@ -646,6 +694,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_given_translation_is_what_comes_out);
     tcase_add_test(tcase, a_given_translation_is_refused_where_the_source_must_be_cut);
     tcase_add_test(tcase, a_language_code_counts_for_every_sentence);
+    tcase_add_test(tcase, a_code_that_is_given_is_before_every_sentence);
     tcase_add_test(tcase, what_only_looks_like_a_language_code_is_text);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -76,12 +76,12 @@ static inline struct dir dir_like(const char *other)
     return dir;
 }
 
-/* weights/en-de of the source tree. */
+/* tests/models/en-de of the source tree. */
 static inline const char *en_de(void)
 {
     static char path[1024];
     const char *root = getenv("MT_SOURCE_DIR");
-    snprintf(path, sizeof path, "%s/weights/en-de", root ? root : ".");
+    snprintf(path, sizeof path, "%s/tests/models/en-de", root ? root : ".");
     return path;
 }
 

@@ -1,0 +1,44 @@
+/*
+ * What a model.bin of CTranslate2 (weights/ctranslate2.h) says of its Transformer, and its tensors
+ * under MarianMT's names: fused projections cut into their parts, integers divided by their scales.
+ *
+ * Every variable must have a meaning here: one that has none is refused by name, because the model
+ * would compute something else.
+ *
+ * Thread-safety: functions are safe.
+ */
+#ifndef MT_MODEL_CTRANSLATE2_MODEL_H
+#define MT_MODEL_CTRANSLATE2_MODEL_H
+
+#include "weights/ctranslate2.h"
+#include "weights/image.h"
+
+struct mt_ctranslate2_model {
+    const struct mt_ctranslate2 *file;
+    size_t d_model, d_ff_encoder, d_ff_decoder;
+    size_t n_encoder_layers, n_decoder_layers;
+    size_t n_encoder_heads, n_decoder_heads;
+    size_t n_source_vocab, n_target_vocab; /* rows of the tables */
+    size_t n_positions;                    /* of a source or target */
+    bool
+        has_positions; /* the file has tables of them; else they are computed, as OpenNMT-tf does */
+    const char *activation; /* as config.json names it */
+    bool normalize_before, normalize_embedding, final_norm, scale_embedding;
+    bool shared_embeddings, tied_output;
+    bool start_from_zero_embedding;
+    /* Of files before version 6, whose config.json does not say it. */
+    bool source_bos, source_eos, target_bos;
+};
+
+/* file must outlive *out. MT_UNSUPPORTED (another kind of model), MT_FORMAT, MT_LIMIT, MT_MEMORY.
+ */
+MT_MUST_CHECK enum mt_status mt_ctranslate2_model_read(const struct mt_ctranslate2 *file,
+                                                       struct mt_ctranslate2_model *out,
+                                                       struct mt_error *err);
+
+/* The tensors, in the types of the file, int8 and int16 in F32. *out is the caller's. */
+MT_MUST_CHECK enum mt_status mt_ctranslate2_model_weights(const struct mt_ctranslate2_model *model,
+                                                          struct mt_image **out,
+                                                          struct mt_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * What a model card says, as model hubs keep them: README.md with YAML between lines of "---" at
+ * its beginning. Only the one line that is asked for is read.
+ */
+#ifndef MT_SERVER_MODEL_CARD_H
+#define MT_SERVER_MODEL_CARD_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MT_LICENCE_BYTES 64
+
+/* Of directory/README.md: "apache-2.0"; of a list the first. False, and out is "": it does not say.
+ */
+bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES]);
+
+/* The same out of the card's text. */
+bool mt_model_card_find_licence(const char *card, char out[MT_LICENCE_BYTES]);
+
+#endif

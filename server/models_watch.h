@@ -1,0 +1,34 @@
+/*
+ * Watches a directory of models and its subdirectories for changes, with inotify. File systems that
+ * tell nothing (NFS) seem never to change.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_MODELS_WATCH_H
+#define MT_SERVER_MODELS_WATCH_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Nothing is watched: {.fd = -1}. */
+struct mt_models_watch {
+    int fd;
+    int root; /* inotify's number of the directory itself */
+    char *directory;
+};
+
+#define MT_WATCHES_NOTHING ((struct mt_models_watch){.fd = -1})
+
+/* Watches this directory from now on, as it is now ("": none), and no longer what was watched
+ * before. What has changed there since mt_models_watch_look is forgotten: look at the directory
+ * after this. MT_IO, MT_MEMORY: nothing is watched. */
+MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
+                                                   const char *directory, struct mt_error *err);
+
+/* Whether anything has changed since the last look. Does not wait. */
+bool mt_models_watch_look(struct mt_models_watch *watch);
+
+void mt_models_watch_end(struct mt_models_watch *watch);
+
+#endif

@@ -1,0 +1,138 @@
+#include "server/outcome.h"
+
+#include "base/size.h"
+#include "server/alignment_trace.h"
+#include "server/passage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void drop_translations(struct mt_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->n; i++)
+        mt_text_finish(&outcome->translations[i]);
+    free(outcome->translations);
+    free(outcome->scores);
+    outcome->translations = NULL;
+    outcome->scores = NULL;
+    outcome->n = 0;
+}
+
+static enum mt_status reserve(struct mt_outcome *outcome, size_t n, struct mt_error *err)
+{
+    drop_translations(outcome);
+    outcome->translations = calloc(n, sizeof *outcome->translations);
+    outcome->scores = calloc(n, sizeof *outcome->scores);
+    if (!outcome->translations || !outcome->scores)
+        return mt_fail_memory(err, n * sizeof *outcome->translations, "translations");
+    return MT_OK;
+}
+
+static bool is_known(const struct mt_outcome *outcome, const struct mt_text *text)
+{
+    for (size_t i = 0; i < outcome->n; i++) {
+        const struct mt_text *known = &outcome->translations[i];
+        bool is_same_length = known->length == text->length;
+        if (is_same_length &&
+            (text->length == 0 || memcmp(known->bytes, text->bytes, text->length) == 0))
+            return true;
+    }
+    return false;
+}
+
+static enum mt_status add_rank(struct mt_outcome *outcome, struct mt_passage *passage, size_t rank,
+                               struct mt_error *err)
+{
+    struct mt_text rendering = {0};
+    enum mt_status status = mt_passage_render(passage, rank, &rendering, err);
+    if (status || is_known(outcome, &rendering)) {
+        mt_text_finish(&rendering);
+        return status;
+    }
+    outcome->scores[outcome->n] = mt_passage_score(passage, rank);
+    outcome->translations[outcome->n++] = rendering;
+    return MT_OK;
+}
+
+enum mt_status mt_outcome_keep(struct mt_outcome *outcome, const char *bytes, size_t length,
+                               struct mt_error *err)
+{
+    enum mt_status status = reserve(outcome, 1, err);
+    if (status)
+        return status;
+    outcome->n = 1;
+    mt_text_append(&outcome->translations[0], bytes, length);
+    return mt_text_check(&outcome->translations[0], "a translation", err);
+}
+
+static enum mt_status take_alignment(struct mt_outcome *outcome, struct mt_passage *passage,
+                                     const struct mt_alignment_trace *alignment,
+                                     struct mt_error *err)
+{
+    struct mt_json_writer writer;
+    outcome->alignment.length = 0;
+    mt_json_writer_init(&writer, &outcome->alignment);
+    enum mt_status status =
+        mt_alignment_trace_write(alignment, mt_passage_translation(passage, 0), &writer, err);
+    return status ? status : mt_text_check(&outcome->alignment, "an alignment", err);
+}
+
+enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *passage,
+                               size_t n_alternatives, const struct mt_alignment_trace *alignment,
+                               struct mt_error *err)
+{
+    enum mt_status status = alignment ? take_alignment(outcome, passage, alignment, err) : MT_OK;
+    outcome->n_source_tokens += mt_passage_n_source_tokens(passage);
+    outcome->n_target_tokens += mt_passage_n_target_tokens(passage);
+    if (status)
+        return status;
+    if (mt_passage_is_blank(passage)) /* becomes empty, as everywhere in this trade */
+        return mt_outcome_keep(outcome, "", 0, err);
+    size_t n_ranks = mt_passage_n_ranks(passage);
+    status = reserve(outcome, mt_size_min(n_ranks, n_alternatives + 1), err);
+    for (size_t i = 0; i < n_ranks && outcome->n <= n_alternatives && !status; i++)
+        status = add_rank(outcome, passage, i, err);
+    return status;
+}
+
+void mt_outcome_finish(struct mt_outcome *outcome)
+{
+    drop_translations(outcome);
+    mt_text_finish(&outcome->alignment);
+}
+
+static void write_text(struct mt_json_writer *writer, const struct mt_text *text)
+{
+    mt_json_string(writer, text->bytes ? text->bytes : "", text->length);
+}
+
+void mt_outcome_write_best(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    write_text(writer, &outcome->translations[0]);
+}
+
+void mt_outcome_write_alternatives(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 1; i < outcome->n; i++)
+        write_text(writer, &outcome->translations[i]);
+    mt_json_end_array(writer);
+}
+
+void mt_outcome_write_scores(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < outcome->n; i++)
+        mt_json_number(writer, (double)outcome->scores[i], 6);
+    mt_json_end_array(writer);
+}
+
+void mt_outcome_write_alignment(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    if (outcome->alignment.length > 0) {
+        mt_json_raw(writer, outcome->alignment.bytes, outcome->alignment.length);
+        return;
+    }
+    mt_json_begin_array(writer);
+    mt_json_end_array(writer);
+}

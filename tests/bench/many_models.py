@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Many models in one daemon, with memory for some of them.
+
+  many_models.py                              twenty variants of the test model, memory for eight
+  many_models.py --models DIR --fit 4         a directory of models that is there already
+
+What must hold, and exit code 1 where it does not: every model answers, and with the bytes that it
+gives in a daemon of its own; what the models count is never over models_memory, nor is the memory
+that the daemon really takes beside what it took with none loaded; an answer of a model that is not
+in memory takes less than --cold-ms. Then so many clients as --clients ask for models at random,
+the popular ones more often (1/rank), for --seconds: none may fail, whatever is loaded and unloaded
+meanwhile.
+
+Starts daemons of its own: ATTENTIOND (default build/release/attentiond), further flags behind --."""
+
+import argparse
+import asyncio
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+from soak import SENTENCES, Client
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
+from model_fixtures import make_model  # pylint: disable=wrong-import-position
+from serve import Daemon  # pylint: disable=wrong-import-position
+
+MIB = 1 << 20
+# Of the program itself, which grows a little with its first requests: heaps, sockets, ICU's rules.
+PROGRAM_MIB = 24
+
+
+def resident(daemon):
+    text = pathlib.Path(f"/proc/{daemon.pid}/smaps_rollup").read_text()
+    fields = dict(line.split()[:2] for line in text.splitlines()[1:])
+    return int(fields["Rss:"]) / 1024
+
+
+def cpu_seconds(daemon):
+    fields = pathlib.Path(f"/proc/{daemon.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def listed(daemon):
+    return {model["id"]: model for model in daemon.get("/models").json["models"]}
+
+
+def ask(daemon, model, q):
+    start = time.monotonic()
+    reply = daemon.translate(q, model=model, source="auto")
+    if reply.status != 200:
+        raise SystemExit(f"{model}: {reply}")
+    return reply.json["translatedText"], time.monotonic() - start
+
+
+def details(daemon, names):
+    return [daemon.get("/models/" + name).json for name in names]
+
+
+def counted(daemon, names):
+    """Bytes that count, of the models that are in memory."""
+    sizes = [model.get("memory", {}).get("loaded_bytes", 0) for model in details(daemon, names)]
+    return sum(sizes), sum(size > 0 for size in sizes)
+
+
+class Findings:
+    def __init__(self):
+        self.broken = []
+
+    def demand(self, condition, what):
+        if not condition:
+            self.broken.append(what)
+            print("BROKEN:", what)
+
+
+def one_after_the_other(daemon, names, expected, limit, base, arguments, findings):
+    """Each model is asked twice: when it has to be loaded, and when it is there."""
+    cold, cold_cpu, warm, peak, n_most = [], [], [], 0, 0
+    for name in names:
+        was_cold = listed(daemon)[name]["state"] == "cold"
+        cpu = cpu_seconds(daemon)
+        first, seconds = ask(daemon, name, SENTENCES[0])
+        if was_cold:
+            cold.append(seconds)
+            cold_cpu.append(cpu_seconds(daemon) - cpu)
+        again, seconds = ask(daemon, name, SENTENCES[0])
+        warm.append(seconds)
+        findings.demand(first == again == expected[name, SENTENCES[0]], f"{name} answers {first!r}, then {again!r}")
+        n_bytes, n_loaded = counted(daemon, names)
+        n_most = max(n_most, n_loaded)
+        peak = max(peak, resident(daemon))
+        findings.demand(n_bytes <= limit, f"{n_bytes} bytes count, over the limit of {limit}")
+    findings.demand(peak - base <= limit / MIB + PROGRAM_MIB,
+                    f"{peak - base:.0f} MiB are resident beside the program, over the limit of {limit / MIB:.0f}")
+    findings.demand(max(cold) * 1e3 < arguments.cold_ms, f"a cold answer took {max(cold) * 1e3:.0f} ms")
+    print(f"  {len(cold)} cold answers {quantiles(cold)}, {statistics.mean(cold_cpu) * 1e3:.0f} ms of processor "
+          f"time each; warm {quantiles(warm)}; at most {n_most} in memory, "
+          f"{peak - base:.0f} MiB resident beside the program's {base:.0f}, limit {limit / MIB:.0f} MiB")
+
+
+def quantiles(seconds):
+    ordered = sorted(seconds)
+    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    return f"p50 {statistics.median(ordered) * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms, most {ordered[-1] * 1e3:.0f} ms"
+
+
+async def client(daemon, names, weights, expected, end, seconds, failures, seed):
+    dice = random.Random(seed)
+    connection = Client(daemon.port)
+    while time.monotonic() < end:
+        name, sentence = dice.choices(names, weights)[0], dice.choice(SENTENCES)
+        start = time.monotonic()
+        status, _, body = await connection.ask(("/translate", {"q": sentence, "model": name, "source": "auto"}))
+        seconds.append(time.monotonic() - start)
+        text = json.loads(body).get("translatedText")
+        if status != 200 or expected[name, sentence] != text:
+            failures.append((name, status, body[:200]))
+    connection.close()
+
+
+async def together(daemon, names, expected, arguments, limit, base, findings):
+    seconds, failures, peak = [], [], 0
+    before = sum(model["use"]["loads"] for model in details(daemon, names))
+    end = time.monotonic() + arguments.seconds
+    weights = [1 / rank for rank in range(1, len(names) + 1)]
+    tasks = [asyncio.create_task(client(daemon, names, weights, expected, end, seconds, failures, seed))
+             for seed in range(arguments.clients)]
+    while time.monotonic() < end:
+        peak = max(peak, resident(daemon))
+        await asyncio.sleep(0.05)
+    await asyncio.gather(*tasks)
+    findings.demand(not failures, f"{len(failures)} requests failed, such as {failures[:1]}")
+    findings.demand(peak - base <= limit / MIB + PROGRAM_MIB,
+                    f"{peak - base:.0f} MiB are resident beside the program, over the limit of {limit / MIB:.0f}")
+    loads = sum(model["use"]["loads"] for model in details(daemon, names)) - before
+    print(f"  {len(seconds)} requests of {arguments.clients} clients, {len(seconds) / arguments.seconds:.1f} a second, "
+          f"{quantiles(seconds)}; {loads} loads; {peak - base:.0f} MiB resident beside the program's")
+
+
+def answers_alone(models, names, flags):
+    """What each model says in a daemon of its own."""
+    answers = {}
+    for name in names:
+        with Daemon(*flags, model=str(models / name)) as daemon:
+            answers.update({(name, sentence): ask(daemon, name, sentence)[0] for sentence in SENTENCES})
+    return answers
+
+
+def size_of_one(models, name, flags):
+    """What a model counts while it is in memory."""
+    with Daemon("--models-directory", str(models), *flags, model=None) as daemon:
+        ask(daemon, name, SENTENCES[0])
+        return counted(daemon, [name])[0]
+
+
+def run(models, cache, arguments):
+    findings = Findings()
+    flags = arguments.flags
+    names = sorted(entry.name for entry in models.iterdir() if (entry / "config.json").exists())
+    expected = answers_alone(models, names, flags)
+    # For loads that have to pack the weights first.
+    flags = ["--cache-dir", str(cache), *flags]
+    limit = int(size_of_one(models, names[0], flags) * (arguments.fit + 0.5))
+    print(f"{len(names)} models, memory for {arguments.fit}: {limit / MIB:.0f} MiB")
+    with Daemon("--models-directory", str(models), "--models-memory", str(limit), *flags, model=None) as daemon:
+        base = resident(daemon)
+        findings.demand(set(listed(daemon)) == set(names), "GET /models lists others")
+        for what in ("for the first time, weights are packed", "once more"):
+            print(what)
+            one_after_the_other(daemon, names, expected, limit, base, arguments, findings)
+        print("together")
+        asyncio.run(together(daemon, names, expected, arguments, limit, base, findings))
+    return 1 if findings.broken else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=pathlib.Path, help="a directory of models, instead of variants")
+    parser.add_argument("--count", type=int, default=20, help="variants; default 20")
+    parser.add_argument("--fit", type=int, default=8, help="models that models_memory has room for; default 8")
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--cold-ms", type=float, default=1000)
+    parser.add_argument("flags", nargs="*", help="of attentiond serve, behind --")
+    arguments = parser.parse_args()
+    root = pathlib.Path(tempfile.mkdtemp(prefix="many-models-"))
+    try:
+        models = arguments.models or root / "models"
+        if arguments.models is None:
+            for i in range(arguments.count):
+                make_model(models / f"model-{i:02}", seed=i)
+        return run(models, root / "packed", arguments)
+    finally:
+        shutil.rmtree(root)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

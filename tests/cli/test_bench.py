@@ -1,0 +1,70 @@
+"""attentiond bench: what it prints, not how fast it is. Then what it says where it cannot.
+
+python3 tests/cli/test_bench.py BINARY [unittest arguments]
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+MODEL = pathlib.Path(__file__).resolve().parents[2] / "weights" / "en-de"
+OK, FAILED, USAGE = 0, 1, 2
+
+binary = sys.argv.pop(1)
+
+
+def run(*arguments):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+    return subprocess.run([binary, "bench", *map(str, arguments)], capture_output=True, text=True, timeout=900,
+                          env=clean)
+
+
+def rows(text, heading):
+    """Numbers of the table's rows below the line that begins so."""
+    lines = text.split(f"\n{heading}", 1)[1].splitlines()[2:]
+    end = lines.index("") if "" in lines else len(lines)
+    return [[float(n) for n in re.findall(r"[\d.]+", line)] for line in lines[:end]]
+
+
+class Bench(unittest.TestCase):
+    def test_its_figures_belong_together(self):
+        done = run("--model", MODEL, "--length", 3, "--threads-per-worker", 1)
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        self.assertRegex(done.stdout, rf"^Model: {re.escape(str(MODEL))}, .*, 8\.\d million parameters\n")
+        self.assertRegex(done.stdout, r"\nMachine, 1 threads, kernels \w+\n")
+        rates = re.findall(r"\n  reading .* (\d+\.\d) GB/s", done.stdout)
+        self.assertEqual(len(rates), 4)
+        self.assertTrue(all(float(rate) > 0 for rate in rates), rates)
+        encoder, decoder = rows(done.stdout, "Encoder"), rows(done.stdout, "Decoder")
+        self.assertEqual([row[0] for row in encoder], [1, 4, 16])
+        self.assertEqual([row[0] for row in decoder], [1, 2, 4, 8, 16, 32, 64, 128])
+        for n, tokens, pass_ms, share in encoder:  # numbers that belong together
+            self.assertAlmostEqual(tokens * pass_ms / 1e3, 3 * n, delta=0.2 * n)
+            self.assertGreater(share, 0)
+        for m, step_ms, tokens, *_ in decoder:
+            self.assertAlmostEqual(tokens * step_ms / 1e3, m, delta=0.1 * m)
+        start = re.search(r"\nStart, .* open after (\d+\.\d) ms, first sentence .* after (\d+\.\d) ms\n", done.stdout)
+        self.assertLess(float(start[1]), float(start[2]))
+        own, mapped = re.search(r"\nMemory, resident: (\d+\.\d) MB our own, (\d+\.\d) MB mapped", done.stdout).groups()
+        self.assertGreater(float(own), 1)
+        self.assertGreater(float(mapped), 1)
+        peaks = [float(n) for n in re.findall(r"multiply-adds on registers +(\d+\.\d) G/s", done.stdout)]
+        self.assertEqual(len(peaks), 2)
+
+    def test_where_it_cannot(self):
+        for code, pattern, *flags in (
+                (USAGE, "--model is missing|model", ),
+                (USAGE, "length", "--model", MODEL, "--length", 1),
+                (USAGE, "length", "--model", MODEL, "--length", 257),
+                (FAILED, "/nonexistent", "--model", "/nonexistent")):
+            with self.subTest(flags=flags):
+                done = run(*flags)
+                self.assertEqual((done.returncode, done.stdout), (code, ""))
+                self.assertRegex(done.stderr, pattern)
+
+
+if __name__ == "__main__":
+    unittest.main()

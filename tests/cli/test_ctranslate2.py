@@ -1,0 +1,337 @@
+"""The bundled model as CTranslate2's converters would write it, and as a package of Argos Translate.
+
+python3 tests/cli/test_ctranslate2.py BINARY [unittest arguments]
+
+In fp32 the numbers are the same, so the answers are, to the last bit. With MT_SHARED_DIR every quantisation is
+measured on the whole development set; without it, on some lines, against the answers of float32.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests" / "models" / "en-de"
+sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "bench")]
+
+import export_ctranslate2 as exporter  # noqa: E402
+import quality  # noqa: E402
+
+SHARED = os.environ.get("MT_SHARED_DIR")
+LINES = (ROOT / "tests/parity/data/dev.sources.txt").read_text().splitlines()[:40]
+PATIENCE_S = 600
+# What CTranslate2's translate_batch does, asked of the MarianMT directory.
+AS_CTRANSLATE2 = {"search": "ctranslate2", "num_beams": 2, "length_penalty": 1, "renormalize_logits": True,
+                  "forced_eos_token_id": None, "max_length": 257}
+# Against the answers of float32, on few lines. int8's are as good (below), but not the same.
+LEAST_BLEU = {"float16": 95, "bfloat16": 75, "int16": 90, "int8": 75}
+
+binary = sys.argv.pop(1)
+
+
+def translate(model, lines=None, *flags, precision="fp32"):
+    """The process; fp32 goes through OpenBLAS, whose last bits depend on what else is in the batch."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+    return subprocess.run([binary, "translate", "--model", str(model), "--precision", precision, *flags],
+                          input="".join(f"{line}\n" for line in lines or LINES), capture_output=True, text=True,
+                          timeout=PATIENCE_S, env=inherited | {"XDG_CACHE_HOME": CACHE.name}, check=False)
+
+
+def answers(model, lines=None, *flags, **options):
+    result = translate(model, lines, *flags, **options)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+def setUpModule():
+    global CACHE, FLOAT32
+    CACHE = tempfile.TemporaryDirectory(prefix="attentiond-ct2-")
+    FLOAT32 = pathlib.Path(CACHE.name) / "float32"
+    write(FLOAT32)
+
+
+def tearDownModule():
+    CACHE.cleanup()
+
+
+def write(directory, kind="float32", version=6):
+    exporter.write_model(MODEL, directory, kind, version)
+    for name in ("source.spm", "target.spm"):
+        shutil.copy(MODEL / name, directory)
+
+
+def pack(folder, archive, method):
+    with zipfile.ZipFile(archive, "w", method) as file:
+        for path in sorted(folder.rglob("*")):
+            file.write(path, f"translate-en_de/{path.relative_to(folder)}")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="attentiond-ct2-"))
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def refused(self, model, pattern):
+        result = translate(model, ["Hello."])
+        self.assertIn(result.returncode, (1, 2))  # 2: a value that is not allowed
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr, pattern)
+
+
+class Exact(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.reference = pathlib.Path(CACHE.name) / "reference"
+        cls.reference.mkdir()
+        for path in MODEL.iterdir():
+            if path.is_file() and path.name not in ("config.json", "generation_config.json"):
+                shutil.copy(path, cls.reference)
+        cls.ask_of_reference(AS_CTRANSLATE2)
+
+    @classmethod
+    def ask_of_reference(cls, settings):
+        config = json.loads((MODEL / "config.json").read_text()) | settings
+        (cls.reference / "config.json").write_text(json.dumps(config))
+
+    def test_every_version(self):
+        expected = answers(self.reference, LINES[:8], "--json", "--batch-size", "2")
+        self.assertEqual(len(expected.splitlines()), 8)
+        for version in range(1, 7):
+            with self.subTest(version=version):
+                target = self.directory / f"v{version}"
+                write(target, version=version)
+                self.assertEqual(answers(target, LINES[:8], "--json", "--batch-size", "2"), expected)
+
+    def test_more_lines_greedy_and_in_int8(self):
+        for flags, precision in ((("--beam-size", "1", "--json", "--batch-size", "1"), "fp32"),
+                                 (("--json",), "int8")):
+            with self.subTest(precision=precision):
+                self.assertEqual(answers(FLOAT32, LINES, *flags, precision=precision),
+                                 answers(self.reference, LINES, *flags, precision=precision))
+
+    def test_greedy_is_as_in_marianmt(self):
+        """Whatever the rules of the search: there is nothing to search."""
+        lines = LINES
+        if SHARED:
+            lines = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines()
+        flags = ("--beam-size", "1", "--batch-size", "1")
+        self.assertEqual(answers(FLOAT32, lines, *flags), answers(MODEL, lines, *flags))
+
+    def test_argos_defaults(self):
+        """Beam 4 and length penalty 0.2."""
+        exporter.write_argos(MODEL, self.directory / "package", "float32", 6, ("en", "de"))
+        self.ask_of_reference(AS_CTRANSLATE2 | {"num_beams": 4, "length_penalty": 0.2})
+        self.addCleanup(self.ask_of_reference, AS_CTRANSLATE2)
+        flags = ("--json", "--batch-size", "4")
+        self.assertEqual(answers(self.directory / "package", LINES[:10], *flags),
+                         answers(self.reference, LINES[:10], *flags))
+
+
+class Quantised(Case):
+    def test_quality(self):
+        lines = LINES
+        if SHARED:
+            lines = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines()
+            references = (pathlib.Path(SHARED) / "data/dev.de").read_text().splitlines()
+        flags = ("--beam-size", "1")
+        exact = answers(FLOAT32, lines, *flags).splitlines()
+        for kind, least in LEAST_BLEU.items():
+            with self.subTest(kind):
+                target = self.directory / kind
+                write(target, kind)
+                found = answers(target, lines, *flags).splitlines()
+                self.assertGreaterEqual(quality.bleu(found, exact), least)
+                if SHARED:
+                    difference = quality.bleu(found, references) - quality.bleu(exact, references)
+                    self.assertLessEqual(abs(difference), quality.LIMITS["bleu"])
+
+
+class Files(Case):
+    """What lies beside model.bin, and what does not fit together."""
+
+    def setUp(self):
+        super().setUp()
+        for path in FLOAT32.iterdir():
+            os.link(path, self.directory / path.name)
+        self.line = ["Where is the train station?"]
+
+    def rewrite(self, name, content):
+        (self.directory / name).unlink(missing_ok=True)
+        if isinstance(content, bytes):
+            (self.directory / name).write_bytes(content)
+        elif content is not None:
+            (self.directory / name).write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def pieces(self):
+        return json.loads((FLOAT32 / "shared_vocabulary.json").read_text())
+
+    def config(self, **changes):
+        self.rewrite("config.json", json.loads((FLOAT32 / "config.json").read_text()) | changes)
+
+    def test_two_vocabularies_and_lines_of_windows(self):
+        expected = answers(FLOAT32, self.line, "--json")
+        text = "".join(f"{piece}\r\n" for piece in self.pieces())
+        self.rewrite("shared_vocabulary.json", None)
+        self.rewrite("source_vocabulary.json", self.pieces())
+        self.rewrite("target_vocabulary.txt", text)
+        self.assertEqual(answers(self.directory, self.line, "--json"), expected)
+
+    def test_one_processor_for_both_sides(self):
+        expected = answers(FLOAT32, self.line, "--json")
+        (self.directory / "source.spm").rename(self.directory / "sentencepiece.model")
+        (self.directory / "target.spm").unlink()
+        self.assertEqual(answers(self.directory, self.line, "--json"), expected)
+
+    def test_tokens_around_a_source(self):
+        """A model that sees no eos scores otherwise; blank lines stay blank; long texts are cut."""
+        text = ["Where is the train station?", "", "   ", "Tom has a dog " * 300]
+        for changes in ({"add_source_eos": False}, {"add_source_bos": True, "bos_token": "\u2581die"}):
+            with self.subTest(changes):
+                self.config(**changes)
+                found = answers(self.directory, text).splitlines()
+                self.assertEqual([bool(line.strip()) for line in found], [True, False, False, True])
+                json_line = json.loads(answers(self.directory, self.line, "--json"))
+                self.assertNotEqual(json_line["score"], json.loads(answers(FLOAT32, self.line, "--json"))["score"])
+
+    def test_side_files_that_lie(self):
+        pieces = self.pieces()
+        for name, content, pattern in (
+                ("config.json", "[]", "config.json: expected an object"),
+                ("config.json", {"decoder_start_token": None}, "decoder_start_token is null"),
+                ("config.json", {"eos_token": "absent"}, r'expected eos_token "absent", found none'),
+                ("config.json", {"layer_norm_epsilon": 7}, "layer_norm_epsilon"),
+                ("shared_vocabulary.json", {"a": 1}, "expected a list of pieces"),
+                ("shared_vocabulary.json", pieces[:-1] + [7], "piece 7999 is not a string"),
+                ("shared_vocabulary.json", pieces[:-1] + [pieces[5]], "is there twice"),
+                ("shared_vocabulary.json", pieces + ["one more"], "vocab"),
+                ("shared_vocabulary.json", pieces[:-1] + ["a" * 1025], "has 1025 bytes, expected at most 1024"),
+                ("shared_vocabulary.json", None, "expected shared_vocabulary.json"),
+                ("source.spm", None, "expected sentencepiece.model, or source.spm and target.spm")):
+            with self.subTest(pattern):
+                before = (self.directory / name).read_bytes()
+                self.rewrite(name, content)
+                try:
+                    self.refused(self.directory, pattern)
+                finally:
+                    self.rewrite(name, before)
+
+    def test_variables_without_a_meaning_here(self):
+        """Appended to a sound file of version 2, which has no aliases behind its variables."""
+        write(self.directory / "v2", version=2)
+        path = self.directory / "v2" / "model.bin"
+        sound = path.read_bytes()
+        at = sound.index(struct.pack("<I", 3), 20) + 4  # behind the revision
+        n, = struct.unpack_from("<I", sound, at)
+        more = struct.pack("<I", n + 1)
+        one = struct.pack("<f", 1)
+        for name, data, pattern in (
+                ("encoder/layer_0/self_attention/relative_position_keys", one * 4,
+                 'relative_position_keys" belongs to something that is not implemented'),
+                ("decoder/layer_0/ffn/linear_0_noact/weight", one, "belongs to something that is not implemented"),
+                ("encoder/embeddings_1/weight", one, "belongs to something that is not implemented"),
+                ("decoder/scale_outputs", one, "belongs to something that is not implemented")):
+            with self.subTest(name):
+                variable = exporter.variable(name, [len(data) // 4], "float32", data, 2)
+                path.write_bytes(sound[:at] + more + sound[at + 4:] + variable)
+                self.refused(self.directory / "v2", pattern)
+
+    def test_damaged_weights(self):
+        sound = (FLOAT32 / "model.bin").read_bytes()
+        first = sound.index(b"decoder/embeddings/weight") + 26 + 1 + 8 + 1 + 4
+        for content, pattern in (
+                (b"", "model.bin: not a model.bin of CTranslate2"),
+                (sound[:-1], "model.bin: not a model.bin of CTranslate2: expected"),
+                (sound + b"\0", "model.bin: 1 bytes behind its end"),
+                (b"\7" + sound[1:], "binary version 7, expected 1 to 6"),
+                (sound.replace(b"TransformerSpec", b"TransformedSpec"), 'of kind "TransformedSpec"'),
+                (sound.replace(b"decoder/projection/bias", b"decoder/projection/bins"),
+                 '"decoder/projection/bins" belongs to something that is not implemented'),
+                (sound.replace(b"encoder/layer_3/", b"encoder/layer_7/"), "belongs to something"),
+                (sound.replace(b"encoder/layer_0/self_attention/layer_norm/beta",
+                               b"encoder/layer_0/self_attention/layer_norm/zeta"), "RMS norm"),
+                (sound[:first] + struct.pack("<f", float("nan")) + sound[first + 4:], "expected numbers, found")):
+            with self.subTest(pattern):
+                self.rewrite("model.bin", content)
+                self.refused(self.directory, pattern)
+
+
+class Argos(Case):
+    def setUp(self):
+        super().setUp()
+        self.package = self.directory / "translate-en_de-1_0"
+        exporter.write_argos(MODEL, self.package, "int8", 5, ("en", "de"))
+        self.line = ["Where is the train station?"]
+
+    def test_folder_as_it_lies(self):
+        # Whoever opens a named pipe waits for ever.
+        (self.package / "stanza").mkdir()
+        os.mkfifo(self.package / "stanza" / "en.pt")
+        (self.package / "README.md").write_text("# English to German")
+        self.assertEqual(answers(self.package, self.line, precision="int8"), "Wo ist der Bahnhof?\n")
+
+    def test_archive(self):
+        expected = answers(self.package, self.line, "--json")
+        for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
+            with self.subTest(name):
+                archive = self.directory / f"{name}.argosmodel"
+                pack(self.package, archive, method)
+                self.assertEqual(answers(archive, self.line, "--json"), expected)
+
+    def test_archives_that_lie(self):
+        archive = self.directory / "a.argosmodel"
+        pack(self.package, archive, zipfile.ZIP_DEFLATED)
+        sound = archive.read_bytes()
+        for name, content, pattern in (
+                ("../outside", b"", 'entry "../outside" leads outside of the archive'),
+                ("/etc/outside", b"", 'entry "/etc/outside" leads outside of the archive'),
+                ("translate-en_de/a/../../b", b"", "leads outside of the archive")):
+            with self.subTest(name):
+                archive.write_bytes(sound)
+                with zipfile.ZipFile(archive, "a") as file:
+                    file.writestr(name, content)
+                self.refused(archive, pattern)
+        archive.write_bytes(sound[:-1])
+        self.refused(archive, "not a sound zip archive")
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr("a/b.txt", b"")
+        self.refused(archive, "expected a package of Argos Translate")
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr("a/metadata.json", b"{}")
+        self.refused(archive, "expected model/model.bin, found none")
+
+    def test_bomb(self):
+        """Two gigabytes of zeros are not unpacked beyond the limit of the process that reads them."""
+        archive = self.directory / "a.argosmodel"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("a/metadata.json", b"{}")
+            with file.open("a/model/model.bin", "w", force_zip64=True) as bomb:
+                for _ in range(2048):
+                    bomb.write(bytes(1 << 20))
+        self.refused(archive, "no memory for the 2147483648 bytes that it unpacks to")
+
+    def test_languages_and_prefix(self):
+        path = self.package / "metadata.json"
+        metadata = json.loads(path.read_text())
+        path.write_text(json.dumps(metadata | {"target_prefix": "\u2581Der"}))
+        found = json.loads(answers(self.package, self.line, "--json"))
+        pieces = (self.package / "model/shared_vocabulary.txt").read_text().splitlines()
+        self.assertEqual(pieces[found["output_ids"][0]], "\u2581Der")
+        self.assertEqual(found["token_logprobs"][0], 0)
+        self.assertNotIn("Der", found["text"])
+        for changes, pattern in (({"target_prefix": "absent"}, 'expected target_prefix "absent", found none'),
+                                 ({"type": "sbd"}, 'type: expected "translate", found "sbd"'),
+                                 ({"from_code": 7}, "from_code")):
+            with self.subTest(pattern):
+                path.write_text(json.dumps(metadata | changes))
+                self.refused(self.package, pattern)
+
+
+if __name__ == "__main__":
+    unittest.main()

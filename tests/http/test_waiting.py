@@ -1,0 +1,122 @@
+"""Requests that wait for their model: memory is for one of them alone, and others hold it."""
+
+import json
+import pathlib
+import shutil
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+from model_fixtures import make_model
+from serve import SLOWNESS, Daemon, wait_until
+
+GERMAN = "Ich habe einen Hund."
+# Of many seconds.
+LONG = "Where is the train station? I have a dog, and it sleeps on the sofa. " * 400
+
+
+class Waiting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = pathlib.Path(tempfile.mkdtemp())
+        cls.models = cls.root / "models"
+        make_model(cls.models / "en-de")
+        make_model(cls.models / "de-fr", "de", "fr", seed=1)
+        with cls.daemon_of() as daemon:
+            cls.french = daemon.translate(GERMAN, source="de", target="fr").json["translatedText"]
+            cls.pivot = daemon.translate("I have a dog.", target="fr").body
+            cls.one = daemon.get("/models/en-de").json["memory"]["loaded_bytes"]
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.root)
+
+    @classmethod
+    def daemon_of(cls, *flags, **options):
+        return Daemon("--models-directory", str(cls.models), *flags, model=None, **options)
+
+    def with_room_for_one(self, *flags, **options):
+        return self.daemon_of("--models-memory", str(int(self.one * 1.5)), *flags, **options)
+
+    def hold(self, daemon):
+        """Keeps en-de busy. Its end: end()."""
+        connection = daemon.socket(120 * SLOWNESS)
+        self.addCleanup(connection.close)
+        body = json.dumps({"q": LONG, "source": "en", "target": "de", "beam_size": 8}).encode()
+        connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                           b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        wait_until(lambda: daemon.get("/models/en-de").json["state"] == "ready", what="the other model")
+        return connection
+
+    def test_too_late(self):
+        with self.with_room_for_one() as daemon:
+            holder = self.hold(daemon)
+            for more in ({}, {"stream": True}):
+                reply = daemon.translate(GERMAN, source="de", target="fr", headers={"X-Request-Timeout": "0.3"}, **more)
+                self.assertEqual((reply.status, reply.error), (504, "the request took longer than 0.3 s"))
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="timeout"}'], 2)
+            holder.close()
+            reply = daemon.translate(GERMAN, source="de", target="fr")
+            self.assertEqual(reply.json, {"translatedText": self.french})
+
+    def test_client_that_leaves(self):
+        with self.with_room_for_one() as daemon:
+            holder = self.hold(daemon)
+            body = json.dumps({"q": GERMAN, "source": "de", "target": "fr"}).encode()
+            with daemon.socket() as client:
+                client.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                               b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 1, what="the wait")
+            wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 0, what="its end")
+            wait_until(lambda: daemon.metrics()['attentiond_rejected_total{reason="client_gone"}'] == 1)
+            # It may be being loaded just then, to find out how large it is.
+            wait_until(lambda: daemon.get("/models/de-fr").json["state"] == "cold", what="nobody's wish")
+            holder.close()
+
+    def test_the_end_of_the_server(self):
+        daemon = self.with_room_for_one("--drain-timeout-ms", "1000").start()
+        self.hold(daemon)
+        replies = []
+        client = threading.Thread(target=lambda: replies.append(daemon.translate(GERMAN, source="de", target="fr")))
+        client.start()
+        wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 1, what="the wait")
+        self.assertIn(daemon.stop(signal.SIGTERM), (0, 1), daemon.log)
+        client.join()
+        self.assertEqual((replies[0].status, replies[0].error), (503, "the server is shutting down"))
+
+    def test_ways_through_two_models_take_turns(self):
+        """Each request needs both, and there is room for one."""
+        with self.with_room_for_one() as daemon:
+            replies = []
+            clients = [threading.Thread(target=lambda: replies.append(daemon.translate("I have a dog.", target="fr")))
+                       for _ in range(12)]
+            for client in clients:
+                client.start()
+            for client in clients:
+                client.join()
+            self.assertEqual([(reply.status, reply.body) for reply in replies], [(200, self.pivot)] * 12)
+            self.assertGreater(daemon.get("/models/en-de").json["use"]["unloads"], 0)
+
+    def test_stream_that_waits_in_the_middle(self):
+        with self.with_room_for_one("--stream-keepalive-ms", "100") as daemon:
+            expected = daemon.translate("I have a dog.", target="fr", post_edit=False).json
+            body = daemon.translate("I have a dog.", target="fr", stream=True).body.decode()
+            self.assertIn("event: result\ndata: " + json.dumps(expected, ensure_ascii=False, separators=(",", ":")), body)
+
+    def test_stream_whose_client_leaves_in_the_middle(self):
+        with self.with_room_for_one("--stream-keepalive-ms", "100") as daemon:
+            daemon.translate("I have a dog.", target="de")
+            body = json.dumps({"q": LONG, "source": "en", "target": "fr", "stream": True}).encode()
+            for seconds in (0, 0.05, 0.2, 0.5):
+                with daemon.socket() as client:
+                    client.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                                   b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                    time.sleep(seconds)
+            wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == 0, what="an empty queue")
+            self.assertEqual(daemon.translate("I have a dog.", target="fr").body, self.pivot)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
