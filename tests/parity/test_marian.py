@@ -312,6 +312,8 @@ class Lies(Folder):
         self.refused("(?i)checksum|crc|damaged")
         (self.folder / "model.npz").write_bytes(data[:-1000])
         self.refused("zip")
+        (self.folder / "model.npz").write_bytes(b"")
+        self.refused("zip")
 
     def test_overlapping_entries(self):
         """Two names for the same bytes: how small archives become large ones."""
@@ -354,6 +356,8 @@ class Lies(Folder):
         self.refused('expected the piece "<unk>"')
         (self.folder / "vocab.yml").write_text('"</s>": !!python/object:os.system 0\n')
         self.refused("a tag, which is not read")
+        (self.folder / "vocab.yml").write_text("")
+        self.refused("vocab.yml: line 1: empty")
         (self.folder / "vocab.yml").unlink()
         self.refused('decoder.yml: vocabs: expected a file "vocab.yml" beside it')
 

@@ -70,11 +70,20 @@ START_TEST(gives_each_value_or_says_why_not)
 }
 END_TEST
 
+START_TEST(an_empty_file_has_no_bytes)
+{
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_yaml_read(NULL, 0, "empty.yml", list, NULL, &err), MT_FORMAT);
+    ck_assert_str_eq(err.message, "empty.yml: line 1: empty, expected a mapping");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("yaml_reader");
     TCase *tcase = tcase_create("documents");
     tcase_add_loop_test(tcase, gives_each_value_or_says_why_not, 0, sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, an_empty_file_has_no_bytes);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
