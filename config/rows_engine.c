@@ -12,7 +12,8 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
                "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
-               "target.spm and vocab.json, as downloaded; or that of a model of CTranslate2, or a "
+               "target.spm and vocab.json, as downloaded; or that of a Marian model (.npz, "
+               "decoder.yml and the vocabularies that it names), of a model of CTranslate2, or a "
                "package of Argos Translate (LibreTranslate's), as a folder or .argosmodel file. "
                "There is no default, because the program does not know where it was put; ./run "
                "and the Docker image set it to the bundled English-German model.",

@@ -15,7 +15,14 @@ struct binder {
     const struct mt_hparams *hparams;
     struct mt_arena *arena;
     struct mt_error *err;
+    bool *used; /* by the tensors' numbers; NULL where nobody asks */
 };
+
+static void mark_used(const struct binder *b, const struct mt_tensor *tensor)
+{
+    if (b->used)
+        b->used[tensor - mt_safetensors_at(b->file, 0)] = true;
+}
 
 struct shape {
     size_t rank;
@@ -100,6 +107,7 @@ static enum mt_status bind_tensor(const struct binder *b, const char *name, stru
         return mt_fail(b->err, MT_FORMAT, "%s: expected a tensor \"%s\" of shape %s, found none",
                        mt_safetensors_path(b->file), name, expected);
     }
+    mark_used(b, tensor);
     enum mt_status status = check_shape(b, tensor, shape);
     return status ? status : view(b, tensor, out);
 }
@@ -244,7 +252,10 @@ static const struct mt_tensor *find_alias(const struct binder *b,
 static enum mt_status bind_table(const struct binder *b, const char *const names[MAX_ALIASES],
                                  size_t n_vocab, const float **out)
 {
-    const struct mt_tensor *tensor = find_alias(b, names);
+    const struct mt_tensor *tensor = find_alias(b, names), *same;
+    for (size_t i = 0; i < MAX_ALIASES && names[i]; i++)
+        if ((same = mt_safetensors_find(b->file, names[i])))
+            mark_used(b, same); /* the same table once more */
     return bind_tensor(b, tensor ? tensor->name : names[0], matrix_of(n_vocab, b->hparams->d_model),
                        out);
 }
@@ -398,12 +409,40 @@ static enum mt_status check_no_more_layers(const struct binder *b)
     return MT_OK;
 }
 
+static void write_report(const struct binder *b, const struct mt_weights *weights,
+                         struct mt_bind_report *report)
+{
+    *report = (struct mt_bind_report){.n_tensors = mt_safetensors_count(b->file)};
+    for (size_t i = 0; i < report->n_tensors; i++) {
+        const struct mt_tensor *tensor = mt_safetensors_at(b->file, i);
+        report->n_bytes += tensor->n_bytes;
+        *(tensor->dtype == MT_F32    ? &report->has_f32
+          : tensor->dtype == MT_F16  ? &report->has_f16
+          : tensor->dtype == MT_BF16 ? &report->has_bf16
+                                     : &report->has_other) = true;
+        if (!b->used[i] && report->n_unused++ < MT_BIND_MAX_NAMED)
+            snprintf(report->unused[report->n_unused - 1], sizeof report->unused[0], "%s",
+                     tensor->name);
+    }
+    report->no_output_bias = !weights->output.parts[0].bias;
+    report->computed_positions =
+        !mt_safetensors_find(b->file, "model.encoder.embed_positions.weight");
+}
+
 enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt_hparams *hparams,
-                              struct mt_arena *arena, struct mt_weights *out, struct mt_error *err)
+                              struct mt_arena *arena, struct mt_weights *out,
+                              struct mt_bind_report *report, struct mt_error *err)
 {
     struct binder b = {.file = file, .hparams = hparams, .arena = arena, .err = err};
     struct mt_weights weights = {0};
-    enum mt_status status = bind_layers(&b, &weights);
+    void *used = NULL;
+    enum mt_status status = MT_OK;
+    if (report)
+        status =
+            mt_arena_take(arena, mt_safetensors_count(file), sizeof(bool), "report", &used, err);
+    b.used = used;
+    if (!status)
+        status = bind_layers(&b, &weights);
     if (!status)
         status = bind_tables(&b, &weights);
     if (!status)
@@ -412,6 +451,8 @@ enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt
         status = bind_optional_norms(&b, &weights);
     if (!status)
         status = check_no_more_layers(&b);
+    if (!status && report)
+        write_report(&b, &weights, report);
     if (!status)
         *out = weights;
     return status;

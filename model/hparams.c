@@ -98,6 +98,23 @@ static enum mt_status get_choice(const struct config *config, const char *key,
                    list, word);
 }
 
+const char *mt_activation_name(enum mt_activation activation)
+{
+    switch (activation) {
+    case MT_RELU:
+        return "relu";
+    case MT_SILU:
+        return "swish";
+    case MT_GELU:
+        return "gelu";
+    case MT_GELU_TANH:
+        return "gelu_new";
+    case MT_QUICK_GELU:
+        return "quick_gelu";
+    }
+    return "unknown";
+}
+
 static enum mt_status get_activation(const struct config *config, enum mt_activation *out,
                                      struct mt_error *err)
 {

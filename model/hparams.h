@@ -28,6 +28,9 @@
  * quick_gelu by sigmoid(1.702 x) (Hendrycks and Gimpel 2016, section 2). */
 enum mt_activation { MT_RELU, MT_SILU, MT_GELU, MT_GELU_TANH, MT_QUICK_GELU };
 
+/* As config.json calls it: "relu", "swish", ... */
+const char *mt_activation_name(enum mt_activation activation);
+
 /* Where the sines and cosines of a position go. Vaswani et al. 2017, section 3.5, interleaves them;
  * MarianMT and fairseq put all sines before all cosines. */
 enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };

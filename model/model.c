@@ -39,7 +39,8 @@ static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *
 {
     enum mt_status status = mt_source_weights(source, load_mode, &model->file, err);
     if (!status)
-        status = mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, err);
+        status =
+            mt_bind_marian(model->file, &model->hparams, model->arena, &model->weights, NULL, err);
     if (!status)
         snprintf(model->note, sizeof model->note, "fp32 weights of %s",
                  mt_safetensors_path(model->file));
@@ -105,26 +106,6 @@ void mt_model_close(struct mt_model *model)
     mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
     free(model);
-}
-
-enum mt_status mt_model_import(const char *directory, const char *packed_path,
-                               const struct mt_model_options *options, struct mt_error *err)
-{
-    static const struct mt_model_options defaults;
-    struct mt_hparams hparams;
-    struct mt_image *image;
-    struct mt_source *source = NULL;
-    enum mt_status status = mt_source_open(directory, &source, err);
-    if (!status)
-        status = mt_hparams_read(source, &hparams, err);
-    if (!status)
-        status = mt_pack_source(source, &hparams, options ? options : &defaults, &image, err);
-    mt_source_close(source);
-    if (status)
-        return status;
-    status = mt_image_write(image, packed_path, err);
-    mt_image_destroy(image);
-    return status;
 }
 
 enum mt_status mt_model_check(const struct mt_model *model, struct mt_error *err)

@@ -1,6 +1,7 @@
 /*
  * A trained encoder-decoder Transformer, mapped from a MarianMT directory: config.json,
- * generation_config.json, model.safetensors, vocab.json, source.spm, target.spm.
+ * generation_config.json, model.safetensors, vocab.json, source.spm, target.spm; or read from the
+ * files of another family (source.h).
  *
  * The architecture is that of Vaswani et al. 2017, "Attention Is All You Need"; names are the
  * paper's. Dimension letters used throughout model/: B sentences, M rows in a decoder step, S
@@ -58,11 +59,6 @@ void mt_model_close(struct mt_model *model);
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model);
 const struct mt_tokenizer *mt_model_tokenizer(const struct mt_model *model);
 enum mt_precision mt_model_precision(const struct mt_model *model);
-
-/* Packs a plain directory's weights into a file, by temporary name and rename. */
-MT_MUST_CHECK enum mt_status mt_model_import(const char *directory, const char *packed_path,
-                                             const struct mt_model_options *options,
-                                             struct mt_error *err);
 
 /* Where the weights came from, in a few words, for the log: "packed form in /var/cache/...", ... */
 const char *mt_model_note(const struct mt_model *model);

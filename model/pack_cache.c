@@ -44,8 +44,8 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
 }
 
 enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hparams *hparams,
-                              const struct mt_model_options *options, struct mt_image **out,
-                              struct mt_error *err)
+                              const struct mt_model_options *options, struct mt_bind_report *report,
+                              struct mt_image **out, struct mt_error *err)
 {
     struct mt_arena *arena = NULL;
     struct mt_safetensors *file = NULL;
@@ -58,7 +58,7 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
-        status = mt_bind_marian(file, hparams, arena, &weights, err);
+        status = mt_bind_marian(file, hparams, arena, &weights, report, err);
     if (!status)
         status = mt_packed_make(hparams, &weights, &identity, options->on_progress,
                                 options->progress_context, &image, err);
@@ -122,7 +122,7 @@ static enum mt_status pack_into_cache(const char *path, const struct mt_source *
 {
     struct mt_image *image;
     struct mt_error why;
-    enum mt_status status = mt_pack_source(source, hparams, options, &image, err);
+    enum mt_status status = mt_pack_source(source, hparams, options, NULL, &image, err);
     if (status)
         return status;
     if (!path)

@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 
+struct mt_bind_report;
 struct mt_image;
 struct mt_safetensors;
 struct mt_source;
@@ -23,10 +24,11 @@ MT_MUST_CHECK enum mt_status mt_pack_cache_open(const struct mt_source *source,
                                                 const struct mt_model_options *options,
                                                 struct mt_packed_source *out, struct mt_error *err);
 
-/* Packs the source's weights in memory. */
+/* Packs the source's weights in memory. report may be NULL. */
 MT_MUST_CHECK enum mt_status mt_pack_source(const struct mt_source *source,
                                             const struct mt_hparams *hparams,
                                             const struct mt_model_options *options,
-                                            struct mt_image **out, struct mt_error *err);
+                                            struct mt_bind_report *report, struct mt_image **out,
+                                            struct mt_error *err);
 
 #endif

@@ -6,23 +6,6 @@
 
 #include <stdio.h>
 
-static const char *activation_name(enum mt_activation activation)
-{
-    switch (activation) {
-    case MT_RELU:
-        return "relu";
-    case MT_SILU:
-        return "silu";
-    case MT_GELU:
-        return "gelu";
-    case MT_GELU_TANH:
-        return "gelu_new";
-    case MT_QUICK_GELU:
-        return "quick_gelu";
-    }
-    return "unknown";
-}
-
 static void describe(const char *directory, const struct mt_model *model)
 {
     const struct mt_hparams *h = mt_model_hparams(model);
@@ -36,7 +19,7 @@ static void describe(const char *directory, const struct mt_model *model)
         "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers, %zu heads, "
         "d_ff %zu; %s, %s-norm\n",
         h->d_model, h->n_encoder_layers, h->n_encoder_heads, h->d_ff_encoder, h->n_decoder_layers,
-        h->n_decoder_heads, h->d_ff_decoder, activation_name(h->activation),
+        h->n_decoder_heads, h->d_ff_decoder, mt_activation_name(h->activation),
         h->normalize_before ? "pre" : "post");
     fprintf(stderr,
             "  vocabulary %zu to %zu; at most %zu positions; beam %zu, length penalty %g, at most "

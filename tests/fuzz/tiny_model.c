@@ -157,7 +157,7 @@ static const struct mt_model *make_fp32(void)
     model->image = m.image;
     const void *bytes = mt_image_bytes(m.image, &length);
     must(mt_safetensors_open_memory(bytes, length, "tiny", &model->file, &err), &err);
-    must(mt_bind_marian(model->file, &hparams, model->arena, &model->weights, &err), &err);
+    must(mt_bind_marian(model->file, &hparams, model->arena, &model->weights, NULL, &err), &err);
     return model;
 }
 

@@ -84,26 +84,37 @@ def special(text):
     return numpy.frombuffer(data + b"\0" * (-len(data) % 256), numpy.int8)
 
 
-def export(source, out, dtype="<f4", settings=None, decoder=None):
-    """settings, decoder: what differs from the usual in the two files of settings."""
-    source, out = pathlib.Path(source), pathlib.Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    config = json.loads((source / "config.json").read_text())
-    arrays = dict(to_marian(name, array) for name, array in
-                  read_safetensors(source / "model.safetensors").items())
-    # Row by row: numpy would write a transposed view in Fortran's order.
-    arrays = {name: numpy.ascontiguousarray(array, dtype) for name, array in arrays.items()}
-    arrays["special:model.yml"] = special(to_yaml(model_yml(config) | (settings or {})))
-    numpy.savez(out / "model.npz", **arrays)
+def write_decoder(out, changes):
+    """decoder.yml; changes: what differs from the usual."""
+    (pathlib.Path(out) / "decoder.yml").write_text(to_yaml({
+        "models": ["model.npz"], "vocabs": ["vocab.yml", "vocab.yml"], "relative-paths": True,
+        "beam-size": 4, "normalize": 1, "word-penalty": 0, "allow-unk": False, "mini-batch": 1,
+    } | changes))
+
+
+def write_arrays(out, arrays, settings):
+    """model.npz, of {name: array} and a model.yml of these settings."""
+    numpy.savez(pathlib.Path(out) / "model.npz", **arrays, **{"special:model.yml": special(to_yaml(settings))})
+
+
+def write_vocabulary(source, out):
     vocab = json.loads((source / "vocab.json").read_text())
     (out / "vocab.yml").write_text("".join(f"{json.dumps(piece)}: {number}\n" for piece, number in
                                            sorted(vocab.items(), key=lambda item: item[1])))
     for name in ("source.spm", "target.spm"):
         shutil.copy(source / name, out / name)
-    (out / "decoder.yml").write_text(to_yaml({
-        "models": ["model.npz"], "vocabs": ["vocab.yml", "vocab.yml"], "relative-paths": True,
-        "beam-size": 4, "normalize": 1, "word-penalty": 0, "allow-unk": False, "mini-batch": 1,
-    } | (decoder or {})))
+
+
+def export(source, out, dtype="<f4"):
+    source, out = pathlib.Path(source), pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    arrays = dict(to_marian(name, array) for name, array in
+                  read_safetensors(source / "model.safetensors").items())
+    # Row by row: numpy would write a transposed view in Fortran's order.
+    arrays = {name: numpy.ascontiguousarray(array, dtype) for name, array in arrays.items()}
+    write_arrays(out, arrays, model_yml(json.loads((source / "config.json").read_text())))
+    write_vocabulary(source, out)
+    write_decoder(out, {})
 
 
 def main():

@@ -1,0 +1,187 @@
+#include "model/import.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "model/pack_cache.h"
+#include "model/source.h"
+#include "weights/image.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WEIGHTS_NAME "model.safetensors"
+/* Largest of the files beside the weights: a vocabulary or a SentencePiece model. */
+#define MAX_DOCUMENT_BYTES ((size_t)256 << 20)
+
+/* What a directory consists of, beside the weights. */
+static const struct {
+    const char *name;
+    bool is_required;
+    bool is_read; /* by us; the others are copied for people, wherever they come from */
+} documents[] = {
+    {"config.json", true, true},
+    {"generation_config.json", false, true},
+    {"tokenizer_config.json", false, true},
+    {"vocab.json", true, true},
+    {"target_vocab.json", false, true},
+    {"source.spm", true, true},
+    {"target.spm", true, true},
+    {"special_tokens_map.json", false, false},
+    {"attentiond.json", false, false},
+    {"README.md", false, false},
+    {"LICENSE", false, false},
+};
+
+static enum mt_status read_plain(const struct mt_source *source, const char *name,
+                                 struct mt_document *out, struct mt_error *err)
+{
+    enum mt_status status = mt_path_join(mt_source_directory(source), name, &out->path, err);
+    return status ? status
+                  : mt_file_read(out->path, MAX_DOCUMENT_BYTES, &out->bytes, &out->length, err);
+}
+
+static enum mt_status copy_document(const struct mt_source *source, const char *to, size_t i,
+                                    struct mt_error *err)
+{
+    struct mt_document document = {0};
+    char *path = NULL;
+    enum mt_status status =
+        documents[i].is_read
+            ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
+            : read_plain(source, documents[i].name, &document, err);
+    bool may_lack = !documents[i].is_read; /* what is only for people may lie beyond reach */
+    if ((status && may_lack) || (status == MT_NOT_FOUND && !documents[i].is_required)) {
+        status = MT_OK;
+    } else if (!status) {
+        status = mt_path_join(to, documents[i].name, &path, err);
+        if (!status)
+            status = mt_file_write(path, document.bytes, document.length, err);
+    }
+    mt_document_finish(&document);
+    free(path);
+    return status;
+}
+
+static enum mt_status copy_documents(const struct mt_source *source, const char *to,
+                                     struct mt_error *err)
+{
+    if (mkdir(to, 0755) && errno != EEXIST)
+        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
+        status = copy_document(source, to, i, err);
+    return status;
+}
+
+/* The tensors of a file, or of several, as one file. */
+static enum mt_status copy_tensors(const struct mt_safetensors *file, struct mt_image **out,
+                                   struct mt_error *err)
+{
+    struct mt_image *image = NULL;
+    size_t n = mt_safetensors_count(file), *indices = calloc(n + 1, sizeof *indices);
+    enum mt_status status = indices ? mt_image_create(&image, err)
+                                    : mt_fail_memory(err, n * sizeof *indices, "tensors");
+    for (size_t i = 0; i < n && !status; i++) {
+        const struct mt_tensor *t = mt_safetensors_at(file, i);
+        status = mt_image_add(image, t->name, t->dtype, t->rank, t->shape, &indices[i], err);
+    }
+    if (!status)
+        status = mt_image_allocate(image, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        const struct mt_tensor *t = mt_safetensors_at(file, i);
+        if (t->n_bytes)
+            memcpy(mt_image_data(image, indices[i]), t->data, t->n_bytes);
+    }
+    free(indices);
+    if (status)
+        mt_image_destroy(image);
+    else
+        *out = image;
+    return status;
+}
+
+/* Bound, to see that nothing is missing, and copied. */
+static enum mt_status collect_tensors(const struct mt_source *source,
+                                      const struct mt_hparams *hparams,
+                                      struct mt_bind_report *report, struct mt_image **out,
+                                      struct mt_error *err)
+{
+    struct mt_safetensors *file = NULL;
+    struct mt_arena *arena = NULL;
+    struct mt_weights weights;
+    struct mt_image *image = NULL;
+    enum mt_status status = mt_source_weights(source, MT_LOAD_MMAP, &file, err);
+    if (!status)
+        status = mt_arena_create(0, &arena, err);
+    if (!status)
+        status = mt_bind_marian(file, hparams, arena, &weights, report, err);
+    if (!status)
+        status = copy_tensors(file, &image, err);
+    if (!status)
+        status = mt_safetensors_check(file, err);
+    if (status)
+        mt_image_destroy(image);
+    else
+        *out = image;
+    mt_arena_destroy(arena);
+    mt_safetensors_close(file);
+    return status;
+}
+
+static enum mt_status write_weights(const struct mt_source *source, const char *to,
+                                    const struct mt_model_options *options,
+                                    struct mt_import_report *report, struct mt_error *err)
+{
+    struct mt_hparams hparams;
+    struct mt_image *image = NULL;
+    char *path = NULL;
+    bool is_int8 = options->precision == MT_INT8;
+    enum mt_status status = mt_hparams_read(source, &hparams, err);
+    if (!status)
+        status = is_int8 ? mt_pack_source(source, &hparams, options, &report->weights, &image, err)
+                         : collect_tensors(source, &hparams, &report->weights, &image, err);
+    if (status)
+        return status;
+    status = mt_path_join(to, is_int8 ? MT_PACKED_FILE_NAME : WEIGHTS_NAME, &path, err);
+    if (!status)
+        status = mt_image_write(image, path, err);
+    if (!status)
+        snprintf(report->written, sizeof report->written, "%s", path);
+    free(path);
+    mt_image_destroy(image);
+    return status;
+}
+
+/* Its config.json, say, would be overwritten by ours. */
+static enum mt_status check_target(const char *to, struct mt_error *err)
+{
+    struct mt_source *there = NULL;
+    enum mt_status status = mt_source_open(to, &there, NULL);
+    bool is_foreign = status || strcmp(mt_source_family(there), "MarianMT") != 0;
+    mt_source_close(there);
+    return is_foreign
+               ? mt_fail(err, MT_INVALID,
+                         "%s: a model of another family is there, expected another directory", to)
+               : MT_OK;
+}
+
+enum mt_status mt_model_import(const char *from, const char *to,
+                               const struct mt_model_options *options,
+                               struct mt_import_report *report, struct mt_error *err)
+{
+    struct mt_source *source = NULL;
+    enum mt_status status = check_target(to, err);
+    if (!status)
+        status = mt_source_open(from, &source, err);
+    if (status)
+        return status;
+    *report = (struct mt_import_report){.family = mt_source_family(source)};
+    status = copy_documents(source, to, err);
+    if (!status)
+        status = write_weights(source, to, options, report, err);
+    mt_source_close(source);
+    return status;
+}

@@ -1,0 +1,379 @@
+"""Marian models, read as they lie: against a naive implementation of Marian's own rules, against the bundled
+model when they are told to compute as MarianMT does, and files that lie.
+
+Needs numpy.  python3 tests/parity/test_marian.py BINARY [unittest arguments]
+With MT_SHARED_DIR the bundled model is compared on the whole development set.
+"""
+
+import io
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # many small products: threads would wait for each other
+import numpy  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "tests" / "parity"), str(ROOT / "tests" / "tools")]
+import export_marian  # noqa: E402
+import marian_oracle  # noqa: E402
+
+MODEL = ROOT / "weights" / "en-de"
+DATA = ROOT / "tests" / "parity" / "data"
+SLOWNESS = int(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
+PATIENCE_S = 900 * SLOWNESS
+LINES = [json.loads(line)["source"] for line in (DATA / "dev.beam4.jsonl").read_text().splitlines()]
+UNK, PAD = 1, 8000
+# fp32 against double over some layers.
+TOLERANCE = 2e-4
+# A search that could as well have gone the other way proves nothing.
+SURE = 1e-3
+
+binary = sys.argv.pop(1)
+
+
+def run(*arguments, text=""):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+    return subprocess.run([binary, *map(str, arguments)], input=text, capture_output=True, text=True,
+                          timeout=PATIENCE_S, env=environment)
+
+
+def translate(model, lines, *flags):
+    """One answer a line. fp32 goes through OpenBLAS, whose last bits depend on what else is in the batch."""
+    result = run("translate", "--model", model, "--json", "--precision", "fp32", "--workers", 1,
+                 "--threads-per-worker", 1, "--batch-size", 4, *flags, text="".join(line + "\n" for line in lines))
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def source_ids(lines):
+    """What the model reads of each line, eos included."""
+    ids = []
+    for line in lines:
+        result = run("inspect", "--model", MODEL, "--precision", "fp32", "--beam-size", 1, "--format", "json",
+                     "--split-sentences", "off", "--threads-per-worker", 1, line)
+        assert result.returncode == 0, result.stderr
+        ids.append([token["id"] for token in json.loads(result.stdout)["sentences"][0]["source_tokens"]])
+    return ids
+
+
+def random_arrays(settings):
+    """Small random numbers under the names that a model of these settings has."""
+    d, f, n_vocab = settings["dim-emb"], settings["transformer-dim-ffn"], settings["dim-vocabs"][0]
+    dice, arrays = numpy.random.default_rng(42), {}
+
+    def put(name, *shape, mean=0.0, deviation=0.3):
+        arrays[name] = (mean + deviation * dice.standard_normal(shape)).astype("<f4")
+
+    def put_norm(prefix, suffix=""):
+        put(f"{prefix}_ln_scale{suffix}", 1, d, mean=1.0, deviation=0.1)
+        put(f"{prefix}_ln_bias{suffix}", 1, d, deviation=0.1)
+
+    def put_layer(layer, attentions, suffix):
+        for attention in attentions:
+            for part in "qkvo":
+                put(f"{layer}_{attention}_W{part}", d, d)
+                put(f"{layer}_{attention}_b{part}", 1, d, deviation=0.1)
+            put_norm(f"{layer}_{attention}_Wo", suffix)
+        put(f"{layer}_ffn_W1", d, f)
+        put(f"{layer}_ffn_b1", 1, f, deviation=0.1)
+        put(f"{layer}_ffn_W2", f, d)
+        put(f"{layer}_ffn_b2", 1, d, deviation=0.1)
+        put_norm(f"{layer}_ffn_ffn", suffix)
+
+    suffix = "_pre" if "n" in settings["transformer-preprocess"] else ""
+    for side, depth, attentions in (("encoder", settings["enc-depth"], ["self"]),
+                                    ("decoder", settings["dec-depth"], ["self", "context"])):
+        for layer in range(1, depth + 1):
+            put_layer(f"{side}_l{layer}", attentions, suffix)
+        if "n" in settings["transformer-postprocess-emb"]:
+            put_norm(f"{side}_emb", "_pre")
+        if "n" in settings["transformer-postprocess-top"]:
+            put_norm(f"{side}_top")
+    if settings["tied-embeddings-all"]:
+        put("Wemb", n_vocab, d)
+    else:
+        put("encoder_Wemb", n_vocab, d)
+        put("decoder_Wemb", n_vocab, d)
+        put("decoder_ff_logit_out_W", d, n_vocab)
+    put("decoder_ff_logit_out_b", 1, n_vocab, deviation=0.1)
+    if settings.get("transformer-train-position-embeddings"):
+        put("Wpos", 64, d)
+    return arrays
+
+
+TINY = {"type": "transformer", "dim-emb": 32, "dim-vocabs": [8001, 8001], "enc-depth": 2, "dec-depth": 1,
+        "transformer-heads": 4, "transformer-dim-ffn": 48, "transformer-ffn-activation": "swish",
+        "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
+        "transformer-postprocess-top": "", "tied-embeddings-all": True}
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="attentiond-marian-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def tiny(self, settings=None, arrays=None):
+        """A model of random numbers; arrays: those of other settings."""
+        settings = TINY | (settings or {})
+        export_marian.write_arrays(self.folder, random_arrays(settings) if arrays is None else arrays, settings)
+        export_marian.write_vocabulary(MODEL, self.folder)
+        export_marian.write_decoder(self.folder, {})
+
+
+class Oracle(Folder):
+    """What is computed, against the naive implementation."""
+
+    N_LINES = 6
+
+    @classmethod
+    def setUpClass(cls):
+        cls.exported = pathlib.Path(tempfile.mkdtemp(prefix="attentiond-marian-"))
+        cls.addClassCleanup(shutil.rmtree, cls.exported)
+        export_marian.export(MODEL, cls.exported)
+        cls.ids = source_ids(LINES[:cls.N_LINES])
+
+    def compare(self, folder, flags=(), n=N_LINES, **search):
+        model = marian_oracle.Model(folder / "model.npz")
+        n_sure = 0
+        for line, ids, answer in zip(LINES[:n], self.ids, translate(folder, LINES[:n], *flags)):
+            expected, score, margin = marian_oracle.translate(model, ids, never=(UNK, PAD), **search)
+            if margin < SURE:
+                continue
+            n_sure += 1
+            self.assertEqual(answer["output_ids"], expected, line)
+            self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
+        self.assertGreaterEqual(n_sure, n // 2)
+
+    def test_the_bundled_model_under_marians_rules(self):
+        export_marian.write_decoder(self.exported, {})
+        self.compare(self.exported, n_beams=4)
+
+    def test_greedy(self):
+        self.compare(self.exported, ["--beam-size", "1"], n_beams=1)
+
+    def test_scores_without_normalisation_and_with_word_penalty(self):
+        export_marian.write_decoder(self.exported, {"normalize": 0, "word-penalty": -0.4, "beam-size": 3})
+        self.compare(self.exported, n_beams=3, normalize=0.0, word_penalty=-0.4)
+
+    def test_the_length_limit_follows_the_source(self):
+        export_marian.write_decoder(self.exported, {"max-length-factor": 0.5, "beam-size": 2})
+        self.compare(self.exported, n_beams=2, factor=0.5)
+
+    def test_every_architecture(self):
+        for name, settings in {
+            "as OPUS-MT": {},
+            "gelu, pre-norm, norms everywhere": {
+                "transformer-ffn-activation": "gelu", "transformer-preprocess": "n", "transformer-postprocess": "da",
+                "transformer-postprocess-emb": "nd", "transformer-postprocess-top": "n"},
+            "learned positions, relu": {
+                "transformer-train-position-embeddings": True, "transformer-ffn-activation": "relu"},
+            "separate tables": {"tied-embeddings-all": False, "tied-embeddings": False},
+        }.items():
+            with self.subTest(name):
+                self.tiny(settings)
+                self.compare(self.folder, ["--max-decoding-length", "6", "--beam-size", "1"], n_beams=1, limit=6)
+
+    def test_half_precision(self):
+        export_marian.export(MODEL, self.folder, dtype="<f2")
+        self.compare(self.folder, n_beams=4, n=4)
+
+
+class Contract(Folder):
+    def test_told_to_compute_as_marianmt_it_does_to_the_last_bit(self):
+        export_marian.export(MODEL, self.folder / "npz")
+        result = run("import", self.folder / "npz", self.folder / "again", "--precision", "fp32")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^Marian, 8\.4 million parameters(.*\n)*.*144 tensors, F32; unused: none")
+        path = self.folder / "again" / "config.json"
+        original = json.loads((MODEL / "config.json").read_text())
+        config = json.loads(path.read_text()) | {
+            "layer_norm_eps": 1e-5, "position_formula": "paper", "search": "generate", "max_length_factor": 0,
+            "start_from_zero_embedding": False,
+        } | {key: original[key] for key in ("forced_eos_token_id", "bad_words_ids", "max_length")}
+        path.write_text(json.dumps(config))
+        if "MT_SHARED_DIR" in os.environ:
+            text = (pathlib.Path(os.environ["MT_SHARED_DIR"]) / "data" / "dev.en").read_text()
+        else:
+            text = (DATA / "dev.sources.txt").read_text()
+        lines = text.splitlines()
+        self.assertEqual(translate(self.folder / "again", lines), translate(MODEL, lines))
+
+    def test_int8_of_the_original_and_of_its_import_are_the_same(self):
+        export_marian.export(MODEL, self.folder / "npz")
+        result = run("import", self.folder / "npz", self.folder / "packed", "--sentence", "It is late.")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\nfp32: .*\nint8: .*\n")
+        lines = LINES[:20]
+        answers = [run("translate", "--model", self.folder / name, "--json", "--cache-dir", self.folder / "cache",
+                       text="\n".join(lines)).stdout for name in ("npz", "packed", "npz")]
+        self.assertEqual(len(answers[0].splitlines()), 20)
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(answers[0], answers[2])  # from the cache
+        self.assertEqual(len(list((self.folder / "cache").iterdir())), 1)
+
+    def test_spm_files_as_vocabularies(self):
+        self.tiny()
+        export_marian.write_decoder(self.folder, {"vocabs": ["/train/a.spm", "b.spm"]})
+        (self.folder / "source.spm").rename(self.folder / "a.spm")
+        (self.folder / "target.spm").rename(self.folder / "b.spm")
+        (self.folder / "vocab.yml").unlink()
+        answers = translate(self.folder, ["Tom"], "--max-decoding-length", "3")
+        self.assertEqual(len(answers), 1)
+
+
+class Lies(Folder):
+    """Files that are broken, or want to break something: refused by name."""
+
+    def setUp(self):
+        super().setUp()
+        self.tiny()
+        with zipfile.ZipFile(self.folder / "model.npz") as archive:
+            self.sound = {info.filename: archive.read(info) for info in archive.infolist()}
+
+    def refused(self, pattern):
+        result = run("translate", "--model", self.folder, "--precision", "fp32", text="Tom\n")
+        self.assertIn(result.returncode, (1, 2), result.stderr)  # a file, or a setting in one
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr, pattern)
+        self.assertNotRegex(result.stderr, "(?i)signal|sanitizer|runtime error")
+
+    def write(self, entries, compression=zipfile.ZIP_STORED):
+        with zipfile.ZipFile(self.folder / "model.npz", "w", compression) as archive:
+            for name, data in entries.items() if isinstance(entries, dict) else entries:
+                archive.writestr(name, data)
+
+    def rewrite(self, name, change, pattern):
+        with self.subTest(pattern):
+            self.write(self.sound | {name: change(self.sound[name])})
+            self.refused(pattern)
+
+    def with_header(self, **changes):
+        def change(data):
+            length, = struct.unpack_from("<H", data, 8)
+            header = data[10:10 + length].decode()
+            for old, new in changes.values():
+                assert old in header
+                header = header.replace(old, new)
+            header = header.rstrip() + "\n"
+            return data[:8] + struct.pack("<H", len(header)) + header.encode() + data[10 + length:]
+        return change
+
+    def test_arrays(self):
+        name = "encoder_l1_ffn_W1.npy"
+        shape = "(32, 48)"
+        for old, new, pattern in (
+            ("False", "True", 'array "encoder_l1_ffn_W1" is in Fortran\'s order'),
+            ("<f4", ">f4", 'expected type <f4, <f2 or .i1, found ">f4"'),
+            ("<f4", "<f8", 'found "<f8"'),
+            ("<f4", "|O", r'found "\|O"'),
+            (shape, "(32, 49)", "its shape needs another number of bytes"),
+            (shape, "(18446744073709551615, 2)", "is too large|another number"),
+            (shape, "(99999999999999999999,)", "whole numbers"),
+            (shape, "(-1, 48)", "whole numbers"),
+            (shape, "(48, 32)", "expected shape"),
+            (shape, "(" + "1, " * 9 + ")", "at most 8 dimensions"),
+            ("'fortran_order': False", "'descr': '<f4'", "'descr', 'fortran_order' and 'shape', each once"),
+        ):
+            self.rewrite(name, self.with_header(header=(old, new)), pattern)
+        self.rewrite(name, lambda data: b"\x93NUMPX" + data[6:], "NUMPY")
+        self.rewrite(name, lambda data: data[:6] + b"\x04" + data[7:], "version")
+        self.rewrite(name, lambda data: data[:8] + b"\xff\xff" + data[10:], "as many bytes|in its header|at most")
+        self.rewrite(name, lambda data: data[:-1], "another number of bytes")
+
+    def test_archives(self):
+        entries = self.sound
+        self.write(entries, zipfile.ZIP_DEFLATED)
+        self.refused("(?i)compress|deflate|stored")
+        self.write(list(entries.items()) + [("Wemb.npy", entries["Wemb.npy"])])
+        self.refused("twice|duplicate|two entries")
+        self.write(entries | {"../../escaped.npy": entries["Wemb.npy"]})
+        self.refused("escaped")
+        self.assertFalse((self.folder.parent / "escaped.npy").exists())
+        self.write(entries | {"readme.txt": b"hello"})
+        self.refused("end in .npy")
+        self.write({name: data for name, data in entries.items() if name != "decoder_l1_self_Wq.npy"})
+        self.refused('expected an array "decoder_l1_self_Wq", found none')
+        self.write(entries | {"encoder_l9_self_Wq.npy": entries["encoder_l1_self_Wq.npy"]})
+        self.refused('"encoder_l9_self_Wq" has no place')
+
+    def test_bytes_that_changed(self):
+        data = bytearray((self.folder / "model.npz").read_bytes())
+        data[len(data) // 2] ^= 1
+        (self.folder / "model.npz").write_bytes(data)
+        self.refused("(?i)checksum|crc|damaged")
+        (self.folder / "model.npz").write_bytes(data[:-1000])
+        self.refused("zip")
+        (self.folder / "model.npz").write_bytes(b"")
+        self.refused("zip")
+
+    def test_overlapping_entries(self):
+        """Two names for the same bytes: how small archives become large ones."""
+        data = bytearray((self.folder / "model.npz").read_bytes())
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            first, second = archive.infolist()[:2]
+        at = data.index(b"PK\x01\x02", second.header_offset)
+        at = data.index(b"PK\x01\x02", at + 4)
+        struct.pack_into("<I", data, at + 42, first.header_offset)
+        (self.folder / "model.npz").write_bytes(data)
+        self.refused("(?i)overlap|name|size")
+
+    def test_settings(self):
+        self.arrays = random_arrays(TINY)
+        for settings, pattern in (
+            ({"transformer-decoder-autoreg": "rnn"}, 'transformer-decoder-autoreg: expected "self-attention"'),
+            ({"type": "s2s"}, 'type: expected "transformer", found "s2s"'),
+            ({"transformer-future": 1}, "transformer-future is set, and is not known"),
+            ({"transformer-tied-layers": [1, 1]}, "transformer-tied-layers"),
+            ({"transformer-postprocess": "dhn"}, "transformer-postprocess"),
+            ({"transformer-ffn-activation": "mish"}, "expected relu, swish or gelu"),
+            ({"dim-emb": -32}, "dim-emb: expected a whole number"),
+            ({"dim-emb": 16}, "expected shape"),
+            ({"enc-depth": 999999}, "encoder_layers|layers"),
+            ({"transformer-heads": 7}, "multiple of"),
+            ({"transformer-train-position-embeddings": True}, "Wpos"),
+        ):
+            with self.subTest(pattern):
+                self.tiny(settings, arrays=self.arrays)
+                self.refused(pattern)
+
+    def test_yaml(self):
+        (self.folder / "vocab.yml").write_text("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n")
+        self.refused("vocab.yml: line 1: an anchor, which is not read")
+        (self.folder / "vocab.yml").write_text("[" * 100000)
+        self.refused("vocab.yml")
+        (self.folder / "vocab.yml").write_text('"</s>": 0\n"<unk>": 1\n"x": 1\n')
+        self.refused("both have id 1")
+        (self.folder / "vocab.yml").write_text('"</s>": 0\n"x": 1\n')
+        self.refused('expected the piece "<unk>"')
+        (self.folder / "vocab.yml").write_text('"</s>": !!python/object:os.system 0\n')
+        self.refused("a tag, which is not read")
+        (self.folder / "vocab.yml").write_text("")
+        self.refused("vocab.yml: line 1: empty")
+        (self.folder / "vocab.yml").unlink()
+        self.refused('decoder.yml: vocabs: expected a file "vocab.yml" beside it')
+
+    def test_decoder_yml(self):
+        for decoder, pattern in (
+            ({"models": ["model.npz", "other.npz"]}, "an ensemble"),
+            ({"models": ["../../../etc/passwd"]}, 'models: expected a file "passwd" beside it'),
+            ({"vocabs": ["/etc/hostname", "vocab.yml"]}, 'vocabs: expected a file "hostname" beside it'),
+            ({"beam-size": "many"}, "beam-size: expected a whole number"),
+            ({"normalize": "1,5"}, "normalize: expected a number"),
+            ({"beam-size": 10000}, "num_beams"),
+        ):
+            with self.subTest(pattern):
+                export_marian.write_decoder(self.folder, decoder)
+                self.refused(pattern)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+"""Writes the seeds of fuzz_npz and fuzz_marian.  Needs numpy.  /usr/bin/python3 tests/tools/make_marian_corpus.py"""
+
+import pathlib
+
+import numpy
+
+import export_marian
+
+CORPUS = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / "corpus"
+CONFIG = {"d_model": 8, "vocab_size": 3, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+          "encoder_ffn_dim": 4, "decoder_ffn_dim": 4, "activation_function": "swish"}
+VOCABS = {
+    "plain": '"</s>": 0\n"<unk>": 1\n"\\u2581a": 2\n',
+    "flow": '{"</s>": 0, "<unk>": 1, "<pad>": 2}\n',
+    "folded": '</s>: 0\n"<unk>": 1\n? >\n  long\n  key\n: 2\n',
+    "anchors": '"</s>": &a 0\n"<unk>": *a\n',
+}
+DECODER = {"models": ["model.npz"], "vocabs": ["vocab.yml", "vocab.yml"], "beam-size": 6, "normalize": 0.6,
+           "word-penalty": -1.5e-1, "allow-unk": False, "max-length-factor": 3}
+
+
+def main():
+    (CORPUS / "npz").mkdir(parents=True, exist_ok=True)
+    (CORPUS / "marian").mkdir(parents=True, exist_ok=True)
+    arrays = {"Wemb": numpy.arange(12, dtype="<f4").reshape(3, 4), "half": numpy.ones((1, 3), "<f2"),
+              "scalar": numpy.float32(1), "empty": numpy.zeros((0, 2), "<f4"),
+              "special:model.yml": export_marian.special("type: transformer\n")}
+    numpy.savez(CORPUS / "npz" / "stored.npz", **arrays)
+    numpy.savez_compressed(CORPUS / "npz" / "compressed.npz", **arrays)
+    numpy.savez(CORPUS / "npz" / "fortran.npz", a=numpy.ones((2, 3), "<f4", order="F"), b=numpy.ones(2, ">f4"))
+    settings = export_marian.to_yaml(export_marian.model_yml(CONFIG))
+    for name, vocab in VOCABS.items():
+        (CORPUS / "marian" / name).write_bytes(
+            b"\0".join(text.encode() for text in (export_marian.to_yaml(DECODER), settings, vocab)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+/*
+ * The rules of search, by hand, on a model that does not care what it has written: eos 1/2, a 3/10,
+ * b 1/5 at the first step; eos 3/5, a 3/10, b 1/10 afterwards.
+ */
+#include "model/search.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { EOS, A, B, N_TOKENS };
+
+static const double probabilities[2][N_TOKENS] = {{0.5, 0.3, 0.2}, {0.6, 0.3, 0.1}};
+
+static const struct rules {
+    const char *name;
+    struct mt_search_options options;
+    size_t n_steps, n_finished;
+    double products[2]; /* of each hypothesis's probabilities, best first */
+    double offsets[2];  /* score = (log product + offset) / divisor */
+    double divisors[2];
+    size_t lengths[2];
+} cases[] = {
+    /* [eos] and [a eos]; after two steps nothing live is better than the pool. */
+    {"generate", {.length_penalty = 1.0f}, 2, 2, {0.5, 0.18}, {0}, {1, 2}, {1, 2}},
+    /* eos takes one of the two places, so b is never tried. */
+    {"marian",
+     {.rules = MT_SEARCH_MARIAN, .length_penalty = 0.0f},
+     2,
+     2,
+     {0.5, 0.18},
+     {0},
+     {1, 1},
+     {1, 2}},
+    {"marian, normalised",
+     {.rules = MT_SEARCH_MARIAN, .length_penalty = 1.0f},
+     2,
+     2,
+     {0.5, 0.18},
+     {0},
+     {1, 2},
+     {1, 2}},
+    /* A reward for each token lets the longer one win. */
+    {"marian, word penalty",
+     {.rules = MT_SEARCH_MARIAN, .length_penalty = 0.0f, .word_penalty = -2.0f},
+     2,
+     2,
+     {0.18, 0.5},
+     {4, 2},
+     {1, 1},
+     {2, 1}},
+    /* No eos at first; then the best of a step has ended, which is enough for one hypothesis. */
+    {"ctranslate2",
+     {.rules = MT_SEARCH_CTRANSLATE2, .length_penalty = 0.0f, .n_wanted = 1},
+     2,
+     2,
+     {0.18, 0.12},
+     {0},
+     {1, 1},
+     {2, 2}},
+    /* eos is not counted: a divisor of 1 for two tokens. */
+    {"ctranslate2, length penalty",
+     {.rules = MT_SEARCH_CTRANSLATE2, .length_penalty = 1.0f, .n_wanted = 1},
+     2,
+     2,
+     {0.18, 0.12},
+     {0},
+     {1, 1},
+     {2, 2}},
+};
+
+static void step(struct mt_search *search)
+{
+    const double *p = probabilities[search->n_generated > 0];
+    struct mt_scored_token top[N_TOKENS + 2];
+    for (int32_t i = 0; i < N_TOKENS + 2; i++)
+        top[i] = i < N_TOKENS ? (struct mt_scored_token){.id = i, .logit = (float)log(p[i])}
+                              : (struct mt_scored_token){.id = MT_NO_TOKEN};
+    const struct mt_row_output output = {
+        .top = top, .n_top = N_TOKENS + 2, .eos_logit = (float)log(p[EOS])};
+    const struct mt_row_output *outputs[MT_MAX_BEAMS];
+    for (size_t i = 0; i < MT_MAX_BEAMS; i++)
+        outputs[i] = &output;
+    mt_search_advance(search, outputs);
+}
+
+START_TEST(follows_the_rules_of_each_family)
+{
+    const struct rules *rules = &cases[_i];
+    struct mt_search_options options = rules->options;
+    struct mt_search search;
+    struct mt_arena *arena;
+    struct mt_error err;
+    options.n_beams = 2;
+    options.max_length = 10;
+    options.eos_id = EOS;
+    ck_assert_int_eq(mt_arena_create(0, &arena, &err), MT_OK);
+    ck_assert_int_eq(mt_search_init(&search, &options, arena, &err), MT_OK);
+    size_t n_steps = 0;
+    while (!search.is_done && n_steps++ < 10)
+        step(&search);
+    ck_assert_msg(n_steps == rules->n_steps, "%s: %zu steps", rules->name, n_steps);
+    ck_assert_msg(search.n_finished == rules->n_finished, "%s: %zu hypotheses", rules->name,
+                  search.n_finished);
+    for (size_t i = 0; i < rules->n_finished; i++) {
+        double expected = (log(rules->products[i]) + rules->offsets[i]) / rules->divisors[i];
+        ck_assert_msg(fabs((double)search.pool[i].score - expected) < 1e-6,
+                      "%s: hypothesis %zu scores %g, expected %g", rules->name, i,
+                      (double)search.pool[i].score, expected);
+        ck_assert_uint_eq(search.pool[i].n_tokens, rules->lengths[i]);
+        ck_assert(search.pool[i].has_eos);
+    }
+    mt_arena_destroy(arena);
+}
+END_TEST
+
+/* What is cut off at the limit is a hypothesis, too: Marian takes all that are left. */
+START_TEST(at_the_length_limit_the_beam_ends)
+{
+    const struct mt_search_options options = {
+        .n_beams = 2, .max_length = 1, .eos_id = EOS, .rules = MT_SEARCH_MARIAN};
+    struct mt_search search;
+    struct mt_arena *arena;
+    struct mt_error err;
+    ck_assert_int_eq(mt_arena_create(0, &arena, &err), MT_OK);
+    ck_assert_int_eq(mt_search_init(&search, &options, arena, &err), MT_OK);
+    step(&search);
+    ck_assert(search.is_done);
+    ck_assert_uint_eq(search.n_finished, 2);
+    ck_assert(search.pool[0].has_eos);
+    ck_assert_int_eq(search.pool[1].token, A);
+    mt_arena_destroy(arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *tcase = tcase_create("rules");
+    tcase_add_loop_test(tcase, follows_the_rules_of_each_family, 0, sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, at_the_length_limit_the_beam_ends);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
