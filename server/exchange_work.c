@@ -65,7 +65,7 @@ static void fail_load(struct mt_exchange *exchange, const struct mt_error *err)
     struct mt_error public = *err;
     mt_exchange_count_rejection(exchange, MT_REJECTED_MODEL);
     mt_served_model_describe(exchange->awaited, &status);
-    if (status.state == MT_SERVED_FAILED)
+    if (status.state == MT_SERVED_FAILED && !status.is_damaged)
         mt_fail(&public, err->status, "the model %s cannot be served now",
                 mt_served_model_info(exchange->awaited)->id);
     mt_reply_failure(&exchange->request.reply, &public);

@@ -411,6 +411,7 @@ void mt_served_model_describe(struct mt_served_model *served, struct mt_served_m
     pthread_mutex_lock(&served->host->mutex);
     *out = served->counts;
     out->state = state_of(served);
+    out->is_damaged = out->state == MT_SERVED_FAILED && served->phase != PHASE_FAILED;
     if (out->state == MT_SERVED_FAILED)
         memcpy(out->reason, served->phase == PHASE_FAILED ? served->failure.message : DAMAGED,
                served->phase == PHASE_FAILED ? sizeof out->reason : sizeof DAMAGED);

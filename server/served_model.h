@@ -140,6 +140,7 @@ const char *mt_served_state_name(enum mt_served_state state);
 /* A snapshot. */
 struct mt_served_model_status {
     enum mt_served_state state;
+    bool is_damaged;             /* FAILED because its files were changed under it */
     char reason[MT_ERROR_BYTES]; /* FAILED: why; else "" */
     size_t n_holders, n_waiting;
     uint64_t n_holds; /* requests that have used it so far */

@@ -178,7 +178,7 @@ class Settings(Case):
         self.assertRegex(result.stderr.decode(), "good, 8.4 million parameters.*\n.*d_model 256; encoder 4 layers")
 
     def test_the_activation_is_named(self):
-        for activation, name in (("swish", "silu"), ("gelu", "gelu"), ("relu", "relu")):
+        for activation, name in (("swish", "swish"), ("gelu", "gelu"), ("relu", "relu")):
             with tempfile.TemporaryDirectory() as directory:
                 model = pathlib.Path(directory)
                 for file in BUNDLED_MODEL.iterdir():
