@@ -63,8 +63,9 @@ static struct mt_model *open_bundled(enum mt_precision precision)
     struct mt_error err = {0};
     struct mt_model *model;
     const struct mt_model_options options = {.precision = precision};
-    must(mt_model_open(source_path("tests/models/en-de", path, sizeof path), &options, &model, &err),
-         &err);
+    must(
+        mt_model_open(source_path("tests/models/en-de", path, sizeof path), &options, &model, &err),
+        &err);
     return model;
 }
 

@@ -59,8 +59,9 @@ static struct mt_model *open_model(const char *kernels)
     struct mt_error err = {0};
     struct mt_model *model;
     const struct mt_model_options options = {.precision = MT_INT8, .kernels = kernels};
-    must(mt_model_open(source_path("tests/models/en-de", path, sizeof path), &options, &model, &err),
-         &err);
+    must(
+        mt_model_open(source_path("tests/models/en-de", path, sizeof path), &options, &model, &err),
+        &err);
     return model;
 }
 

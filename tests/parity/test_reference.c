@@ -36,9 +36,9 @@ static void open_model(void)
 {
     char path[1024];
     struct mt_error err = {0};
-    ck_assert_msg(
-        mt_model_open(source_path("tests/models/en-de", path, sizeof path), NULL, &model, &err) == MT_OK,
-        "%s", err.message);
+    ck_assert_msg(mt_model_open(source_path("tests/models/en-de", path, sizeof path), NULL, &model,
+                                &err) == MT_OK,
+                  "%s", err.message);
 }
 
 static void close_model(void)

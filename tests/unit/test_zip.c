@@ -190,7 +190,8 @@ START_TEST(no_byte_belongs_to_two)
     struct archive archive = {0};
     add(&archive, &(struct entry){.name = "a", .content = "0123456789"});
     add(&archive, &(struct entry){.name = "b", .content = "x"});
-    archive.directory[24] = archive.bytes[18] = archive.bytes[22] = 11; /* a reaches into b's header */
+    archive.directory[24] = archive.bytes[18] = archive.bytes[22] =
+        11; /* a reaches into b's header */
     archive.directory[20] = 11;
     finish(&archive);
     check_refused(&archive, "entries \"a\" and \"b\" overlap");
