@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-MODEL = pathlib.Path(__file__).resolve().parents[2] / "weights" / "en-de"
+MODEL = pathlib.Path(__file__).resolve().parents[2] / "tests" / "models" / "en-de"
 OK, FAILED, USAGE = 0, 1, 2
 
 binary = sys.argv.pop(1)

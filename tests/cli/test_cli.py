@@ -15,7 +15,7 @@ import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUNDLED_MODEL = ROOT / "weights" / "en-de"
+TEST_MODEL = ROOT / "tests" / "models" / "en-de"
 VERBS = ["serve", "translate", "inspect", "import", "bench", "check-config", "healthcheck"]
 OK, FAILED, USAGE = 0, 1, 2
 
@@ -173,7 +173,7 @@ class Settings(Case):
         self.refused(USAGE, "ATTENTIOND_PROT: .*did you mean", "check-config", ATTENTIOND_PROT="1")
 
     def test_the_model_is_opened_and_described(self):
-        result = run("check-config", "--model", BUNDLED_MODEL)
+        result = run("check-config", "--model", TEST_MODEL)
         self.assertEqual(result.returncode, OK, result.stderr.decode())
         self.assertRegex(result.stderr.decode(), "good, 8.4 million parameters.*\n.*d_model 256; encoder 4 layers")
 
@@ -181,10 +181,10 @@ class Settings(Case):
         for activation, name in (("swish", "swish"), ("gelu", "gelu"), ("relu", "relu")):
             with tempfile.TemporaryDirectory() as directory:
                 model = pathlib.Path(directory)
-                for file in BUNDLED_MODEL.iterdir():
+                for file in TEST_MODEL.iterdir():
                     if file.name != "config.json":
                         (model / file.name).symlink_to(file)
-                config = json.loads((BUNDLED_MODEL / "config.json").read_text())
+                config = json.loads((TEST_MODEL / "config.json").read_text())
                 (model / "config.json").write_text(json.dumps(config | {"activation_function": activation}))
                 result = run("check-config", "--model", model)
                 self.assertEqual(result.returncode, OK, result.stderr.decode())
@@ -192,7 +192,7 @@ class Settings(Case):
 
     def test_too_few_descriptors_are_a_failure_that_says_how_many(self):
         done = subprocess.run(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", binary, "serve", "--model",
-                               str(BUNDLED_MODEL), "--port", "0", "--max-connections", "4000"],
+                               str(TEST_MODEL), "--port", "0", "--max-connections", "4000"],
                               capture_output=True, timeout=60, text=True, check=False)
         self.assertEqual(done.returncode, FAILED)
         self.assertRegex(done.stderr, r"max_connections is 4000, which needs \d+ open files, but the limit is 300 \(ulimit -n\)")

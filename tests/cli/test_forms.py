@@ -17,7 +17,7 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = ROOT / "weights" / "en-de"
+MODEL = ROOT / "tests" / "models" / "en-de"
 TEXT = "Where is the train station?\nTom has never been to Boston with his two sisters.\n"
 PATIENCE_S = 120
 INDEX = "model.safetensors.index.json"

@@ -21,7 +21,7 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = ROOT / "weights" / "en-de"
+MODEL = ROOT / "tests" / "models" / "en-de"
 DATA = ROOT / "tests" / "parity" / "data"
 OK, FAILED, USAGE = 0, 1, 2
 TEXT = "Where is the train station?"

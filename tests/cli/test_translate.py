@@ -16,7 +16,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = ROOT / "weights" / "en-de"
+MODEL = ROOT / "tests" / "models" / "en-de"
 OK, FAILED, USAGE = 0, 1, 2
 # Under a sanitizer everything takes ten times as long.
 PATIENCE_S = 120

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "tests" / "parity"), str(ROOT / "tests" / "tools")]
 import export_marian  # noqa: E402
 import marian_oracle  # noqa: E402
 
-MODEL = ROOT / "weights" / "en-de"
+MODEL = ROOT / "tests" / "models" / "en-de"
 DATA = ROOT / "tests" / "parity" / "data"
 SLOWNESS = int(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
 PATIENCE_S = 900 * SLOWNESS
