@@ -15,7 +15,7 @@ struct archive {
 static void put(unsigned char *bytes, size_t *at, uint64_t value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        bytes[(*at)++] = (unsigned char)(value >> 8 * i);
+        bytes[(*at)++] = (unsigned char)(i < sizeof value ? value >> 8 * i : 0);
 }
 
 static void put_bytes(unsigned char *bytes, size_t *at, const void *from, size_t n)
