@@ -5,8 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small pieces share chunks of this size; a larger piece gets a chunk of its own. */
+/* Small pieces share chunks of CHUNK_BYTES; a larger piece gets a chunk of its own. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+/* A fuzzer makes an arena for every input, and sees who leaves a piece: what is not taken, and a
+ * gap behind each piece, are poisoned. */
+#include <sanitizer/asan_interface.h>
+#define CHUNK_BYTES ((size_t)4 * 1024)
+#define GAP_BYTES ((size_t)MT_ARENA_ALIGNMENT)
+#else
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define GAP_BYTES ((size_t)0)
+#define ASAN_POISON_MEMORY_REGION(at, n_bytes) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(at, n_bytes) ((void)0)
+#endif
 
 struct chunk {
     struct chunk *next;
@@ -55,6 +66,7 @@ static struct chunk *chunk_create(size_t capacity)
     uintptr_t start = (uintptr_t)(chunk + 1);
     chunk->base = (unsigned char *)mt_size_round_up(start, MT_ARENA_ALIGNMENT);
     chunk->capacity = capacity;
+    ASAN_POISON_MEMORY_REGION(chunk->base, capacity);
     return chunk;
 }
 
@@ -86,15 +98,16 @@ enum mt_status mt_arena_take(struct mt_arena *arena, size_t count, size_t elemen
                        "%s needs %zu bytes, but only %zu of the limit of %zu are left", what, bytes,
                        arena->limit_bytes - arena->taken_bytes, arena->limit_bytes);
     struct chunk *chunk = arena->chunks;
-    if (!chunk || chunk->capacity - chunk->used < bytes) {
+    if (!chunk || chunk->capacity - chunk->used < bytes + GAP_BYTES) {
         bool own_chunk = bytes > CHUNK_BYTES / 4;
-        chunk = chunk_create(own_chunk ? bytes : CHUNK_BYTES);
+        chunk = chunk_create(own_chunk ? bytes + GAP_BYTES : CHUNK_BYTES);
         if (!chunk)
             return mt_fail_memory(err, bytes, what);
         chunk_link(arena, chunk, !own_chunk);
     }
     *out = chunk->base + chunk->used;
-    chunk->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(*out, wanted);
+    chunk->used += bytes + GAP_BYTES;
     arena->taken_bytes += bytes;
     return MT_OK;
 }

@@ -16,8 +16,21 @@ struct setting {
 struct mt_marian_settings {
     char *what;
     struct setting *list;
-    size_t n;
+    size_t n, capacity;
 };
+
+static enum mt_status make_room(struct mt_marian_settings *s, struct mt_error *err)
+{
+    if (s->n < s->capacity)
+        return MT_OK;
+    size_t capacity = s->capacity ? 2 * s->capacity : 16;
+    struct setting *list = realloc(s->list, capacity * sizeof *list);
+    if (!list)
+        return mt_fail_memory(err, capacity * sizeof *list, s->what);
+    s->list = list;
+    s->capacity = capacity;
+    return MT_OK;
+}
 
 static enum mt_status keep(void *context, const struct mt_yaml_value *value, struct mt_error *err)
 {
@@ -31,6 +44,9 @@ static enum mt_status keep(void *context, const struct mt_yaml_value *value, str
                        MT_MARIAN_MAX_SETTING_BYTES);
     if (mt_marian_text(s, value->key, index))
         return mt_fail(err, MT_FORMAT, "%s: %.40s occurs twice", s->what, value->key);
+    enum mt_status status = make_room(s, err);
+    if (status)
+        return status;
     struct setting *setting = &s->list[s->n++];
     memcpy(setting->key, value->key, value->key_length + 1);
     memcpy(setting->text, value->value, value->length + 1);
@@ -45,10 +61,8 @@ enum mt_status mt_marian_settings_read(const char *bytes, size_t length, const c
     if (!s)
         return mt_fail_memory(err, sizeof *s, what);
     s->what = strdup(what);
-    s->list = calloc(MT_MARIAN_MAX_SETTINGS, sizeof *s->list);
-    enum mt_status status =
-        s->what && s->list ? mt_yaml_read(bytes, length, what, keep, s, err)
-                           : mt_fail_memory(err, MT_MARIAN_MAX_SETTINGS * sizeof *s->list, what);
+    enum mt_status status = s->what ? mt_yaml_read(bytes, length, what, keep, s, err)
+                                    : mt_fail_memory(err, strlen(what) + 1, what);
     if (status) {
         mt_marian_settings_free(s);
         return status;

@@ -6,6 +6,7 @@
 #include "model/marian.h"
 
 #include "model/vocab.h"
+#include "tests/fuzz/archive.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"
 
@@ -14,82 +15,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The magic, the version, and the header's length. */
+#define NPY_BYTES 10
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* --- A stored archive of one array --- */
-
-static void put(unsigned char **at, uint32_t value, size_t n)
+/* An archive of one array, which the caller frees. */
+static uint8_t *make_npz(const uint8_t *text, size_t length, size_t *out_length)
 {
-    for (size_t i = 0; i < n; i++)
-        *(*at)++ = (unsigned char)(value >> (8 * i));
-}
-
-static uint32_t crc_of(const unsigned char *bytes, size_t length)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < length; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-    }
-    return ~crc;
-}
-
-static size_t write_npz(const uint8_t *text, size_t length, unsigned char *out)
-{
-    static const char name[] = "special:model.yml.npy";
+    struct archive_part part = {.name = "special:model.yml.npy"};
     char header[128];
-    unsigned char *at = out, *data;
-    uint32_t name_length = sizeof name - 1;
     int n = snprintf(header, sizeof header,
                      "{'descr': '|i1', 'fortran_order': False, 'shape': (%zu,), }\n", length);
-    uint32_t n_bytes = 10 + (uint32_t)n + (uint32_t)length;
-    put(&at, 0x04034b50, 4); /* local header */
-    put(&at, 20, 2);
-    put(&at, 0, 4); /* flags, method */
-    put(&at, 0, 4); /* time, date */
-    unsigned char *crc = at;
-    put(&at, 0, 4);
-    put(&at, n_bytes, 4);
-    put(&at, n_bytes, 4);
-    put(&at, name_length, 2);
-    put(&at, 0, 2);
-    memcpy(at, name, name_length);
-    at += name_length;
-    data = at;
-    memcpy(at, "\x93NUMPY\x01\0", 8);
-    at += 8;
-    put(&at, (uint32_t)n, 2);
-    memcpy(at, header, (size_t)n);
-    at += n;
+    uint8_t *array = malloc(NPY_BYTES + (size_t)n + length);
+    assert(array);
+    memcpy(array, "\x93NUMPY\x01\0", 8);
+    array[8] = (uint8_t)n;
+    array[9] = 0;
+    memcpy(array + NPY_BYTES, header, (size_t)n);
     if (length)
-        memcpy(at, text, length);
-    at += length;
-    uint32_t sum = crc_of(data, n_bytes);
-    put(&crc, sum, 4);
-    uint32_t directory = (uint32_t)(at - out);
-    put(&at, 0x02014b50, 4); /* central directory */
-    put(&at, 20, 2);
-    put(&at, 20, 2);
-    put(&at, 0, 4);
-    put(&at, 0, 4);
-    put(&at, sum, 4);
-    put(&at, n_bytes, 4);
-    put(&at, n_bytes, 4);
-    put(&at, name_length, 2);
-    memset(at, 0, 16); /* extra, comment, disk, attributes, offset */
-    at += 16;
-    memcpy(at, name, name_length);
-    at += name_length;
-    uint32_t end = (uint32_t)(at - out);
-    put(&at, 0x06054b50, 4);
-    put(&at, 0, 4);
-    put(&at, 1, 2);
-    put(&at, 1, 2);
-    put(&at, end - directory, 4);
-    put(&at, directory, 4);
-    put(&at, 0, 2);
-    return (size_t)(at - out);
+        memcpy(array + NPY_BYTES + n, text, length);
+    part.bytes = array;
+    part.length = part.unpacked_length = NPY_BYTES + (size_t)n + length;
+    *out_length = archive_length(&part, 1);
+    uint8_t *npz = malloc(*out_length);
+    assert(npz);
+    archive_write(&part, 1, npz);
+    free(array);
+    return npz;
 }
 
 /* --- The folder --- */
@@ -133,12 +86,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *rest = data + n_decoder + (n_decoder < size);
     size_t n_rest = size - (size_t)(rest - data), n_model = cut(rest, n_rest);
     const uint8_t *vocab = rest + n_model + (n_model < n_rest);
-    unsigned char *npz = malloc(n_model + 1024);
-    if (!npz)
-        return 0;
+    size_t npz_length;
+    uint8_t *npz = make_npz(rest, n_model, &npz_length);
     struct mt_foreign_files files = {.directory = "fuzz"};
     add(&files, "decoder.yml", data, n_decoder);
-    add(&files, "model.npz", npz, write_npz(rest, n_model, npz));
+    add(&files, "model.npz", npz, npz_length);
     add(&files, "vocab.yml", vocab, n_rest - (size_t)(vocab - rest));
     add(&files, "source.spm", "x", 1);
     add(&files, "target.spm", "x", 1);

@@ -1,10 +1,17 @@
 /* Feeds bytes to the reader of .npz archives. Arrays that it accepts lie inside the archive, share
  * no byte, and are as long as their shapes say. */
+#include "tests/fuzz/archive.h"
 #include "weights/npz.h"
 
 #include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    return archive_mutate(data, size, max_size, seed);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

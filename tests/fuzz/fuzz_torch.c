@@ -1,11 +1,18 @@
 /* Feeds bytes to the reader of checkpoints, zip archives and all. What it makes of them must be a
  * safetensors file, at most twice as long. */
+#include "tests/fuzz/archive.h"
 #include "weights/safetensors.h"
 #include "weights/torch.h"
 
 #include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    return archive_mutate(data, size, max_size, seed);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,4 +1,5 @@
 /* Feeds bytes to the reader of zip archives whose entries may be deflated, and unpacks them. */
+#include "tests/fuzz/archive.h"
 #include "weights/zip.h"
 
 #include <assert.h>
@@ -7,6 +8,12 @@
 #define MOST_BYTES ((size_t)1 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    return archive_mutate(data, size, max_size, seed);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
