@@ -18,19 +18,21 @@ struct pair {
     size_t index; /* of the tensor in the image */
 };
 
-/* 42 for a decoder layer, the most. */
-#define MAX_PAIRS (128 * (16 + 26) + 32)
+#define PAIRS_PER_ENCODER_LAYER 16
+#define PAIRS_PER_DECODER_LAYER 26
+#define PAIRS_BESIDE_LAYERS 32
+#define MAX_PAIRS (128 * (PAIRS_PER_ENCODER_LAYER + PAIRS_PER_DECODER_LAYER) + PAIRS_BESIDE_LAYERS)
 
 struct list {
     const struct mt_marian_model *model;
     struct pair *pairs;
-    size_t n;
+    size_t n, capacity;
     bool is_too_long;
 };
 
 static void add(struct list *list, enum form form, const char *array, const char *tensor)
 {
-    if (list->n == MAX_PAIRS) {
+    if (list->n == list->capacity) {
         list->is_too_long = true;
         return;
     }
@@ -243,11 +245,14 @@ enum mt_status mt_marian_read(const struct mt_foreign_files *files, struct mt_im
     enum mt_status status = mt_marian_model_open(files, &model, err);
     if (status)
         return status;
-    struct list list = {.model = &model, .pairs = calloc(MAX_PAIRS, sizeof *list.pairs)};
+    size_t n_pairs = PAIRS_PER_ENCODER_LAYER * model.n_encoder_layers +
+                     PAIRS_PER_DECODER_LAYER * model.n_decoder_layers + PAIRS_BESIDE_LAYERS;
+    struct list list = {.model = &model, .capacity = mt_size_min(n_pairs, MAX_PAIRS)};
+    list.pairs = calloc(list.capacity, sizeof *list.pairs);
     if (list.pairs)
         list_pairs(&list);
     else
-        status = mt_fail_memory(err, MAX_PAIRS * sizeof *list.pairs, "names");
+        status = mt_fail_memory(err, list.capacity * sizeof *list.pairs, "names");
     if (!status && list.is_too_long)
         status = mt_fail(err, MT_LIMIT, "%s: %zu + %zu layers", files->directory,
                          model.n_encoder_layers, model.n_decoder_layers);

@@ -10,7 +10,7 @@
 #define CENTRAL_BYTES 46
 #define END_BYTES 22
 #define METHOD_DEFLATED 8
-#define MAX_PARTS 16
+#define MAX_PARTS 64
 #define MAX_NAME_BYTES 100
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
@@ -80,9 +80,8 @@ void archive_write(const struct archive_part *parts, size_t n, uint8_t *out)
     put(&at, 0, 2); /* comment */
 }
 
-/* The archive with entry number `which` changed; NULL where that is no use. The caller frees it. */
-static uint8_t *rebuild(const struct mt_zip *zip, size_t which, bool is_name, size_t max_size,
-                        size_t *length)
+/* The archive with one entry changed; NULL where that is no use. The caller frees it. */
+static uint8_t *rebuild(const struct mt_zip *zip, unsigned seed, size_t max_size, size_t *length)
 {
     struct archive_part parts[MAX_PARTS];
     char name[MAX_NAME_BYTES + 1];
@@ -93,13 +92,13 @@ static uint8_t *rebuild(const struct mt_zip *zip, size_t which, bool is_name, si
             (struct archive_part){entry->name, entry->bytes, entry->length, entry->unpacked_length,
                                   entry->is_deflated ? METHOD_DEFLATED : 0};
     }
-    struct archive_part *part = &parts[which];
+    struct archive_part *part = &parts[seed / 8 % n];
     uint8_t *bytes = malloc(max_size), *out = NULL;
     if (!bytes || part->length > max_size || strlen(part->name) > MAX_NAME_BYTES) {
         free(bytes);
         return NULL;
     }
-    if (is_name) {
+    if (seed % 8 == 0) {
         size_t n_name = strlen(part->name);
         memcpy(name, part->name, n_name);
         name[LLVMFuzzerMutate((uint8_t *)name, n_name, MAX_NAME_BYTES)] = '\0';
@@ -107,7 +106,7 @@ static uint8_t *rebuild(const struct mt_zip *zip, size_t which, bool is_name, si
     } else {
         memcpy(bytes, part->bytes, part->length);
         part->bytes = bytes;
-        part->length = LLVMFuzzerMutate(bytes, part->length, max_size);
+        part->length = archive_mutate(bytes, part->length, max_size, seed / 8 / MAX_PARTS);
         if (!part->method)
             part->unpacked_length = part->length;
     }
@@ -124,11 +123,11 @@ size_t archive_mutate(uint8_t *data, size_t size, size_t max_size, unsigned seed
     struct mt_error err;
     uint8_t *made = NULL;
     size_t length = 0;
-    if (seed % 2 || mt_zip_open_deflated(data, size, "fuzz", &zip, &err))
+    if (seed % 2 || !mt_zip_is(data, size) || mt_zip_open_deflated(data, size, "fuzz", &zip, &err))
         return LLVMFuzzerMutate(data, size, max_size);
     size_t n = mt_zip_count(zip);
     if (n > 0 && n <= MAX_PARTS)
-        made = rebuild(zip, seed / 16 % n, seed / 2 % 8 == 0, max_size, &length);
+        made = rebuild(zip, seed / 2, max_size, &length);
     mt_zip_close(zip);
     if (!made)
         return LLVMFuzzerMutate(data, size, max_size);

@@ -21,8 +21,9 @@ struct archive_part {
 size_t archive_length(const struct archive_part *parts, size_t n);
 void archive_write(const struct archive_part *parts, size_t n, uint8_t *out);
 
-/* A custom mutator (LLVMFuzzerCustomMutator): changes what is in an entry, or its name, and writes
- * the archive anew around it; every other time, and where the input is no archive, its bytes. */
+/* A custom mutator (LLVMFuzzerCustomMutator): changes what is in an entry, be it an archive itself,
+ * or its name, and writes the archive anew around it; every other time, and where the input is no
+ * archive, its bytes. */
 size_t archive_mutate(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 #endif

@@ -4,7 +4,6 @@
  * sample.
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 void __real___sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b);
@@ -23,16 +22,6 @@ void __real___sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
 void __wrap___sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
 void __real___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
 void __wrap___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
-void __real___sanitizer_weak_hook_memcmp(void *caller, const void *a, const void *b, size_t n,
-                                         int result);
-void __wrap___sanitizer_weak_hook_memcmp(void *caller, const void *a, const void *b, size_t n,
-                                         int result);
-void __real___sanitizer_weak_hook_strncmp(void *caller, const char *a, const char *b, size_t n,
-                                          int result);
-void __wrap___sanitizer_weak_hook_strncmp(void *caller, const char *a, const char *b, size_t n,
-                                          int result);
-void __real___sanitizer_weak_hook_strcmp(void *caller, const char *a, const char *b, int result);
-void __wrap___sanitizer_weak_hook_strcmp(void *caller, const char *a, const char *b, int result);
 
 /* A thousand in a row, as in an input one leads to the next; of eight thousand. */
 static bool is_noted(void)
@@ -89,24 +78,4 @@ void __wrap___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b)
 {
     if (is_noted())
         __real___sanitizer_cov_trace_const_cmp8(a, b);
-}
-
-void __wrap___sanitizer_weak_hook_memcmp(void *caller, const void *a, const void *b, size_t n,
-                                         int result)
-{
-    if (is_noted())
-        __real___sanitizer_weak_hook_memcmp(caller, a, b, n, result);
-}
-
-void __wrap___sanitizer_weak_hook_strncmp(void *caller, const char *a, const char *b, size_t n,
-                                          int result)
-{
-    if (is_noted())
-        __real___sanitizer_weak_hook_strncmp(caller, a, b, n, result);
-}
-
-void __wrap___sanitizer_weak_hook_strcmp(void *caller, const char *a, const char *b, int result)
-{
-    if (is_noted())
-        __real___sanitizer_weak_hook_strcmp(caller, a, b, result);
 }

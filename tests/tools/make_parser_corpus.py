@@ -9,6 +9,7 @@ import os
 import struct
 import sys
 import zipfile
+import zlib
 
 JSON = {
     "empty_object": b"{}",
@@ -77,7 +78,22 @@ def archive(method, **entries):
     return data.getvalue()
 
 
+def archive64(content):
+    """Sizes, offset and directory are where only zip64 has them."""
+    wide, full = struct.pack("<HHQQ", 1, 16, len(content), len(content)), 2**32 - 1
+    facts = struct.pack("<HHHHHIII", 45, 0, 0, 0, 0, zlib.crc32(content), full, full)
+    local = b"PK\x03\x04" + facts + struct.pack("<HH", 4, len(wide)) + b"text" + wide + content
+    more = struct.pack("<HHQQQ", 1, 24, len(content), len(content), 0)
+    central = (b"PK\x01\x02" + struct.pack("<H", 45) + facts +
+               struct.pack("<HHHHHII", 4, len(more), 0, 0, 0, 0, full) + b"text" + more)
+    end = b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, len(central), len(local))
+    locator = b"PK\x06\x07" + struct.pack("<IQI", 0, len(local) + len(central), 1)
+    return (local + central + end + locator +
+            b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 2**16 - 1, 2**16 - 1, full, full, 0))
+
+
 ZIP = {
+    "zip64": archive64(b"abc"),
     "none": archive(zipfile.ZIP_STORED),
     "stored": archive(zipfile.ZIP_STORED, text=b"abc" * 100, empty=b""),
     "deflated": archive(zipfile.ZIP_DEFLATED, text=b"abc" * 100, empty=b"", more=bytes(range(256))),
