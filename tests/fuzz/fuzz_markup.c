@@ -25,11 +25,34 @@ static enum mt_status parse(const char *html, size_t length, struct mt_markup **
     return status;
 }
 
+/* The translation becomes another one, which shares its end with the first. */
+static void transfer(struct mt_placement_input *input, struct mt_word_links *links,
+                     struct mt_range *all)
+{
+    struct mt_error err;
+    struct mt_word_links moved = {0};
+    size_t cut = mt_utf8_valid_prefix(input->target, input->target_length / 2);
+    const char *other = input->target + cut;
+    size_t length = input->target_length - cut;
+    enum mt_status status = mt_placement_transfer(links, input->target, input->target_length, other,
+                                                  length, &moved, &err);
+    assert(status == MT_OK);
+    for (size_t i = 0; i < moved.n; i++)
+        assert(moved.items[i].target.begin < moved.items[i].target.end &&
+               moved.items[i].target.end <= length);
+    mt_word_links_finish(links);
+    *links = moved;
+    *all = (struct mt_range){0, length};
+    input->target = other;
+    input->target_length = length;
+}
+
 static void write_segment(const struct mt_markup *markup, size_t index, struct mt_text *out)
 {
     struct mt_error err;
     const struct mt_marked *marked = mt_markup_segment(markup, index);
     const struct mt_range all = {0, marked->text.length};
+    struct mt_range target = all;
     const struct mt_markup_text text = {.markup = markup, .segment = index};
     struct mt_word_links links = {0};
     struct mt_placement placement = {0};
@@ -39,11 +62,13 @@ static void write_segment(const struct mt_markup *markup, size_t index, struct m
         .target_length = marked->text.length,
         .links = &links,
         .source_sentences = &all,
-        .target_sentences = &all,
+        .target_sentences = &target,
         .n_sentences = 1,
     };
     enum mt_status status = mt_placement_guess(&input, &links, &err);
     assert(status == MT_OK);
+    if (marked->text.length % 4 == 0) /* some, as it takes time */
+        transfer(&input, &links, &target);
     status = mt_placement_find(&input, &placement, &err);
     assert(status == MT_OK);
     status = mt_placement_render(&input, &placement, mt_markup_write_text, &text, out, &err);
