@@ -1,7 +1,6 @@
 #include "server/admin_api.h"
 
 #include "base/json.h"
-#include "base/log.h"
 #include "config/settings.h"
 #include "server/connections.h"
 #include "server/engine.h"
@@ -11,15 +10,6 @@
 #include "server/keys.h"
 #include "server/models_api.h"
 #include "server/served_model.h"
-
-static enum mt_status finish_reload(struct mt_request *request, struct mt_error *err)
-{
-    mt_log(MT_LOG_INFO, "reloading, as asked over the admin socket");
-    mt_generations_reload(request->service->generations);
-    request->reply.code = 202;
-    mt_text_append_string(&request->reply.body, "{\"status\":\"reloading\"}");
-    return mt_text_check(&request->reply.body, "the answer", err);
-}
 
 static void write_count(struct mt_json_writer *writer, const char *key, uint64_t value)
 {
@@ -101,7 +91,6 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     return mt_text_check(&request->reply.body, "the state of the server", err);
 }
 
-static const struct mt_handler reload_handler = {.finish = finish_reload};
 static const struct mt_handler stats_handler = {.finish = finish_stats};
 
 /* Open: whoever may write to the socket may do all of it. */
@@ -121,7 +110,10 @@ const struct mt_route mt_admin_routes[] = {
      .handler = &mt_admin_model_action_handler,
      .is_folder = true,
      .access = MT_ACCESS_OPEN},
-    {.method = "POST", .path = "/reload", .handler = &reload_handler, .access = MT_ACCESS_OPEN},
+    {.method = "POST",
+     .path = "/reload",
+     .handler = &mt_admin_reload_handler,
+     .access = MT_ACCESS_OPEN},
     {.method = "GET", .path = "/stats", .handler = &stats_handler, .access = MT_ACCESS_OPEN},
 };
 

@@ -78,7 +78,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
     make_id(find->name, id);
     if (find->is_pinned && options->shows_progress)
         mt_cli_show_progress(&model);
-    const struct mt_served_model_options served = {
+    struct mt_served_model_options served = {
         .info =
             {
                 .id = id,
@@ -99,6 +99,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
         .expected_bytes = expected_bytes(settings, find),
         .failure = find->failure.status != MT_OK ? &find->failure : NULL,
     };
+    memcpy(served.info.licence, find->profile.licence, sizeof served.info.licence);
     return mt_served_model_create(options->host, &served, out, err);
 }
 

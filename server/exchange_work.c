@@ -58,17 +58,19 @@ void mt_exchange_fail_job(struct mt_exchange *exchange)
 }
 
 /* What is wrong with a model's files is the operator's business: the log says it, and the admin
- * socket. */
-static void fail_load(struct mt_exchange *exchange, const struct mt_error *err)
+ * socket. Clients are told which model it is, or that it was damaged, which names no file. */
+static void fail_load(struct mt_exchange *exchange)
 {
     struct mt_served_model_status status;
-    struct mt_error public = *err;
+    struct mt_error err;
     mt_exchange_count_rejection(exchange, MT_REJECTED_MODEL);
     mt_served_model_describe(exchange->awaited, &status);
-    if (status.state == MT_SERVED_FAILED && !status.is_damaged)
-        mt_fail(&public, err->status, "the model %s cannot be served now",
+    if (status.is_damaged)
+        mt_fail(&err, MT_BUSY, "%s", status.reason);
+    else
+        mt_fail(&err, MT_BUSY, "the model %s cannot be served now",
                 mt_served_model_info(exchange->awaited)->id);
-    mt_reply_failure(&exchange->request.reply, &public);
+    mt_reply_failure(&exchange->request.reply, &err);
 }
 
 void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *err)
@@ -78,7 +80,7 @@ void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *
     } else if (err->status == MT_CANCELLED) {
         fail_cancelled(exchange);
     } else {
-        fail_load(exchange, err);
+        fail_load(exchange);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "server/model_card.h"
 
+#include "base/yaml_reader.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,52 +11,30 @@
 /* The front matter of a card is at its beginning, and short. */
 #define MAX_CARD_BYTES 16384
 
-static const char blanks[] = " \t\r\"'";
-
-/* The value that begins at text, without quotes and comment; false where there is none. */
-static bool take_value(const char *text, char out[MT_LICENCE_BYTES])
+/* What is looked for, and the first that was found. */
+static enum mt_status take_licence(void *context, const struct mt_yaml_value *value,
+                                   struct mt_error *err)
 {
-    text += strspn(text, blanks);
-    size_t length = strcspn(text, "\n#,]");
-    while (length > 0 && strchr(blanks, text[length - 1]) != NULL)
-        length--;
-    if (length == 0 || length >= MT_LICENCE_BYTES)
-        return false;
-    memcpy(out, text, length);
-    out[length] = '\0';
-    return true;
-}
-
-/* "license: mit", "license: [mit, other]", or a list in the lines that follow:
- *   license:
- *     - mit
- */
-static bool take_field(const char *text, char out[MT_LICENCE_BYTES])
-{
-    text += strspn(text, blanks);
-    if (*text == '[')
-        return take_value(text + 1, out);
-    if (*text != '\n')
-        return take_value(text, out);
-    text += 1 + strspn(text + 1, " \t");
-    return text[0] == '-' && text[1] == ' ' && take_value(text + 2, out);
+    char *out = context;
+    (void)err;
+    bool is_licence = strcmp(value->key, "license") == 0 || strcmp(value->key, "licence") == 0;
+    if (is_licence && out[0] == '\0' && value->length < MT_LICENCE_BYTES)
+        memcpy(out, value->value, value->length + 1);
+    return MT_OK;
 }
 
 bool mt_model_card_find_licence(const char *card, char out[MT_LICENCE_BYTES])
 {
-    static const char *const names[] = {"license:", "licence:"};
+    static const char mark[] = "---";
     out[0] = '\0';
-    if (strncmp(card, "---", 3) != 0)
+    const char *begin = strchr(card, '\n');
+    if (strncmp(card, mark, strlen(mark)) != 0 || begin == NULL)
         return false;
-    for (const char *line = strchr(card, '\n'); line != NULL; line = strchr(line, '\n')) {
-        line++;
-        if (strncmp(line, "---", 3) == 0)
-            return false;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (strncmp(line, names[i], strlen(names[i])) == 0)
-                return take_field(line + strlen(names[i]), out);
-    }
-    return false;
+    const char *end = strstr(begin, "\n---");
+    size_t length = end != NULL ? (size_t)(end + 1 - begin) : strlen(begin);
+    /* A card that is no YAML from some line on has said what it says before. */
+    (void)!mt_yaml_read(begin, length, "a model card", take_licence, out, NULL);
+    return out[0] != '\0';
 }
 
 bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES])

@@ -1,6 +1,8 @@
 /*
  * What a model card says, as model hubs keep them: README.md with YAML between lines of "---" at
- * its beginning. Only the one line that is asked for is read.
+ * its beginning. Only the one member that is asked for is read.
+ *
+ * Thread-safety: safe.
  */
 #ifndef MT_SERVER_MODEL_CARD_H
 #define MT_SERVER_MODEL_CARD_H
@@ -13,7 +15,7 @@
 #define MT_LICENCE_BYTES 64
 
 /* Of directory/README.md: "apache-2.0"; of a list the first. False, and out is "": it does not say.
- */
+ * Reads the file. */
 bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES]);
 
 /* The same out of the card's text. */

@@ -334,6 +334,7 @@ static enum mt_status read_documents(const char *directory, const char *name,
         status = read_languages(source, name, profile, err);
     if (status == MT_OK)
         describe_shape(&hparams, profile);
+    (void)mt_model_card_licence(directory, profile->licence);
     mt_source_close(source);
     return status;
 }

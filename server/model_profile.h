@@ -20,6 +20,7 @@ struct mt_model_profile {
     const struct mt_model_language *sources, *targets;
     size_t n_sources, n_targets;
     struct mt_model_shape shape;
+    char licence[MT_LICENCE_BYTES]; /* "": its card does not say */
     struct mt_model_defaults defaults;
     size_t max_positions; /* tokens of the longest sentence */
     /* Changes whenever a file of the directory that belongs to the model does. */

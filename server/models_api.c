@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "server/catalog.h"
 #include "server/generations.h"
-#include "server/model_card.h"
 
 #include <string.h>
 
@@ -115,7 +114,6 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
 {
     const struct mt_served_model_info *info = mt_served_model_info(served);
     struct mt_served_model_status status;
-    char licence[MT_LICENCE_BYTES];
     mt_served_model_describe(served, &status);
     mt_json_begin_object(writer);
     write_aliases(writer, info->defaults);
@@ -126,8 +124,8 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
     if (is_admin)
         write_string(writer, "directory", info->directory);
     write_string(writer, "id", info->id);
-    if (is_whole && mt_model_card_licence(info->directory, licence))
-        write_string(writer, "licence", licence);
+    if (is_whole && info->licence[0] != '\0')
+        write_string(writer, "licence", info->licence);
     if (is_whole && status.n_loads > 0) {
         write_memory(writer, &status);
         write_count(writer, "parameters", status.n_parameters);
@@ -221,7 +219,18 @@ static enum mt_status finish_admin_model(struct mt_request *request, struct mt_e
 const struct mt_handler mt_model_handler = {.finish = finish_model};
 const struct mt_handler mt_admin_model_handler = {.finish = finish_admin_model};
 
-/* ---- POST /models/reload, /models/ID/load, /models/ID/unload ---- */
+/* ---- POST /reload, /models/reload, /models/ID/load, /models/ID/unload ---- */
+
+static enum mt_status reload(struct mt_request *request, struct mt_error *err)
+{
+    mt_log(MT_LOG_INFO, "reloading, as asked over the admin socket");
+    mt_generations_reload(request->service->generations);
+    request->reply.code = 202;
+    mt_text_append_string(&request->reply.body, "{\"status\":\"reloading\"}");
+    return mt_text_check(&request->reply.body, "the answer", err);
+}
+
+const struct mt_handler mt_admin_reload_handler = {.finish = reload};
 
 static enum mt_status read_action(const struct mt_request *request, enum action *action,
                                   struct mt_served_model **served, struct mt_error *err)
@@ -252,15 +261,6 @@ static enum mt_status choose_loaded(struct mt_request *request, struct mt_served
     if (status == MT_OK && action == LOAD && request->model == NULL)
         *out = served;
     return status;
-}
-
-static enum mt_status reload(struct mt_request *request, struct mt_error *err)
-{
-    mt_log(MT_LOG_INFO, "reloading, as asked over the admin socket");
-    mt_generations_reload(request->service->generations);
-    request->reply.code = 202;
-    mt_text_append_string(&request->reply.body, "{\"status\":\"reloading\"}");
-    return mt_text_check(&request->reply.body, "the answer", err);
 }
 
 static enum mt_status finish_action(struct mt_request *request, struct mt_error *err)

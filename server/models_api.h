@@ -9,7 +9,7 @@
  *
  * Over the admin socket both say "directory" too, and of one that failed "reason"; and there are:
  *
- *   POST /models/reload      as POST /reload: what has changed in the models directory is seen
+ *   POST /models/reload      (and POST /reload) what has changed in the directory is seen
  *   POST /models/ID/load     answers when it is in memory, as GET does
  *   POST /models/ID/unload   as soon as nobody uses it
  */
@@ -22,5 +22,6 @@ extern const struct mt_handler mt_models_handler, mt_model_handler;
 extern const struct mt_handler mt_admin_models_handler, mt_admin_model_handler;
 /* What is posted below /models/. */
 extern const struct mt_handler mt_admin_model_action_handler;
+extern const struct mt_handler mt_admin_reload_handler;
 
 #endif

@@ -28,6 +28,7 @@
 #define MT_SERVER_SERVED_MODEL_H
 
 #include "server/language.h"
+#include "server/model_card.h"
 #include "server/model_defaults.h"
 
 #include <stdint.h>
@@ -58,6 +59,7 @@ struct mt_served_model_info {
     const struct mt_model_language *sources, *targets; /* none: the directory does not say */
     size_t n_sources, n_targets;
     struct mt_model_shape shape;
+    char licence[MT_LICENCE_BYTES]; /* of its model card, when its files were read; "": none */
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
     size_t max_positions; /* tokens of its longest sentence; 0: its files do not say it simply */
     bool is_pinned;       /* settings->model: in memory as long as its generation */
