@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S INT64_C(1000000000)
 #define MIB ((uint64_t)1 << 20)
 #define NEVER INT64_MAX
 /* So long the caches of models in use may grow unnoticed. */
@@ -394,8 +393,7 @@ static void rest(struct mt_model_host *host, int64_t until_ns)
         pthread_cond_wait(&host->changed, &host->mutex);
         return;
     }
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    const struct timespec until = mt_timespec_of_ns(until_ns);
     pthread_cond_timedwait(&host->changed, &host->mutex, &until);
 }
 

@@ -288,8 +288,9 @@ enum mt_status mt_served_model_check(struct mt_served_model *served, struct mt_e
         if (mt_model_check(served->model, &reason) == MT_OK)
             return MT_OK;
         if (!atomic_exchange(&served->is_damaged, true))
-            mt_log(MT_LOG_ERROR, "%s: refusing to translate until SIGHUP finds a sound model",
-                   reason.message);
+            mt_log(MT_LOG_ERROR, "%s: %s", reason.message,
+                   served->info.is_pinned ? "refusing to translate until SIGHUP finds a sound model"
+                                          : "it is loaded anew for the next request");
     }
     return mt_fail(err, MT_BUSY, DAMAGED);
 }
