@@ -1,4 +1,3 @@
-#include "base/log.h"
 #include "server/access.h"
 #include "server/catalog.h"
 #include "server/cli.h"
@@ -31,19 +30,6 @@ static void describe(const char *directory, const struct mt_model *model)
             (double)h->length_penalty, h->max_length);
 }
 
-static enum mt_status check_model(const struct mt_settings *settings, const char *directory,
-                                  struct mt_error *err)
-{
-    const struct mt_model_options options = mt_cli_model_options(settings);
-    struct mt_model *model;
-    enum mt_status status = mt_model_open(directory, &options, &model, err);
-    if (status)
-        return status;
-    describe(directory, model);
-    mt_model_close(model);
-    return MT_OK;
-}
-
 static void print_languages(const char *before, const struct mt_model_language *languages, size_t n)
 {
     fputs(before, stderr);
@@ -53,40 +39,48 @@ static void print_languages(const char *before, const struct mt_model_language *
         fputs("any", stderr);
 }
 
-/* What is wrong with one keeps nobody from looking at the others. */
+/* Loads it as serve does, says what it is, and makes room for the next. */
+static enum mt_status check_model(struct mt_served_model *served, struct mt_error *err)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(served);
+    const struct mt_loaded_model *loaded;
+    enum mt_status status = mt_served_model_load(served, &loaded, err);
+    if (status)
+        return status;
+    describe(info->directory, loaded->model);
+    if (info->is_pinned)
+        return MT_OK;
+    fprintf(stderr, "  is called %s", info->id);
+    print_languages(", translates ", info->sources, info->n_sources);
+    print_languages(" into ", info->targets, info->n_targets);
+    fputs("\n", stderr);
+    return mt_served_model_unload(served, err);
+}
+
+/* What is wrong with one of models_directory keeps nobody from looking at the others. */
 static enum mt_status check_catalog(const struct mt_settings *settings,
                                     const struct mt_catalog *catalog, struct mt_error *err)
 {
-    size_t n_broken = 0;
-    for (size_t i = 0; i < mt_catalog_n(catalog); i++) {
+    size_t n = mt_catalog_n(catalog), n_broken = 0;
+    for (size_t i = 0; i < n; i++) {
         struct mt_served_model *served = mt_catalog_at(catalog, i);
-        const struct mt_served_model_info *info = mt_served_model_info(served);
-        struct mt_served_model_status state;
-        mt_served_model_describe(served, &state);
-        if (info->is_pinned)
-            continue;
-        struct mt_error reason;
-        if (state.state == MT_SERVED_FAILED) {
-            n_broken++; /* which the catalog has logged */
-        } else if (check_model(settings, info->directory, &reason) != MT_OK) {
-            mt_log(MT_LOG_ERROR, "%s cannot be served: %s", info->id, reason.message);
-            n_broken++;
-        } else {
-            fprintf(stderr, "  is called %s", info->id);
-            print_languages(", translates ", info->sources, info->n_sources);
-            print_languages(" into ", info->targets, info->n_targets);
-            fputs("\n", stderr);
-        }
+        enum mt_status status = check_model(served, err);
+        if (status && mt_served_model_info(served)->is_pinned)
+            return status;
+        n_broken += status != MT_OK; /* and the reason was logged */
     }
     if (n_broken > 0)
         return mt_fail(err, MT_FORMAT, "models_directory %s: %zu of %zu models cannot be served",
-                       settings->models_directory, n_broken, mt_catalog_n(catalog));
-    fprintf(stderr, "models_directory %s: good\n", settings->models_directory);
+                       settings->models_directory, n_broken, n);
     return MT_OK;
 }
 
 static enum mt_status check_models(const struct mt_settings *settings, struct mt_error *err)
 {
+    if (!*settings->model && !*settings->models_directory) {
+        fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
+        return MT_OK;
+    }
     const struct mt_engine_options engine = {.n_workers = 1, .threads_per_worker = 1};
     struct mt_model_host *host;
     enum mt_status status = mt_model_host_create(&engine, &host, err);
@@ -150,13 +144,7 @@ static enum mt_status check(const struct mt_settings *settings, struct mt_error 
         status = check_keys(settings, err);
     if (!status)
         status = check_tls(settings, err);
-    if (!*settings->model && !*settings->models_directory)
-        fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
-    if (!status && *settings->model)
-        status = check_model(settings, settings->model, err);
-    if (!status && *settings->models_directory)
-        status = check_models(settings, err);
-    return status;
+    return status ? status : check_models(settings, err);
 }
 
 static enum mt_status print_example(struct mt_error *err)
@@ -184,7 +172,7 @@ int mt_cmd_check_config(int argc, char **argv)
         .summary = "check a configuration and its models, without serving",
         .detail =
             "Reads the settings exactly as serve would and prints those that result, as JSON, "
-            "to standard\noutput. Opens the models that they name, one after the other, and says "
+            "to standard\noutput. Loads the models that they name, one after the other, and says "
             "on standard error\nwhat it found there. Fails where one of them could not be "
             "served.\n",
         .options = options,
