@@ -142,6 +142,14 @@ static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
     return status;
 }
 
+/* What a repository of models holds in place of its large files, as git without git-lfs fetches it.
+ */
+static bool is_lfs_pointer(const struct mt_mapping *mapping)
+{
+    static const char begin[] = "version https://git-lfs.github.com/spec/";
+    return mapping->length >= sizeof begin - 1 && !memcmp(mapping->bytes, begin, sizeof begin - 1);
+}
+
 enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct mt_mapping *out,
                                struct mt_error *err)
 {
@@ -158,6 +166,10 @@ enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct 
         status = map_copy(fd, path, &st, &mapping, err);
     if (is_mapped && !status)
         status = watch(fd, path, &st, &mapping, err);
+    if (!status && is_lfs_pointer(&mapping))
+        status =
+            mt_fail(err, MT_FORMAT,
+                    "%s: a Git LFS pointer, not the file itself: git lfs pull fetches it", path);
     if (!mapping.watch)
         close(fd);
     if (status)

@@ -27,7 +27,7 @@ struct mt_mapping {
  * unlinked or replaced by rename. A weight file is never changed in place (weights/README.md);
  * where it is all the same, mt_mapping_check tells, and with mt_fault_install (fault.h) reading
  * what was cut off gives zeros instead of SIGBUS. A copy fails with MT_IO where the file changes
- * meanwhile. Thread-safety: the mapping is immutable.
+ * meanwhile. MT_FORMAT: only a Git LFS pointer is there. Thread-safety: the mapping is immutable.
  */
 MT_MUST_CHECK enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode,
                                              struct mt_mapping *out, struct mt_error *err);
