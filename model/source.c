@@ -55,13 +55,20 @@ static bool holds(const char *directory, const char *name)
     return is_there;
 }
 
+const char *mt_source_other_weights(const char *directory, const char *name)
+{
+    if (strcmp(name, MT_PACKED_FILE_NAME) != 0 && holds(directory, MT_PACKED_FILE_NAME))
+        return MT_PACKED_FILE_NAME;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(name, forms[i].name) != 0 && holds(directory, forms[i].name))
+            return forms[i].name;
+    return NULL;
+}
+
 /* CTranslate2 has a config.json, too: the weights tell. */
 static bool has_marianmt_weights(const char *directory)
 {
-    bool has = holds(directory, MT_PACKED_FILE_NAME);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        has = has || holds(directory, forms[i].name);
-    return has;
+    return mt_source_other_weights(directory, "") != NULL;
 }
 
 bool mt_source_is_model(const char *directory)

@@ -333,5 +333,74 @@ class Argos(Case):
                 self.refused(self.package, pattern)
 
 
+class Import(Case):
+    """`attentiond import`: copies that need no reader of their own."""
+
+    def imports(self, source, *flags, to="copy"):
+        return subprocess.run([binary, "import", str(source), str(self.directory / to), *flags],
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+    def sources(self):
+        package, archive = self.directory / "package", self.directory / "package.argosmodel"
+        exporter.write_argos(MODEL, package, "int8", 5, ("en", "de"))
+        pack(package, archive, zipfile.ZIP_DEFLATED)
+        return FLOAT32, package, archive
+
+    def test_copies_answer_as_their_originals(self):
+        for source in self.sources():
+            for precision, weights in ("int8", "attentiond.int8.safetensors"), ("fp32", "model.safetensors"):
+                with self.subTest(source=source.name, precision=precision):
+                    to = f"{source.name}-{precision}"
+                    result = self.imports(source, "--precision", precision, to=to)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    self.assertRegex(result.stdout, r"^CTranslate2, 8\.4 million.*\n.*positions as a table, searches as CTra")
+                    self.assertEqual(len(list((self.directory / to).glob("*.safetensors"))), 1)
+                    self.assertTrue((self.directory / to / weights).is_file())
+                    flags = ("--json", "--batch-size", "4")
+                    self.assertEqual(answers(self.directory / to, LINES[:8], *flags, precision=precision),
+                                     answers(source, LINES[:8], *flags, precision=precision))
+
+    def test_nothing_of_an_earlier_import_is_read(self):
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        self.assertTrue((self.directory / "copy" / "generation_config.json").is_file())
+        result = self.imports(FLOAT32)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertFalse((self.directory / "copy" / "generation_config.json").exists())
+        self.assertEqual(answers(self.directory / "copy", LINES[:4], "--json", precision="int8"),
+                         answers(FLOAT32, LINES[:4], "--json", precision="int8"))
+        result = self.imports(FLOAT32, "--precision", "fp32")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("attentiond.int8.safetensors is there, expected no weights but model.safetensors", result.stderr)
+
+    def test_a_model_into_its_own_directory(self):
+        shutil.copytree(MODEL, self.directory / "copy")
+        before = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
+        result = self.imports(self.directory / "copy")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        after = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
+        after.pop("attentiond.int8.safetensors")
+        self.assertEqual(after, before)
+        # CTranslate2's own files are not overwritten with others of the same name.
+        shutil.copytree(FLOAT32, self.directory / "foreign")
+        result = self.imports(self.directory / "foreign", to="foreign")
+        self.assertIn("a model of another family is there", result.stderr)
+
+    def test_nothing_is_written_of_a_broken_model(self):
+        for name, change, pattern in (
+                ("source.spm", lambda data: b"", "broken/source.spm"),
+                ("model.bin", lambda data: data[:-1], "broken/model.bin"),
+                ("shared_vocabulary.json", lambda data: data.replace(b"\"</s>\"", b"\"\xff\""), "broken/shared_voc"),
+                ("shared_vocabulary.json", lambda data: data.replace(b"]", b", \"one more\"]"), "broken: vocab.json")):
+            with self.subTest(pattern):
+                broken = self.directory / "broken"
+                shutil.copytree(FLOAT32, broken)
+                (broken / name).write_bytes(change((broken / name).read_bytes()))
+                result = self.imports(broken)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertIn(pattern, result.stderr)
+                self.assertFalse((self.directory / "copy").exists())
+                shutil.rmtree(broken)
+
+
 if __name__ == "__main__":
     unittest.main()
