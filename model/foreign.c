@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_SECONDS 120
@@ -60,6 +61,17 @@ static bool ends_with(const char *name, const char *ending)
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
+static bool is_regular(const char *directory, const char *name)
+{
+    char *path;
+    struct stat st;
+    if (mt_path_join(directory, name, &path, NULL))
+        return false;
+    bool is = !stat(path, &st) && S_ISREG(st.st_mode);
+    free(path);
+    return is;
+}
+
 enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *ending,
                                   struct mt_error *err)
 {
@@ -69,8 +81,10 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
         return mt_fail(err, MT_IO, "%s: cannot read the directory", files->directory);
     enum mt_status status = MT_OK;
     for (int i = 0; i < n; i++) {
-        if (!status && ends_with(entries[i]->d_name, ending) && entries[i]->d_name[0] != '.')
-            status = mt_foreign_add(files, entries[i]->d_name, err);
+        const char *name = entries[i]->d_name;
+        if (!status && ends_with(name, ending) && *name != '.' &&
+            is_regular(files->directory, name))
+            status = mt_foreign_add(files, name, err);
         free(entries[i]);
     }
     free(entries);
