@@ -44,6 +44,14 @@ static enum mt_status read_plain(const struct mt_source *source, const char *nam
                   : mt_file_read(out->path, MAX_DOCUMENT_BYTES, &out->bytes, &out->length, err);
 }
 
+static enum mt_status remove_leftover(const char *path, struct mt_error *err)
+{
+    if (unlink(path) && errno != ENOENT)
+        return mt_fail(err, MT_IO, "%s: cannot remove what another model left: %s", path,
+                       strerror(errno));
+    return MT_OK;
+}
+
 static enum mt_status copy_document(const struct mt_source *source, const char *to, size_t i,
                                     bool is_same, struct mt_error *err)
 {
@@ -60,10 +68,7 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
         status = mt_file_write(path, document.bytes, document.length, err);
     } else if (status == MT_NOT_FOUND && documents[i].is_read && !documents[i].is_required) {
         /* One of an earlier import would be read with this model. */
-        bool is_gone = is_same || !unlink(path) || errno == ENOENT;
-        status = is_gone ? MT_OK
-                         : mt_fail(err, MT_IO, "%s: cannot remove what another model left: %s",
-                                   path, strerror(errno));
+        status = is_same ? MT_OK : remove_leftover(path, err);
     } else if (may_lack) {
         status = MT_OK;
     }
@@ -75,8 +80,6 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
 static enum mt_status copy_documents(const struct mt_source *source, const char *to, bool is_same,
                                      struct mt_error *err)
 {
-    if (mkdir(to, 0755) && errno != EEXIST)
-        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
         status = copy_document(source, to, i, is_same, err);
@@ -208,9 +211,14 @@ enum mt_status mt_model_import(const char *from, const char *to,
     *report = (struct mt_import_report){.family = mt_source_family(source)};
     status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
-        status = copy_documents(source, to, is_same, err);
-    if (!status)
         status = mt_path_join(to, weights_name, &path, err);
+    if (!status && mkdir(to, 0755) && errno != EEXIST)
+        status = mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
+    /* If we end in the middle, an earlier model's weights would be taken for this one's. */
+    if (!status && !is_same)
+        status = remove_leftover(path, err);
+    if (!status)
+        status = copy_documents(source, to, is_same, err);
     if (!status)
         status = mt_image_write(image, path, err);
     if (!status)

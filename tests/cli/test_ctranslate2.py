@@ -394,6 +394,16 @@ class Import(Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("attentiond.int8.safetensors is there, expected no weights but model.safetensors", result.stderr)
 
+    def test_an_import_that_ends_in_the_middle(self):
+        """Leaves no earlier model's weights beside its own documents."""
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        (self.directory / "copy" / "generation_config.json").unlink()
+        (self.directory / "copy" / "generation_config.json").mkdir()
+        result = self.imports(FLOAT32)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("generation_config.json: cannot remove what another model left", result.stderr)
+        self.assertEqual(list((self.directory / "copy").glob("*.safetensors")), [])
+
     def test_a_model_into_its_own_directory(self):
         shutil.copytree(MODEL, self.directory / "copy")
         before = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
