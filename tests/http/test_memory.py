@@ -21,12 +21,14 @@ import unittest
 from model_fixtures import make_model
 from serve import MODEL, SLOWNESS, Daemon, wait_until
 from test_admin import Client
+from test_reload import reloads
 
 LIBRARY = os.environ.get("FAILING_MALLOC_LIBRARY", "")
 IS_FULL = os.environ.get("MT_TEST_FULL") == "1"
 WHOSE = {"": 2, "ours": 1, "all": 0}[os.environ.get("ATTENTIOND_TEST_ALLOCATIONS", "")]
 
 OUT_OF_MEMORY = b'{"error":"out of memory"}'
+NO_LINE = "log: out of memory\n"
 REASON = "en-de cannot be served: out of memory"
 TEXT = "Dr. Smith lives in a small house. Where is the station?"
 LANGUAGES = {"source": "en", "target": "de"}
@@ -154,15 +156,21 @@ class ManyModels(Failing):
     def states(self):
         return {model["id"]: model["state"] for model in self.daemon.get("/models").json["models"]}
 
-    def reload(self):
-        """Its line in the log."""
-        before = self.outcomes()
+    def reload(self, n=0):
+        """Its line in the log, or the one that there is for want of memory for it. The n-th
+        allocation fails."""
+        done, before = reloads(self.daemon), len(self.daemon.log_lines)
+        self.control.fail(n)
         self.daemon.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: len(self.outcomes()) > len(before), what="the reload")
-        return self.outcomes()[-1]
 
-    def outcomes(self):
-        return [line for line in self.daemon.log_lines if "reloaded in" in line or "reload failed" in line]
+        def outcome():
+            lines = self.daemon.log_lines[before:]
+            for line in lines:
+                if "reloaded in" in line or "reload failed" in line:
+                    return line
+            return NO_LINE if NO_LINE in lines and reloads(self.daemon) > done else None
+
+        return wait_until(outcome, what="the reload")
 
     def test_requests(self):
         pivot = {"q": [TEXT, " "], "source": "en", "target": "fr"}
@@ -214,8 +222,7 @@ class ManyModels(Failing):
             known = self.states()
             for n in counts():
                 os.utime(self.models / "de-fr" / "config.json")
-                self.control.fail(n)
-                outcome = self.reload()
+                outcome = self.reload(n)
                 left, size, place = self.control.state()
                 self.control.fail(0)
                 what = f"allocation {n}, of {size} bytes at {place:#x}: {outcome}"
