@@ -1,14 +1,20 @@
 #include "model/foreign.h"
 
 #include "base/confined.h"
+#include "base/file.h"
 #include "base/size.h"
 #include "model/ctranslate2.h"
 #include "model/marian.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdalign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_SECONDS 120
@@ -16,6 +22,8 @@
 /* What a step may take: numbers of one byte become four, and something for the rest. */
 #define BYTES_PER_BYTE 5
 #define MORE_BYTES ((size_t)512 << 20)
+
+#define ENTRIES_BYTES 4096
 
 /* In the order in which they are looked for. */
 static const struct mt_foreign *const families[] = {&mt_marian, &mt_foreign_ctranslate2};
@@ -63,13 +71,10 @@ static bool ends_with(const char *name, const char *ending)
 
 static bool is_regular(const char *directory, const char *name)
 {
-    char *path;
+    char path[PATH_MAX];
     struct stat st;
-    if (mt_path_join(directory, name, &path, NULL))
-        return false;
-    bool is = !stat(path, &st) && S_ISREG(st.st_mode);
-    free(path);
-    return is;
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *ending,
@@ -78,7 +83,7 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
     struct dirent **entries;
     int n = scandir(files->directory, &entries, NULL, alphasort);
     if (n < 0)
-        return mt_fail(err, MT_IO, "%s: cannot read the directory", files->directory);
+        return mt_fail_errno(err, files->directory, "read the directory");
     enum mt_status status = MT_OK;
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
@@ -91,15 +96,22 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
     return status;
 }
 
+/* Not with opendir, which takes memory: for want of it a model must not look like none. */
 bool mt_foreign_any(const char *directory, const char *ending)
 {
-    DIR *stream = opendir(directory);
-    const struct dirent *entry;
+    alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool found = false;
-    while (stream && !found && (entry = readdir(stream)))
-        found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
-    if (stream)
-        closedir(stream);
+    ssize_t n;
+    while (fd >= 0 && !found && (n = getdents64(fd, entries, sizeof entries)) > 0) {
+        const struct dirent64 *entry;
+        for (const char *at = entries; at < entries + n && !found; at += entry->d_reclen) {
+            entry = (const struct dirent64 *)(const void *)at;
+            found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
+        }
+    }
+    if (fd >= 0)
+        close(fd);
     return found;
 }
 
