@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <check.h>
+#include <errno.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,11 @@ START_TEST(what_is_absent_is_not_found)
     ck_assert_int_eq(mt_mapping_open(below, MT_LOAD_MMAP, &mapping, &err), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(path), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(directory), MT_OK);
+    ck_assert(!mt_path_holds(directory, "absent"));
+    ck_assert(mt_path_holds(directory, "."));
+    errno = ENOMEM;
+    ck_assert_int_eq(mt_fail_errno(&err, "there", "read it"), MT_MEMORY);
+    ck_assert_str_eq(err.message, "there: cannot read it: Cannot allocate memory");
     free(path);
     free(below);
 }
