@@ -16,6 +16,7 @@
 #define CONFIG "config.json"
 #define METADATA "metadata.json"
 #define FOLDER "model/" /* of an Argos package */
+#define BPE "bpe.model" /* of subword-nmt, in some Argos packages */
 #define VERSION_WITH_CONFIG 6
 #define DEFAULT_NORM_EPS 1e-5
 /* max_decoding_length of translate_batch, and the start token. */
@@ -33,6 +34,7 @@ static bool is_one(const char *directory)
 static const char *const in_package[] = {
     METADATA,
     "sentencepiece.model",
+    BPE,
     FOLDER WEIGHTS,
     FOLDER CONFIG,
     FOLDER "shared_vocabulary.json",
@@ -531,6 +533,12 @@ static enum mt_status find_processors(const struct description *d,
     *target = *source;
     if (*source)
         return MT_OK;
+    const struct mt_foreign_file *bpe = mt_foreign_file(d->files, BPE);
+    if (bpe)
+        return mt_fail(d->err, MT_UNSUPPORTED,
+                       "%s: a package whose words are cut by subword-nmt, which is not read, "
+                       "expected one with sentencepiece.model",
+                       bpe->path);
     return mt_fail(d->err, MT_NOT_FOUND,
                    "%s: expected sentencepiece.model, or source.spm and target.spm, beside the "
                    "model, found none (other tokenizers are not implemented)",

@@ -44,13 +44,20 @@ static const struct {
 
 /* --- Opening --- */
 
+const char *mt_source_other_weights(const char *directory, const char *name)
+{
+    if (strcmp(name, MT_PACKED_FILE_NAME) != 0 && mt_path_holds(directory, MT_PACKED_FILE_NAME))
+        return MT_PACKED_FILE_NAME;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(name, forms[i].name) != 0 && mt_path_holds(directory, forms[i].name))
+            return forms[i].name;
+    return NULL;
+}
+
 /* CTranslate2 has a config.json, too: the weights tell. */
 static bool has_marianmt_weights(const char *directory)
 {
-    bool has = mt_path_holds(directory, MT_PACKED_FILE_NAME);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        has = has || mt_path_holds(directory, forms[i].name);
-    return has;
+    return mt_source_other_weights(directory, "") != NULL;
 }
 
 bool mt_source_is_model(const char *directory)
