@@ -53,7 +53,7 @@ static enum mt_status remove_leftover(const char *path, struct mt_error *err)
 }
 
 static enum mt_status copy_document(const struct mt_source *source, const char *to, size_t i,
-                                    bool is_same, struct mt_error *err)
+                                    struct mt_error *err)
 {
     struct mt_document document = {0};
     char *path = NULL;
@@ -63,26 +63,27 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
     status = documents[i].is_read
                  ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
                  : read_plain(source, documents[i].name, &document, err);
-    bool may_lack = !documents[i].is_read; /* what is only for people may lie beyond reach */
-    if (!status) {
+    if (!status)
         status = mt_file_write(path, document.bytes, document.length, err);
-    } else if (status == MT_NOT_FOUND && documents[i].is_read && !documents[i].is_required) {
-        /* One of an earlier import would be read with this model. */
-        status = is_same ? MT_OK : remove_leftover(path, err);
-    } else if (may_lack) {
-        status = MT_OK;
-    }
+    else if (!documents[i].is_read)
+        status = MT_OK; /* what is only for people may lie beyond reach */
+    else if (status == MT_NOT_FOUND && !documents[i].is_required)
+        status = remove_leftover(path, err); /* it would be read with this model */
     mt_document_finish(&document);
     free(path);
     return status;
 }
 
-static enum mt_status copy_documents(const struct mt_source *source, const char *to, bool is_same,
-                                     struct mt_error *err)
+/* The weights that are there go first: if we end in the middle, they would be taken for this
+ * model's. */
+static enum mt_status copy_documents(const struct mt_source *source, const char *to,
+                                     const char *weights_path, struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
+    if (mkdir(to, 0755) && errno != EEXIST)
+        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
+    enum mt_status status = remove_leftover(weights_path, err);
     for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
-        status = copy_document(source, to, i, is_same, err);
+        status = copy_document(source, to, i, err);
     return status;
 }
 
@@ -212,13 +213,8 @@ enum mt_status mt_model_import(const char *from, const char *to,
     status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
         status = mt_path_join(to, weights_name, &path, err);
-    if (!status && mkdir(to, 0755) && errno != EEXIST)
-        status = mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
-    /* If we end in the middle, an earlier model's weights would be taken for this one's. */
     if (!status && !is_same)
-        status = remove_leftover(path, err);
-    if (!status)
-        status = copy_documents(source, to, is_same, err);
+        status = copy_documents(source, to, path, err);
     if (!status)
         status = mt_image_write(image, path, err);
     if (!status)

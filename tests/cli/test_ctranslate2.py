@@ -367,9 +367,10 @@ class Import(Case):
 
     def test_copies_answer_as_their_originals(self):
         package, archive = argos_package()  # of which Argos asks whether they are the same
-        lines, flags = LINES[:3], ("--json", "--batch-size", "4")
+        lines = LINES[:3]
         for precision, weights in ("int8", "attentiond.int8.safetensors"), ("fp32", "model.safetensors"):
-            for original, sources in (FLOAT32, [FLOAT32]), (package, [package, archive]):
+            for original, sources, n_beams in (FLOAT32, [FLOAT32], 2), (package, [package, archive], 4):
+                flags = ("--json", "--batch-size", str(n_beams))  # each line alone
                 expected = answers(original, lines, *flags, precision=precision)
                 for source in sources:
                     with self.subTest(source=source.name, precision=precision):
