@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +28,16 @@ struct mt_mapping_watch {
     char path[];
 };
 
-static enum mt_status fail_errno(struct mt_error *err, const char *path, const char *verb)
+static enum mt_status status_of(int number)
 {
-    enum mt_status status = errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO;
+    if (number == ENOENT || number == ENOTDIR)
+        return MT_NOT_FOUND;
+    return number == ENOMEM ? MT_MEMORY : MT_IO;
+}
+
+enum mt_status mt_fail_errno(struct mt_error *err, const char *path, const char *verb)
+{
+    enum mt_status status = status_of(errno);
     return mt_fail(err, status, "%s: cannot %s: %s", path, verb, strerror(errno));
 }
 
@@ -41,10 +47,10 @@ static enum mt_status open_regular(const char *path, int *out_fd, struct stat *o
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return fail_errno(err, path, "open");
+        return mt_fail_errno(err, path, "open");
     struct stat st;
     if (fstat(fd, &st)) {
-        enum mt_status status = fail_errno(err, path, "stat");
+        enum mt_status status = mt_fail_errno(err, path, "stat");
         close(fd);
         return status;
     }
@@ -63,7 +69,7 @@ static enum mt_status map(int fd, const char *path, size_t length, struct mt_map
 {
     void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
-        return fail_errno(err, path, "map");
+        return mt_fail_errno(err, path, "map");
     *out = (struct mt_mapping){.bytes = bytes, .length = length};
     return MT_OK;
 }
@@ -108,7 +114,7 @@ static enum mt_status copy_bytes(int from, int to, const char *path, size_t leng
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_errno(err, path, "copy");
+            return mt_fail_errno(err, path, "copy");
         if (n == 0)
             return mt_fail(err, MT_IO, "%s: expected %zu bytes, the file ended after %zu", path,
                            length, at);
@@ -123,17 +129,25 @@ static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
     size_t length = (size_t)st->st_size;
     int copy = memfd_create("weights", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (copy < 0)
-        return fail_errno(err, path, "make memory for a copy");
+        return mt_fail_errno(err, path, "make memory for a copy");
     enum mt_status status = copy_bytes(fd, copy, path, length, err);
     if (!status && !is_unchanged(fd, st->st_size, &st->st_mtim))
         status = mt_fail(err, MT_IO, "%s: the file changed while it was being read", path);
     if (!status &&
         fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-        status = fail_errno(err, path, "seal the copy");
+        status = mt_fail_errno(err, path, "seal the copy");
     if (!status)
         status = map(copy, path, length, out, err);
     close(copy);
     return status;
+}
+
+/* What a repository of models holds in place of its large files, as git without git-lfs fetches it.
+ */
+static bool is_lfs_pointer(const struct mt_mapping *mapping)
+{
+    static const char begin[] = "version https://git-lfs.github.com/spec/";
+    return mapping->length >= sizeof begin - 1 && !memcmp(mapping->bytes, begin, sizeof begin - 1);
 }
 
 enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct mt_mapping *out,
@@ -152,6 +166,10 @@ enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct 
         status = map_copy(fd, path, &st, &mapping, err);
     if (is_mapped && !status)
         status = watch(fd, path, &st, &mapping, err);
+    if (!status && is_lfs_pointer(&mapping))
+        status =
+            mt_fail(err, MT_FORMAT,
+                    "%s: a Git LFS pointer, not the file itself: git lfs pull fetches it", path);
     if (!mapping.watch)
         close(fd);
     if (status)
@@ -198,7 +216,7 @@ static enum mt_status read_all(int fd, const char *path, char *bytes, size_t len
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_errno(err, path, "read");
+            return mt_fail_errno(err, path, "read");
         if (n == 0)
             return mt_fail(err, MT_IO, "%s: expected %zu bytes, the file ended after %zu", path,
                            length, at);
@@ -249,10 +267,10 @@ static enum mt_status write_all(int fd, const char *path, const unsigned char *b
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_errno(err, path, "write");
+            return mt_fail_errno(err, path, "write");
         at += (size_t)n;
     }
-    return fsync(fd) ? fail_errno(err, path, "sync") : MT_OK;
+    return fsync(fd) ? mt_fail_errno(err, path, "sync") : MT_OK;
 }
 
 /* A random name, not one made of the process id: a container's daemon is always process 1, and what
@@ -265,7 +283,7 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
         return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX", "path");
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0) {
-        enum mt_status status = fail_errno(err, path, "create a temporary file for");
+        enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
         free(name);
         return status;
     }
@@ -284,11 +302,11 @@ enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
         return status;
     status = write_all(fd, path, bytes, length, err);
     if (!status && fchmod(fd, 0644))
-        status = fail_errno(err, path, "set the mode of");
+        status = mt_fail_errno(err, path, "set the mode of");
     if (close(fd) && !status)
-        status = fail_errno(err, path, "close");
+        status = mt_fail_errno(err, path, "close");
     if (!status && rename(temporary, path))
-        status = fail_errno(err, path, "rename to");
+        status = mt_fail_errno(err, path, "rename to");
     if (status)
         unlink(temporary);
     free(temporary);
@@ -328,4 +346,11 @@ enum mt_status mt_path_exists(const char *path)
 {
     struct stat st;
     return stat(path, &st) ? MT_NOT_FOUND : MT_OK;
+}
+
+bool mt_path_holds(const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && mt_path_exists(path) == MT_OK;
 }

@@ -6,6 +6,8 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /* How a large file gets into memory. */
 enum mt_load_mode {
     MT_LOAD_MMAP, /* the file itself, mapped: no memory of its own, shared with other processes */
@@ -25,7 +27,7 @@ struct mt_mapping {
  * unlinked or replaced by rename. A weight file is never changed in place (weights/README.md);
  * where it is all the same, mt_mapping_check tells, and with mt_fault_install (fault.h) reading
  * what was cut off gives zeros instead of SIGBUS. A copy fails with MT_IO where the file changes
- * meanwhile. Thread-safety: the mapping is immutable.
+ * meanwhile. MT_FORMAT: only a Git LFS pointer is there. Thread-safety: the mapping is immutable.
  */
 MT_MUST_CHECK enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode,
                                              struct mt_mapping *out, struct mt_error *err);
@@ -57,5 +59,12 @@ void mt_make_directories(const char *path);
 
 /* MT_OK if path names something that exists, MT_NOT_FOUND if not, without a message. */
 enum mt_status mt_path_exists(const char *path);
+
+/* Whether something of that name exists in the directory. Takes no memory, so that a lack of it
+ * cannot make a file look absent. */
+bool mt_path_holds(const char *directory, const char *name);
+
+/* What errno says of a path, "PATH: cannot VERB: ...": MT_NOT_FOUND, MT_MEMORY or MT_IO. */
+enum mt_status mt_fail_errno(struct mt_error *err, const char *path, const char *verb);
 
 #endif

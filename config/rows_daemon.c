@@ -340,9 +340,10 @@ const struct mt_setting mt_rows_daemon[] = {
         .default_string = "",
         .verbs = DAEMON,
         .is_fixed = true,
-        .doc = "Unix socket for administration: POST /reload, GET /stats. Whoever may write to the "
-               "file, at first the daemon's own user alone, may do that; nobody can over the "
-               "network. Empty: none, since signals and metrics do as well.",
+        .doc = "Unix socket for administration: POST /reload, GET /stats, GET /models, and POST "
+               "/models/ID/load and /models/ID/unload. Whoever may write to the file, at first the "
+               "daemon's own user alone, may do that; nobody can over the network. Empty: none, "
+               "since signals and metrics do as well.",
     },
     {
         .section = "Access",

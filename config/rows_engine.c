@@ -77,8 +77,9 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 31,
         .default_string = "",
         .verbs = DAEMON,
-        .doc = "Language of the source, as in en, pt-BR or zh-Hans. Empty: what the model's "
-               "tokenizer_config.json says; where that says nothing, requests may name any.",
+        .doc = "Language that model translates from, as in en, pt-BR or zh-Hans. Empty: what its "
+               "attentiond.json, vocab.json, tokenizer_config.json or its directory's name says; "
+               "where nothing says it, requests may name any.",
     },
     {
         .section = "Model",
@@ -88,7 +89,7 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 31,
         .default_string = "",
         .verbs = DAEMON,
-        .doc = "Language of the translation, likewise.",
+        .doc = "Language that model translates into, likewise.",
     },
     {
         .section = "Model",
@@ -98,8 +99,8 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 1000,
         .default_string = "Hello, world.",
         .verbs = DAEMON,
-        .doc = "A sentence that a model has to translate before it gets requests, at the start and "
-               "at every reload. Empty: none.",
+        .doc = "A sentence that a model has to translate whenever it is loaded, before it gets "
+               "requests. Empty: none.",
     },
     {
         .section = "Model",
@@ -109,8 +110,9 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 4000,
         .default_string = "",
         .verbs = DAEMON,
-        .doc = "What that must be, to the byte; a model that says something else is not used. "
-               "Empty: anything, because the program does not know your model.",
+        .doc =
+            "What model has to make of that, to the byte; where it says something else it is not "
+            "used. Empty: anything, because the program does not know your model.",
     },
     {
         .section = "Models",

@@ -225,9 +225,10 @@ static cJSON *value_of_text(const struct mt_setting *setting, const char *text)
         return cJSON_CreateTrue();
     if (setting->type == MT_SETTING_BOOLEAN && is_one_of(text, false_words))
         return cJSON_CreateFalse();
-    if (!is_text(setting) && !mt_json_parse(text, strlen(text), NULL, "value", &value, NULL))
-        return value;
-    return cJSON_CreateString(text);
+    enum mt_status status = MT_FORMAT;
+    if (!is_text(setting))
+        status = mt_json_parse(text, strlen(text), NULL, "value", &value, NULL);
+    return status && status != MT_MEMORY ? cJSON_CreateString(text) : value;
 }
 
 enum mt_status mt_settings_set(struct mt_settings *settings, const char *key, const char *value,

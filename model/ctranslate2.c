@@ -16,6 +16,7 @@
 #define CONFIG "config.json"
 #define METADATA "metadata.json"
 #define FOLDER "model/" /* of an Argos package */
+#define BPE "bpe.model" /* of subword-nmt, in some Argos packages */
 #define VERSION_WITH_CONFIG 6
 #define DEFAULT_NORM_EPS 1e-5
 /* max_decoding_length of translate_batch, and the start token. */
@@ -23,26 +24,17 @@
 
 /* --- Files --- */
 
-static bool holds(const char *directory, const char *name)
-{
-    char *path;
-    if (mt_path_join(directory, name, &path, NULL))
-        return false;
-    bool is_there = mt_path_exists(path) == MT_OK;
-    free(path);
-    return is_there;
-}
-
 static bool is_one(const char *directory)
 {
-    return mt_argos_archive_is(directory) || holds(directory, WEIGHTS) ||
-           (holds(directory, METADATA) && holds(directory, FOLDER WEIGHTS));
+    return mt_argos_archive_is(directory) || mt_path_holds(directory, WEIGHTS) ||
+           (mt_path_holds(directory, METADATA) && mt_path_holds(directory, FOLDER WEIGHTS));
 }
 
 /* In the folder of the weights, which of an Argos package is one deeper. */
 static const char *const in_package[] = {
     METADATA,
     "sentencepiece.model",
+    BPE,
     FOLDER WEIGHTS,
     FOLDER CONFIG,
     FOLDER "shared_vocabulary.json",
@@ -63,13 +55,13 @@ static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
     enum mt_status status = MT_OK;
     if (mt_argos_archive_is(files->directory))
         return mt_foreign_add(files, "", err);
-    bool is_package = !holds(files->directory, WEIGHTS);
+    bool is_package = !mt_path_holds(files->directory, WEIGHTS);
     for (size_t i = 0; i < N_IN_PACKAGE && !status; i++) {
         const char *name = in_package[i];
         bool is_deeper = !strncmp(name, FOLDER, strlen(FOLDER));
         if (!is_package && is_deeper)
             name += strlen(FOLDER);
-        if ((is_package || is_deeper) && holds(files->directory, name))
+        if ((is_package || is_deeper) && mt_path_holds(files->directory, name))
             status = mt_foreign_add(files, name, err);
     }
     return status;
@@ -541,6 +533,12 @@ static enum mt_status find_processors(const struct description *d,
     *target = *source;
     if (*source)
         return MT_OK;
+    const struct mt_foreign_file *bpe = mt_foreign_file(d->files, BPE);
+    if (bpe)
+        return mt_fail(d->err, MT_UNSUPPORTED,
+                       "%s: a package whose words are cut by subword-nmt, which is not read, "
+                       "expected one with sentencepiece.model",
+                       bpe->path);
     return mt_fail(d->err, MT_NOT_FOUND,
                    "%s: expected sentencepiece.model, or source.spm and target.spm, beside the "
                    "model, found none (other tokenizers are not implemented)",

@@ -1,13 +1,20 @@
 #include "model/foreign.h"
 
 #include "base/confined.h"
+#include "base/file.h"
 #include "base/size.h"
 #include "model/ctranslate2.h"
 #include "model/marian.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdalign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_SECONDS 120
@@ -15,6 +22,8 @@
 /* What a step may take: numbers of one byte become four, and something for the rest. */
 #define BYTES_PER_BYTE 5
 #define MORE_BYTES ((size_t)512 << 20)
+
+#define ENTRIES_BYTES 4096
 
 /* In the order in which they are looked for. */
 static const struct mt_foreign *const families[] = {&mt_marian, &mt_foreign_ctranslate2};
@@ -60,32 +69,49 @@ static bool ends_with(const char *name, const char *ending)
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
+static bool is_regular(const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *ending,
                                   struct mt_error *err)
 {
     struct dirent **entries;
     int n = scandir(files->directory, &entries, NULL, alphasort);
     if (n < 0)
-        return mt_fail(err, MT_IO, "%s: cannot read the directory", files->directory);
+        return mt_fail_errno(err, files->directory, "read the directory");
     enum mt_status status = MT_OK;
     for (int i = 0; i < n; i++) {
-        if (!status && ends_with(entries[i]->d_name, ending) && entries[i]->d_name[0] != '.')
-            status = mt_foreign_add(files, entries[i]->d_name, err);
+        const char *name = entries[i]->d_name;
+        if (!status && ends_with(name, ending) && *name != '.' &&
+            is_regular(files->directory, name))
+            status = mt_foreign_add(files, name, err);
         free(entries[i]);
     }
     free(entries);
     return status;
 }
 
+/* Not with opendir, which takes memory: for want of it a model must not look like none. */
 bool mt_foreign_any(const char *directory, const char *ending)
 {
-    DIR *stream = opendir(directory);
-    const struct dirent *entry;
+    alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool found = false;
-    while (stream && !found && (entry = readdir(stream)))
-        found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
-    if (stream)
-        closedir(stream);
+    ssize_t n;
+    while (fd >= 0 && !found && (n = getdents64(fd, entries, sizeof entries)) > 0) {
+        const struct dirent64 *entry;
+        for (const char *at = entries; at < entries + n && !found; at += entry->d_reclen) {
+            entry = (const struct dirent64 *)(const void *)at;
+            found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
+        }
+    }
+    if (fd >= 0)
+        close(fd);
     return found;
 }
 

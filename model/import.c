@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define WEIGHTS_NAME "model.safetensors"
 /* Largest of the files beside the weights: a vocabulary or a SentencePiece model. */
@@ -43,34 +44,44 @@ static enum mt_status read_plain(const struct mt_source *source, const char *nam
                   : mt_file_read(out->path, MAX_DOCUMENT_BYTES, &out->bytes, &out->length, err);
 }
 
+static enum mt_status remove_leftover(const char *path, struct mt_error *err)
+{
+    if (unlink(path) && errno != ENOENT)
+        return mt_fail(err, MT_IO, "%s: cannot remove what another model left: %s", path,
+                       strerror(errno));
+    return MT_OK;
+}
+
 static enum mt_status copy_document(const struct mt_source *source, const char *to, size_t i,
                                     struct mt_error *err)
 {
     struct mt_document document = {0};
     char *path = NULL;
-    enum mt_status status =
-        documents[i].is_read
-            ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
-            : read_plain(source, documents[i].name, &document, err);
-    bool may_lack = !documents[i].is_read; /* what is only for people may lie beyond reach */
-    if ((status && may_lack) || (status == MT_NOT_FOUND && !documents[i].is_required)) {
-        status = MT_OK;
-    } else if (!status) {
-        status = mt_path_join(to, documents[i].name, &path, err);
-        if (!status)
-            status = mt_file_write(path, document.bytes, document.length, err);
-    }
+    enum mt_status status = mt_path_join(to, documents[i].name, &path, err);
+    if (status)
+        return status;
+    status = documents[i].is_read
+                 ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
+                 : read_plain(source, documents[i].name, &document, err);
+    if (!status)
+        status = mt_file_write(path, document.bytes, document.length, err);
+    else if (!documents[i].is_read)
+        status = MT_OK; /* what is only for people may lie beyond reach */
+    else if (status == MT_NOT_FOUND && !documents[i].is_required)
+        status = remove_leftover(path, err); /* it would be read with this model */
     mt_document_finish(&document);
     free(path);
     return status;
 }
 
+/* The weights that are there go first: if we end in the middle, they would be taken for this
+ * model's. */
 static enum mt_status copy_documents(const struct mt_source *source, const char *to,
-                                     struct mt_error *err)
+                                     const char *weights_path, struct mt_error *err)
 {
     if (mkdir(to, 0755) && errno != EEXIST)
         return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
-    enum mt_status status = MT_OK;
+    enum mt_status status = remove_leftover(weights_path, err);
     for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
         status = copy_document(source, to, i, err);
     return status;
@@ -131,57 +142,85 @@ static enum mt_status collect_tensors(const struct mt_source *source,
     return status;
 }
 
-static enum mt_status write_weights(const struct mt_source *source, const char *to,
-                                    const struct mt_model_options *options,
-                                    struct mt_import_report *report, struct mt_error *err)
+static enum mt_status make_weights(const struct mt_source *source,
+                                   const struct mt_model_options *options,
+                                   struct mt_bind_report *report, struct mt_image **out,
+                                   struct mt_error *err)
 {
     struct mt_hparams hparams;
-    struct mt_image *image = NULL;
-    char *path = NULL;
-    bool is_int8 = options->precision == MT_INT8;
     enum mt_status status = mt_hparams_read(source, &hparams, err);
-    if (!status)
-        status = is_int8 ? mt_pack_source(source, &hparams, options, &report->weights, &image, err)
-                         : collect_tensors(source, &hparams, &report->weights, &image, err);
     if (status)
         return status;
-    status = mt_path_join(to, is_int8 ? MT_PACKED_FILE_NAME : WEIGHTS_NAME, &path, err);
+    return options->precision == MT_INT8
+               ? mt_pack_source(source, &hparams, options, report, out, err)
+               : collect_tensors(source, &hparams, report, out, err);
+}
+
+/* Before anything is written: whether it is a model from which one could translate. */
+static enum mt_status check_model(const char *directory, const struct mt_model_options *options,
+                                  struct mt_error *err)
+{
+    const struct mt_model_options exact = {.precision = MT_FP32, .kernels = options->kernels};
+    struct mt_model *model;
+    enum mt_status status = mt_model_open(directory, &exact, &model, err);
     if (!status)
-        status = mt_image_write(image, path, err);
-    if (!status)
-        snprintf(report->written, sizeof report->written, "%s", path);
-    free(path);
-    mt_image_destroy(image);
+        mt_model_close(model);
     return status;
 }
 
-/* Its config.json, say, would be overwritten by ours. */
-static enum mt_status check_target(const char *to, struct mt_error *err)
+static bool is_same_directory(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+/* Another family's config.json, say, would be overwritten by ours; and weights in another file than
+ * ours would be taken for this model's, whenever that file is looked for first. */
+static enum mt_status check_target(const char *to, bool is_same, const char *weights_name,
+                                   struct mt_error *err)
 {
     struct mt_source *there = NULL;
     enum mt_status status = mt_source_open(to, &there, NULL);
     bool is_foreign = status || strcmp(mt_source_family(there), "MarianMT") != 0;
     mt_source_close(there);
-    return is_foreign
-               ? mt_fail(err, MT_INVALID,
-                         "%s: a model of another family is there, expected another directory", to)
-               : MT_OK;
+    if (is_foreign)
+        return mt_fail(err, MT_INVALID,
+                       "%s: a model of another family is there, expected another directory", to);
+    const char *other = is_same ? NULL : mt_source_other_weights(to, weights_name);
+    return other ? mt_fail(err, MT_INVALID, "%s: %s is there, expected no weights but %s", to,
+                           other, weights_name)
+                 : MT_OK;
 }
 
 enum mt_status mt_model_import(const char *from, const char *to,
                                const struct mt_model_options *options,
                                struct mt_import_report *report, struct mt_error *err)
 {
+    const char *weights_name = options->precision == MT_INT8 ? MT_PACKED_FILE_NAME : WEIGHTS_NAME;
+    bool is_same = is_same_directory(from, to);
     struct mt_source *source = NULL;
-    enum mt_status status = check_target(to, err);
+    struct mt_image *image = NULL;
+    char *path = NULL;
+    enum mt_status status = check_target(to, is_same, weights_name, err);
+    if (!status)
+        status = check_model(from, options, err);
     if (!status)
         status = mt_source_open(from, &source, err);
     if (status)
         return status;
     *report = (struct mt_import_report){.family = mt_source_family(source)};
-    status = copy_documents(source, to, err);
+    status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
-        status = write_weights(source, to, options, report, err);
+        status = mt_path_join(to, weights_name, &path, err);
+    if (!status && !is_same)
+        status = copy_documents(source, to, path, err);
+    if (!status)
+        status = mt_image_write(image, path, err);
+    if (!status)
+        snprintf(report->written, sizeof report->written, "%s", path);
+    free(path);
+    mt_image_destroy(image);
     mt_source_close(source);
     return status;
 }

@@ -22,13 +22,22 @@
  * into sentences long before. */
 #define MAX_POSITIONS 512
 
+/* What Bergamot translates with, as Firefox has it: numbers packed for intgemm, and a recurrent
+ * decoder. */
+#define BERGAMOT ".intgemm.alphas.bin"
+
 static bool is_one(const char *directory)
 {
-    return mt_foreign_any(directory, ".npz");
+    return mt_foreign_any(directory, ".npz") || mt_foreign_any(directory, BERGAMOT);
 }
 
 static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
 {
+    if (!mt_foreign_any(files->directory, ".npz"))
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: a model of Bergamot or Firefox (*" BERGAMOT "), which is not read, "
+                       "expected Marian's .npz of a model whose decoder has self-attention",
+                       files->directory);
     enum mt_status status = mt_foreign_add_all(files, ".npz", err);
     if (!status)
         status = mt_foreign_add_all(files, ".yml", err);

@@ -4,8 +4,9 @@
  * looked for beside it: vocab.yml with source.spm and target.spm, or .spm files that are
  * vocabularies themselves.
  *
- * Refused by name: ensembles, factored vocabularies, recurrent and average-attention decoders, and
- * every setting of the architecture that we do not know.
+ * Refused by name: ensembles, factored vocabularies, recurrent and average-attention decoders,
+ * every setting of the architecture that we do not know, lexical shortlists, sampling, and
+ * Bergamot's models.
  */
 #ifndef MT_MODEL_MARIAN_H
 #define MT_MODEL_MARIAN_H

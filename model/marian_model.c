@@ -48,6 +48,23 @@ static enum mt_status find_named(const struct mt_foreign_files *files,
                           files->directory, key, name);
 }
 
+/* What would give other translations than the model's whole vocabulary, searched. */
+static enum mt_status refuse_in_decoder_yml(const char *path,
+                                            const struct mt_marian_settings *decoder,
+                                            struct mt_error *err)
+{
+    static const char *const keys[] = {"shortlist", "output-approx-knn", "output-sampling"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *found = mt_marian_text(decoder, keys[i], 0);
+        if (found && strcmp(found, "false") != 0)
+            return mt_fail(err, MT_UNSUPPORTED,
+                           "%s: %s is set (\"%.60s\"), which is not implemented, expected none: "
+                           "every token of the vocabulary is looked at, and the best are taken",
+                           path, keys[i], found);
+    }
+    return MT_OK;
+}
+
 static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
                                        struct mt_marian_model *m, struct mt_error *err)
 {
@@ -56,6 +73,9 @@ static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
     if (!status)
         status = mt_marian_settings_read((const char *)file->mapping.bytes, file->mapping.length,
                                          file->path, &m->decoder, err);
+    if (status)
+        return status;
+    status = refuse_in_decoder_yml(file->path, m->decoder, err);
     if (status)
         return status;
     if (mt_marian_text(m->decoder, "models", 1))

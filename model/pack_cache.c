@@ -143,14 +143,18 @@ static enum mt_status open_through_cache(const struct mt_source *source,
 {
     char *path = NULL;
     struct mt_source_identity identity;
-    enum mt_status status = mt_source_identity_of(source, &identity, err);
+    struct mt_error why;
+    enum mt_status status = mt_source_identity_of(source, &identity, err), cached = MT_NOT_FOUND;
     if (!status && options->cache_directory && *options->cache_directory)
         status = cache_path(options->cache_directory, mt_source_directory(source), &path, err);
     if (status)
         goto done;
-    if (path && is_ours(path) &&
-        !open_checked(path, options->load_mode, &identity, hparams, &out->file, NULL))
+    if (path && is_ours(path))
+        cached = open_checked(path, options->load_mode, &identity, hparams, &out->file, &why);
+    if (!cached)
         snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
+    else if (cached == MT_MEMORY) /* for packing there would be even less */
+        status = mt_fail(err, MT_MEMORY, "%s", why.message);
     else
         status = pack_into_cache(path, source, &identity, hparams, options, out, err);
 done:

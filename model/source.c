@@ -7,7 +7,6 @@
 #include "weights/shards.h"
 #include "weights/torch.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,28 +44,25 @@ static const struct {
 
 /* --- Opening --- */
 
-static bool holds(const char *directory, const char *name)
+const char *mt_source_other_weights(const char *directory, const char *name)
 {
-    char *path;
-    if (mt_path_join(directory, name, &path, NULL))
-        return false;
-    bool is_there = mt_path_exists(path) == MT_OK;
-    free(path);
-    return is_there;
+    if (strcmp(name, MT_PACKED_FILE_NAME) != 0 && mt_path_holds(directory, MT_PACKED_FILE_NAME))
+        return MT_PACKED_FILE_NAME;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(name, forms[i].name) != 0 && mt_path_holds(directory, forms[i].name))
+            return forms[i].name;
+    return NULL;
 }
 
 /* CTranslate2 has a config.json, too: the weights tell. */
 static bool has_marianmt_weights(const char *directory)
 {
-    bool has = holds(directory, MT_PACKED_FILE_NAME);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        has = has || holds(directory, forms[i].name);
-    return has;
+    return mt_source_other_weights(directory, "") != NULL;
 }
 
 bool mt_source_is_model(const char *directory)
 {
-    return holds(directory, "config.json") || mt_foreign_of(directory);
+    return mt_path_holds(directory, "config.json") || mt_foreign_of(directory);
 }
 
 static enum mt_status open_foreign(struct mt_source *source, struct mt_error *err)
@@ -161,7 +157,7 @@ enum mt_status mt_source_read(const struct mt_source *source, const char *name, 
 bool mt_source_has(const struct mt_source *source, const char *name)
 {
     return source->foreign ? mt_safetensors_find(source->documents, name) != NULL
-                           : holds(source->directory, name);
+                           : mt_path_holds(source->directory, name);
 }
 
 void mt_document_finish(struct mt_document *document)
@@ -272,8 +268,7 @@ static enum mt_status identity_of_file(const char *path, struct mt_source_identi
 {
     struct stat st;
     if (stat(path, &st))
-        return mt_fail(err, errno == ENOENT ? MT_NOT_FOUND : MT_IO, "%s: cannot stat: %s", path,
-                       strerror(errno));
+        return mt_fail_errno(err, path, "stat");
     snprintf(out->text, sizeof out->text, "%jd bytes, changed %jd.%09ld, inode %ju",
              (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
              (uintmax_t)st.st_ino);

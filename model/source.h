@@ -31,6 +31,9 @@ void mt_source_close(struct mt_source *source);
 /* Whether a directory holds a model, by the names of its files. */
 bool mt_source_is_model(const char *directory);
 
+/* The first file of weights in a MarianMT directory that is not of this name, or NULL. */
+const char *mt_source_other_weights(const char *directory, const char *name);
+
 /* "MarianMT", "Marian", "CTranslate2", ... */
 const char *mt_source_family(const struct mt_source *source);
 const char *mt_source_directory(const struct mt_source *source);

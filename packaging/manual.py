@@ -19,8 +19,9 @@ COLUMNS = 78
 
 DESCRIPTION = """\
 attentiond maps the weights of an encoder-decoder Transformer into memory and answers translation requests over HTTP, to
-LibreTranslate's contract. A MarianMT or OPUS-MT directory as Hugging Face publishes it is all it needs. It also shows what the
-model looked at: the attention of every layer and head.
+LibreTranslate's contract. A MarianMT or OPUS-MT directory as Hugging Face publishes it is all it needs; models of Marian and CTranslate2
+and packages of Argos Translate are served as they lie, too, and many in one daemon. It also shows what the model looked at: the
+attention of every layer and head.
 
 The routes are described by the daemon itself, at /docs for people and at /openapi.json for programs."""
 
@@ -31,11 +32,12 @@ range is refused. Those marked "fixed" keep their value until the daemon ends; S
 
 SIGNALS = [
     ("SIGTERM, SIGINT", "serve takes no new requests, answers those that it has within drain_timeout_ms, and ends. A second one acts at once."),
-    ("SIGHUP", "serve reads settings and model again, without losing a request. If anything is wrong with them, the log says so and nothing changes."),
+    ("SIGHUP", "serve reads settings and models again, without losing a request. If anything is wrong with them, the log says so and nothing changes."),
 ]
 EXIT = [("0", "Done."), ("1", "It could not be done: a file, the network, the model."), ("2", "Wrong usage or configuration.")]
 EXAMPLES = [
     ("Serve a model on port 5000:", "attentiond serve --model opus-mt-en-fr"),
+    ("Serve all models in a directory:", "attentiond serve --models-directory models"),
     ("Translate a file, line by line:", "attentiond translate --model opus-mt-en-fr < text"),
     ("See all settings, with their defaults and reasons:", "attentiond check-config --print-example"),
 ]

@@ -12,8 +12,8 @@
 #include "server/model_profile.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -176,8 +176,10 @@ static enum mt_status override_languages(const struct mt_settings *settings,
 static enum mt_status add_pinned(struct mt_catalog *catalog,
                                  const struct mt_catalog_options *options, struct mt_error *err)
 {
-    char *resolved = realpath(options->settings->model, NULL);
-    const char *path = resolved != NULL ? resolved : options->settings->model;
+    char resolved[PATH_MAX];
+    const char *path = options->settings->model;
+    if (realpath(path, resolved) != NULL)
+        path = resolved;
     struct find find = {
         .path = options->settings->model, .name = last_part(path), .is_pinned = true};
     enum mt_status status = mt_model_profile_read(path, find.name, &find.profile, err);
@@ -186,7 +188,6 @@ static enum mt_status add_pinned(struct mt_catalog *catalog,
     if (status == MT_OK)
         status = add(catalog, options, &find, err);
     mt_model_profile_finish(&find.profile);
-    free(resolved);
     return status;
 }
 
@@ -256,8 +257,7 @@ static enum mt_status add_directory(struct mt_catalog *catalog,
     struct dirent **entries;
     int n = scandir(path, &entries, is_visible, compare_names);
     if (n < 0)
-        return mt_fail(err, errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO,
-                       "models_directory %s: cannot read it: %s", path, strerror(errno));
+        return mt_fail_in(err, mt_fail_errno(err, path, "read it"), "models_directory");
     enum mt_status status = MT_OK;
     for (int i = 0; i < n; i++) {
         if (status == MT_OK)

@@ -1,7 +1,9 @@
 #include "server/access.h"
+#include "server/catalog.h"
 #include "server/cli.h"
 #include "server/commands.h"
 #include "server/keys.h"
+#include "server/model_host.h"
 #include "server/tls.h"
 
 #include <stdio.h>
@@ -28,20 +30,70 @@ static void describe(const char *directory, const struct mt_model *model)
             (double)h->length_penalty, h->max_length);
 }
 
-static enum mt_status check_model(const struct mt_settings *settings, struct mt_error *err)
+static void print_languages(const char *before, const struct mt_model_language *languages, size_t n)
 {
-    if (!*settings->model) {
-        fputs("no model is set: serve would need --model DIR or ATTENTIOND_MODEL\n", stderr);
-        return MT_OK;
-    }
-    const struct mt_model_options options = mt_cli_model_options(settings);
-    struct mt_model *model;
-    enum mt_status status = mt_model_open(settings->model, &options, &model, err);
+    fputs(before, stderr);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "%s%s", i > 0 ? ", " : "", languages[i].code);
+    if (n == 0)
+        fputs("any", stderr);
+}
+
+/* Loads it as serve does, says what it is, and makes room for the next. */
+static enum mt_status check_model(struct mt_served_model *served, struct mt_error *err)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(served);
+    const struct mt_loaded_model *loaded;
+    enum mt_status status = mt_served_model_load(served, &loaded, err);
     if (status)
         return status;
-    describe(settings->model, model);
-    mt_model_close(model);
+    describe(info->directory, loaded->model);
+    if (info->is_pinned)
+        return MT_OK;
+    fprintf(stderr, "  is called %s", info->id);
+    print_languages(", translates ", info->sources, info->n_sources);
+    print_languages(" into ", info->targets, info->n_targets);
+    fputs("\n", stderr);
+    return mt_served_model_unload(served, err);
+}
+
+/* What is wrong with one of models_directory keeps nobody from looking at the others. */
+static enum mt_status check_catalog(const struct mt_settings *settings,
+                                    const struct mt_catalog *catalog, struct mt_error *err)
+{
+    size_t n = mt_catalog_n(catalog), n_broken = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct mt_served_model *served = mt_catalog_at(catalog, i);
+        enum mt_status status = check_model(served, err);
+        if (status && mt_served_model_info(served)->is_pinned)
+            return status;
+        n_broken += status != MT_OK; /* and the reason was logged */
+    }
+    if (n_broken > 0)
+        return mt_fail(err, MT_FORMAT, "models_directory %s: %zu of %zu models cannot be served",
+                       settings->models_directory, n_broken, n);
     return MT_OK;
+}
+
+static enum mt_status check_models(const struct mt_settings *settings, struct mt_error *err)
+{
+    if (!*settings->model && !*settings->models_directory) {
+        fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
+        return MT_OK;
+    }
+    const struct mt_engine_options engine = {.n_workers = 1, .threads_per_worker = 1};
+    struct mt_model_host *host;
+    enum mt_status status = mt_model_host_create(&engine, &host, err);
+    if (status)
+        return status;
+    struct mt_catalog *catalog = NULL;
+    const struct mt_catalog_options options = {.settings = settings, .host = host};
+    status = mt_catalog_create(&options, &catalog, err);
+    if (!status)
+        status = check_catalog(settings, catalog, err);
+    mt_catalog_destroy(catalog);
+    mt_model_host_let_go(host);
+    return status;
 }
 
 static enum mt_status check_keys(const struct mt_settings *settings, struct mt_error *err)
@@ -92,7 +144,7 @@ static enum mt_status check(const struct mt_settings *settings, struct mt_error 
         status = check_keys(settings, err);
     if (!status)
         status = check_tls(settings, err);
-    return status ? status : check_model(settings, err);
+    return status ? status : check_models(settings, err);
 }
 
 static enum mt_status print_example(struct mt_error *err)
@@ -117,11 +169,12 @@ int mt_cmd_check_config(int argc, char **argv)
         .name = "check-config",
         .verb = MT_VERB_CHECK_CONFIG,
         .synopsis = "[--config FILE] [settings]",
-        .summary = "check a configuration and its model, without serving",
+        .summary = "check a configuration and its models, without serving",
         .detail =
             "Reads the settings exactly as serve would and prints those that result, as JSON, "
-            "to standard\noutput. Opens the model that they name and says on standard error "
-            "what it found there.\n",
+            "to standard\noutput. Loads the models that they name, one after the other, and says "
+            "on standard error\nwhat it found there. Fails where one of them could not be "
+            "served.\n",
         .options = options,
     };
     struct mt_cli cli;

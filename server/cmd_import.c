@@ -68,6 +68,7 @@ static void report_model(const struct mt_import_report *report, const struct mt_
         mt_activation_name(h->activation), h->normalize_before ? "pre" : "post",
         (double)h->norm_eps,
         h->learned_positions                                ? "learned"
+        : !report->weights.computed_positions               ? "as a table"
         : h->position_formula == MT_POSITIONS_TENSOR2TENSOR ? "of Tensor2Tensor"
                                                             : "of the paper",
         rules[h->search_rules]);
@@ -80,7 +81,7 @@ static enum mt_status run(const struct mt_model *model, const struct mt_token_li
                           const struct mt_sentence_options *options, struct mt_sentence **out,
                           struct mt_error *err)
 {
-    int32_t *ids = calloc(tokens->n, sizeof *ids); /* eos at least */
+    int32_t *ids = calloc(tokens->n + 1, sizeof *ids);
     struct mt_sentence *sentence = NULL;
     enum mt_status status = ids ? MT_OK : mt_fail_memory(err, tokens->n * sizeof *ids, "sentence");
     for (size_t i = 0; i < tokens->n && !status; i++)
@@ -233,12 +234,15 @@ int mt_cmd_import(int argc, char **argv)
         .verb = MT_VERB_IMPORT,
         .synopsis = "DIR OUT [options]",
         .summary = "make a directory of packed weights from a model of any family",
-        .detail = "DIR is a model as it was downloaded: MarianMT, or Marian's .npz with its "
-                  "decoder.yml. OUT becomes\n"
-                  "a directory that serve and translate take as --model: the packed weights\n"
-                  "(" MT_PACKED_FILE_NAME ") and the small files beside them.\n"
-                  "serve does the same by itself, into a cache, when it is given DIR with "
-                  "--precision int8.\n",
+        .detail =
+            "DIR is a model as it was downloaded: MarianMT, Marian's .npz with its decoder.yml, "
+            "CTranslate2's\n"
+            "model.bin, or a package of Argos Translate. OUT becomes a directory that serve "
+            "and translate take as\n"
+            "--model: the packed weights (" MT_PACKED_FILE_NAME ") and the small\n"
+            "files beside them.\n"
+            "serve does the same by itself, into a cache, when it is given DIR with "
+            "--precision int8.\n",
         .options = options,
         .min_arguments = 2,
         .max_arguments = 2,

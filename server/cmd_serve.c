@@ -394,6 +394,22 @@ static void watch(struct server *server, const sigset_t *signals)
     }
 }
 
+/* Requests for the models, which have been told that no more are loaded. False: as above. */
+static bool flush_admin(struct server *server, const sigset_t *signals)
+{
+    int64_t start_ms = mt_now_ms();
+    if (server->admin == NULL)
+        return true;
+    for (;;) {
+        struct mt_connection_counts counts;
+        mt_http_count(server->admin, &counts);
+        int64_t limit_ms = counts.n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
+        if (counts.n_active == 0 || mt_now_ms() - start_ms >= limit_ms)
+            return counts.n_working == 0;
+        await_signal(signals, DRAIN_TICK_MS);
+    }
+}
+
 static int end(struct server *server, const sigset_t *signals)
 {
     bool is_complete = drain(server, signals);
@@ -406,6 +422,10 @@ static int end(struct server *server, const sigset_t *signals)
     if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
         mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
         _exit(exit_code);
+    }
+    if (!flush_admin(server, signals)) {
+        mt_log(MT_LOG_ERROR, "the models' host does not answer: leaving it behind");
+        _exit(MT_EXIT_FAILURE);
     }
     stop(server);
     mt_log(MT_LOG_INFO, "stopped");

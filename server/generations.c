@@ -19,7 +19,6 @@
 #include <time.h>
 
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S INT64_C(1000000000)
 
 struct held {
     struct mt_generation *generation;
@@ -46,11 +45,6 @@ struct mt_generations {
     uint64_t last_number, n_reloads, n_failed;
     struct mt_engine_stats ended; /* counters of generations that are gone */
 };
-
-static struct timespec at_ns(int64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-}
 
 enum mt_status mt_generations_create(const struct mt_generations_options *options,
                                      struct mt_generations **out, struct mt_error *err)
@@ -290,7 +284,7 @@ static void *run(void *argument)
             continue;
         }
         check_weights(g);
-        struct timespec until = at_ns(mt_now_ns() + rest_ns(g));
+        struct timespec until = mt_timespec_of_ns(mt_now_ns() + rest_ns(g));
         pthread_cond_timedwait(&g->changed, &g->mutex, &until);
     }
     pthread_mutex_unlock(&g->mutex);
@@ -332,7 +326,7 @@ void mt_generations_reload(struct mt_generations *g)
 bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
 {
     int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    struct timespec until = at_ns(until_ns);
+    struct timespec until = mt_timespec_of_ns(until_ns);
     int code = 0;
     pthread_mutex_lock(&g->mutex);
     g->is_stopping = true;

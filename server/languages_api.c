@@ -118,38 +118,6 @@ static enum mt_status refuse_pair(const struct mt_language_pair *pair, struct mt
                    target, pair->target, source, pair->source);
 }
 
-/* Whether a way leads from source to target, be its models usable or not. */
-static bool leads_to(const struct mt_catalog *catalog, const char *source, const char *target)
-{
-    size_t n = mt_catalog_n_languages(catalog);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n && mt_language_matches(source, mt_catalog_language(catalog, i));
-             k++)
-            if (mt_catalog_hops(catalog, i, k) > 0 &&
-                mt_language_matches(target, mt_catalog_language(catalog, k)))
-                return true;
-    return false;
-}
-
-/* No usable model leads there. One that would, and is broken, can say best what is wrong. */
-static enum mt_status find_broken_route(const struct mt_catalog *catalog,
-                                        struct mt_language_pair *pair, struct mt_error *err)
-{
-    struct mt_error reason;
-    if (!leads_to(catalog, pair->source, pair->target))
-        return refuse_pair(pair, err);
-    pair->route.n = 1;
-    for (size_t i = 0; i < mt_catalog_n(catalog); i++) {
-        struct mt_model_route_step *step = &pair->route.steps[0];
-        enum mt_status status =
-            mt_catalog_step(mt_catalog_at(catalog, i), pair->source, pair->target, step, &reason);
-        if (status == MT_OK && step->source != NULL && step->target != NULL)
-            return MT_OK;
-    }
-    return mt_fail(err, MT_BUSY, "a model on the way from %s to %s cannot be served now",
-                   pair->source, pair->target);
-}
-
 static enum mt_status find_route(const struct mt_service *service, struct mt_served_model *only,
                                  struct mt_language_pair *pair, struct mt_error *err)
 {
@@ -166,7 +134,7 @@ static enum mt_status find_route(const struct mt_service *service, struct mt_ser
             mt_catalog_step(tolerant, pair->source, pair->target, &pair->route.steps[0], &reason);
     }
     if (status == MT_NOT_FOUND || status == MT_INVALID)
-        return find_broken_route(service->catalog, pair, err);
+        return refuse_pair(pair, err);
     return status == MT_OK ? MT_OK : mt_fail(err, status, "%s", reason.message);
 }
 

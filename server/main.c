@@ -17,9 +17,9 @@ static const struct verb verbs[] = {
     {"serve", "answer translation requests over HTTP", mt_cmd_serve},
     {"translate", "translate standard input, line by line", mt_cmd_translate},
     {"inspect", "show what the model looked at while it translated", mt_cmd_inspect},
-    {"import", "pack a model directory's weights to int8", mt_cmd_import},
+    {"import", "make a directory of packed weights from a model of any family", mt_cmd_import},
     {"bench", "measure the machine's limits and the engine beside them", mt_cmd_bench},
-    {"check-config", "check a configuration and its model, without serving", mt_cmd_check_config},
+    {"check-config", "check a configuration and its models, without serving", mt_cmd_check_config},
     {"healthcheck", "ask a running daemon whether it is well", mt_cmd_healthcheck},
 };
 #define N_VERBS (sizeof verbs / sizeof verbs[0])

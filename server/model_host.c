@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S INT64_C(1000000000)
 #define MIB ((uint64_t)1 << 20)
 #define NEVER INT64_MAX
 /* So long the caches of models in use may grow unnoticed. */
@@ -21,11 +20,6 @@
 static bool is_loaded(const struct mt_served_model *served)
 {
     return served->phase == PHASE_READY || served->phase == PHASE_CLOSING;
-}
-
-bool mt_served_model_is_wanted(const struct mt_served_model *served)
-{
-    return served->turn != 0 && (served->phase == PHASE_COLD || served->phase == PHASE_FAILED);
 }
 
 void mt_served_model_want(struct mt_served_model *served)
@@ -210,11 +204,13 @@ static void keep_size(struct mt_served_model *served, const struct mt_model_size
 }
 
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
- * left are held. */
+ * left are held, or nobody waits for it, or their end would not help. */
 static bool make_room(struct mt_model_host *host, const struct mt_served_model *served)
 {
     while (!fits(host, served)) {
-        struct mt_served_model *victim = least_recently_used(host, false);
+        struct mt_served_model *victim = NULL;
+        if (served->n_waiting > 0 && could_ever_fit(host, served))
+            victim = least_recently_used(host, false);
         if (victim == NULL)
             return false;
         unload(victim);
@@ -276,11 +272,16 @@ static void destroy(struct mt_served_model *served)
 
 /* ---- the loader ---- */
 
+static bool is_wanted(const struct mt_served_model *served)
+{
+    return served->turn != 0 && (served->phase == PHASE_COLD || served->phase == PHASE_FAILED);
+}
+
 static struct mt_served_model *next_wanted(const struct mt_model_host *host)
 {
     struct mt_served_model *first = NULL;
     for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (mt_served_model_is_wanted(s) && (first == NULL || s->turn < first->turn))
+        if (is_wanted(s) && (first == NULL || s->turn < first->turn))
             first = s;
     return first;
 }
@@ -294,13 +295,18 @@ static int64_t idle_at(const struct mt_served_model *served, int64_t now_ns)
     return (served->n_holders > 0 ? now_ns : served->used_ns) + idle_ns;
 }
 
+/* Newcomers wait until it has been loaded again; a pinned one stays for its generation. */
+static bool is_to_be_renewed(const struct mt_served_model *served)
+{
+    return atomic_load(&served->is_damaged) && !served->info.is_pinned;
+}
+
 static bool is_to_be_unloaded(const struct mt_served_model *served, int64_t now_ns)
 {
     if (!is_loaded(served) || served->n_holders > 0)
         return false;
     return served->n_catalogs == 0 || served->phase == PHASE_CLOSING || served->wants_unload ||
-           (atomic_load(&served->is_damaged) && !served->info.is_pinned) ||
-           idle_at(served, now_ns) <= now_ns;
+           is_to_be_renewed(served) || idle_at(served, now_ns) <= now_ns;
 }
 
 /* Whether there was anything to tidy up. */
@@ -313,7 +319,8 @@ static bool tidy(struct mt_model_host *host)
         return true;
     }
     for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
-        if (s->phase == PHASE_READY && s->n_waiting > 0) { /* who came a moment too late to hold */
+        /* who came a moment too late to hold */
+        if (s->phase == PHASE_READY && s->n_waiting > 0 && !is_to_be_renewed(s)) {
             s->turn = 0;
             end_waits(s, MT_OK, NULL);
             return true;
@@ -386,8 +393,7 @@ static void rest(struct mt_model_host *host, int64_t until_ns)
         pthread_cond_wait(&host->changed, &host->mutex);
         return;
     }
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    const struct timespec until = mt_timespec_of_ns(until_ns);
     pthread_cond_timedwait(&host->changed, &host->mutex, &until);
 }
 

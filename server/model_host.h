@@ -8,6 +8,15 @@
  * after MT_LOAD_PATIENCE_MS the least recently used is closed to newcomers, who then wait in their
  * turn, so that steady traffic to some models does not keep another out for ever.
  *
+ * Who keeps whom: a request its generation, and the model that it holds; a generation its catalog
+ * and its host; a catalog its served models, which generations share; the host the engine. A lane
+ * is there as long as its model is in memory, so jobs end before their request lets go of the
+ * model. One that no catalog has any more is held by no request, and goes.
+ *
+ * Locks are taken in this order: the connections' or the generations' -> the host's -> the engine's
+ * (attaching, mutex). on_done and on_progress are called with none of them, and may take any; what
+ * the connections call with theirs held (cancel, nudge) may take those behind it.
+ *
  * Thread-safety: safe, but for create and the last let_go.
  */
 #ifndef MT_SERVER_MODEL_HOST_H

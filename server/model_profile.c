@@ -8,7 +8,6 @@
 #include "model/tokenizer_config.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +75,7 @@ static enum mt_status read_folder(const char *path, struct mt_model_profile *pro
 {
     DIR *directory = opendir(path);
     if (directory == NULL)
-        return mt_fail(err, errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO,
-                       "%s: cannot open the directory: %s", path, strerror(errno));
+        return mt_fail_errno(err, path, "open the directory");
     enum mt_status status = look_at_files(path, directory, profile, has_weights, err);
     closedir(directory);
     return status;
@@ -95,13 +93,13 @@ static enum mt_status read_files(const char *path, struct mt_model_profile *prof
         return MT_OK;
     }
     enum mt_status status = read_folder(path, profile, &has_weights, err);
-    if (status == MT_OK && !has_weights && mt_source_is_model(path)) {
+    if (status == MT_OK && !has_weights && mt_source_is_model(path) &&
+        mt_path_holds(path, "model")) {
         char *deeper;
         status = mt_path_join(path, "model", &deeper, err);
         if (status != MT_OK)
             return status;
-        if (mt_path_exists(deeper) == MT_OK)
-            status = read_folder(deeper, profile, &has_weights, err);
+        status = read_folder(deeper, profile, &has_weights, err);
         free(deeper);
     }
     if (status == MT_OK && !has_weights)

@@ -27,7 +27,7 @@ static enum mt_status watch_subdirectory(struct mt_models_watch *watch, const ch
         return status;
     if (inotify_add_watch(watch->fd, path, CHANGES) < 0 && errno != ENOTDIR && errno != ENOENT &&
         errno != EACCES && errno != ELOOP)
-        status = mt_fail(err, MT_IO, "%s: cannot watch it: %s", path, strerror(errno));
+        status = mt_fail_errno(err, path, "watch it");
     free(path);
     return status;
 }
@@ -38,7 +38,7 @@ static enum mt_status watch_subdirectories(struct mt_models_watch *watch, struct
     const struct dirent *entry;
     enum mt_status status = MT_OK;
     if (directory == NULL)
-        return mt_fail(err, MT_IO, "%s: cannot read it: %s", watch->directory, strerror(errno));
+        return mt_fail_errno(err, watch->directory, "read it");
     while (status == MT_OK && (entry = readdir(directory)) != NULL)
         if (entry->d_name[0] != '.')
             status = watch_subdirectory(watch, entry->d_name, err);
@@ -57,7 +57,7 @@ static enum mt_status begin(struct mt_models_watch *watch, const char *directory
         return mt_fail(err, MT_IO, "inotify: %s", strerror(errno));
     watch->root = inotify_add_watch(watch->fd, directory, CHANGES);
     if (watch->root < 0)
-        return mt_fail(err, MT_IO, "%s: cannot watch it: %s", directory, strerror(errno));
+        return mt_fail_errno(err, directory, "watch it");
     return watch_subdirectories(watch, err);
 }
 

@@ -22,7 +22,7 @@ struct mt_models_watch {
 
 /* Watches this directory from now on, as it is now ("": none), and no longer what was watched
  * before. What has changed there since mt_models_watch_look is forgotten: look at the directory
- * after this. MT_IO, MT_MEMORY: nothing is watched. */
+ * after this. MT_NOT_FOUND, MT_IO, MT_MEMORY: nothing is watched. */
 MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
                                                    const char *directory, struct mt_error *err);
 

@@ -288,8 +288,9 @@ enum mt_status mt_served_model_check(struct mt_served_model *served, struct mt_e
         if (mt_model_check(served->model, &reason) == MT_OK)
             return MT_OK;
         if (!atomic_exchange(&served->is_damaged, true))
-            mt_log(MT_LOG_ERROR, "%s: refusing to translate until SIGHUP finds a sound model",
-                   reason.message);
+            mt_log(MT_LOG_ERROR, "%s: %s", reason.message,
+                   served->info.is_pinned ? "refusing to translate until SIGHUP finds a sound model"
+                                          : "it is loaded anew for the next request");
     }
     return mt_fail(err, MT_BUSY, DAMAGED);
 }
@@ -395,12 +396,16 @@ const char *mt_served_state_name(enum mt_served_state state)
     return names[state];
 }
 
+static bool is_in_memory(const struct mt_served_model *served)
+{
+    return served->phase == PHASE_READY || served->phase == PHASE_CLOSING ||
+           served->phase == PHASE_UNLOADING;
+}
+
 static enum mt_served_state state_of(const struct mt_served_model *served)
 {
-    if (served->phase == PHASE_READY && atomic_load(&served->is_damaged))
-        return MT_SERVED_FAILED;
-    if (served->phase == PHASE_READY || served->phase == PHASE_CLOSING)
-        return MT_SERVED_READY;
+    if (is_in_memory(served))
+        return atomic_load(&served->is_damaged) ? MT_SERVED_FAILED : MT_SERVED_READY;
     if (served->phase == PHASE_LOADING || served->turn != 0)
         return MT_SERVED_LOADING;
     return served->phase == PHASE_FAILED ? MT_SERVED_FAILED : MT_SERVED_COLD;
@@ -417,7 +422,7 @@ void mt_served_model_describe(struct mt_served_model *served, struct mt_served_m
                served->phase == PHASE_FAILED ? sizeof out->reason : sizeof DAMAGED);
     out->n_holders = served->n_holders;
     out->n_waiting = served->n_waiting;
-    if (served->phase == PHASE_READY || served->phase == PHASE_CLOSING)
+    if (is_in_memory(served))
         out->loaded_bytes = out->mapped_bytes + out->private_bytes + out->cache_bytes;
     pthread_mutex_unlock(&served->host->mutex);
 }

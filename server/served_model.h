@@ -130,11 +130,17 @@ MT_MUST_CHECK enum mt_status mt_served_model_check(struct mt_served_model *serve
 /* Loads it in the background, if there is room without unloading others; nobody waits. */
 void mt_served_model_prefetch(struct mt_served_model *served);
 
-/* Unloads it as soon as nobody holds it or waits for it. MT_INVALID for a pinned one. */
+/* Unloads it, if it is in memory, as soon as nobody holds it or waits for it. MT_INVALID for a
+ * pinned one. */
 MT_MUST_CHECK enum mt_status mt_served_model_unload(struct mt_served_model *served,
                                                     struct mt_error *err);
 
-enum mt_served_state { MT_SERVED_COLD, MT_SERVED_LOADING, MT_SERVED_READY, MT_SERVED_FAILED };
+enum mt_served_state {
+    MT_SERVED_COLD,    /* not in memory, and nobody waits for it */
+    MT_SERVED_LOADING, /* or in the line of those that are to be loaded */
+    MT_SERVED_READY,   /* in memory, to the end of unloading it, when newcomers wait already */
+    MT_SERVED_FAILED
+};
 
 /* "cold", "loading", "ready", "failed". */
 const char *mt_served_state_name(enum mt_served_state state);

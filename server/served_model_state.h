@@ -90,9 +90,6 @@ void mt_model_loading_end(struct mt_served_model *served);
 /* Takes one off the list of those who wait. */
 void mt_model_wait_unlink(struct mt_model_wait *wait);
 
-/* Whether it is to be loaded when its turn comes. */
-bool mt_served_model_is_wanted(const struct mt_served_model *served);
-
 /* Gives it a turn if it has none. */
 void mt_served_model_want(struct mt_served_model *served);
 

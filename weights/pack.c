@@ -2,11 +2,14 @@
 
 #include "base/size.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #define COLUMNS 16
 #define K_GROUP 4
 #define K_MULTIPLE 64
+#define CHUNK 64 /* numbers of a column that are quantized at once */
 
 size_t mt_pack_padded_k(size_t n_in)
 {
@@ -24,6 +27,50 @@ static size_t offset_of(size_t padded_k, size_t n, size_t k)
     return block + k / K_GROUP * (COLUMNS * K_GROUP) + n % COLUMNS * K_GROUP + k % K_GROUP;
 }
 
+/* Of finite numbers. Several maxima side by side, so that a compiler can use vectors. */
+static float largest_magnitude(const float *row, size_t n)
+{
+    float largest[CHUNK] = {0};
+    size_t k = 0;
+    for (; n - k >= CHUNK; k += CHUNK)
+        for (size_t i = 0; i < CHUNK; i++) {
+            float magnitude = fabsf(row[k + i]);
+            largest[i] = magnitude > largest[i] ? magnitude : largest[i];
+        }
+    for (size_t i = 0; k + i < n; i++) {
+        float magnitude = fabsf(row[k + i]);
+        largest[i] = magnitude > largest[i] ? magnitude : largest[i];
+    }
+    for (size_t i = 1; i < CHUNK; i++)
+        largest[0] = largest[i] > largest[0] ? largest[i] : largest[0];
+    return largest[0];
+}
+
+/* The nearest integer, ties to even, of |x| < 2^22: the sum has no room for a fraction, and its low
+ * bits are the integer. rintf would be a call for each number where SSE4.1 is not taken for
+ * granted. */
+static int32_t round_to_even(float x)
+{
+    const float no_fraction = 0x1.8p23f;
+    float sum = x + no_fraction;
+    int32_t bits, offset;
+    memcpy(&bits, &sum, sizeof bits);
+    memcpy(&offset, &no_fraction, sizeof offset);
+    return bits - offset;
+}
+
+/* Returns the sum of what it wrote. */
+static int32_t quantize(const float *x, size_t n, float scale, int8_t *out)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t q = round_to_even(x[i] / scale); /* at most 127 in size, as the scale was chosen */
+        out[i] = (int8_t)q;
+        sum += q;
+    }
+    return sum;
+}
+
 void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_column, int8_t *packed,
                      float *scales, int32_t *column_sums)
 {
@@ -31,16 +78,19 @@ void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_col
     for (size_t i = 0; i < n_out; i++) {
         const float *row = w + i * n_in;
         size_t n = first_column + i;
-        float amax = 0.0f;
-        for (size_t k = 0; k < n_in; k++)
-            amax = fmaxf(amax, fabsf(row[k]));
-        float scale = amax > 0.0f ? amax / 127.0f : 1.0f;
+        float amax = largest_magnitude(row, n_in);
+        float scale = amax / 127.0f;
+        if (scale < FLT_MIN) /* too coarse a number to divide by */
+            scale = 1.0f;
+        int8_t chunk[CHUNK];
         int32_t sum = 0;
-        for (size_t k = 0; k < n_in; k++) {
-            int32_t q = (int32_t)rintf(row[k] / scale);
-            q = q < -127 ? -127 : q > 127 ? 127 : q;
-            packed[offset_of(padded_k, n, k)] = (int8_t)q;
-            sum += q;
+        for (size_t k = 0; k < n_in; k += CHUNK) {
+            size_t n_chunk = n_in - k < CHUNK ? n_in - k : CHUNK;
+            sum += n_chunk == CHUNK ? quantize(row + k, CHUNK, scale, chunk)
+                                    : quantize(row + k, n_chunk, scale, chunk);
+            for (size_t j = 0; j < n_chunk; j += K_GROUP)
+                memcpy(packed + offset_of(padded_k, n, k + j), chunk + j,
+                       n_chunk - j < K_GROUP ? n_chunk - j : K_GROUP);
         }
         scales[n] = scale;
         column_sums[n] = sum;

@@ -17,7 +17,8 @@ size_t mt_pack_padded_n(size_t n_out);
 
 /* Packs w [n_out, n_in] as columns [first_column, first_column + n_out) of a packed matrix that
  * starts zeroed. scales and column_sums (of the quantised weights) are the matrix's, indexed by
- * column. A row of zeros gets scale 1. */
+ * column. w is finite. A row whose scale would be below FLT_MIN (zeros, for all
+ * purposes) gets scale 1 and becomes zeros. */
 void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_column, int8_t *packed,
                      float *scales, int32_t *column_sums);
 

@@ -12,8 +12,9 @@ where a promise is broken.
   soak.py stops --count 200         SIGTERM under load: every request taken is answered
   soak.py identity --count 100000   answers under load equal, byte for byte, those given alone
 
-Each starts a daemon of its own: ATTENTIOND (default build/release/attentiond) with weights/en-de
-or ATTENTIOND_TEST_MODEL; overload sends with the tests/bench/load that was built beside it."""
+Each starts a daemon of its own: ATTENTIOND (default build/release/attentiond) with tests/models/en-de
+or ATTENTIOND_TEST_MODEL; overload sends with the tests/bench/load that was built beside it, which ./run
+does not build."""
 
 import argparse
 import asyncio
@@ -270,7 +271,10 @@ class Link:
     def daemon(self, *flags):
         return Daemon("--cache-dir", str(self.root / "cache"), *flags, model=str(self.path))
 
-    def remove(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
         shutil.rmtree(self.root)
 
 
@@ -288,8 +292,7 @@ async def reload_once(daemon, link, number):
 
 
 async def mixed(arguments, report):
-    link = Link()
-    with link.daemon() as daemon:
+    with Link() as link, link.daemon() as daemon:
         answers = await alone(daemon.port, KINDS)
         watch = Watch(daemon)
         warm = Traffic(daemon.port, KINDS, answers, 16)
@@ -311,7 +314,6 @@ async def mixed(arguments, report):
         traffic.demand(report)
         report.demand(as_expected, f"{n_reloads} reloads ended as they should")
         await demand_as_before(report, watch, memory, descriptors)
-    link.remove()
 
 
 async def idle(arguments, report):
@@ -359,6 +361,8 @@ async def idle(arguments, report):
 def load(daemon, texts, *flags):
     """What tests/bench/load reports of one run: a client in C, which neither keeps the daemon waiting
     nor takes much of its processor."""
+    if not LOAD.exists():
+        raise SystemExit(f"there is no {LOAD}: set ATTENTIOND to a program that was built with its tests")
     command = [str(LOAD), "--port", daemon.port, "--pid", daemon.pid, "--input", texts, "--json", *flags]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=False)
     if not done.stdout:
@@ -418,8 +422,7 @@ async def aborts(arguments, report):
 
 
 async def reloads(arguments, report):
-    link = Link()
-    with link.daemon() as daemon:
+    with Link() as link, link.daemon() as daemon:
         answers = await alone(daemon.port, KINDS[:16])
         traffic = Traffic(daemon.port, KINDS[:16], answers, 8)
         for number in range(10):
@@ -433,37 +436,35 @@ async def reloads(arguments, report):
         traffic.demand(report)
         report.demand(n_right == arguments.count, f"{n_right} of {arguments.count} ended as they should")
         await demand_as_before(report, watch, memory, descriptors)
-    link.remove()
 
 
 async def stops(arguments, report):
     """A request whose bytes are in before the signal is answered; one that comes later may be refused."""
     n_answered = n_lost = n_refused = 0
-    slowest, codes = 0.0, set()
+    slowest = 0.0
     for number in range(arguments.count):
-        daemon = Daemon().start()
-        chance = random.Random(number)
-        clients = [Client(daemon.port) for _ in range(24)]
-        answers = await alone(daemon.port, KINDS[:1])
-        for i, client in enumerate(clients):
-            await client.send(KINDS[i % 20])
-        await asyncio.sleep(chance.uniform(0, 0.05))
-        await asyncio.to_thread(wait_until_taken, daemon, len(clients) + 1)
-        start = time.monotonic()
-        daemon.process.send_signal(signal.SIGTERM)
-        replies = await asyncio.gather(*(client.receive() for client in clients), return_exceptions=True)
-        for client in clients:
-            client.close()
-        for i, reply in enumerate(replies):
-            lost = isinstance(reply, BaseException) or (i == 0 and reply[2] != answers[0])
-            n_lost += lost
-            n_answered += not lost and reply[0] == 200
-            n_refused += not lost and reply[0] != 200
-        codes.add(await asyncio.to_thread(daemon.stop, 0))
-        slowest = max(slowest, time.monotonic() - start)
+        with Daemon() as daemon:  # whose end demands exit code 0
+            chance = random.Random(number)
+            clients = [Client(daemon.port) for _ in range(24)]
+            answers = await alone(daemon.port, KINDS[:1])
+            for i, client in enumerate(clients):
+                await client.send(KINDS[i % 20])
+            await asyncio.sleep(chance.uniform(0, 0.05))
+            await asyncio.to_thread(wait_until_taken, daemon, len(clients) + 1)
+            start = time.monotonic()
+            daemon.process.send_signal(signal.SIGTERM)
+            replies = await asyncio.gather(*(client.receive() for client in clients), return_exceptions=True)
+            for client in clients:
+                client.close()
+            for i, reply in enumerate(replies):
+                lost = isinstance(reply, BaseException) or (i == 0 and reply[2] != answers[0])
+                n_lost += lost
+                n_answered += not lost and reply[0] == 200
+                n_refused += not lost and reply[0] != 200
+            await asyncio.to_thread(daemon.stop, 0)
+            slowest = max(slowest, time.monotonic() - start)
     report.demand(n_lost == 0 and n_refused == 0,
                   f"{n_answered} answered, {n_refused} refused, {n_lost} lost in {arguments.count} stops")
-    report.demand(codes == {0}, f"exit codes {codes}")
     report.demand(slowest < 31, f"slowest stop {slowest:.2f} s, 31 allowed")
 
 

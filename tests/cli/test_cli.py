@@ -172,10 +172,39 @@ class Settings(Case):
         self.refused(USAGE, 'ATTENTIOND_PORT is "x"; expected an integer', "check-config", ATTENTIOND_PORT="x")
         self.refused(USAGE, "ATTENTIOND_PROT: .*did you mean", "check-config", ATTENTIOND_PROT="1")
 
-    def test_the_model_is_opened_and_described(self):
+    def test_the_model_is_loaded_and_described(self):
         result = run("check-config", "--model", TEST_MODEL)
         self.assertEqual(result.returncode, OK, result.stderr.decode())
         self.assertRegex(result.stderr.decode(), "good, 8.4 million parameters.*\n.*d_model 256; encoder 4 layers")
+
+    def test_each_model_of_a_directory_is_loaded(self):
+        with tempfile.TemporaryDirectory() as directory:
+            models = pathlib.Path(directory)
+            for name in ("opus-mt-en-de", "opus-mt-de-fr"):
+                (models / name).mkdir()
+                for file in TEST_MODEL.iterdir():
+                    if file.name != "tokenizer_config.json":
+                        (models / name / file.name).symlink_to(file)
+            arguments = ["check-config", "--models-directory", models]
+            result = run(*arguments)
+            self.assertEqual(result.returncode, OK, result.stderr.decode())
+            for name, languages in (("opus-mt-en-de", "en into de"), ("opus-mt-de-fr", "de into fr")):
+                self.assertRegex(result.stderr.decode(), f"{name}: good(.*\n)+  is called {name}, translates {languages}\n")
+
+            (models / "cut").mkdir()
+            for file in TEST_MODEL.iterdir():
+                (models / "cut" / file.name).write_bytes(file.read_bytes()[:100_000])
+            (models / "opus-mt-en-de" / "attentiond.json").write_text('{"alignment_layers": "3"}')
+            (models / "no-model").mkdir()
+            result = run(*arguments)
+            self.assertEqual(result.returncode, FAILED)
+            self.assertRegex(result.stderr.decode(), "cut cannot be served: .*cut/model.safetensors")
+            self.assertRegex(result.stderr.decode(), "opus-mt-en-de cannot be served: attentiond.json: alignment")
+            self.assertIn("opus-mt-de-fr: good", result.stderr.decode())
+            self.assertIn("2 of 3 models cannot be served", result.stderr.decode())
+
+    def test_without_a_model_there_is_nothing_to_serve(self):
+        self.assertIn("serve would need --model DIR or --models-directory DIR", run("check-config").stderr.decode())
 
     def test_the_activation_is_named(self):
         for activation, name in (("swish", "swish"), ("gelu", "gelu"), ("relu", "relu")):

@@ -6,6 +6,7 @@ In fp32 the numbers are the same, so the answers are, to the last bit. With MT_S
 measured on the whole development set; without it, on some lines, against the answers of float32.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import unittest
 import zipfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "en-de"
@@ -26,6 +28,7 @@ import quality  # noqa: E402
 
 SHARED = os.environ.get("MT_SHARED_DIR")
 LINES = (ROOT / "tests/parity/data/dev.sources.txt").read_text().splitlines()[:40]
+MANY_LINES = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines() if SHARED else LINES
 PATIENCE_S = 600
 # What CTranslate2's translate_batch does, asked of the MarianMT directory.
 AS_CTRANSLATE2 = {"search": "ctranslate2", "num_beams": 2, "length_penalty": 1, "renormalize_logits": True,
@@ -50,21 +53,44 @@ def answers(model, lines=None, *flags, **options):
     return result.stdout
 
 
+@functools.cache
+def greedy(model, n_lines):
+    """Of the first of many lines, with scores; each alone, where fp32 is the same to the last bit."""
+    flags = ("--beam-size", "1", "--batch-size", "1", "--json")
+    return [json.loads(line) for line in answers(model, MANY_LINES[:n_lines], *flags).splitlines()]
+
+
+def greedy_texts(model):
+    return [line["text"] for line in greedy(model, len(MANY_LINES))]
+
+
 def setUpModule():
     global CACHE, FLOAT32
     CACHE = tempfile.TemporaryDirectory(prefix="attentiond-ct2-")
-    FLOAT32 = pathlib.Path(CACHE.name) / "float32"
-    write(FLOAT32)
+    FLOAT32 = written("float32", 6)
 
 
 def tearDownModule():
     CACHE.cleanup()
 
 
-def write(directory, kind="float32", version=6):
+@functools.cache
+def written(kind, version):
+    """The model's directory, for whoever changes nothing in it."""
+    directory = pathlib.Path(CACHE.name) / f"{kind}-{version}"
     exporter.write_model(MODEL, directory, kind, version)
     for name in ("source.spm", "target.spm"):
         shutil.copy(MODEL / name, directory)
+    return directory
+
+
+@functools.cache
+def argos_package():
+    """Such a package in int8, and packed."""
+    folder, archive = (pathlib.Path(CACHE.name) / name for name in ("argos", "argos.argosmodel"))
+    exporter.write_argos(MODEL, folder, "int8", 5, ("en", "de"))
+    pack(folder, archive, zipfile.ZIP_DEFLATED)
+    return folder, archive
 
 
 def pack(folder, archive, method):
@@ -105,24 +131,16 @@ class Exact(Case):
         self.assertEqual(len(expected.splitlines()), 8)
         for version in range(1, 7):
             with self.subTest(version=version):
-                target = self.directory / f"v{version}"
-                write(target, version=version)
-                self.assertEqual(answers(target, LINES[:8], "--json", "--batch-size", "2"), expected)
+                self.assertEqual(answers(written("float32", version), LINES[:8], "--json", "--batch-size", "2"), expected)
 
     def test_more_lines_greedy_and_in_int8(self):
-        for flags, precision in ((("--beam-size", "1", "--json", "--batch-size", "1"), "fp32"),
-                                 (("--json",), "int8")):
-            with self.subTest(precision=precision):
-                self.assertEqual(answers(FLOAT32, LINES, *flags, precision=precision),
-                                 answers(self.reference, LINES, *flags, precision=precision))
+        self.assertEqual(greedy(FLOAT32, len(LINES)), greedy(self.reference, len(LINES)))
+        self.assertEqual(answers(FLOAT32, LINES, "--json", precision="int8"),
+                         answers(self.reference, LINES, "--json", precision="int8"))
 
     def test_greedy_is_as_in_marianmt(self):
         """Whatever the rules of the search: there is nothing to search."""
-        lines = LINES
-        if SHARED:
-            lines = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines()
-        flags = ("--beam-size", "1", "--batch-size", "1")
-        self.assertEqual(answers(FLOAT32, lines, *flags), answers(MODEL, lines, *flags))
+        self.assertEqual(greedy_texts(FLOAT32), greedy_texts(MODEL))
 
     def test_argos_defaults(self):
         """Beam 4 and length penalty 0.2."""
@@ -136,17 +154,12 @@ class Exact(Case):
 
 class Quantised(Case):
     def test_quality(self):
-        lines = LINES
+        exact = greedy_texts(FLOAT32)
         if SHARED:
-            lines = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines()
             references = (pathlib.Path(SHARED) / "data/dev.de").read_text().splitlines()
-        flags = ("--beam-size", "1")
-        exact = answers(FLOAT32, lines, *flags).splitlines()
         for kind, least in LEAST_BLEU.items():
             with self.subTest(kind):
-                target = self.directory / kind
-                write(target, kind)
-                found = answers(target, lines, *flags).splitlines()
+                found = answers(written(kind, 6), MANY_LINES, "--beam-size", "1").splitlines()
                 self.assertGreaterEqual(quality.bleu(found, exact), least)
                 if SHARED:
                     difference = quality.bleu(found, references) - quality.bleu(exact, references)
@@ -224,7 +237,7 @@ class Files(Case):
 
     def test_variables_without_a_meaning_here(self):
         """Appended to a sound file of version 2, which has no aliases behind its variables."""
-        write(self.directory / "v2", version=2)
+        shutil.copytree(written("float32", 2), self.directory / "v2")
         path = self.directory / "v2" / "model.bin"
         sound = path.read_bytes()
         at = sound.index(struct.pack("<I", 3), 20) + 4  # behind the revision
@@ -265,8 +278,10 @@ class Files(Case):
 class Argos(Case):
     def setUp(self):
         super().setUp()
-        self.package = self.directory / "translate-en_de-1_0"
-        exporter.write_argos(MODEL, self.package, "int8", 5, ("en", "de"))
+        self.package, self.archive = self.directory / "translate-en_de-1_0", self.directory / "a.argosmodel"
+        folder, archive = argos_package()
+        shutil.copytree(folder, self.package)
+        shutil.copy(archive, self.archive)
         self.line = ["Where is the train station?"]
 
     def test_folder_as_it_lies(self):
@@ -278,16 +293,12 @@ class Argos(Case):
 
     def test_archive(self):
         expected = answers(self.package, self.line, "--json")
-        for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
-            with self.subTest(name):
-                archive = self.directory / f"{name}.argosmodel"
-                pack(self.package, archive, method)
-                self.assertEqual(answers(archive, self.line, "--json"), expected)
+        self.assertEqual(answers(self.archive, self.line, "--json"), expected)
+        pack(self.package, self.archive, zipfile.ZIP_STORED)
+        self.assertEqual(answers(self.archive, self.line, "--json"), expected)
 
     def test_archives_that_lie(self):
-        archive = self.directory / "a.argosmodel"
-        pack(self.package, archive, zipfile.ZIP_DEFLATED)
-        sound = archive.read_bytes()
+        archive, sound = self.archive, self.archive.read_bytes()
         for name, content, pattern in (
                 ("../outside", b"", 'entry "../outside" leads outside of the archive'),
                 ("/etc/outside", b"", 'entry "/etc/outside" leads outside of the archive'),
@@ -308,13 +319,27 @@ class Argos(Case):
 
     def test_bomb(self):
         """Two gigabytes of zeros are not unpacked beyond the limit of the process that reads them."""
-        archive = self.directory / "a.argosmodel"
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        name, million = "a/model/model.bin", bytes(1 << 20)
+        deflate = zlib.compressobj(wbits=-15)
+        block = deflate.compress(million) + deflate.flush(zlib.Z_FULL_FLUSH)  # depends on nothing before it
+        with zipfile.ZipFile(self.archive, "w") as file:
             file.writestr("a/metadata.json", b"{}")
-            with file.open("a/model/model.bin", "w", force_zip64=True) as bomb:
-                for _ in range(2048):
-                    bomb.write(bytes(1 << 20))
-        self.refused(archive, "no memory for the 2147483648 bytes that it unpacks to")
+            file.writestr(name, block * 2047 + deflate.flush())
+            entry = file.getinfo(name)
+            at, entry.file_size, entry.compress_type = entry.header_offset, 2047 << 20, zipfile.ZIP_DEFLATED
+        with open(self.archive, "r+b") as file:  # the directory was written now, but the entry's header before
+            file.seek(at)
+            file.write(entry.FileHeader())
+        with zipfile.ZipFile(self.archive) as file, file.open(name) as unpacked:
+            self.assertEqual(unpacked.read(3 << 20), bytes(3 << 20))
+        self.refused(self.archive, "no memory for the 2146435072 bytes that it unpacks to")
+
+    def test_other_tokenizers(self):
+        (self.package / "sentencepiece.model").rename(self.package / "bpe.model")
+        pattern = "bpe.model: a package whose words are cut by subword-nmt, which is not read"
+        self.refused(self.package, pattern)
+        pack(self.package, self.archive, zipfile.ZIP_STORED)
+        self.refused(self.archive, pattern)
 
     def test_languages_and_prefix(self):
         path = self.package / "metadata.json"
@@ -331,6 +356,83 @@ class Argos(Case):
             with self.subTest(pattern):
                 path.write_text(json.dumps(metadata | changes))
                 self.refused(self.package, pattern)
+
+
+class Import(Case):
+    """`attentiond import`: copies that need no reader of their own."""
+
+    def imports(self, source, *flags, to="copy"):
+        return subprocess.run([binary, "import", str(source), str(self.directory / to), *flags],
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+    def test_copies_answer_as_their_originals(self):
+        package, archive = argos_package()  # of which Argos asks whether they are the same
+        lines = LINES[:3]
+        for precision, weights in ("int8", "attentiond.int8.safetensors"), ("fp32", "model.safetensors"):
+            for original, sources, n_beams in (FLOAT32, [FLOAT32], 2), (package, [package, archive], 4):
+                flags = ("--json", "--batch-size", str(n_beams))  # each line alone
+                expected = answers(original, lines, *flags, precision=precision)
+                for source in sources:
+                    with self.subTest(source=source.name, precision=precision):
+                        to = f"{source.name}-{precision}"
+                        result = self.imports(source, "--precision", precision, to=to)
+                        self.assertEqual((result.returncode, result.stderr), (0, ""))
+                        self.assertRegex(result.stdout,
+                                         r"^CTranslate2, 8\.4 million.*\n.*positions as a table, searches as CTra")
+                        self.assertEqual(len(list((self.directory / to).glob("*.safetensors"))), 1)
+                        self.assertTrue((self.directory / to / weights).is_file())
+                        self.assertEqual(answers(self.directory / to, lines, *flags, precision=precision), expected)
+
+    def test_nothing_of_an_earlier_import_is_read(self):
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        self.assertTrue((self.directory / "copy" / "generation_config.json").is_file())
+        result = self.imports(FLOAT32)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertFalse((self.directory / "copy" / "generation_config.json").exists())
+        self.assertEqual(answers(self.directory / "copy", LINES[:4], "--json", precision="int8"),
+                         answers(FLOAT32, LINES[:4], "--json", precision="int8"))
+        result = self.imports(FLOAT32, "--precision", "fp32")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("attentiond.int8.safetensors is there, expected no weights but model.safetensors", result.stderr)
+
+    def test_an_import_that_ends_in_the_middle(self):
+        """Leaves no earlier model's weights beside its own documents."""
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        (self.directory / "copy" / "generation_config.json").unlink()
+        (self.directory / "copy" / "generation_config.json").mkdir()
+        result = self.imports(FLOAT32)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("generation_config.json: cannot remove what another model left", result.stderr)
+        self.assertEqual(list((self.directory / "copy").glob("*.safetensors")), [])
+
+    def test_a_model_into_its_own_directory(self):
+        shutil.copytree(MODEL, self.directory / "copy")
+        before = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
+        result = self.imports(self.directory / "copy")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        after = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
+        after.pop("attentiond.int8.safetensors")
+        self.assertEqual(after, before)
+        # CTranslate2's own files are not overwritten with others of the same name.
+        shutil.copytree(FLOAT32, self.directory / "foreign")
+        result = self.imports(self.directory / "foreign", to="foreign")
+        self.assertIn("a model of another family is there", result.stderr)
+
+    def test_nothing_is_written_of_a_broken_model(self):
+        for name, change, pattern in (
+                ("source.spm", lambda data: b"", "broken/source.spm"),
+                ("model.bin", lambda data: data[:-1], "broken/model.bin"),
+                ("shared_vocabulary.json", lambda data: data.replace(b"\"</s>\"", b"\"\xff\""), "broken/shared_voc"),
+                ("shared_vocabulary.json", lambda data: data.replace(b"]", b", \"one more\"]"), "broken: vocab.json")):
+            with self.subTest(pattern):
+                broken = self.directory / "broken"
+                shutil.copytree(FLOAT32, broken)
+                (broken / name).write_bytes(change((broken / name).read_bytes()))
+                result = self.imports(broken)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertIn(pattern, result.stderr)
+                self.assertFalse((self.directory / "copy").exists())
+                shutil.rmtree(broken)
 
 
 if __name__ == "__main__":

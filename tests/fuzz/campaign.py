@@ -6,9 +6,10 @@
   tests/fuzz/campaign.py build/fuzz --jobs 4 --seconds 600 at most 10 minutes each, four at a time
 
 What was found, and how many executions there have been, is kept in --finds (default: BUILD/finds),
-so that a campaign that was stopped goes on where it was. The table is printed after each fuzzer, and
-written to FINDS/table.md. The exit code is 1 where something was found: a file named crash-, leak-,
-timeout- or oom- in FINDS/NAME, which the fuzzer reads again when it is given as its only argument."""
+so that a campaign that was stopped goes on where it was. A fuzzer's row is printed when it is done, the
+table at the end; meanwhile it is in FINDS/table.md. The exit code is 1 where something was found: a file
+named crash-, leak-, timeout-, oom- or slow-unit- in FINDS/NAME, which the fuzzer reads again when it is
+given as its only argument."""
 
 import argparse
 import collections
@@ -115,16 +116,13 @@ def main():
                 break
             is_sound = fuzzer.run(min(left, CHUNK_RUNS), seconds)
             with lock:
-                text = table(fuzzers)
-                (finds / "table.md").write_text(text)
-        with lock:
-            print(text if fuzzer.state["runs"] else "", flush=True)
+                (finds / "table.md").write_text(table(fuzzers))
+        print(table([fuzzer]).splitlines()[-1], flush=True)
         return is_sound
 
-    text = table(fuzzers)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         all_sound = all(list(pool.map(work, fuzzers)))
-    print(table(fuzzers), end="")
+    print("\n" + table(fuzzers), end="")
     return 0 if all_sound and not any(fuzzer.findings() for fuzzer in fuzzers) else 1
 
 

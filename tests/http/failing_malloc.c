@@ -8,6 +8,7 @@
  *   [2] what the failed one asked for, in bytes; [3] from where: an address for addr2line
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
@@ -106,6 +107,7 @@ static bool fails(size_t bytes, const void *caller)
         return false;
     control[2] = (int64_t)bytes;
     control[3] = (int64_t)(from - program);
+    errno = ENOMEM;
     return true;
 }
 

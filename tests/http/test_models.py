@@ -326,6 +326,21 @@ class Change(unittest.TestCase):
             self.assertGreater(daemon.metrics()['attentiond_rejected_total{reason="model"}'], 0)
             self.assertEqual(daemon.get("/health/ready").status, 200)
 
+    def test_a_model_that_is_damaged_in_memory_is_loaded_anew(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        make_model(root / "models" / "en-de")
+        with Daemon("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"),
+                    model=None) as daemon:
+            expected = daemon.translate("Hello.").body
+            packed, = (root / "cache").glob("en-de*")
+            with open(packed, "r+b") as file:
+                file.truncate(packed.stat().st_size // 2)
+            wait_until(lambda: "it is loaded anew for the next request" in daemon.log, what="a look at the file")
+            reply = daemon.translate("Hello.")
+            self.assertEqual((reply.status, reply.body), (200, expected))
+            self.assertEqual(daemon.get("/models/en-de").json["use"]["loads"], 2)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-from serve import BINARY, ROOT, SLOWNESS, Daemon, clean_environment
+from model_fixtures import make_model
+from serve import BINARY, ROOT, SLOWNESS, Daemon, clean_environment, wait_until
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```\n(.*?)^```$", re.M | re.S)
@@ -57,6 +58,18 @@ class Readme(unittest.TestCase):
         self.test_commands_do_what_is_shown()
         for name in pictures:
             self.assertEqual((pathlib.Path(self.folder.name) / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_what_a_model_may_say_of_itself(self):
+        shown = json.loads(next(block for block in BLOCK.findall(README) if block.startswith('{"source_lang"')))
+        models = pathlib.Path(self.folder.name) / "models"
+        make_model(models / "mine", **shown)
+        with Daemon("--models-directory", str(models), model=None) as daemon:
+            wait_until(lambda: daemon.get("/models/mine").json["state"] == "ready", 60 * SLOWNESS, "preload")
+            model = daemon.get(f"/models/{shown['aliases'][0]}").json
+        self.assertEqual((model["id"], model["sources"], model["targets"], model["aliases"]),
+                         ("mine", [shown["source_lang"]], shown["target_lang"], shown["aliases"]))
+        of_decoding = shown.keys() - {"source_lang", "target_lang", "aliases", "preload"}
+        self.assertEqual(model["defaults"], {key: shown[key] for key in of_decoding})
 
     def test_every_route_is_in_the_table_and_in_a_command(self):
         described = json.loads(self.daemon.get("/openapi.json").body)["paths"]

@@ -184,7 +184,7 @@ class Reload(Directories):
         known = [dict(zip(TEXTS, first)), dict(zip(TEXTS, second))]
         with self.start() as daemon:
             with Load(daemon):
-                for directory in good * 6:  # in memory, in the heaps of all who load
+                for directory in good * 2:  # so that both have been in memory
                     self.use(directory)
                     reload(daemon)
             memory, open_files = self.at_rest(daemon)

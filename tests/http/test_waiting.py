@@ -11,6 +11,7 @@ import unittest
 
 from model_fixtures import make_model
 from serve import SLOWNESS, Daemon, wait_until
+from test_admin import Client
 
 GERMAN = "Ich habe einen Hund."
 # Of many seconds.
@@ -85,6 +86,29 @@ class Waiting(unittest.TestCase):
         self.assertIn(daemon.stop(signal.SIGTERM), (0, 1), daemon.log)
         client.join()
         self.assertEqual((replies[0].status, replies[0].error), (503, "the server is shutting down"))
+
+    def test_the_end_of_the_server_for_who_loads_a_model(self):
+        """On the admin socket, whose requests are not waited for."""
+        path = self.root / "admin"
+        daemon = self.with_room_for_one("--admin-socket", str(path), "--drain-timeout-ms", "1000").start()
+        self.hold(daemon)
+        replies = []
+
+        def load():
+            client = Client(path)
+            client.request("POST", "/models/de-fr/load", b"")
+            replies.append(client.getresponse().status)
+            client.close()
+
+        clients = [threading.Thread(target=load) for _ in range(3)]
+        for client in clients:
+            client.start()
+        wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 3, what="the waits")
+        self.assertIn(daemon.stop(signal.SIGTERM), (0, 1), daemon.log)
+        for client in clients:
+            client.join()
+        self.assertEqual(len(replies), 3)
+        self.assertLessEqual(set(replies), {200, 503})
 
     def test_ways_through_two_models_take_turns(self):
         """Each request needs both, and there is room for one."""

@@ -46,9 +46,9 @@ def run(*arguments, text=""):
                           timeout=PATIENCE_S, env=environment)
 
 
-def translate(model, lines, *flags):
+def translate(model, lines, *flags, precision="fp32"):
     """One answer a line. fp32 goes through OpenBLAS, whose last bits depend on what else is in the batch."""
-    result = run("translate", "--model", model, "--json", "--precision", "fp32", "--workers", 1,
+    result = run("translate", "--model", model, "--json", "--precision", precision, "--workers", 1, "--cache-dir", "",
                  "--threads-per-worker", 1, "--batch-size", 4, *flags, text="".join(line + "\n" for line in lines))
     assert result.returncode == 0, result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()]
@@ -200,12 +200,15 @@ class Contract(Folder):
             "start_from_zero_embedding": False,
         } | {key: original[key] for key in ("forced_eos_token_id", "bad_words_ids", "max_length")}
         path.write_text(json.dumps(config))
+        lines = exact_lines = (DATA / "dev.sources.txt").read_text().splitlines()
         if "MT_SHARED_DIR" in os.environ:
-            text = (pathlib.Path(os.environ["MT_SHARED_DIR"]) / "data" / "dev.en").read_text()
+            lines = (pathlib.Path(os.environ["MT_SHARED_DIR"]) / "data" / "dev.en").read_text().splitlines()
         else:
-            text = (DATA / "dev.sources.txt").read_text()
-        lines = text.splitlines()
-        self.assertEqual(translate(self.folder / "again", lines), translate(MODEL, lines))
+            exact_lines = lines[:40]  # fp32 takes ten times as long
+        for precision, some in ("fp32", exact_lines), ("int8", lines):
+            with self.subTest(precision):
+                self.assertEqual(translate(self.folder / "again", some, precision=precision),
+                                 translate(MODEL, some, precision=precision))
 
     def test_int8_of_the_original_and_of_its_import_are_the_same(self):
         export_marian.export(MODEL, self.folder / "npz")
@@ -226,6 +229,9 @@ class Contract(Folder):
         (self.folder / "source.spm").rename(self.folder / "a.spm")
         (self.folder / "target.spm").rename(self.folder / "b.spm")
         (self.folder / "vocab.yml").unlink()
+        # Neither is a file of the model.
+        (self.folder / "notes.yml").mkdir()
+        os.mkfifo(self.folder / "c.spm")
         answers = translate(self.folder, ["Tom"], "--max-decoding-length", "3")
         self.assertEqual(len(answers), 1)
 
@@ -369,10 +375,28 @@ class Lies(Folder):
             ({"beam-size": "many"}, "beam-size: expected a whole number"),
             ({"normalize": "1,5"}, "normalize: expected a number"),
             ({"beam-size": 10000}, "num_beams"),
+            ({"shortlist": ["lex.s2t.gz", 100, 100, 0]}, 'shortlist is set \\("lex.s2t.gz"\\), which is not implemented'),
+            ({"output-sampling": ["topk", 10]}, "output-sampling is set"),
         ):
             with self.subTest(pattern):
                 export_marian.write_decoder(self.folder, decoder)
                 self.refused(pattern)
+
+    def test_what_marian_leaves_empty(self):
+        export_marian.write_decoder(self.folder, {"shortlist": [], "output-sampling": False})
+        self.assertEqual(len(translate(self.folder, ["Tom"], "--max-decoding-length", "3")), 1)
+
+    def test_bergamot(self):
+        """As Firefox keeps a model, and under the name that CTranslate2 gives its own."""
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+        shutil.copy(MODEL / "source.spm", self.folder / "vocab.deen.spm")
+        (self.folder / "lex.50.50.ende.s2t.bin").write_bytes(struct.pack("<Q", 0xF11A48D5013417F5))
+        content = struct.pack("<QQQQQQ", 1, 1, 5, 0, 2, 4) + b"Wemb\0" + bytes(64)
+        (self.folder / "model.ende.intgemm.alphas.bin").write_bytes(content)
+        self.refused("a model of Bergamot or Firefox .*, expected Marian's .npz")
+        (self.folder / "model.ende.intgemm.alphas.bin").rename(self.folder / "model.bin")
+        self.refused("model.bin: .*Marian's own .bin files begin so, and are not read")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ standard library alone.
 
 import argparse
 import array
+import functools
 import json
 import math
 import pathlib
@@ -145,6 +146,7 @@ def tensorflow_name(name):
     return f"transformer/{name.replace('attention', 'multi_head')}:0"
 
 
+@functools.cache
 def quantise(matrix, kind):
     """(numbers, scales) as CTranslate2 does: int8 by row, int16 by matrix."""
     if kind == "int16":
@@ -155,7 +157,7 @@ def quantise(matrix, kind):
     for row in matrix.rows():
         scales.append(127 / (max(map(abs, row)) or 127))
         scale = scales[-1]
-        numbers.extend([max(-127, min(127, round(x * scale))) for x in row])
+        numbers.extend([round(x * scale) for x in row])  # at most 127 and a last bit
     return numbers, ([len(scales)], scales)
 
 
@@ -179,8 +181,8 @@ def variable(name, shape, kind, data, version):
     return out + struct.pack("<BI", SIZES[kind], len(data) // SIZES[kind]) + data
 
 
-def model_bin(tensors, config, kind="float32", version=6):
-    variables, scalars = of_version(*variables_of(tensors, config), version)
+def model_bin(variables, scalars, kind="float32", version=6):
+    variables, scalars = of_version(dict(variables), dict(scalars), version)
     assert version >= 4 or "float16" not in kind, "before version 4 two bytes are int16"
     encoded, aliases, first = {}, [], {}
     for name in sorted(variables):
@@ -210,6 +212,13 @@ def model_bin(tensors, config, kind="float32", version=6):
     return b"".join(out)
 
 
+@functools.cache
+def read_model(directory):
+    """As variables_of gives it: whoever writes a model in many forms reads it once."""
+    config = json.loads((directory / "config.json").read_text())
+    return variables_of(read_safetensors(directory / "model.safetensors"), config)
+
+
 def write_model(source, target, kind, version):
     """model.bin and the files that go with it; json for the newest version, text before."""
     source, target = pathlib.Path(source), pathlib.Path(target)
@@ -218,8 +227,7 @@ def write_model(source, target, kind, version):
                     if i != config["pad_token_id"])
     assert [i for i, _ in pieces] == list(range(len(pieces)))
     target.mkdir(parents=True, exist_ok=True)
-    tensors = read_safetensors(source / "model.safetensors")
-    (target / "model.bin").write_bytes(model_bin(tensors, config, kind, version))
+    (target / "model.bin").write_bytes(model_bin(*read_model(source), kind, version))
     if version >= 6:
         (target / "shared_vocabulary.json").write_text(json.dumps([piece for _, piece in pieces]))
         (target / "config.json").write_text(json.dumps({
@@ -275,10 +283,11 @@ def tiny():
 def write_seeds(directory):
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
+    model = variables_of(*tiny())
     for version in REVISIONS:
-        (directory / f"v{version}.bin").write_bytes(model_bin(*tiny(), "float32", version))
+        (directory / f"v{version}.bin").write_bytes(model_bin(*model, "float32", version))
     for kind in ("float16", "bfloat16", "int16", "int8"):
-        (directory / f"{kind}.bin").write_bytes(model_bin(*tiny(), kind))
+        (directory / f"{kind}.bin").write_bytes(model_bin(*model, kind))
 
 
 def main():

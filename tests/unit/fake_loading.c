@@ -8,7 +8,9 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the others */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool is_closed, is_standing;
+static struct gate {
+    bool is_closed, is_standing;
+} loading, unloading;
 static size_t next_bytes, cache_bytes, n_loaded, n_loads;
 
 static void expect(bool is_so, const char *what)
@@ -19,17 +21,23 @@ static void expect(bool is_so, const char *what)
     abort();
 }
 
+/* With the mutex. */
+static void pass(struct gate *gate)
+{
+    while (gate->is_closed) {
+        gate->is_standing = true;
+        pthread_cond_broadcast(&changed);
+        pthread_cond_wait(&changed, &mutex);
+    }
+    gate->is_standing = false;
+}
+
 enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_model_size *out,
                                       struct mt_error *err)
 {
     pthread_mutex_lock(&mutex);
     expect(served->model == NULL, "loaded twice");
-    while (is_closed) {
-        is_standing = true;
-        pthread_cond_broadcast(&changed);
-        pthread_cond_wait(&changed, &mutex);
-    }
-    is_standing = false;
+    pass(&loading);
     n_loads++;
     enum mt_status status = MT_OK;
     if (strncmp(served->info.id, "broken", 6) == 0) {
@@ -70,6 +78,7 @@ void mt_model_loading_end(struct mt_served_model *served)
     pthread_mutex_lock(&mutex);
     expect(served->model != NULL, "unloaded, but it was not loaded");
     expect(served->n_holders == 0, "unloaded while somebody holds it");
+    pass(&unloading);
     free(served->model);
     served->model = NULL;
     served->loaded.model = NULL;
@@ -84,30 +93,55 @@ void fake_set_bytes(size_t bytes)
     pthread_mutex_unlock(&mutex);
 }
 
-static void set_gate(bool closed)
+void fake_damage(struct mt_served_model *served)
+{
+    atomic_store(&served->is_damaged, true);
+}
+
+static void set_gate(struct gate *gate, bool is_closed)
 {
     pthread_mutex_lock(&mutex);
-    is_closed = closed;
+    gate->is_closed = is_closed;
     pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void wait_for(const struct gate *gate)
+{
+    pthread_mutex_lock(&mutex);
+    while (!gate->is_standing)
+        pthread_cond_wait(&changed, &mutex);
     pthread_mutex_unlock(&mutex);
 }
 
 void fake_close_loading_gate(void)
 {
-    set_gate(true);
+    set_gate(&loading, true);
 }
 
 void fake_open_loading_gate(void)
 {
-    set_gate(false);
+    set_gate(&loading, false);
 }
 
 void fake_wait_for_load(void)
 {
-    pthread_mutex_lock(&mutex);
-    while (!is_standing)
-        pthread_cond_wait(&changed, &mutex);
-    pthread_mutex_unlock(&mutex);
+    wait_for(&loading);
+}
+
+void fake_close_unloading_gate(void)
+{
+    set_gate(&unloading, true);
+}
+
+void fake_open_unloading_gate(void)
+{
+    set_gate(&unloading, false);
+}
+
+void fake_wait_for_unload(void)
+{
+    wait_for(&unloading);
 }
 
 static size_t read_count(const size_t *count)

@@ -177,7 +177,7 @@ static const struct {
     {FILE(HEAD N("\1") A_F32 NO_ALIASES), MT_OK, ""},
     {FILE(HEAD N("\1") A_F32 N("\1") "\2\0b\0\2\0a\0"), MT_OK, ""},
     {FILE("\2\0\0\0\2\0S\0\2\0\0\0" N("\0")), MT_OK, ""},
-    {FILE("\1\0\0\0" N("\0")), MT_OK, ""},
+    {FILE("\1\0\0\0" N("\0")), MT_FORMAT, "Marian's own .bin files begin so"},
     {FILE(""), MT_FORMAT, "expected 4 bytes at byte 0, found 0"},
     {FILE("\7\0\0\0\2\0S\0\1\0\0\0" N("\0") NO_ALIASES), MT_UNSUPPORTED, "binary version 7"},
     {FILE("\0\0\0\0"), MT_UNSUPPORTED, "binary version 0"},

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <check.h>
+#include <errno.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,23 @@ START_TEST(empty_files_are_files)
 }
 END_TEST
 
+START_TEST(what_git_left_in_place_of_a_large_file_is_named)
+{
+    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n"
+                                  "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258da\n"
+                                  "size 12345\n";
+    static const enum mt_load_mode modes[] = {MT_LOAD_MMAP, MT_LOAD_COPY};
+    char *path = write_bytes("pointer", pointer, sizeof pointer - 1);
+    for (size_t i = 0; i < 2; i++) {
+        struct mt_mapping mapping;
+        struct mt_error err;
+        ck_assert_int_eq(mt_mapping_open(path, modes[i], &mapping, &err), MT_FORMAT);
+        ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer") != NULL, "%s", err.message);
+    }
+    free(path);
+}
+END_TEST
+
 START_TEST(limit_is_told_with_both_sizes)
 {
     struct mt_error err;
@@ -114,6 +132,11 @@ START_TEST(what_is_absent_is_not_found)
     ck_assert_int_eq(mt_mapping_open(below, MT_LOAD_MMAP, &mapping, &err), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(path), MT_NOT_FOUND);
     ck_assert_int_eq(mt_path_exists(directory), MT_OK);
+    ck_assert(!mt_path_holds(directory, "absent"));
+    ck_assert(mt_path_holds(directory, "."));
+    errno = ENOMEM;
+    ck_assert_int_eq(mt_fail_errno(&err, "there", "read it"), MT_MEMORY);
+    ck_assert_str_eq(err.message, "there: cannot read it: Cannot allocate memory");
     free(path);
     free(below);
 }
@@ -189,6 +212,7 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, make_directory, remove_directory);
     tcase_add_test(tcase, what_is_written_is_read_and_mapped);
     tcase_add_test(tcase, empty_files_are_files);
+    tcase_add_test(tcase, what_git_left_in_place_of_a_large_file_is_named);
     tcase_add_test(tcase, limit_is_told_with_both_sizes);
     tcase_add_test(tcase, what_is_absent_is_not_found);
     tcase_add_test(tcase, only_regular_files_are_opened);

@@ -2,55 +2,18 @@
  * What base and weights do when memory runs out: every allocation of every scenario fails once, the
  * first, then the second, and so on until the scenario succeeds. Each failure must be MT_MEMORY
  * with a message; the leak sanitizer sees what is not given back.
- *
- * The linker sends the libraries' allocations here (-Wl,--wrap=malloc and so on in meson.build).
  */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/team.h"
+#include "tests/unit/failing_allocations.h"
 #include "weights/safetensors.h"
 
 #include <cjson/cJSON.h>
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-static size_t n_left = SIZE_MAX; /* allocations until one fails */
-
-static bool fails_now(void)
-{
-    return n_left != SIZE_MAX && n_left-- == 0;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails_now() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return fails_now() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return fails_now() ? NULL : __real_realloc(old, bytes);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return fails_now() ? NULL : __real_aligned_alloc(alignment, bytes);
-}
 
 /* The scenarios: each does something whole and gives everything back. */
 
@@ -158,15 +121,13 @@ static const struct {
 
 START_TEST(every_failed_allocation_is_reported)
 {
-    cJSON_Hooks hooks = {.malloc_fn = __wrap_malloc, .free_fn = free};
+    cJSON_Hooks hooks = {.malloc_fn = failing_allocations_malloc, .free_fn = free};
     cJSON_InitHooks(&hooks);
     for (size_t n = 0;; n++) {
         struct mt_error err = {0};
-        n_left = n;
+        failing_allocations_begin(n);
         enum mt_status status = scenarios[_i].run(&err);
-        bool has_failed = n_left == SIZE_MAX;
-        n_left = SIZE_MAX;
-        if (!has_failed) {
+        if (!failing_allocations_end()) {
             ck_assert_msg(status == MT_OK, "%s: %s", scenarios[_i].name, err.message);
             ck_assert_uint_ge(n, scenarios[_i].least);
             return;

@@ -35,6 +35,7 @@ static void start(void)
 static void stop(void)
 {
     fake_open_loading_gate();
+    fake_open_unloading_gate();
     for (size_t i = 0; i < n_models; i++)
         mt_served_model_drop(models[i]);
     mt_model_host_let_go(host);
@@ -383,6 +384,7 @@ START_TEST(one_that_never_fits_is_refused_with_its_size)
                      "there takes 7 MiB of memory: models_memory is 5 MiB for all models together");
     ck_assert_uint_le(counts().loaded_bytes, 5 << 20);
     ck_assert_int_eq(state_of(models[1]), MT_SERVED_FAILED);
+    ck_assert_int_eq(state_of(models[0]), MT_SERVED_READY); /* nothing would be gained by its end */
 }
 END_TEST
 
@@ -479,6 +481,23 @@ START_TEST(nothing_is_unloaded_for_what_nobody_waits_for)
 }
 END_TEST
 
+START_TEST(nor_for_one_that_turns_out_to_be_larger)
+{
+    limit(2 * MODEL_BYTES, 0);
+    add_many(2);
+    use(models[0]);
+    fake_set_bytes(2 * MODEL_BYTES);
+    fake_close_loading_gate();
+    mt_served_model_prefetch(models[1]);
+    fake_wait_for_load();
+    fake_open_loading_gate();
+    wait_for_state(models[1], MT_SERVED_COLD);
+    ck_assert_int_eq(state_of(models[0]), MT_SERVED_READY);
+    use(models[1]); /* who waits for it is another matter */
+    ck_assert_int_eq(state_of(models[0]), MT_SERVED_COLD);
+}
+END_TEST
+
 /* --- unloading --- */
 
 START_TEST(an_idle_model_is_unloaded)
@@ -505,6 +524,61 @@ START_TEST(unloading_waits_for_who_holds_it)
     ck_assert_int_eq(state_of(models[0]), MT_SERVED_READY);
     mt_served_model_let_go(models[0]);
     wait_for_state(models[0], MT_SERVED_COLD);
+}
+END_TEST
+
+/* State, memory and counters change together. */
+START_TEST(one_that_is_being_unloaded_is_in_memory_to_the_end)
+{
+    struct mt_served_model_status status;
+    struct waiter waiter;
+    add_many(1);
+    use(models[0]);
+    fake_close_unloading_gate();
+    must(mt_served_model_unload(models[0], &err));
+    fake_wait_for_unload();
+    mt_served_model_describe(models[0], &status);
+    ck_assert_int_eq(status.state, MT_SERVED_READY);
+    ck_assert_uint_eq(status.loaded_bytes, MODEL_BYTES);
+    ck_assert_uint_eq(counts().loaded_bytes, MODEL_BYTES);
+    ck_assert_uint_eq(counts().n_loaded - counts().n_unloads, 1);
+    ck_assert_ptr_null(mt_served_model_hold(models[0])); /* but it is nobody's any more */
+    fake_open_unloading_gate();
+    wait_for_state(models[0], MT_SERVED_COLD);
+    ck_assert_uint_eq(counts().n_unloads, 1);
+    ck_assert_uint_eq(counts().loaded_bytes + counts().n_loaded, 0);
+
+    use(models[0]);
+    fake_close_unloading_gate();
+    must(mt_served_model_unload(models[0], &err));
+    fake_wait_for_unload();
+    must(begin_wait(&waiter, models[0], 0));
+    fake_open_unloading_gate();
+    ck_assert_int_eq(end_wait(&waiter), MT_OK); /* by another load */
+    mt_served_model_let_go(models[0]);
+    ck_assert_uint_eq(fake_n_loads(), 3);
+}
+END_TEST
+
+START_TEST(a_damaged_model_is_loaded_again_whatever_its_traffic)
+{
+    struct mt_served_model_status status;
+    struct waiter waiter;
+    add_many(1);
+    hold(models[0]);
+    fake_damage(models[0]);
+    mt_served_model_describe(models[0], &status);
+    ck_assert_int_eq(status.state, MT_SERVED_FAILED);
+    ck_assert(status.is_damaged);
+    ck_assert_ptr_null(mt_served_model_hold(models[0]));
+    must(begin_wait(&waiter, models[0], 0)); /* newcomers are not given what is damaged */
+    usleep(20000);
+    ck_assert_int_eq(waiter.n_calls, 0);
+    mt_served_model_let_go(models[0]);
+    ck_assert_int_eq(end_wait(&waiter), MT_OK);
+    ck_assert_uint_eq(fake_n_loads(), 2);
+    ck_assert_int_eq(state_of(models[0]), MT_SERVED_READY);
+    mt_served_model_let_go(models[0]);
 }
 END_TEST
 
@@ -630,8 +704,11 @@ int main(void)
     tcase_add_test(tcase, a_pinned_model_has_its_place_beside_the_limit);
     tcase_add_test(tcase, a_lower_limit_unloads_what_is_too_much);
     tcase_add_test(tcase, nothing_is_unloaded_for_what_nobody_waits_for);
+    tcase_add_test(tcase, nor_for_one_that_turns_out_to_be_larger);
     tcase_add_test(tcase, an_idle_model_is_unloaded);
     tcase_add_test(tcase, unloading_waits_for_who_holds_it);
+    tcase_add_test(tcase, one_that_is_being_unloaded_is_in_memory_to_the_end);
+    tcase_add_test(tcase, a_damaged_model_is_loaded_again_whatever_its_traffic);
     tcase_add_test(tcase, a_model_of_no_catalog_is_unloaded);
     tcase_add_test(tcase, stopping_ends_all_waits);
     tcase_add_test(tcase, many_threads_use_more_models_than_fit);

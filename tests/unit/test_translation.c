@@ -112,6 +112,24 @@ static void append_alone(struct mt_text *out, const char *sentence)
     mt_translation_destroy(t);
 }
 
+/* Decodes it, and finds gaps and what the sentences between them become alone: {gap, sentence, gap,
+ * ..., NULL}. */
+static void expect_alone(struct mt_translation *t, const char *const *parts)
+{
+    struct mt_text expected = {0};
+    for (size_t i = 0; parts[i]; i++) {
+        if (i % 2)
+            append_alone(&expected, parts[i]);
+        else
+            mt_text_append_string(&expected, parts[i]);
+    }
+    run(t);
+    char *found = render(t, 0);
+    ck_assert_str_eq(found, expected.bytes);
+    free(found);
+    mt_text_finish(&expected);
+}
+
 /* --- sentences and gaps --- */
 
 START_TEST(keeps_every_blank_between_sentences)
@@ -121,20 +139,8 @@ START_TEST(keeps_every_blank_between_sentences)
     expect_source(t, 0, "Hello.");
     expect_source(t, 1, "How are you?");
     expect_source(t, 2, "I am here.");
-    run(t);
-
-    struct mt_text expected = {0};
-    mt_text_append_string(&expected, " \t");
-    append_alone(&expected, "Hello.");
-    mt_text_append_string(&expected, "  ");
-    append_alone(&expected, "How are you?");
-    mt_text_append_string(&expected, "\r\n\n  ");
-    append_alone(&expected, "I am here.");
-    mt_text_append_string(&expected, "\xC2\xA0 \n");
-    char *found = render(t, 0);
-    ck_assert_str_eq(found, expected.bytes);
-    free(found);
-    mt_text_finish(&expected);
+    expect_alone(t, (const char *const[]){" \t", "Hello.", "  ", "How are you?", "\r\n\n  ",
+                                          "I am here.", "\xC2\xA0 \n", NULL});
     mt_translation_destroy(t);
 }
 END_TEST
@@ -200,15 +206,8 @@ START_TEST(a_script_without_blanks_gets_them_where_the_target_has_them)
     struct mt_translation *t = create("\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82\xE8\xB5\xB0\xE5\x90\xA7"
                                       "\xE3\x80\x82");
     ck_assert_uint_eq(mt_translation_n_sentences(t), 2);
-    run(t);
-    struct mt_text expected = {0};
-    append_alone(&expected, "\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82");
-    mt_text_append_string(&expected, " ");
-    append_alone(&expected, "\xE8\xB5\xB0\xE5\x90\xA7\xE3\x80\x82");
-    char *found = render(t, 0);
-    ck_assert_str_eq(found, expected.bytes);
-    free(found);
-    mt_text_finish(&expected);
+    expect_alone(t, (const char *const[]){"", "\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82", " ",
+                                          "\xE8\xB5\xB0\xE5\x90\xA7\xE3\x80\x82", NULL});
     mt_translation_destroy(t);
 }
 END_TEST
@@ -575,16 +574,8 @@ START_TEST(a_language_code_counts_for_every_sentence)
         ck_assert_uint_eq(tokens[1].begin, 0);
         ck_assert_uint_eq(tokens[1].begin_char, 0);
     }
-    run(t);
-    struct mt_text expected = {0};
-    append_alone(&expected, ">>fra<< I run.");
-    mt_text_append_string(&expected, "  ");
-    append_alone(&expected, ">>fra<<You run.");
-    mt_text_append_string(&expected, "\n");
-    char *found = render(t, 0);
-    ck_assert_str_eq(found, expected.bytes);
-    free(found);
-    mt_text_finish(&expected);
+    expect_alone(t,
+                 (const char *const[]){"", ">>fra<< I run.", "  ", ">>fra<<You run.", "\n", NULL});
     mt_translation_destroy(t);
 
     char *text = repeat("and ", 2000, "");
@@ -628,17 +619,8 @@ START_TEST(a_code_that_is_given_is_before_every_sentence)
         ck_assert_uint_eq(tokens[0].end, 0);
         ck_assert_uint_eq(tokens[1].begin, 0);
     }
-    run(t);
-    struct mt_text expected = {0};
-    mt_text_append_string(&expected, " ");
-    append_alone(&expected, ">>fra<<I run.");
-    mt_text_append_string(&expected, "  ");
-    append_alone(&expected, ">>fra<<You run.");
-    mt_text_append_string(&expected, "\n");
-    char *found = render(t, 0);
-    ck_assert_str_eq(found, expected.bytes);
-    free(found);
-    mt_text_finish(&expected);
+    expect_alone(t,
+                 (const char *const[]){" ", ">>fra<<I run.", "  ", ">>fra<<You run.", "\n", NULL});
     mt_translation_destroy(t);
 
     /* One that the text brings comes first, and there is one alone. */
