@@ -196,8 +196,9 @@ class Daemon:
                 connection.shutdown(socket.SHUT_WR)
             return read_all(connection)
 
-    def socket(self, timeout=10 * SLOWNESS):
-        return socket.create_connection((self.host, self.port), timeout)
+    def socket(self, timeout=10 * SLOWNESS, source=None):
+        """From that address, or whichever the kernel takes."""
+        return socket.create_connection((self.host, self.port), timeout, source and (source, 0))
 
     def metrics(self):
         """{'name{labels}': value} of GET /metrics."""

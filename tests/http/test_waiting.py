@@ -42,8 +42,8 @@ class Waiting(unittest.TestCase):
         return self.daemon_of("--models-memory", str(int(self.one * 1.5)), *flags, **options)
 
     def hold(self, daemon):
-        """Keeps en-de busy. Its end: end()."""
-        connection = daemon.socket(120 * SLOWNESS)
+        """Keeps en-de busy until it is closed, as another client: others have their turn there, too."""
+        connection = daemon.socket(120 * SLOWNESS, "127.0.0.2")
         self.addCleanup(connection.close)
         body = json.dumps({"q": LONG, "source": "en", "target": "de", "beam_size": 8}).encode()
         connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -65,13 +65,14 @@ class Waiting(unittest.TestCase):
     def test_client_that_leaves(self):
         with self.with_room_for_one() as daemon:
             holder = self.hold(daemon)
-            body = json.dumps({"q": GERMAN, "source": "de", "target": "fr"}).encode()
-            with daemon.socket() as client:
-                client.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                               b"Content-Length: %d\r\n\r\n" % len(body) + body)
-                wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 1, what="the wait")
-            wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 0, what="its end")
-            wait_until(lambda: daemon.metrics()['attentiond_rejected_total{reason="client_gone"}'] == 1)
+            for n, fields in enumerate(({"source": "de"}, {"source": "en", "stream": True}), start=1):
+                body = json.dumps({"q": GERMAN, "target": "fr", **fields}).encode()
+                with daemon.socket() as client:
+                    client.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                                   b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                    wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 1, what="the wait")
+                wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 0, what="its end")
+                wait_until(lambda n=n: daemon.metrics()['attentiond_rejected_total{reason="client_gone"}'] == n)
             # It may be being loaded just then, to find out how large it is.
             wait_until(lambda: daemon.get("/models/de-fr").json["state"] == "cold", what="nobody's wish")
             holder.close()
@@ -86,6 +87,18 @@ class Waiting(unittest.TestCase):
         self.assertIn(daemon.stop(signal.SIGTERM), (0, 1), daemon.log)
         client.join()
         self.assertEqual((replies[0].status, replies[0].error), (503, "the server is shutting down"))
+
+    def test_the_end_of_the_server_in_the_middle_of_a_stream(self):
+        daemon = self.with_room_for_one("--drain-timeout-ms", "1000").start()
+        self.hold(daemon)
+        replies = []
+        client = threading.Thread(target=lambda: replies.append(daemon.translate("I have a dog.", target="fr", stream=True)))
+        client.start()
+        wait_until(lambda: daemon.get("/models/de-fr").json["use"]["waiting"] == 1, 30 * SLOWNESS, "the wait")
+        self.assertIn(daemon.stop(signal.SIGTERM), (0, 1), daemon.log)
+        client.join()
+        said = replies[0].body.decode().replace(":\n\n", "")  # but for the comments
+        self.assertEqual(said, 'event: error\ndata: {"error":"the server is shutting down"}\n\n')
 
     def test_the_end_of_the_server_for_who_loads_a_model(self):
         """On the admin socket, whose requests are not waited for."""
