@@ -348,9 +348,21 @@ enum mt_status mt_path_exists(const char *path)
     return stat(path, &st) ? MT_NOT_FOUND : MT_OK;
 }
 
-bool mt_path_holds(const char *directory, const char *name)
+static bool stat_in(const char *directory, const char *name, struct stat *out)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < sizeof path && mt_path_exists(path) == MT_OK;
+    return length > 0 && (size_t)length < sizeof path && stat(path, out) == 0;
+}
+
+bool mt_path_holds(const char *directory, const char *name)
+{
+    struct stat st;
+    return stat_in(directory, name, &st);
+}
+
+bool mt_path_holds_file(const char *directory, const char *name)
+{
+    struct stat st;
+    return stat_in(directory, name, &st) && S_ISREG(st.st_mode);
 }

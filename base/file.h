@@ -60,9 +60,10 @@ void mt_make_directories(const char *path);
 /* MT_OK if path names something that exists, MT_NOT_FOUND if not, without a message. */
 enum mt_status mt_path_exists(const char *path);
 
-/* Whether something of that name exists in the directory. Takes no memory, so that a lack of it
- * cannot make a file look absent. */
+/* Whether something of that name, or a regular file, exists in the directory. Take no memory, so
+ * that a lack of it cannot make a file look absent. */
 bool mt_path_holds(const char *directory, const char *name);
+bool mt_path_holds_file(const char *directory, const char *name);
 
 /* What errno says of a path, "PATH: cannot VERB: ...": MT_NOT_FOUND, MT_MEMORY or MT_IO. */
 enum mt_status mt_fail_errno(struct mt_error *err, const char *path, const char *verb);

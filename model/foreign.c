@@ -8,12 +8,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Far above what the largest models take, on a slow machine. */
@@ -69,14 +66,6 @@ static bool ends_with(const char *name, const char *ending)
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
-static bool is_regular(const char *directory, const char *name)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < sizeof path && !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
 enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *ending,
                                   struct mt_error *err)
 {
@@ -88,7 +77,7 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         if (!status && ends_with(name, ending) && *name != '.' &&
-            is_regular(files->directory, name))
+            mt_path_holds_file(files->directory, name))
             status = mt_foreign_add(files, name, err);
         free(entries[i]);
     }

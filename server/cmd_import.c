@@ -81,7 +81,7 @@ static enum mt_status run(const struct mt_model *model, const struct mt_token_li
                           const struct mt_sentence_options *options, struct mt_sentence **out,
                           struct mt_error *err)
 {
-    int32_t *ids = calloc(tokens->n + 1, sizeof *ids);
+    int32_t *ids = calloc(tokens->n + 1, sizeof *ids); /* one more, because there may be none */
     struct mt_sentence *sentence = NULL;
     enum mt_status status = ids ? MT_OK : mt_fail_memory(err, tokens->n * sizeof *ids, "sentence");
     for (size_t i = 0; i < tokens->n && !status; i++)

@@ -359,6 +359,12 @@ static bool drain(struct server *server, const sigset_t *signals)
     }
 }
 
+/* With work that was told to end, or only with clients that read. */
+static int64_t patience_ms(const struct mt_connection_counts *counts)
+{
+    return counts->n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
+}
+
 /* Ends the work that is left; its clients are told. False: a worker does not answer. */
 static bool cancel(struct server *server, const sigset_t *signals)
 {
@@ -371,11 +377,26 @@ static bool cancel(struct server *server, const sigset_t *signals)
         mt_http_close_idle(server->http);
         await_signal(signals, DRAIN_TICK_MS);
         mt_http_count(server->http, &counts);
-        int64_t limit_ms = counts.n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
-        if (mt_now_ms() - start_ms >= limit_ms)
+        if (mt_now_ms() - start_ms >= patience_ms(&counts))
             break;
     } while (counts.n_open > 0);
     return counts.n_working == 0;
+}
+
+/* Waits for the admin socket's requests for models, which have been told that no more are loaded.
+ * False: one is not answered. */
+static bool flush_admin(struct server *server, const sigset_t *signals)
+{
+    int64_t start_ms = mt_now_ms();
+    if (server->admin == NULL)
+        return true;
+    for (;;) {
+        struct mt_connection_counts counts;
+        mt_http_count(server->admin, &counts);
+        if (counts.n_active == 0 || mt_now_ms() - start_ms >= patience_ms(&counts))
+            return counts.n_working == 0;
+        await_signal(signals, DRAIN_TICK_MS);
+    }
 }
 
 /* Until a signal to stop. Files that have expired go even if nobody asks for one. */
@@ -391,22 +412,6 @@ static void watch(struct server *server, const sigset_t *signals)
         } else {
             return;
         }
-    }
-}
-
-/* Requests for the models, which have been told that no more are loaded. False: as above. */
-static bool flush_admin(struct server *server, const sigset_t *signals)
-{
-    int64_t start_ms = mt_now_ms();
-    if (server->admin == NULL)
-        return true;
-    for (;;) {
-        struct mt_connection_counts counts;
-        mt_http_count(server->admin, &counts);
-        int64_t limit_ms = counts.n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
-        if (counts.n_active == 0 || mt_now_ms() - start_ms >= limit_ms)
-            return counts.n_working == 0;
-        await_signal(signals, DRAIN_TICK_MS);
     }
 }
 

@@ -9,7 +9,7 @@
 #define COLUMNS 16
 #define K_GROUP 4
 #define K_MULTIPLE 64
-#define CHUNK 64 /* numbers of a column that are quantized at once */
+#define CHUNK K_MULTIPLE /* numbers of a column that are quantized at once */
 
 size_t mt_pack_padded_k(size_t n_in)
 {
@@ -27,23 +27,25 @@ static size_t offset_of(size_t padded_k, size_t n, size_t k)
     return block + k / K_GROUP * (COLUMNS * K_GROUP) + n % COLUMNS * K_GROUP + k % K_GROUP;
 }
 
-/* Of finite numbers. Several maxima side by side, so that a compiler can use vectors. */
-static float largest_magnitude(const float *row, size_t n)
+/* n <= CHUNK. Maxima side by side, so that a compiler can use vectors. */
+static void raise_to_magnitudes(float largest[CHUNK], const float *x, size_t n)
 {
-    float largest[CHUNK] = {0};
-    size_t k = 0;
-    for (; n - k >= CHUNK; k += CHUNK)
-        for (size_t i = 0; i < CHUNK; i++) {
-            float magnitude = fabsf(row[k + i]);
-            largest[i] = magnitude > largest[i] ? magnitude : largest[i];
-        }
-    for (size_t i = 0; k + i < n; i++) {
-        float magnitude = fabsf(row[k + i]);
+    for (size_t i = 0; i < n; i++) {
+        float magnitude = fabsf(x[i]);
         largest[i] = magnitude > largest[i] ? magnitude : largest[i];
     }
-    for (size_t i = 1; i < CHUNK; i++)
-        largest[0] = largest[i] > largest[0] ? largest[i] : largest[0];
-    return largest[0];
+}
+
+static float largest_magnitude(const float *row, size_t n)
+{
+    float largest[CHUNK] = {0}, result = 0;
+    size_t k = 0;
+    for (; n - k >= CHUNK; k += CHUNK)
+        raise_to_magnitudes(largest, row + k, CHUNK);
+    raise_to_magnitudes(largest, row + k, n - k);
+    for (size_t i = 0; i < CHUNK; i++)
+        result = largest[i] > result ? largest[i] : result;
+    return result;
 }
 
 /* The nearest integer, ties to even, of |x| < 2^22: the sum has no room for a fraction, and its low
@@ -82,15 +84,15 @@ void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_col
         float scale = amax / 127.0f;
         if (scale < FLT_MIN) /* too coarse a number to divide by */
             scale = 1.0f;
-        int8_t chunk[CHUNK];
         int32_t sum = 0;
         for (size_t k = 0; k < n_in; k += CHUNK) {
-            size_t n_chunk = n_in - k < CHUNK ? n_in - k : CHUNK;
-            sum += n_chunk == CHUNK ? quantize(row + k, CHUNK, scale, chunk)
-                                    : quantize(row + k, n_chunk, scale, chunk);
-            for (size_t j = 0; j < n_chunk; j += K_GROUP)
-                memcpy(packed + offset_of(padded_k, n, k + j), chunk + j,
-                       n_chunk - j < K_GROUP ? n_chunk - j : K_GROUP);
+            int8_t chunk[CHUNK] = {0};
+            if (n_in - k >= CHUNK) /* a number of turns that the compiler knows */
+                sum += quantize(row + k, CHUNK, scale, chunk);
+            else
+                sum += quantize(row + k, n_in - k, scale, chunk);
+            for (size_t j = 0; j < CHUNK; j += K_GROUP)
+                memcpy(packed + offset_of(padded_k, n, k + j), chunk + j, K_GROUP);
         }
         scales[n] = scale;
         column_sums[n] = sum;

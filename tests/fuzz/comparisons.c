@@ -6,23 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void __real___sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b);
-void __wrap___sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b);
-void __real___sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b);
-void __wrap___sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b);
-void __real___sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b);
-void __wrap___sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b);
-void __real___sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b);
-void __wrap___sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b);
-void __real___sanitizer_cov_trace_const_cmp1(uint8_t a, uint8_t b);
-void __wrap___sanitizer_cov_trace_const_cmp1(uint8_t a, uint8_t b);
-void __real___sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b);
-void __wrap___sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b);
-void __real___sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
-void __wrap___sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
-void __real___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
-void __wrap___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
-
 /* A thousand in a row, as in an input one leads to the next; of eight thousand. */
 static bool is_noted(void)
 {
@@ -30,52 +13,21 @@ static bool is_noted(void)
     return (n++ >> 10) % 8 == 0;
 }
 
-/* The last call of each takes the place of its own: libFuzzer looks at where it returns to. */
+/* The last call takes the place of its caller's: libFuzzer looks at where it returns to. */
+#define SAMPLE(name, type)              \
+    void __real_##name(type a, type b); \
+    void __wrap_##name(type a, type b); \
+    void __wrap_##name(type a, type b)  \
+    {                                   \
+        if (is_noted())                 \
+            __real_##name(a, b);        \
+    }
 
-void __wrap___sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_cmp1(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_cmp2(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_cmp4(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_cmp8(uint64_t a, uint64_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_cmp8(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_const_cmp1(uint8_t a, uint8_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_const_cmp1(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_const_cmp2(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_const_cmp4(a, b);
-}
-
-void __wrap___sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b)
-{
-    if (is_noted())
-        __real___sanitizer_cov_trace_const_cmp8(a, b);
-}
+SAMPLE(__sanitizer_cov_trace_cmp1, uint8_t)
+SAMPLE(__sanitizer_cov_trace_cmp2, uint16_t)
+SAMPLE(__sanitizer_cov_trace_cmp4, uint32_t)
+SAMPLE(__sanitizer_cov_trace_cmp8, uint64_t)
+SAMPLE(__sanitizer_cov_trace_const_cmp1, uint8_t)
+SAMPLE(__sanitizer_cov_trace_const_cmp2, uint16_t)
+SAMPLE(__sanitizer_cov_trace_const_cmp4, uint32_t)
+SAMPLE(__sanitizer_cov_trace_const_cmp8, uint64_t)

@@ -306,7 +306,6 @@ class Change(unittest.TestCase):
             self.assertEqual(daemon.translate("Hello.", target="fr").status, 400)
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
-
     def test_a_broken_model_says_so_and_leaves_the_others_alone(self):
         root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, root)
