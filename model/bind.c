@@ -13,6 +13,7 @@
 struct binder {
     const struct mt_safetensors *file;
     const struct mt_hparams *hparams;
+    enum mt_bind_purpose purpose;
     struct mt_arena *arena;
     struct mt_error *err;
     bool *used; /* by the tensors' numbers; NULL where nobody asks */
@@ -69,36 +70,21 @@ static enum mt_status check_shape(const struct binder *b, const struct mt_tensor
 }
 
 /* One NaN would make every answer garbage, and say nothing. */
-static enum mt_status check_finite(const struct binder *b, const struct mt_tensor *tensor,
-                                   const float *numbers)
+static enum mt_status check_finite(const struct binder *b, const struct mt_tensor *tensor)
 {
-    size_t at = mt_find_not_finite(numbers, tensor->n_elements);
+    size_t at = mt_find_not_finite(tensor->dtype, tensor->data, tensor->n_elements);
     if (at == tensor->n_elements)
         return MT_OK;
+    float found;
+    mt_widen_f32(tensor->dtype, (const char *)tensor->data + at * mt_dtype_bytes(tensor->dtype), 1,
+                 &found);
     return mt_fail(b->err, MT_FORMAT, "%s: tensor \"%s\": expected numbers, found %g at index %zu",
-                   mt_safetensors_path(b->file), tensor->name, (double)numbers[at], at);
+                   mt_safetensors_path(b->file), tensor->name, (double)found, at);
 }
 
-/* The tensor's numbers as fp32: in place if they are that already. */
-static enum mt_status view(const struct binder *b, const struct mt_tensor *tensor,
-                           const float **out)
-{
-    if (tensor->dtype == MT_F32 && mt_tensor_is_aligned(tensor)) {
-        *out = tensor->data;
-        return check_finite(b, tensor, *out);
-    }
-    void *copy;
-    enum mt_status status =
-        mt_arena_take(b->arena, tensor->n_elements, sizeof(float), tensor->name, &copy, b->err);
-    if (status)
-        return status;
-    mt_widen_f32(tensor->dtype, tensor->data, tensor->n_elements, copy);
-    *out = copy;
-    return check_finite(b, tensor, copy);
-}
-
-static enum mt_status bind_tensor(const struct binder *b, const char *name, struct shape shape,
-                                  const float **out)
+/* The tensor of this name, if it is there and sound. */
+static enum mt_status find_tensor(const struct binder *b, const char *name, struct shape shape,
+                                  const struct mt_tensor **out)
 {
     const struct mt_tensor *tensor = mt_safetensors_find(b->file, name);
     if (!tensor) {
@@ -109,7 +95,49 @@ static enum mt_status bind_tensor(const struct binder *b, const char *name, stru
     }
     mark_used(b, tensor);
     enum mt_status status = check_shape(b, tensor, shape);
+    if (!status)
+        status = check_finite(b, tensor);
+    if (!status)
+        *out = tensor;
+    return status;
+}
+
+/* The tensor's numbers as fp32: in place if they are that already. */
+static enum mt_status view(const struct binder *b, const struct mt_tensor *tensor,
+                           const float **out)
+{
+    if (tensor->dtype == MT_F32 && mt_tensor_is_aligned(tensor)) {
+        *out = tensor->data;
+        return MT_OK;
+    }
+    void *copy;
+    enum mt_status status =
+        mt_arena_take(b->arena, tensor->n_elements, sizeof(float), tensor->name, &copy, b->err);
+    if (status)
+        return status;
+    mt_widen_f32(tensor->dtype, tensor->data, tensor->n_elements, copy);
+    *out = copy;
+    return MT_OK;
+}
+
+static enum mt_status bind_tensor(const struct binder *b, const char *name, struct shape shape,
+                                  const float **out)
+{
+    const struct mt_tensor *tensor = NULL;
+    enum mt_status status = find_tensor(b, name, shape, &tensor);
     return status ? status : view(b, tensor, out);
+}
+
+/* A matrix [part->n_out, n_in]. */
+static enum mt_status bind_matrix(const struct binder *b, const char *name, size_t n_in,
+                                  struct mt_linear_part *part)
+{
+    const struct mt_tensor *tensor = NULL;
+    enum mt_status status = find_tensor(b, name, matrix_of(part->n_out, n_in), &tensor);
+    if (status || b->purpose == MT_BIND_TO_RUN)
+        return status ? status : view(b, tensor, &part->weight);
+    part->stored = tensor;
+    return MT_OK;
 }
 
 /* prefix.weight [n_out, n_in] and prefix.bias [n_out] */
@@ -118,7 +146,7 @@ static enum mt_status bind_part(const struct binder *b, const char *prefix, cons
 {
     char full[256];
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
-    enum mt_status status = bind_tensor(b, full, matrix_of(part->n_out, n_in), &part->weight);
+    enum mt_status status = bind_matrix(b, full, n_in, part);
     if (status)
         return status;
     snprintf(full, sizeof full, "%s%s.bias", prefix, name);
@@ -250,14 +278,29 @@ static const struct mt_tensor *find_alias(const struct binder *b,
 
 /* A table [V, D] under the first of its names that exists. */
 static enum mt_status bind_table(const struct binder *b, const char *const names[MAX_ALIASES],
-                                 size_t n_vocab, const float **out)
+                                 size_t n_vocab, struct mt_linear_part *out)
 {
     const struct mt_tensor *tensor = find_alias(b, names), *same;
     for (size_t i = 0; i < MAX_ALIASES && names[i]; i++)
         if ((same = mt_safetensors_find(b->file, names[i])))
             mark_used(b, same); /* the same table once more */
-    return bind_tensor(b, tensor ? tensor->name : names[0], matrix_of(n_vocab, b->hparams->d_model),
-                       out);
+    *out = (struct mt_linear_part){.n_out = n_vocab};
+    return bind_matrix(b, tensor ? tensor->name : names[0], b->hparams->d_model, out);
+}
+
+static struct mt_linear linear_of(const struct binder *b, const struct mt_linear_part *part)
+{
+    return (struct mt_linear){
+        .n_in = b->hparams->d_model, .n_out = part->n_out, .n_parts = 1, .parts = {*part}};
+}
+
+static void set_table(const struct binder *b, const struct mt_linear_part *part,
+                      struct mt_embedding *out)
+{
+    if (b->purpose == MT_BIND_TO_RUN)
+        out->table = part->weight;
+    else
+        out->packed = linear_of(b, part);
 }
 
 static const char *const shared_names[MAX_ALIASES] = {
@@ -297,25 +340,23 @@ static enum mt_status bind_output_bias(const struct binder *b, const float **out
 static enum mt_status bind_tables(const struct binder *b, struct mt_weights *out)
 {
     const struct mt_hparams *h = b->hparams;
-    enum mt_status status;
-    if (h->shared_embeddings) {
-        status = bind_table(b, shared_names, h->n_source_vocab, &out->source.table);
-        out->target.table = out->source.table;
-    } else {
-        status = bind_table(b, source_names, h->n_source_vocab, &out->source.table);
-        if (!status)
-            status = bind_table(b, target_names, h->n_target_vocab, &out->target.table);
-    }
+    struct mt_linear_part source, target, output;
+    enum mt_status status = bind_table(b, h->shared_embeddings ? shared_names : source_names,
+                                       h->n_source_vocab, &source);
+    target = source;
+    if (!status && !h->shared_embeddings)
+        status = bind_table(b, target_names, h->n_target_vocab, &target);
+    output = target;
+    if (!status && !h->tied_output)
+        status = bind_table(b, output_names, h->n_target_vocab, &output);
+    if (!status)
+        status = bind_output_bias(b, &output.bias);
     if (status)
         return status;
-    struct mt_linear_part part = {.weight = out->target.table, .n_out = h->n_target_vocab};
-    if (!h->tied_output)
-        status = bind_table(b, output_names, h->n_target_vocab, &part.weight);
-    if (!status)
-        status = bind_output_bias(b, &part.bias);
-    out->output = (struct mt_linear){
-        .n_in = h->d_model, .n_out = h->n_target_vocab, .n_parts = 1, .parts = {part}};
-    return status;
+    set_table(b, &source, &out->source);
+    set_table(b, &target, &out->target);
+    out->output = linear_of(b, &output);
+    return MT_OK;
 }
 
 /* The file's table of positions wins; without one it is computed. */
@@ -430,10 +471,12 @@ static void write_report(const struct binder *b, const struct mt_weights *weight
 }
 
 enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt_hparams *hparams,
-                              struct mt_arena *arena, struct mt_weights *out,
-                              struct mt_bind_report *report, struct mt_error *err)
+                              enum mt_bind_purpose purpose, struct mt_arena *arena,
+                              struct mt_weights *out, struct mt_bind_report *report,
+                              struct mt_error *err)
 {
-    struct binder b = {.file = file, .hparams = hparams, .arena = arena, .err = err};
+    struct binder b = {
+        .file = file, .hparams = hparams, .purpose = purpose, .arena = arena, .err = err};
     struct mt_weights weights = {0};
     void *used = NULL;
     enum mt_status status = MT_OK;

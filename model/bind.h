@@ -19,14 +19,24 @@ struct mt_bind_report {
     bool computed_positions; /* they are not in the file */
 };
 
-/* Finds every tensor that hparams call for, checks its shape and fills *out. F32 tensors are used
- * in place where they are aligned; everything else is widened into the arena, which must outlive
- * the weights, as must the file. Errors name tensor, expected and found shape. Tensors that no
- * field takes are ignored, except norms that the configuration does not mention (MT_UNSUPPORTED)
- * and layers beyond its number (MT_FORMAT): they would change the result. report may be NULL. */
+/* What the weights are for. */
+enum mt_bind_purpose {
+    MT_BIND_TO_RUN,  /* everything as fp32 */
+    MT_BIND_TO_PACK, /* matrices stay what they are in the file, a quarter of a model's memory or
+                        less: linears' parts have .stored instead of .weight, and each embedding
+                        has a .packed linear with such a part instead of a .table */
+};
+
+/* Finds every tensor that hparams call for, checks its shape and numbers and fills *out. F32
+ * tensors are used in place where they are aligned; what is to be fp32 and is not is widened into
+ * the arena, which must outlive the weights, as must the file. Errors name tensor, expected and
+ * found shape. Tensors that no field takes are ignored, except norms that the configuration does
+ * not mention (MT_UNSUPPORTED) and layers beyond its number (MT_FORMAT): they would change the
+ * result. report may be NULL. */
 MT_MUST_CHECK enum mt_status mt_bind_marian(const struct mt_safetensors *file,
                                             const struct mt_hparams *hparams,
-                                            struct mt_arena *arena, struct mt_weights *out,
-                                            struct mt_bind_report *report, struct mt_error *err);
+                                            enum mt_bind_purpose purpose, struct mt_arena *arena,
+                                            struct mt_weights *out, struct mt_bind_report *report,
+                                            struct mt_error *err);
 
 #endif

@@ -44,14 +44,17 @@ void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *ro
 void mt_rows_quantize_run(const struct mt_member *me, const struct mt_kernels *kernels,
                           const struct mt_rows *rows, size_t n_rows);
 
+struct mt_tensor;
+
 /*
  * y = act(x W^T + b). In fp32, several matrices that read the same input (query, key, value) are
  * parts of one linear, used where they lie in the file; their outputs lie side by side. In int8
  * they have been packed into one.
  */
 struct mt_linear_part {
-    const float *weight; /* [n_out, n_in] */
-    const float *bias;   /* [n_out], or NULL */
+    const float *weight;            /* [n_out, n_in] */
+    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (model/bind.h) */
+    const float *bias;              /* [n_out], or NULL */
     size_t n_out;
 };
 

@@ -11,6 +11,9 @@
 /* More inputs could overflow the int32 sums: 255 * 127 * 32,768 < 2^31. */
 #define MAX_INPUTS 32768
 
+/* What is widened to fp32 at once: 128 KiB, at least a row. */
+#define WIDENED_NUMBERS MAX_INPUTS
+
 /*
  * What a packed file consists of, as one list that writing and reading share: the entries of a
  * model with these hyper-parameters, in order. An entry points at the field that it is written from
@@ -208,7 +211,23 @@ static struct mt_linear *linear_at(const struct entry *entry, size_t index)
     return (struct mt_linear *)(void *)((char *)entry->linears + index * entry->stride);
 }
 
-static void pack_entry(struct mt_image *image, const struct entry *entry)
+/* A matrix is widened some rows at a time: the rows stay in the cache, and a model that is loaded
+ * needs no memory for a second one of twice its size. */
+static void pack_part(const struct mt_linear_part *part, size_t n_in, size_t first_column,
+                      float widened[WIDENED_NUMBERS], int8_t *weights, float *scales, int32_t *sums)
+{
+    const struct mt_tensor *tensor = part->stored;
+    size_t row_bytes = n_in * mt_dtype_bytes(tensor->dtype), n_at_once = WIDENED_NUMBERS / n_in;
+    for (size_t row = 0; row < part->n_out; row += n_at_once) {
+        size_t n = mt_size_min(n_at_once, part->n_out - row);
+        mt_widen_f32(tensor->dtype, (const char *)tensor->data + row * row_bytes, n * n_in,
+                     widened);
+        mt_pack_columns(widened, n, n_in, first_column + row, weights, scales, sums);
+    }
+}
+
+static void pack_entry(struct mt_image *image, const struct entry *entry,
+                       float widened[WIDENED_NUMBERS])
 {
     int8_t *weights = mt_image_data(image, entry->first_tensor);
     float *scales = mt_image_data(image, entry->first_tensor + 1);
@@ -219,7 +238,7 @@ static void pack_entry(struct mt_image *image, const struct entry *entry)
         const struct mt_linear *linear = linear_at(entry, i);
         for (size_t p = 0; p < linear->n_parts; p++) {
             const struct mt_linear_part *part = &linear->parts[p];
-            mt_pack_columns(part->weight, part->n_out, linear->n_in, column, weights, scales, sums);
+            pack_part(part, linear->n_in, column, widened, weights, scales, sums);
             if (part->bias)
                 memcpy(bias + column, part->bias, part->n_out * sizeof *bias);
             column += part->n_out;
@@ -231,10 +250,10 @@ static void pack_entry(struct mt_image *image, const struct entry *entry)
 }
 
 static void fill_entry(struct mt_image *image, const struct mt_hparams *h,
-                       const struct entry *entry)
+                       const struct entry *entry, float widened[WIDENED_NUMBERS])
 {
     if (entry->linears) {
-        pack_entry(image, entry);
+        pack_entry(image, entry, widened);
     } else if (entry->norm) {
         memcpy(mt_image_data(image, entry->first_tensor), entry->norm->gamma,
                h->d_model * sizeof(float));
@@ -260,16 +279,6 @@ static enum mt_status check_packable(const struct mt_hparams *h, struct mt_error
     return MT_OK;
 }
 
-/* An untied embedding has no linear of its own in fp32: give it one to be packed from. */
-static struct mt_linear linear_of_table(const struct mt_hparams *h, const float *table,
-                                        size_t n_vocab)
-{
-    return (struct mt_linear){.n_in = h->d_model,
-                              .n_out = n_vocab,
-                              .n_parts = 1,
-                              .parts = {{.weight = table, .n_out = n_vocab}}};
-}
-
 static enum mt_status describe(struct mt_image *image, const struct mt_source_identity *source,
                                struct mt_error *err)
 {
@@ -289,11 +298,13 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     struct mt_image *image = NULL;
     struct mt_weights from = *weights;
     struct entries entries = {0};
-    from.source.packed = linear_of_table(hparams, weights->source.table, hparams->n_source_vocab);
-    from.target.packed = linear_of_table(hparams, weights->target.table, hparams->n_target_vocab);
+    void *widened;
     enum mt_status status = check_packable(hparams, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
+    if (!status)
+        status =
+            mt_arena_take(arena, WIDENED_NUMBERS, sizeof(float), "widened rows", &widened, err);
     if (!status)
         status = list_entries(hparams, &from, arena, &entries, err);
     if (!status)
@@ -305,7 +316,7 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     if (!status)
         status = mt_image_allocate(image, err);
     for (size_t i = 0; i < entries.n && !status; i++) {
-        fill_entry(image, hparams, &entries.list[i]);
+        fill_entry(image, hparams, &entries.list[i], widened);
         if (progress)
             progress(progress_context, i + 1, entries.n);
     }
@@ -343,7 +354,7 @@ static enum mt_status find_tensor(const struct mt_safetensors *file, const struc
         return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\" does not start at a multiple of %d bytes",
                        mt_safetensors_path(file), name, MT_PACK_K);
     size_t n = tensor->dtype == MT_F32 ? tensor->n_elements : 0;
-    size_t at = mt_find_not_finite(tensor->data, n);
+    size_t at = mt_find_not_finite(MT_F32, tensor->data, n);
     if (at < n)
         return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\": expected numbers, found %g at index %zu",
                        mt_safetensors_path(file), name, (double)((const float *)tensor->data)[at],

@@ -1,6 +1,7 @@
 #include "weights/dtype.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -105,12 +106,19 @@ __attribute__((target("avx,f16c"))) static void widen_f16_f16c(const unsigned ch
 }
 
 /* "avx" says that the operating system saves the registers; clang's builtin does not know "f16c".
- */
+ * Asked once: a virtual machine leaves it to its host to answer, which takes microseconds. */
 static bool has_f16c(void)
 {
-    unsigned eax, ebx, ecx, edx;
-    return __builtin_cpu_supports("avx") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
-           (ecx & bit_F16C);
+    static atomic_int answer; /* 0: not asked yet; 1: no; 2: yes */
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (known == 0) {
+        unsigned eax, ebx, ecx, edx;
+        bool has = __builtin_cpu_supports("avx") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
+                   (ecx & bit_F16C);
+        known = has ? 2 : 1;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == 2;
 }
 #endif
 
@@ -147,25 +155,46 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
 
 /* Of a block, so that the compiler can look at many numbers at once: the comparison of bits needs
  * no branch. */
-static bool is_finite_block(const float *numbers, size_t n)
+static bool is_finite_32(const unsigned char *numbers, size_t n, uint32_t exponent)
 {
     uint32_t n_bad = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        n_bad += (bits & 0x7F800000u) == 0x7F800000u;
+        memcpy(&bits, numbers + i * sizeof bits, sizeof bits);
+        n_bad += (bits & exponent) == exponent;
     }
     return n_bad == 0;
 }
 
-size_t mt_find_not_finite(const float *numbers, size_t n)
+static bool is_finite_16(const unsigned char *numbers, size_t n, uint16_t exponent)
 {
-    const size_t block = 4096;
+    unsigned n_bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t bits;
+        memcpy(&bits, numbers + i * sizeof bits, sizeof bits);
+        n_bad += (bits & exponent) == exponent;
+    }
+    return n_bad == 0;
+}
+
+/* All bits of the exponent are set in infinities and NaNs, and in no number. */
+static bool is_finite_block(enum mt_dtype dtype, const unsigned char *numbers, size_t n)
+{
+    return dtype == MT_F32   ? is_finite_32(numbers, n, 0x7F800000u)
+           : dtype == MT_F16 ? is_finite_16(numbers, n, 0x7C00u)
+                             : is_finite_16(numbers, n, 0x7F80u);
+}
+
+size_t mt_find_not_finite(enum mt_dtype dtype, const void *numbers, size_t n)
+{
+    assert(dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16);
+    const size_t block = 4096, size = mt_dtype_bytes(dtype);
+    const unsigned char *bytes = numbers;
     for (size_t at = 0; at < n; at += block) {
         size_t length = n - at < block ? n - at : block;
-        if (is_finite_block(numbers + at, length))
+        if (is_finite_block(dtype, bytes + at * size, length))
             continue;
-        while (is_finite_block(numbers + at, 1))
+        while (is_finite_block(dtype, bytes + at * size, 1))
             at++;
         return at;
     }

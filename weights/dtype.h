@@ -33,8 +33,9 @@ size_t mt_dtype_bytes(enum mt_dtype dtype);
  * not overlap. Uses the CPU's conversion instructions where it has them. */
 void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float *restrict out);
 
-/* The first of n numbers that is infinite or NaN: its index, or n. */
-size_t mt_find_not_finite(const float *numbers, size_t n);
+/* The first of n numbers that is infinite or NaN: its index, or n. dtype MT_F32, MT_F16 or MT_BF16,
+ * at any alignment. */
+size_t mt_find_not_finite(enum mt_dtype dtype, const void *numbers, size_t n);
 
 /* One number to or from binary16, round to nearest even, NaN stays NaN, too large becomes infinity.
  */

@@ -157,7 +157,9 @@ static const struct mt_model *make_fp32(void)
     model->image = m.image;
     const void *bytes = mt_image_bytes(m.image, &length);
     must(mt_safetensors_open_memory(bytes, length, "tiny", &model->file, &err), &err);
-    must(mt_bind_marian(model->file, &hparams, model->arena, &model->weights, NULL, &err), &err);
+    must(mt_bind_marian(model->file, &hparams, MT_BIND_TO_RUN, model->arena, &model->weights, NULL,
+                        &err),
+         &err);
     return model;
 }
 
@@ -166,10 +168,12 @@ static const struct mt_model *make_int8(void)
     struct mt_error err;
     struct mt_model *model = new_model(MT_INT8);
     const struct mt_source_identity source = {.text = "tiny"};
+    struct mt_weights stored;
     size_t length;
-    must(mt_packed_make(&hparams, &tiny_model(MT_FP32)->weights, &source, NULL, NULL, &model->image,
-                        &err),
+    must(mt_bind_marian(tiny_model(MT_FP32)->file, &hparams, MT_BIND_TO_PACK, model->arena, &stored,
+                        NULL, &err),
          &err);
+    must(mt_packed_make(&hparams, &stored, &source, NULL, NULL, &model->image, &err), &err);
     const void *bytes = mt_image_bytes(model->image, &length);
     must(mt_safetensors_open_memory(bytes, length, "tiny", &model->file, &err), &err);
     must(mt_packed_bind(model->file, &hparams, model->arena, &model->weights, &err), &err);

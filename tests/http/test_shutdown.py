@@ -185,7 +185,13 @@ class Stop(unittest.TestCase):
                     connection.close()
                     connection = None
 
-        stopper = threading.Timer(0.7, daemon.process.send_signal, (signal.SIGTERM,))
+        def stop():  # once everybody is at it, however slow the machine
+            try:
+                wait_until(lambda: len(answered) > 4 * n_clients, what="answered")
+            finally:
+                daemon.process.send_signal(signal.SIGTERM)
+
+        stopper = threading.Thread(target=stop)
         stopper.start()
         in_parallel(n_clients, client)
         stopper.join()

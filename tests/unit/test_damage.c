@@ -95,8 +95,9 @@ static enum mt_status bind(const struct tensors *file, size_t length, struct mt_
         status = mt_packed_check_identity(*opened, NULL, &err);
     if (status != MT_OK)
         return status;
-    return file->is_packed ? mt_packed_bind(*opened, file->hparams, arena, out, &err)
-                           : mt_bind_marian(*opened, file->hparams, arena, out, NULL, &err);
+    return file->is_packed
+               ? mt_packed_bind(*opened, file->hparams, arena, out, &err)
+               : mt_bind_marian(*opened, file->hparams, MT_BIND_TO_RUN, arena, out, NULL, &err);
 }
 
 /* Every tensor where it was, as what it was. */
@@ -255,7 +256,8 @@ static void try_config(struct config *config, size_t length, const char *what, s
     struct mt_hparams found = without_choices(hparams);
     if (status == MT_OK && memcmp(&found, &expected, sizeof found) != 0) {
         must(mt_arena_create(0, &arena, &err)); /* the weights have a say, too */
-        status = mt_bind_marian(config->file, &hparams, arena, &weights, NULL, &err);
+        status =
+            mt_bind_marian(config->file, &hparams, MT_BIND_TO_RUN, arena, &weights, NULL, &err);
         mt_arena_destroy(arena);
         if (status == MT_OK)
             ck_assert_msg(memcmp(&found, &expected, sizeof found) == 0, "%s %zu: another model",

@@ -204,22 +204,35 @@ START_TEST(names_and_sizes_are_those_of_safetensors)
 }
 END_TEST
 
+/* Bits of the greatest number, of the smallest negative one, and of what is none. */
+static const struct not_finite {
+    enum mt_dtype dtype;
+    uint32_t greatest, smallest, wrong[4];
+} not_finite[] = {
+    {MT_F32, 0x7F7FFFFF, 0x80000001, {0x7F800000, 0xFF800000, 0x7F800001, 0xFFFFFFFF}},
+    {MT_F16, 0x7BFF, 0x8001, {0x7C00, 0xFC00, 0x7C01, 0xFFFF}},
+    {MT_BF16, 0x7F7F, 0x8001, {0x7F80, 0xFF80, 0x7F81, 0xFFFF}},
+};
+
 START_TEST(the_first_number_that_is_none_is_found)
 {
     enum { N = 10000 };
-    static float numbers[N];
-    static const float wrong[] = {INFINITY, -INFINITY, NAN, -NAN};
-    ck_assert_uint_eq(mt_find_not_finite(numbers, 0), 0);
+    static unsigned char bytes[N * sizeof(uint32_t) + 1];
+    unsigned char *numbers = bytes + 1; /* at any alignment */
+    const struct not_finite *row = &not_finite[_i];
+    size_t size = mt_dtype_bytes(row->dtype);
+    ck_assert_uint_eq(mt_find_not_finite(row->dtype, numbers, 0), 0);
     for (size_t i = 0; i < N; i++)
-        numbers[i] = i % 2 ? 3.4028235e38f : -1e-45f;
-    ck_assert_uint_eq(mt_find_not_finite(numbers, N), N);
+        memcpy(numbers + i * size, i % 2 ? &row->greatest : &row->smallest, size);
+    ck_assert_uint_eq(mt_find_not_finite(row->dtype, numbers, N), N);
     for (size_t at = 0; at < N; at += 101) {
-        float before = numbers[at];
-        numbers[at] = wrong[at % 4];
-        ck_assert_uint_eq(mt_find_not_finite(numbers, N), at);
-        ck_assert_uint_eq(mt_find_not_finite(numbers, at), at);
-        ck_assert_uint_eq(mt_find_not_finite(numbers + at, N - at), 0);
-        numbers[at] = before;
+        uint32_t before = 0;
+        memcpy(&before, numbers + at * size, size);
+        memcpy(numbers + at * size, &row->wrong[at % 4], size);
+        ck_assert_uint_eq(mt_find_not_finite(row->dtype, numbers, N), at);
+        ck_assert_uint_eq(mt_find_not_finite(row->dtype, numbers, at), at);
+        ck_assert_uint_eq(mt_find_not_finite(row->dtype, numbers + at * size, N - at), 0);
+        memcpy(numbers + at * size, &before, size);
     }
 }
 END_TEST
@@ -237,7 +250,8 @@ int main(void)
     tcase_add_test(tcase, bf16_is_the_upper_half_of_fp32);
     tcase_add_test(tcase, f32_is_copied_from_any_alignment);
     tcase_add_test(tcase, names_and_sizes_are_those_of_safetensors);
-    tcase_add_test(tcase, the_first_number_that_is_none_is_found);
+    tcase_add_loop_test(tcase, the_first_number_that_is_none_is_found, 0,
+                        sizeof not_finite / sizeof *not_finite);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
