@@ -508,6 +508,20 @@ static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type
     return MT_OK;
 }
 
+/* JSON under another type, as curl's -d sends it: as a form it would be a single nameless field,
+ * and the client would be told that what it sent was missing. */
+static enum mt_status check_no_json(const struct mt_text *body, const char *type,
+                                    struct mt_error *err)
+{
+    size_t blank = body->length > 0 ? strspn(body->bytes, " \t\r\n") : 0;
+    if (blank == body->length || body->bytes[blank] != '{')
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "Content-Type is \"%.60s\", but the body looks like JSON: "
+                   "expected Content-Type: application/json",
+                   type);
+}
+
 /* All encodings end up in request.params. Beside JSON the query string does not count; beside a
  * form it does, and comes first. */
 static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
@@ -527,6 +541,10 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     enum mt_status status =
         mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
     if (status != MT_OK || body->length == 0)
+        return status;
+    if (is_form || (!is_multipart && !has_query))
+        status = check_no_json(body, type, err);
+    if (status != MT_OK)
         return status;
     if (is_form)
         return mt_params_parse_form(params, body->bytes, body->length, true, err);

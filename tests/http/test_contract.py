@@ -5,6 +5,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import urllib.parse
 
 import request_encodings as encodings
 from serve import Daemon
@@ -149,10 +150,15 @@ class Errors(WithDaemon):
                 self.check_cors(reply)
 
     def test_bodies_of_other_types_have_no_fields(self):
-        body = json.dumps({"q": "Hello.", **EN_DE}).encode()
+        fields = {"q": "Hello.", **EN_DE}
         for content_type in ("text/plain", "text/json", "application/xml", "multipart/mixed", ""):
-            reply = self.daemon.request("POST", "/translate", body, headers={"Content-Type": content_type})
+            reply = self.daemon.request("POST", "/translate", urllib.parse.urlencode(fields).encode(),
+                                        headers={"Content-Type": content_type})
             self.check_error(reply, 400, missing("q"), content_type)
+            reply = self.daemon.request("POST", "/translate", json.dumps(fields).encode(),
+                                        headers={"Content-Type": content_type})
+            self.assertEqual((reply.status, list(reply.json)), (400, ["error"]), content_type)
+            self.assertIn("expected Content-Type: application/json", reply.error)
 
     def test_methods_and_unknown_paths(self):
         for method, path, status, allow in METHODS:

@@ -172,8 +172,15 @@ class Translate(unittest.TestCase):
             self.assertEqual(self.post(body, content_type).status, 200, content_type)
 
     def test_other_type_is_no_fields(self):
-        self.refused({"q": "Hello."}, 400, "Invalid request: missing q parameter",
-                     content_type="text/plain")
+        reply = self.post("q=Hello.", "text/plain")
+        self.assertEqual((reply.status, reply.error), (400, "Invalid request: missing q parameter"))
+
+    def test_json_under_another_type_is_called_so(self):
+        for content_type in ("application/x-www-form-urlencoded", "text/plain", ""):
+            reply = self.post(' \r\n{"q": "Hello."}', content_type)
+            self.assertEqual((reply.status, reply.error), (
+                400, f'Content-Type is "{content_type}", but the body looks like JSON: '
+                     "expected Content-Type: application/json"))
 
     def test_multipart_form(self):
         form = {"q": "Where is the train station?\r\n", "source": "en", "target": "de",
