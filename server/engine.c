@@ -331,6 +331,20 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
     return status;
 }
 
+enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err)
+{
+    pthread_mutex_lock(&engine->mutex);
+    size_t n_sentences = mt_queue_n_sentences(engine->queue);
+    bool is_full = n_sentences >= engine->max_queued_sentences;
+    if (is_full)
+        engine->n_refused++;
+    pthread_mutex_unlock(&engine->mutex);
+    return is_full
+               ? mt_fail(err, MT_BUSY, "the queue is full: %zu sentences wait, which is the limit",
+                         n_sentences)
+               : MT_OK;
+}
+
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 {
     pthread_mutex_lock(&engine->mutex);

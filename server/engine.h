@@ -113,6 +113,10 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane);
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
+/* MT_BUSY: the queue is full, so that no job would be accepted now, and nothing has to be done for
+ * one; this counts as a refusal. After MT_OK a job may be refused nevertheless. */
+MT_MUST_CHECK enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err);
+
 /* Asks for the job's end: its rows are free at the next step and on_done gets MT_CANCELLED, unless
  * it ended before. The job must still exist: a caller whose on_done may run at the same time holds
  * a lock of its own here that on_done takes before it lets go of the job. */

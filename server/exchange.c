@@ -627,6 +627,8 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     if (request->reply.code != 0)
         return mt_exchange_send(exchange);
     request->is_draining = mt_http_is_draining(exchange->http);
+    if (mt_exchange_refuse_early(exchange))
+        return mt_exchange_send(exchange);
     if (read_request(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);
     if (request->reply.code != 0)

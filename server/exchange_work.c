@@ -30,6 +30,19 @@ void mt_exchange_refuse_job(struct mt_exchange *exchange, const struct mt_error 
         mt_exchange_count_rejection(exchange, MT_REJECTED_DRAINING);
 }
 
+/* Most of what a daemon does that is asked for far more than it can do is to refuse: before it has
+ * read, split and tokenized what it is going to refuse, that costs a third less. */
+bool mt_exchange_refuse_early(struct mt_exchange *exchange)
+{
+    const struct mt_handler *handler = exchange->route->handler;
+    struct mt_error err;
+    if (handler->choose == NULL || handler->begin == NULL ||
+        mt_engine_check_room(exchange->request.service->engine, &err) == MT_OK)
+        return false;
+    mt_exchange_refuse_job(exchange, &err);
+    return true;
+}
+
 static void fail_late(struct mt_exchange *exchange)
 {
     struct mt_error err;

@@ -31,7 +31,7 @@ struct work {
     int epoll_fd, timer_fd;
     struct load_client *clients;
     size_t n_under_way;
-    size_t next_message;
+    size_t next_message, next_client;
 
     int64_t from_ns, until_ns;
     size_t n_issued; /* requests whose time was in the window */
@@ -266,8 +266,15 @@ static void tend_all(struct work *w, int64_t now_ns)
 {
     while (w->n_backlog > 0 && is_late(w, w->backlog_ns[w->backlog_first], now_ns))
         count_failure(w, LOAD_FAILED_TIMEOUT, pop_backlog(w));
-    for (size_t i = 0; i < w->result->run.n_clients && !w->error.status; i++)
-        tend(w, &w->clients[i], now_ns);
+    /* In turns: a connection that others are always preferred to would idle until the daemon ends
+     * it, perhaps in the moment in which its first request is sent. */
+    size_t n = w->result->run.n_clients, first = w->next_client;
+    for (size_t i = 0; i < n && !w->error.status; i++) {
+        size_t index = (first + i) % n, n_under_way = w->n_under_way;
+        tend(w, &w->clients[index], now_ns);
+        if (w->n_under_way > n_under_way)
+            w->next_client = (index + 1) % n;
+    }
 }
 
 /* ---- the window ---- */

@@ -98,6 +98,27 @@ class Load(unittest.TestCase):
             slow.close()
             wait_until(lambda: daemon.translate("Hello.").status == 200, what="room in the queue")
 
+    def test_a_full_queue_is_told_before_the_body_is_looked_at(self):
+        def queued(n):
+            wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == n, what=f"{n} in the queue")
+
+        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "8") as daemon, \
+                daemon.socket() as first, daemon.socket() as second:
+            first.sendall(request_bytes({**SLOW, "q": SENTENCES[:8]}))  # one runs with 8 rows
+            queued(7)
+            second.sendall(request_bytes({**SLOW, "q": SENTENCES[:9]}))
+            queued(16)
+            for path in ("/translate", "/attention", "/v2/translate"):
+                reply = daemon.request("POST", path, "{", headers={"Content-Type": "application/json"})
+                self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"), path)
+                self.assertIn("the queue is full: 16 sentences wait, which is the limit", str(reply.json))
+            metrics = daemon.metrics()
+            self.assertEqual(metrics['attentiond_rejected_total{reason="queue_full"}'], 3)
+            self.assertEqual(daemon.get("/health").status, 200)
+            reply = daemon.request("POST", "/detect", '{"q": "Where is it?"}',
+                                   headers={"Content-Type": "application/json"})
+            self.assertEqual(reply.status, 200)  # needs no queue
+
     def test_request_timeout(self):
         with Daemon("--request-timeout-ms", "300") as daemon:
             reply = daemon.request("POST", "/translate", {"source": "en", "target": "de", **SLOW})

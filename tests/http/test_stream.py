@@ -224,9 +224,9 @@ class Stream(unittest.TestCase):
         self.assertNotIn(b"100 Continue", received)
 
     def test_the_first_piece_comes_before_the_last_is_known(self):
-        """A short text is there while its neighbour in the request is still being decoded."""
+        """A short text is there while its neighbours in the request are still being decoded."""
         body = {**ENDLESS, "q": ["Hello."] * 2, "stream": True, "beam_size": 1}
-        short = body_of(["Good morning.", "A long story about nothing. " * 16], beam_size=1, split_sentences="off")
+        short = body_of(["Good morning."] + [TEXT.replace("\n", " ") * 4] * 30, beam_size=1, split_sentences="off")
         with self.daemon.socket() as endless, self.daemon.socket() as connection:
             endless.sendall(request_bytes(body))
             connection.sendall(request_bytes(short))

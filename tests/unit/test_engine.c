@@ -169,10 +169,17 @@ START_TEST(refuses_what_the_queue_cannot_hold)
     ck_assert_uint_eq(stats.max_queued_sentences, 4);
     ck_assert_uint_eq(stats.n_running_sentences, 1);
     ck_assert_uint_eq(stats.n_jobs_refused, 1);
+    ck_assert_int_eq(mt_engine_check_room(test_engine, &err), MT_OK); /* for one */
+    test_submit(lane, 3, 1, 1, 1);
+    ck_assert_int_eq(mt_engine_check_room(test_engine, &err), MT_BUSY);
+    ck_assert_ptr_nonnull(strstr(err.message, "full: 4 sentences"));
+    mt_engine_stats(test_engine, &stats);
+    ck_assert_uint_eq(stats.n_jobs_refused, 2);
     fake_open_gate();
-    test_wait(2);
-    ck_assert_int_eq(mt_engine_submit(test_engine, &refused->job, &err), MT_OK);
     test_wait(3);
+    ck_assert_int_eq(mt_engine_check_room(test_engine, &err), MT_OK);
+    ck_assert_int_eq(mt_engine_submit(test_engine, &refused->job, &err), MT_OK);
+    test_wait(4);
     test_finish();
 }
 END_TEST
