@@ -334,6 +334,12 @@ static int await_signal(const sigset_t *signals, int64_t timeout_ms)
     return signal > 0 ? signal : 0;
 }
 
+/* Work outlives its connection where the client of a stream has left: until the end of a step. */
+static bool is_at_rest(const struct mt_connection_counts *counts)
+{
+    return counts->n_active == 0 && counts->n_working == 0;
+}
+
 /* Waits for requests to finish and connections to close. False: some are left, because the time is
  * over or somebody has lost patience. */
 static bool drain(struct server *server, const sigset_t *signals)
@@ -349,13 +355,13 @@ static bool drain(struct server *server, const sigset_t *signals)
         if (waited_ms >= DRAIN_GRACE_MS)
             mt_http_close_idle(server->http);
         mt_http_count(server->http, &counts);
-        if (counts.n_open == 0)
+        if (counts.n_open == 0 && counts.n_working == 0)
             return true;
         if (waited_ms >= server->drain_timeout_ms)
-            return counts.n_active == 0;
+            return is_at_rest(&counts);
         int signal = await_signal(signals, DRAIN_TICK_MS);
         if (signal != 0 && signal != SIGHUP)
-            return counts.n_active == 0;
+            return is_at_rest(&counts);
     }
 }
 
@@ -379,7 +385,7 @@ static bool cancel(struct server *server, const sigset_t *signals)
         mt_http_count(server->http, &counts);
         if (mt_now_ms() - start_ms >= patience_ms(&counts))
             break;
-    } while (counts.n_open > 0);
+    } while (counts.n_open > 0 || counts.n_working > 0);
     return counts.n_working == 0;
 }
 

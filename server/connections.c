@@ -183,7 +183,9 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
 {
     struct mt_connection *connection = &connections->slots[event->data.u64 & UINT32_MAX];
     bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
-    if (!is_current || connection->work == NULL)
+    /* The event may be older than the work: of what the same request began before, or its
+     * predecessor. If the client has left, watching the work will tell again. */
+    if (!is_current || connection->work == NULL || !connection->may_cancel)
         return;
     bool is_gone = (event->events & (EPOLLHUP | EPOLLERR)) != 0;
     if (!is_gone && !connections->options.end_is_leaving) {

@@ -164,8 +164,9 @@ static enum mt_status list_passage(const struct mt_passage *passage, mt_document
                                    void *context, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < mt_passage_n_translations(passage); i++) {
-        const struct mt_translation *translation = mt_passage_translation(passage, i);
+    const struct mt_translation *translation;
+    size_t position = 0;
+    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL) {
         size_t n = mt_translation_n_sentences(translation);
         for (size_t k = 0; k < n && status == MT_OK; k++)
             status = add(context, mt_translation_part(translation, k).sentence, err);

@@ -111,6 +111,19 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
+/* More than there can ever be room for would be refused for ever as if they only came too early. */
+static enum mt_status check_sentences(const struct mt_request *request, size_t share,
+                                      struct mt_error *err)
+{
+    size_t limit = (size_t)request->service->settings->max_queued_sentences;
+    if (share > 0 && share < limit)
+        limit = share;
+    if (request->n_sentences > limit)
+        return mt_fail(err, MT_LIMIT, "the request has %zu sentences: at most %zu",
+                       request->n_sentences, limit);
+    return MT_OK;
+}
+
 enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served_model **out,
                                   struct mt_error *err)
 {
@@ -134,12 +147,15 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
     request->n_sentences = 0;
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
+    size_t share = queue_share(exchange);
+    if (status == MT_OK)
+        status = check_sentences(request, share, err);
     exchange->job = (struct mt_job){
         .sentences = request->sentences,
         .n_sentences = request->n_sentences,
         .lane = request->model->lane,
         .client = request->access.client,
-        .max_client_sentences = queue_share(exchange),
+        .max_client_sentences = share,
         .deadline_ns = exchange->deadline_ns,
         .user = exchange,
     };

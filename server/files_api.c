@@ -160,16 +160,6 @@ static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
     return mt_request_add_sentence(context, sentence, err);
 }
 
-/* More sentences than the queue holds would be refused for ever as if they only came too early. */
-static enum mt_status check_sentences(const struct mt_request *request, struct mt_error *err)
-{
-    size_t limit = (size_t)request->service->settings->max_queued_sentences;
-    if (request->n_sentences > limit)
-        return mt_fail(err, MT_LIMIT, "the file has %zu sentences: at most %zu",
-                       request->n_sentences, limit);
-    return MT_OK;
-}
-
 static enum mt_status describe_decoding(const struct mt_request *request,
                                         struct mt_translation_options *out, struct mt_error *err)
 {
@@ -206,7 +196,7 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
                                                &options, state->passed_on.terms, err);
     if (status == MT_OK)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
-    return status == MT_OK ? check_sentences(request, err) : status;
+    return status;
 }
 
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)

@@ -165,8 +165,12 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
     }
     begin_watch(g, &fresh);
     status = mt_generation_create(options, &fresh, out, err);
-    if (status != MT_OK)
+    if (status != MT_OK) { /* of which the cure may be there already */
+        bool has_changed = mt_models_watch_look(&g->watch);
         begin_watch(g, running);
+        if (has_changed)
+            g->changed_ns = mt_now_ns();
+    }
     return status;
 }
 

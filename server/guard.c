@@ -116,9 +116,9 @@ static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence
 void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
                      const struct mt_passage *passage)
 {
-    size_t n_translations = mt_passage_n_translations(passage), n_before = 0;
-    for (size_t i = 0; i < n_translations; i++) {
-        const struct mt_translation *translation = mt_passage_translation(passage, i);
+    const struct mt_translation *translation;
+    size_t position = 0, n_before = 0;
+    while ((translation = mt_passage_next(passage, &position)) != NULL) {
         size_t n = mt_translation_n_sentences(translation);
         for (size_t k = 0; k < n; k++) {
             unsigned found = mt_guard_check(translation, k, &warnings->options);

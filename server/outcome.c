@@ -73,7 +73,7 @@ static enum mt_status take_alignment(struct mt_outcome *outcome, struct mt_passa
     outcome->alignment.length = 0;
     mt_json_writer_init(&writer, &outcome->alignment);
     enum mt_status status =
-        mt_alignment_trace_write(alignment, mt_passage_translation(passage, 0), &writer, err);
+        mt_alignment_trace_write(alignment, mt_passage_next(passage, &(size_t){0}), &writer, err);
     return status ? status : mt_text_check(&outcome->alignment, "an alignment", err);
 }
 

@@ -310,19 +310,13 @@ void mt_passage_destroy(struct mt_passage *passage)
     free(passage);
 }
 
-size_t mt_passage_n_translations(const struct mt_passage *passage)
+struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < passage->n; i++)
-        n += passage->parts[i].translation != NULL;
-    return n;
-}
-
-struct mt_translation *mt_passage_translation(const struct mt_passage *passage, size_t index)
-{
-    for (size_t i = 0; i < passage->n; i++)
-        if (passage->parts[i].translation && index-- == 0)
-            return passage->parts[i].translation;
+    while (*position < passage->n) {
+        struct mt_translation *translation = passage->parts[(*position)++].translation;
+        if (translation)
+            return translation;
+    }
     return NULL;
 }
 

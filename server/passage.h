@@ -41,9 +41,9 @@ MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, con
 /* Takes NULL. */
 void mt_passage_destroy(struct mt_passage *passage);
 
-/* What has to be decoded; borrowed. */
-size_t mt_passage_n_translations(const struct mt_passage *passage);
-struct mt_translation *mt_passage_translation(const struct mt_passage *passage, size_t index);
+/* What has to be decoded, one after the other: *position begins at 0 and is moved behind each.
+ * Borrowed; NULL: there is no other. */
+struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position);
 
 /* Nothing but blanks. */
 bool mt_passage_is_blank(const struct mt_passage *passage);

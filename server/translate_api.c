@@ -344,12 +344,13 @@ static enum mt_status take_step(struct mt_request *request, struct state *state,
     plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
     enum mt_status status =
         mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
+    struct mt_translation *translation;
+    size_t position = 0;
     if (status == MT_OK && params->returns_alignment)
         status = mt_alignment_trace_reserve(&round->alignment,
-                                            mt_passage_translation(text->passage, 0), err);
-    size_t n = status == MT_OK ? mt_passage_n_translations(text->passage) : 0;
-    for (size_t i = 0; i < n && status == MT_OK; i++)
-        status = add_sentences(request, mt_passage_translation(text->passage, i), err);
+                                            mt_passage_next(text->passage, &(size_t){0}), err);
+    while (status == MT_OK && (translation = mt_passage_next(text->passage, &position)) != NULL)
+        status = add_sentences(request, translation, err);
     return status;
 }
 

@@ -8,9 +8,13 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 /* Where no answer is expected of it. */
 #define MAX_WARM_UP_TOKENS 8
+
+/* Shorter than a decoder step: nobody else's sentence should always be there first. */
+#define FULL_QUEUE_WAIT_NS 1000000
 
 struct warm_up {
     pthread_mutex_t mutex; /* guards the others */
@@ -29,6 +33,18 @@ static void end_warm_up(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&warm_up->mutex);
 }
 
+/* That other models' requests fill the queue is no fault of this one, and neither are they to wait
+ * for it: it takes the next place that is free. An engine that ends says so. */
+static enum mt_status submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
+{
+    for (;;) {
+        enum mt_status status = mt_engine_submit(engine, job, err);
+        if (status != MT_BUSY || mt_now_ns() >= job->deadline_ns)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = FULL_QUEUE_WAIT_NS}, NULL);
+    }
+}
+
 /* The sentence that the text is, here and now. */
 static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sentence *sentence,
                              struct mt_error *err)
@@ -43,7 +59,7 @@ static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sen
         .on_done = end_warm_up,
         .user = &warm_up,
     };
-    enum mt_status status = mt_engine_submit(loaded->engine, &job, err);
+    enum mt_status status = submit(loaded->engine, &job, err);
     if (status != MT_OK)
         return status;
     pthread_mutex_lock(&warm_up.mutex);

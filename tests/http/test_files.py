@@ -443,7 +443,7 @@ class Settings(unittest.TestCase):
         with Daemon("--max-queued-sentences", "20") as daemon:
             reply = upload(daemon, "Hello.\n" * 21, "a.txt")
             self.assertEqual((reply.status, reply.error),
-                             (413, "the file has 21 sentences: at most 20"))
+                             (413, "the request has 21 sentences: at most 20"))
 
     def test_a_client_that_leaves_ends_the_work(self):
         with Daemon() as daemon:

@@ -132,6 +132,21 @@ class HotModels(unittest.TestCase):
             self.assertEqual(daemon.translate(ENGLISH, source="en", target="de").status, 200)
             self.assertEqual(daemon.log.count("reloaded in"), 1)
 
+    def test_what_changes_during_a_reload_that_fails_is_not_forgotten(self):
+        good, bad = make_model(self.store / "good"), make_model(self.store / "bad", seed=1)
+        text = "I have never seen such a beautiful old house at the end of a long street."
+        with Daemon("--cache-dir", str(self.root / "cache"), model=str(good)) as daemon:
+            answer = daemon.translate(text).json["translatedText"]
+        for _ in range(3):
+            self.put("en-de", good)
+            with Daemon("--models-directory", str(self.models), "--cache-dir", str(self.root / "cache"),
+                        "--models-watch-ms", "50", "--warm-up-text", text, "--warm-up-answer", answer,
+                        model=str(self.models / "en-de")) as daemon:
+                self.put("en-de", bad)
+                wait_until(lambda daemon=daemon: "has changed: reloading" in daemon.log, 60 * SLOWNESS, "the change")
+                self.put("en-de", good)
+                wait_until(lambda daemon=daemon: "reloaded in" in daemon.log, 60 * SLOWNESS, "the cure")
+
     def test_without_a_watch_changes_wait_for_a_signal(self):
         make_model(self.models / "en-de", "en", "de")
         with self.start("--models-watch-ms", "0") as daemon:

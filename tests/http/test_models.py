@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import tempfile
+import threading
 import unittest
 
 from model_fixtures import make_model
@@ -272,6 +273,33 @@ class Lists(WithModels):
         self.assertEqual(model["directory"], str(self.models / "opus-mt-fr-es"))
         for path in ("/models/nothing/load", "/models/de-fr", "/models/de-fr/melt", "/models/"):
             self.assertEqual(self.administer("POST", path)[0], 404, path)
+
+
+class FullQueue(WithModels):
+    FLAGS = ("--max-queued-sentences", "4", "--max-batch-rows", "4", "--workers", "1", "--threads-per-worker", "1")
+
+    def test_a_model_is_loaded_while_the_queue_is_full_of_another_s(self):
+        is_over, statuses = threading.Event(), set()
+
+        def ask():
+            while not is_over.is_set():
+                statuses.add(self.daemon.translate("I do not know where the train station is " * 5,
+                                                   source="en", target="de").status)
+
+        threads = [threading.Thread(target=ask) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(5):
+                status, model = self.administer("POST", "/models/de-fr/load")
+                self.assertEqual((status, model["state"]), (200, "ready"), model)
+                self.administer("POST", "/models/de-fr/unload")
+                wait_until(lambda: self.state("de-fr") == "cold")
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(statuses, {200, 503})
 
 
 class Change(unittest.TestCase):

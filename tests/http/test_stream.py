@@ -407,6 +407,16 @@ class End(unittest.TestCase):
             self.assertIn(b"data: [DONE]\n\n", read_all(connection))
         self.assertEqual(daemon.stop(None), 0, daemon.log)
 
+    def test_who_leaves_a_draining_server_is_waited_for(self):
+        """The work ends a step later than the connection, and needs what the end of the server takes down."""
+        for _ in range(5):
+            daemon = Daemon().start()
+            with self.begin(daemon, {**ENDLESS, "stream": True}) as connection:
+                daemon.process.send_signal(signal.SIGTERM)
+                time.sleep(0.05)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.assertEqual(daemon.stop(None), 0, daemon.log)
+
     def test_what_is_cut_off_is_told(self):
         daemon = Daemon("--drain-timeout-ms", "300").start()
         with self.begin(daemon, {**ENDLESS, "q": ENDLESS["q"] * 20, "stream": True}) as connection:
@@ -416,10 +426,19 @@ class End(unittest.TestCase):
         self.assertEqual(daemon.stop(None), 1)
 
     def test_a_full_queue_is_a_plain_503(self):
-        with Daemon("--max-queued-sentences", "8") as daemon:
-            reply = daemon.request("POST", "/translate", body_of(["Hello."] * 9))
+        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "4") as daemon, daemon.socket() as busy:
+            busy.sendall(request_bytes(body_of(ENDLESS["q"], **{k: v for k, v in ENDLESS.items() if k != "q"})))
+            wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == 11, what="all but one waiting")
+            reply = daemon.request("POST", "/translate", body_of(["Hello."] * 6))
             self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"))
             self.assertIn("queue is full", reply.error)
+
+    def test_more_than_the_queue_ever_holds_is_a_plain_413(self):
+        with Daemon("--max-queued-sentences", "8") as daemon:
+            for fields in ({}, {"stream": False}):
+                reply = daemon.request("POST", "/translate", {**body_of(["Hello."] * 9), **fields})
+                self.assertEqual((reply.status, reply.error),
+                                 (413, "the request has 9 sentences: at most 8"))
 
 
 if __name__ == "__main__":

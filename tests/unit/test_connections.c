@@ -328,6 +328,33 @@ START_TEST(work_that_ended_is_not_cancelled)
 }
 END_TEST
 
+/* What is begun after the client has left may not be there yet, for whoever is to cancel it. */
+START_TEST(work_is_not_cancelled_before_it_is_watched)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int former, work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    mt_connections_begin_work(fixture.connections, slot, &former);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_begin_work(fixture.connections, slot, &work);
+    leave(&pair, RESETS);
+    sleep_ms(200);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+    ck_assert_ptr_eq(fixture.cancelled, &work);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    close(pair.server);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
 START_TEST(cancel_all_cancels_what_is_watched)
 {
     struct fixture fixture;
@@ -559,6 +586,7 @@ int main(void)
     tcase_add_test(tcase, a_stream_is_nudged_instead_of_probed);
     tcase_add_test(tcase, a_silent_stream_is_nudged_again_and_again);
     tcase_add_test(tcase, work_that_ended_is_not_cancelled);
+    tcase_add_test(tcase, work_is_not_cancelled_before_it_is_watched);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
     tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
