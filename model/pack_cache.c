@@ -30,7 +30,7 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
     struct mt_weights weights;
     enum mt_status status = mt_safetensors_load(path, load_mode, &file, err);
     if (!status)
-        status = mt_packed_check_identity(file, identity, err);
+        status = mt_packed_check_identity(file, hparams, identity, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)

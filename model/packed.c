@@ -279,14 +279,34 @@ static enum mt_status check_packable(const struct mt_hparams *h, struct mt_error
     return MT_OK;
 }
 
-static enum mt_status describe(struct mt_image *image, const struct mt_source_identity *source,
-                               struct mt_error *err)
+/* What the settings of a model decide about its packed form, beside the shapes. */
+struct settings_text {
+    char text[256];
+};
+
+static struct settings_text settings_of(const struct mt_hparams *h)
 {
+    struct settings_text s;
+    snprintf(s.text, sizeof s.text,
+             "layers %zu and %zu, positions %zu layout %d formula %d first %zu learned %d, "
+             "shared embeddings %d, tied output %d, final norm %d, normalized embedding %d",
+             h->n_encoder_layers, h->n_decoder_layers, h->max_positions, (int)h->position_layout,
+             (int)h->position_formula, h->first_position, h->learned_positions,
+             h->shared_embeddings, h->tied_output, h->final_norm, h->normalize_embedding);
+    return s;
+}
+
+static enum mt_status describe(struct mt_image *image, const struct mt_hparams *hparams,
+                               const struct mt_source_identity *source, struct mt_error *err)
+{
+    struct settings_text settings = settings_of(hparams);
     enum mt_status status = mt_image_add_metadata(image, "format", MT_PACKED_FORMAT, err);
     if (!status)
         status = mt_image_add_metadata(image, "version", MT_PACKED_VERSION, err);
     if (!status)
         status = mt_image_add_metadata(image, "source", source->text, err);
+    if (!status)
+        status = mt_image_add_metadata(image, "settings", settings.text, err);
     return status;
 }
 
@@ -310,7 +330,7 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     if (!status)
         status = mt_image_create(&image, err);
     if (!status)
-        status = describe(image, source, err);
+        status = describe(image, hparams, source, err);
     for (size_t i = 0; i < entries.n && !status; i++)
         status = add_to_image(image, hparams, &entries.list[i], err);
     if (!status)
@@ -387,11 +407,12 @@ static void view_linears(const struct entry *entry, const void *const tensors[MA
 }
 
 static enum mt_status bind_entry(const struct mt_safetensors *file, const struct mt_hparams *h,
-                                 struct entry *entry, struct mt_error *err)
+                                 struct entry *entry, size_t *n_tensors, struct mt_error *err)
 {
     struct tensor_plan plan[MAX_TENSORS];
     const void *tensors[MAX_TENSORS];
     size_t n = plan_tensors(h, entry, plan);
+    *n_tensors += n;
     for (size_t i = 0; i < n; i++) {
         enum mt_status status = find_tensor(file, entry, &plan[i], &tensors[i], err);
         if (status)
@@ -439,8 +460,13 @@ enum mt_status mt_packed_bind(const struct mt_safetensors *file, const struct mt
         status = take_layers(hparams, arena, &w, err);
     if (!status)
         status = list_entries(hparams, &w, arena, &entries, err);
+    size_t n_tensors = 0;
     for (size_t i = 0; i < entries.n && !status; i++)
-        status = bind_entry(file, hparams, &entries.list[i], err);
+        status = bind_entry(file, hparams, &entries.list[i], &n_tensors, err);
+    if (!status && n_tensors != mt_safetensors_count(file))
+        status =
+            mt_fail(err, MT_FORMAT, "%s: expected %zu tensors, as config.json implies, found %zu",
+                    mt_safetensors_path(file), n_tensors, mt_safetensors_count(file));
     if (status)
         return status;
     if (hparams->tied_output)
@@ -456,14 +482,17 @@ enum mt_status mt_packed_bind(const struct mt_safetensors *file, const struct mt
  */
 
 enum mt_status mt_packed_check_identity(const struct mt_safetensors *file,
+                                        const struct mt_hparams *hparams,
                                         const struct mt_source_identity *source,
                                         struct mt_error *err)
 {
+    struct settings_text settings = settings_of(hparams);
     const struct {
         const char *key, *expected;
     } pairs[] = {{"format", MT_PACKED_FORMAT},
                  {"version", MT_PACKED_VERSION},
-                 {"source", source ? source->text : NULL}};
+                 {"source", source ? source->text : NULL},
+                 {"settings", settings.text}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const char *found = mt_safetensors_metadata(file, pairs[i].key);
         if (pairs[i].expected && (!found || strcmp(found, pairs[i].expected) != 0))

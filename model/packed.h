@@ -6,8 +6,8 @@
  * Tensors, for a linear layer NAME: NAME.weight I8 [N/16, K/4, 16, 4], NAME.scale F32 [N], NAME.sum
  * I32 [N], NAME.bias F32 [N], N padded to 16 and K to 64. Query, key and value are one linear; the
  * cross-attention keys and values of all decoder layers, too. A tied embedding is stored once.
- * __metadata__: format "attentiond-packed", version, and the identity of the file that it was made
- * from.
+ * __metadata__: format "attentiond-packed", version, the identity of the file that it was made
+ * from, and the settings that decided what is in it: with others it would be another model.
  */
 #ifndef MT_MODEL_PACKED_H
 #define MT_MODEL_PACKED_H
@@ -19,7 +19,7 @@
 #include "weights/safetensors.h"
 
 #define MT_PACKED_FORMAT "attentiond-packed"
-#define MT_PACKED_VERSION "1"
+#define MT_PACKED_VERSION "2"
 
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);
@@ -40,9 +40,10 @@ MT_MUST_CHECK enum mt_status mt_packed_bind(const struct mt_safetensors *file,
                                             struct mt_arena *arena, struct mt_weights *out,
                                             struct mt_error *err);
 
-/* Whether the file is a packed form of this version, and was made from source (NULL: from
- * anything). */
+/* Whether the file is a packed form of this version, for these hparams, and was made from source
+ * (NULL: from anything). */
 MT_MUST_CHECK enum mt_status mt_packed_check_identity(const struct mt_safetensors *file,
+                                                      const struct mt_hparams *hparams,
                                                       const struct mt_source_identity *source,
                                                       struct mt_error *err);
 

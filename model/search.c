@@ -97,13 +97,17 @@ static void candidate_insert(struct candidate *list, size_t *n, size_t capacity,
     list[at] = *c;
 }
 
-/* Without eos in the distribution the others' probabilities grow by what it had. */
+/* Without eos in the distribution the others' probabilities grow by what it had. Where it had
+ * nearly all, no digit of the difference is left: the best of the others then gets all of it, and
+ * never more. */
 static float mask_correction(const struct mt_search *search, const struct mt_row_output *output)
 {
-    if (!search->options.renormalize)
+    size_t best = output->top[0].id == search->options.eos_id;
+    if (!search->options.renormalize || output->top[best].id == MT_NO_TOKEN)
         return 0.0f;
-    float eos = output->eos_logit - output->log_sum_exp;
-    return -log1pf(-expf(eos));
+    float correction = -log1pf(-expf(output->eos_logit - output->log_sum_exp));
+    float most = output->log_sum_exp - output->top[best].logit;
+    return correction < most ? correction : most;
 }
 
 /* The continuations of one beam, best first, until the list of all beams' best is beyond reach. */

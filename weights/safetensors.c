@@ -430,6 +430,20 @@ static void index_names(struct mt_safetensors *file)
         qsort(file->by_name, file->n_tensors, sizeof *file->by_name, compare_names);
 }
 
+static enum mt_status read_header(struct mt_safetensors *file, const char *header, size_t length,
+                                  struct mt_error *err)
+{
+    struct mt_json_reader reader;
+    struct sizes sizes = {0};
+    mt_json_reader_init(&reader, header, length);
+    enum mt_status status = check_header(header, length, file->path, err);
+    if (!status)
+        status = count_entries(reader, file->path, &sizes, err);
+    if (!status)
+        status = take_memory(file, &sizes, err);
+    return status ? status : read_entries(file, reader, err);
+}
+
 static enum mt_status read_file(struct mt_safetensors *file, const unsigned char *bytes,
                                 size_t length, struct mt_error *err)
 {
@@ -437,21 +451,18 @@ static enum mt_status read_file(struct mt_safetensors *file, const unsigned char
     enum mt_status status = find_header(bytes, length, file->path, &header_bytes, err);
     if (status)
         return status;
-    const char *header = (const char *)bytes + PREFIX_BYTES;
     file->n_bytes = length;
     file->buffer = bytes + PREFIX_BYTES + header_bytes;
     file->buffer_bytes = length - PREFIX_BYTES - header_bytes;
 
-    struct mt_json_reader reader;
-    struct sizes sizes = {0};
-    mt_json_reader_init(&reader, header, header_bytes);
-    status = check_header(header, header_bytes, file->path, err);
-    if (!status)
-        status = count_entries(reader, file->path, &sizes, err);
-    if (!status)
-        status = take_memory(file, &sizes, err);
-    if (!status)
-        status = read_entries(file, reader, err);
+    /* A copy, because it is read several times, and a file may be cut short or written to in
+     * between: what has been checked must be what is read. */
+    char *header = malloc(header_bytes);
+    if (!header)
+        return mt_fail_memory(err, header_bytes, "safetensors header");
+    memcpy(header, bytes + PREFIX_BYTES, header_bytes);
+    status = read_header(file, header, header_bytes, err);
+    free(header);
     if (status)
         return status;
     qsort(file->tensors, file->n_tensors, sizeof *file->tensors, compare_data);

@@ -157,6 +157,35 @@ class Forms(unittest.TestCase):
         write_safetensors(path, tensors)
         self.assertNotEqual(self.answers("int8"), self.expected["int8"])
 
+    def configure(self, **settings):
+        path = self.directory / "config.json"
+        config = json.loads((MODEL / "config.json").read_text())
+        path.write_text(json.dumps(config | settings))
+
+    def test_another_config_is_another_model(self):
+        """What is packed depends on it, though the weights are the same."""
+        shutil.copy(MODEL / "model.safetensors", self.directory)
+        self.assertEqual(self.answers("int8"), self.expected["int8"])
+        self.configure(position_layout="interleaved")
+        changed = self.answers("int8")
+        self.assertNotEqual(changed, self.expected["int8"])
+        with tempfile.TemporaryDirectory(prefix="attentiond-forms-") as cache:
+            self.assertEqual(self.run_on(self.directory, "int8", XDG_CACHE_HOME=cache).stdout, changed)
+        n_layers = json.loads((MODEL / "config.json").read_text())["encoder_layers"] - 1
+        self.configure(encoder_layers=n_layers)
+        self.refused(f"is there, but config.json's encoder_layers is {n_layers}")
+
+    def test_a_packed_model_keeps_to_its_config(self):
+        subprocess.run([binary, "import", str(MODEL), str(self.directory)], check=True, capture_output=True,
+                       timeout=PATIENCE_S)
+        self.assertEqual(self.answers("int8"), self.expected["int8"])
+        n_layers = json.loads((MODEL / "config.json").read_text())["encoder_layers"] - 1
+        for settings in ({"encoder_layers": n_layers}, {"position_layout": "interleaved"}):
+            self.configure(**settings)
+            result = self.run_on(self.directory, "int8")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertRegex(result.stderr, 'int8.safetensors.*: metadata settings: expected "layers .*, found "layers ')
+
     def test_indexes_that_lie(self):
         good = self.shard()
         some, other = list(good)[0], list(good)[-1]

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mt_error err = {0};
     enum mt_status status = mt_safetensors_open_memory(bytes, length, "fuzz", &file, &err);
     if (status == MT_OK)
-        status = mt_packed_check_identity(file, NULL, &err);
+        status = mt_packed_check_identity(file, tiny_hparams(), NULL, &err);
     if (status == MT_OK)
         status = mt_arena_create(0, &arena, &err);
     model = *tiny_model(MT_INT8);

@@ -92,7 +92,7 @@ static enum mt_status bind(const struct tensors *file, size_t length, struct mt_
     enum mt_status status =
         mt_safetensors_open_memory(file->bytes, length, "damaged", opened, &err);
     if (status == MT_OK && file->is_packed)
-        status = mt_packed_check_identity(*opened, NULL, &err);
+        status = mt_packed_check_identity(*opened, file->hparams, NULL, &err);
     if (status != MT_OK)
         return status;
     return file->is_packed

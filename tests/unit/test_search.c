@@ -133,12 +133,54 @@ START_TEST(at_the_length_limit_the_beam_ends)
 }
 END_TEST
 
+/* A model that is sure of the end, and may not end yet: a is 3, b 2 of the 5 parts that are left,
+ * however little that is. */
+static const float end_logits[] = {0, 10, 15, 17, 20, 30, 80, 1000};
+
+START_TEST(what_is_left_beside_a_masked_end_is_shared_out)
+{
+    const struct mt_search_options options = {.n_beams = 2,
+                                              .max_length = 1,
+                                              .min_length = 2,
+                                              .eos_id = EOS,
+                                              .renormalize = true,
+                                              .rules = MT_SEARCH_MARIAN};
+    float end = end_logits[_i];
+    struct mt_scored_token top[] = {
+        {.id = EOS, .logit = end}, {A, logf(3.0f)}, {B, logf(2.0f)}, {.id = MT_NO_TOKEN}};
+    const struct mt_row_output output = {
+        .top = top,
+        .n_top = 4,
+        .eos_logit = end,
+        .log_sum_exp = end + (float)log1p(5 * exp(-(double)end)),
+    };
+    const struct mt_row_output *outputs[] = {&output, &output};
+    struct mt_search search;
+    struct mt_arena *arena;
+    struct mt_error err;
+    ck_assert_int_eq(mt_arena_create(0, &arena, &err), MT_OK);
+    ck_assert_int_eq(mt_search_init(&search, &options, arena, &err), MT_OK);
+    mt_search_advance(&search, outputs);
+    ck_assert_uint_eq(search.n_finished, 2);
+    ck_assert_int_eq(search.pool[0].token, A);
+    ck_assert_int_eq(search.pool[1].token, B);
+    ck_assert_float_le(search.pool[0].score, 1e-6f);
+    ck_assert_float_ge(search.pool[0].score, -2.0f);
+    ck_assert_float_eq_tol(search.pool[0].score - search.pool[1].score, logf(1.5f), 1e-3f);
+    if (end <= 10)
+        ck_assert_float_eq_tol(search.pool[0].score, logf(0.6f), 2e-2f);
+    mt_arena_destroy(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("search");
     TCase *tcase = tcase_create("rules");
     tcase_add_loop_test(tcase, follows_the_rules_of_each_family, 0, sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, at_the_length_limit_the_beam_ends);
+    tcase_add_loop_test(tcase, what_is_left_beside_a_masked_end_is_shared_out, 0,
+                        sizeof end_logits / sizeof *end_logits);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
