@@ -163,11 +163,11 @@ class HotModels(unittest.TestCase):
             (self.models / name).mkdir()
             for file in os.listdir(origin):
                 os.symlink(origin / file, self.models / name / file)
-        with self.start() as daemon:
+        with self.start("--precision", "int8") as daemon:
             expected = daemon.translate(ENGLISH, model="m00", source="en", target="de").json["translatedText"]
             one = daemon.get("/models/m00").json["memory"]["loaded_bytes"]
         times = []
-        with self.start("--models-memory", str(int(8.5 * one))) as daemon:
+        with self.start("--precision", "int8", "--models-memory", str(int(8.5 * one))) as daemon:
             for i in range(60):
                 name = names[i * 7 % 20]
                 is_cold = self.names(daemon)[name] == "cold"

@@ -358,7 +358,7 @@ class Change(unittest.TestCase):
         self.addCleanup(shutil.rmtree, root)
         make_model(root / "models" / "en-de")
         with Daemon("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"),
-                    model=None) as daemon:
+                    "--precision", "int8", model=None) as daemon:
             expected = daemon.translate("Hello.").body
             packed, = (root / "cache").glob("en-de*")
             with open(packed, "r+b") as file:
