@@ -215,7 +215,8 @@ const struct mt_setting mt_rows_engine[] = {
         .default_number = 4096,
         .verbs = ENGINE,
         .doc = "Sentences that wait for a worker; a request that finds no room gets 503 with "
-               "Retry-After. A queue longer than what is done within a request's timeout would "
+               "Retry-After, and one of more sentences than this 413. A queue longer than what is "
+               "done within a request's timeout would "
                "only turn into late refusals.",
     },
     {

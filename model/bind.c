@@ -13,7 +13,7 @@
 struct binder {
     const struct mt_safetensors *file;
     const struct mt_hparams *hparams;
-    enum mt_bind_purpose purpose;
+    enum mt_bind_form form;
     struct mt_arena *arena;
     struct mt_error *err;
     bool *used; /* by the tensors' numbers; NULL where nobody asks */
@@ -134,7 +134,7 @@ static enum mt_status bind_matrix(const struct binder *b, const char *name, size
 {
     const struct mt_tensor *tensor = NULL;
     enum mt_status status = find_tensor(b, name, matrix_of(part->n_out, n_in), &tensor);
-    if (status || b->purpose == MT_BIND_TO_RUN)
+    if (status || b->form == MT_BIND_FP32)
         return status ? status : view(b, tensor, &part->weight);
     part->stored = tensor;
     return MT_OK;
@@ -297,7 +297,7 @@ static struct mt_linear linear_of(const struct binder *b, const struct mt_linear
 static void set_table(const struct binder *b, const struct mt_linear_part *part,
                       struct mt_embedding *out)
 {
-    if (b->purpose == MT_BIND_TO_RUN)
+    if (b->form == MT_BIND_FP32)
         out->table = part->weight;
     else
         out->packed = linear_of(b, part);
@@ -471,12 +471,11 @@ static void write_report(const struct binder *b, const struct mt_weights *weight
 }
 
 enum mt_status mt_bind_marian(const struct mt_safetensors *file, const struct mt_hparams *hparams,
-                              enum mt_bind_purpose purpose, struct mt_arena *arena,
+                              enum mt_bind_form form, struct mt_arena *arena,
                               struct mt_weights *out, struct mt_bind_report *report,
                               struct mt_error *err)
 {
-    struct binder b = {
-        .file = file, .hparams = hparams, .purpose = purpose, .arena = arena, .err = err};
+    struct binder b = {.file = file, .hparams = hparams, .form = form, .arena = arena, .err = err};
     struct mt_weights weights = {0};
     void *used = NULL;
     enum mt_status status = MT_OK;

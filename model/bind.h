@@ -19,12 +19,11 @@ struct mt_bind_report {
     bool computed_positions; /* they are not in the file */
 };
 
-/* What the weights are for. */
-enum mt_bind_purpose {
-    MT_BIND_TO_RUN,  /* everything as fp32 */
-    MT_BIND_TO_PACK, /* matrices stay what they are in the file, a quarter of a model's memory or
-                        less: linears' parts have .stored instead of .weight, and each embedding
-                        has a .packed linear with such a part instead of a .table */
+enum mt_bind_form {
+    MT_BIND_FP32,   /* all of them to compute with */
+    MT_BIND_STORED, /* matrices as the file has them, to be packed or only looked for: linears'
+                       parts have .stored instead of .weight, and each embedding a .packed linear
+                       with such a part instead of a .table. Vectors and positions are fp32. */
 };
 
 /* Finds every tensor that hparams call for, checks its shape and numbers and fills *out. F32
@@ -35,7 +34,7 @@ enum mt_bind_purpose {
  * result. report may be NULL. */
 MT_MUST_CHECK enum mt_status mt_bind_marian(const struct mt_safetensors *file,
                                             const struct mt_hparams *hparams,
-                                            enum mt_bind_purpose purpose, struct mt_arena *arena,
+                                            enum mt_bind_form form, struct mt_arena *arena,
                                             struct mt_weights *out, struct mt_bind_report *report,
                                             struct mt_error *err);
 

@@ -128,7 +128,7 @@ static enum mt_status collect_tensors(const struct mt_source *source,
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
-        status = mt_bind_marian(file, hparams, MT_BIND_TO_PACK, arena, &weights, report, err);
+        status = mt_bind_marian(file, hparams, MT_BIND_STORED, arena, &weights, report, err);
     if (!status)
         status = copy_tensors(file, &image, err);
     if (!status)

@@ -39,7 +39,7 @@ static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *
 {
     enum mt_status status = mt_source_weights(source, load_mode, &model->file, err);
     if (!status)
-        status = mt_bind_marian(model->file, &model->hparams, MT_BIND_TO_RUN, model->arena,
+        status = mt_bind_marian(model->file, &model->hparams, MT_BIND_FP32, model->arena,
                                 &model->weights, NULL, err);
     if (!status)
         snprintf(model->note, sizeof model->note, "fp32 weights of %s",

@@ -58,7 +58,7 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
-        status = mt_bind_marian(file, hparams, MT_BIND_TO_PACK, arena, &weights, report, err);
+        status = mt_bind_marian(file, hparams, MT_BIND_STORED, arena, &weights, report, err);
     if (!status)
         status = mt_packed_make(hparams, &weights, &identity, options->on_progress,
                                 options->progress_context, &image, err);

@@ -24,7 +24,7 @@
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);
 
-/* Quantises and packs weights that are bound MT_BIND_TO_PACK. MT_UNSUPPORTED where d_model is not a
+/* Quantises and packs weights that are bound MT_BIND_STORED. MT_UNSUPPORTED where d_model is not a
  * multiple of 16, or a layer reads more than 32,768 numbers (int32 sums could overflow). *out is
  * the caller's. */
 MT_MUST_CHECK enum mt_status mt_packed_make(const struct mt_hparams *hparams,

@@ -331,6 +331,14 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
     return status;
 }
 
+bool mt_engine_has_room(struct mt_engine *engine)
+{
+    pthread_mutex_lock(&engine->mutex);
+    bool has_room = mt_queue_n_sentences(engine->queue) < engine->max_queued_sentences;
+    pthread_mutex_unlock(&engine->mutex);
+    return has_room;
+}
+
 enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err)
 {
     pthread_mutex_lock(&engine->mutex);

@@ -113,6 +113,9 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane);
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
+/* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */
+bool mt_engine_has_room(struct mt_engine *engine);
+
 /* MT_BUSY: the queue is full, so that no job would be accepted now, and nothing has to be done for
  * one; this counts as a refusal. After MT_OK a job may be refused nevertheless. */
 MT_MUST_CHECK enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err);

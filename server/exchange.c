@@ -508,8 +508,8 @@ static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type
     return MT_OK;
 }
 
-/* JSON under another type, as curl's -d sends it: as a form it would be a single nameless field,
- * and the client would be told that what it sent was missing. */
+/* JSON under another type, as curl's -d sends it: as a form it would be one field of a strange
+ * name, and the client would be told that what it sent was missing. */
 static enum mt_status check_no_json(const struct mt_text *body, const char *type,
                                     struct mt_error *err)
 {

@@ -30,8 +30,9 @@ void mt_exchange_refuse_job(struct mt_exchange *exchange, const struct mt_error 
         mt_exchange_count_rejection(exchange, MT_REJECTED_DRAINING);
 }
 
-/* Most of what a daemon does that is asked for far more than it can do is to refuse: before it has
- * read, split and tokenized what it is going to refuse, that costs a third less. */
+/* Most of what a daemon does that is asked for far more than it can do is to refuse, which is a
+ * third cheaper before the text has been read, split and tokenized. Keys and rates have not been
+ * looked at yet, either. */
 bool mt_exchange_refuse_early(struct mt_exchange *exchange)
 {
     const struct mt_handler *handler = exchange->route->handler;
@@ -111,13 +112,11 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
-/* More than there can ever be room for would be refused for ever as if they only came too early. */
-static enum mt_status check_sentences(const struct mt_request *request, size_t share,
-                                      struct mt_error *err)
+/* More than there can ever be room for would be refused for ever as if they only came too early. Of
+ * a client's share one request may have more, where it is the only one. */
+static enum mt_status check_sentences(const struct mt_request *request, struct mt_error *err)
 {
     size_t limit = (size_t)request->service->settings->max_queued_sentences;
-    if (share > 0 && share < limit)
-        limit = share;
     if (request->n_sentences > limit)
         return mt_fail(err, MT_LIMIT, "the request has %zu sentences: at most %zu",
                        request->n_sentences, limit);
@@ -147,15 +146,14 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
     request->n_sentences = 0;
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
-    size_t share = queue_share(exchange);
     if (status == MT_OK)
-        status = check_sentences(request, share, err);
+        status = check_sentences(request, err);
     exchange->job = (struct mt_job){
         .sentences = request->sentences,
         .n_sentences = request->n_sentences,
         .lane = request->model->lane,
         .client = request->access.client,
-        .max_client_sentences = share,
+        .max_client_sentences = queue_share(exchange),
         .deadline_ns = exchange->deadline_ns,
         .user = exchange,
     };

@@ -13,7 +13,8 @@
 /* Where no answer is expected of it. */
 #define MAX_WARM_UP_TOKENS 8
 
-/* Shorter than a decoder step: nobody else's sentence should always be there first. */
+/* How often a full queue is looked at: a place is free for a moment only, where there is a crowd.
+ */
 #define FULL_QUEUE_WAIT_NS 1000000
 
 struct warm_up {
@@ -33,14 +34,17 @@ static void end_warm_up(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&warm_up->mutex);
 }
 
-/* That other models' requests fill the queue is no fault of this one, and neither are they to wait
- * for it: it takes the next place that is free. An engine that ends says so. */
+/* That other models' requests fill the queue is no fault of this one: it takes the next place that
+ * it finds free. An engine that ends says so. */
 static enum mt_status submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
 {
     for (;;) {
-        enum mt_status status = mt_engine_submit(engine, job, err);
-        if (status != MT_BUSY || mt_now_ns() >= job->deadline_ns)
-            return status;
+        bool is_late = mt_now_ns() >= job->deadline_ns;
+        if (is_late || mt_engine_has_room(engine)) {
+            enum mt_status status = mt_engine_submit(engine, job, err);
+            if (status != MT_BUSY || is_late)
+                return status;
+        }
         nanosleep(&(struct timespec){.tv_nsec = FULL_QUEUE_WAIT_NS}, NULL);
     }
 }

@@ -157,7 +157,7 @@ static const struct mt_model *make_fp32(void)
     model->image = m.image;
     const void *bytes = mt_image_bytes(m.image, &length);
     must(mt_safetensors_open_memory(bytes, length, "tiny", &model->file, &err), &err);
-    must(mt_bind_marian(model->file, &hparams, MT_BIND_TO_RUN, model->arena, &model->weights, NULL,
+    must(mt_bind_marian(model->file, &hparams, MT_BIND_FP32, model->arena, &model->weights, NULL,
                         &err),
          &err);
     return model;
@@ -170,7 +170,7 @@ static const struct mt_model *make_int8(void)
     const struct mt_source_identity source = {.text = "tiny"};
     struct mt_weights stored;
     size_t length;
-    must(mt_bind_marian(tiny_model(MT_FP32)->file, &hparams, MT_BIND_TO_PACK, model->arena, &stored,
+    must(mt_bind_marian(tiny_model(MT_FP32)->file, &hparams, MT_BIND_STORED, model->arena, &stored,
                         NULL, &err),
          &err);
     must(mt_packed_make(&hparams, &stored, &source, NULL, NULL, &model->image, &err), &err);

@@ -295,6 +295,14 @@ class Shares(unittest.TestCase):
                              codes.count(429))
 
 
+    def test_of_the_queue_may_be_exceeded_by_a_request_that_is_the_only_one(self):
+        flags = ("--max-client-sentences", "5", "--max-queued-sentences", "20", "--trust-forwarded-for", "127.0.0.1")
+        headers = {"X-Forwarded-For": "203.0.113.1"}
+        with Daemon(*flags) as daemon:
+            self.assertEqual(daemon.translate(["Yes."] * 20, headers=headers).status, 200)
+            self.assertEqual(daemon.translate(["Yes."] * 21, headers=headers).status, 413)
+
+
 class Metrics(unittest.TestCase):
     def test_token(self):
         token = "s3cr3t-of-the-scraper"

@@ -300,6 +300,10 @@ class FullQueue(WithModels):
             for thread in threads:
                 thread.join()
         self.assertEqual(statuses, {200, 503})
+        metrics = self.daemon.metrics()
+        refused = metrics['attentiond_rejected_total{reason="queue_full"}']
+        jobs = metrics['attentiond_jobs_total{outcome="refused"}']
+        self.assertLess(jobs - refused, 20)  # the warm-ups looked hundreds of times, and were hardly ever refused
 
 
 class Change(unittest.TestCase):

@@ -169,6 +169,16 @@ static void leave(struct pair *pair, enum leaving how)
     close(pair->client);
 }
 
+static void finish_work(struct fixture *fixture, struct mt_connection *slot,
+                        const struct pair *pair)
+{
+    mt_connections_end_work(fixture->connections, slot);
+    mt_connections_forget_work(fixture->connections, slot);
+    mt_connections_remove(fixture->connections, slot);
+    close(pair->server);
+    mt_connections_destroy(fixture->connections);
+}
+
 START_TEST(client_that_leaves_cancels_its_work)
 {
     struct fixture fixture;
@@ -183,11 +193,7 @@ START_TEST(client_that_leaves_cancels_its_work)
     ck_assert(becomes_cancelled(&fixture, 1, 2000));
     ck_assert_ptr_eq(fixture.cancelled, &work);
     ck_assert(atomic_load(&fixture.has_left));
-    mt_connections_end_work(fixture.connections, slot);
-    mt_connections_forget_work(fixture.connections, slot);
-    mt_connections_remove(fixture.connections, slot);
-    close(pair.server);
-    mt_connections_destroy(fixture.connections);
+    finish_work(&fixture, slot, &pair);
 }
 END_TEST
 
@@ -347,11 +353,7 @@ START_TEST(work_is_not_cancelled_before_it_is_watched)
     mt_connections_watch_work(fixture.connections, slot, true);
     ck_assert(becomes_cancelled(&fixture, 1, 2000));
     ck_assert_ptr_eq(fixture.cancelled, &work);
-    mt_connections_end_work(fixture.connections, slot);
-    mt_connections_forget_work(fixture.connections, slot);
-    mt_connections_remove(fixture.connections, slot);
-    close(pair.server);
-    mt_connections_destroy(fixture.connections);
+    finish_work(&fixture, slot, &pair);
 }
 END_TEST
 

@@ -97,7 +97,7 @@ static enum mt_status bind(const struct tensors *file, size_t length, struct mt_
         return status;
     return file->is_packed
                ? mt_packed_bind(*opened, file->hparams, arena, out, &err)
-               : mt_bind_marian(*opened, file->hparams, MT_BIND_TO_RUN, arena, out, NULL, &err);
+               : mt_bind_marian(*opened, file->hparams, MT_BIND_FP32, arena, out, NULL, &err);
 }
 
 /* Every tensor where it was, as what it was. */
@@ -256,8 +256,7 @@ static void try_config(struct config *config, size_t length, const char *what, s
     struct mt_hparams found = without_choices(hparams);
     if (status == MT_OK && memcmp(&found, &expected, sizeof found) != 0) {
         must(mt_arena_create(0, &arena, &err)); /* the weights have a say, too */
-        status =
-            mt_bind_marian(config->file, &hparams, MT_BIND_TO_RUN, arena, &weights, NULL, &err);
+        status = mt_bind_marian(config->file, &hparams, MT_BIND_FP32, arena, &weights, NULL, &err);
         mt_arena_destroy(arena);
         if (status == MT_OK)
             ck_assert_msg(memcmp(&found, &expected, sizeof found) == 0, "%s %zu: another model",

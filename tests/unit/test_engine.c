@@ -170,7 +170,9 @@ START_TEST(refuses_what_the_queue_cannot_hold)
     ck_assert_uint_eq(stats.n_running_sentences, 1);
     ck_assert_uint_eq(stats.n_jobs_refused, 1);
     ck_assert_int_eq(mt_engine_check_room(test_engine, &err), MT_OK); /* for one */
+    ck_assert(mt_engine_has_room(test_engine));
     test_submit(lane, 3, 1, 1, 1);
+    ck_assert(!mt_engine_has_room(test_engine));
     ck_assert_int_eq(mt_engine_check_room(test_engine, &err), MT_BUSY);
     ck_assert_ptr_nonnull(strstr(err.message, "full: 4 sentences"));
     mt_engine_stats(test_engine, &stats);
