@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "model/cut.h"
 #include "model/decoder.h"
 #include "model/encoder.h"
 #include "model/model_state.h"
@@ -41,6 +42,11 @@ struct mt_batch {
     struct mt_row_output *row_outputs; /* [max_rows]: outputs of rows that read given tokens */
     struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
     size_t n_rows;
+
+    /* How it is shared: each sentence's rows, and where the members' parts begin. */
+    size_t *sentence_rows; /* [max_rows] */
+    bool is_apart;
+    struct mt_cut cuts[MT_TEAM_MAX_THREADS + 1];
 
     /* Recent durations, for the encoder's budget. */
     double token_seconds, step_seconds;
@@ -130,7 +136,7 @@ static enum mt_status take_arrays(struct mt_batch *b, struct mt_error *err)
 {
     const struct mt_batch_options *o = &b->options;
     enum mt_status status = make_workspace(b, err);
-    void *inputs, *rows, *outputs, *tops;
+    void *inputs, *rows, *outputs, *tops, *sentence_rows;
     if (!status)
         status = mt_arena_take(b->arena, o->max_rows, sizeof *b->inputs, "batch", &inputs, err);
     if (!status)
@@ -141,9 +147,13 @@ static enum mt_status take_arrays(struct mt_batch *b, struct mt_error *err)
     if (!status)
         status = mt_arena_take(b->arena, o->max_rows * MT_MAX_TOP, sizeof *b->row_tops, "batch",
                                &tops, err);
+    if (!status)
+        status = mt_arena_take(b->arena, o->max_rows, sizeof *b->sentence_rows, "batch",
+                               &sentence_rows, err);
     if (status)
         return status;
     b->inputs = inputs;
+    b->sentence_rows = sentence_rows;
     b->rows = rows;
     b->row_outputs = outputs;
     b->row_tops = tops;
@@ -283,6 +293,7 @@ static void collect_inputs(struct mt_batch *b)
     b->n_inputs = 0;
     while (b->waiting.first) {
         struct mt_sentence *s = b->waiting.first;
+        b->sentence_rows[b->n_inputs] = s->n_source;
         b->inputs[b->n_inputs++] =
             (struct mt_encoder_input){.ids = s->source,
                                       .n = s->n_source,
@@ -295,6 +306,8 @@ static void collect_inputs(struct mt_batch *b)
     b->stats.n_source_tokens += b->n_waiting_tokens;
     b->stats.n_encoder_passes += b->n_inputs > 0;
     b->n_waiting_tokens = 0;
+    b->is_apart =
+        mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_size(b->options.team), b->cuts);
 }
 
 static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
@@ -347,14 +360,18 @@ static void add_searching_rows(struct mt_batch *b, struct mt_sentence *s)
 
 static void collect_rows(struct mt_batch *b)
 {
-    size_t n_spare = b->options.max_rows - b->n_reserved_rows;
+    size_t n_spare = b->options.max_rows - b->n_reserved_rows, n_sentences = 0;
     b->n_rows = 0;
     for (struct mt_sentence *s = b->running.first; s; s = s->next) {
+        size_t n_before = b->n_rows;
         if (s->phase == MT_SEARCHING)
             add_searching_rows(b, s);
         else
             add_reading_rows(b, s, &n_spare);
+        b->sentence_rows[n_sentences++] = b->n_rows - n_before;
     }
+    b->is_apart =
+        mt_cut_apart(b->sentence_rows, n_sentences, mt_team_size(b->options.team), b->cuts);
     for (size_t i = 0; i < b->n_rows; i++)
         mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }
@@ -493,18 +510,35 @@ static double now_seconds(void)
     return 1e-9 * (double)mt_now_ns();
 }
 
+/* A member that takes its part of the rows through the pass by itself. */
+static const struct mt_member alone = {.n_members = 1};
+
 static void encode_member(void *context, size_t member, size_t n_members)
 {
     struct mt_batch *b = context;
     const struct mt_member me = {.team = b->options.team, .index = member, .n_members = n_members};
-    mt_encoder_run(&me, b->model, &b->workspace, b->inputs, b->n_inputs, &b->cross);
+    if (!b->is_apart) {
+        mt_encoder_run(&me, b->model, &b->workspace, b->inputs, b->n_inputs, &b->cross);
+        return;
+    }
+    const struct mt_cut *cut = &b->cuts[member];
+    struct mt_workspace part = mt_workspace_part(&b->workspace, member, cut->row);
+    mt_encoder_run(&alone, b->model, &part, b->inputs + cut->sentence,
+                   cut[1].sentence - cut->sentence, &b->cross);
 }
 
 static void decode_member(void *context, size_t member, size_t n_members)
 {
     struct mt_batch *b = context;
     const struct mt_member me = {.team = b->options.team, .index = member, .n_members = n_members};
-    mt_decoder_step(&me, b->model, &b->workspace, b->rows, b->n_rows, &b->self, &b->cross);
+    if (!b->is_apart) {
+        mt_decoder_step(&me, b->model, &b->workspace, b->rows, b->n_rows, &b->self, &b->cross);
+        return;
+    }
+    const struct mt_cut *cut = &b->cuts[member];
+    struct mt_workspace part = mt_workspace_part(&b->workspace, member, cut->row);
+    mt_decoder_step(&alone, b->model, &part, b->rows + cut->row, cut[1].row - cut->row, &b->self,
+                    &b->cross);
 }
 
 /* A moving average over about the last eight. */

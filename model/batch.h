@@ -7,7 +7,7 @@
  * Sentences join and leave between steps; each keeps its own options, so mixed requests share a
  * step. After creation nothing here allocates or fails for lack of memory.
  *
- * Thread-safety: one thread at a time; the team inside splits each operation.
+ * Thread-safety: one thread at a time; the team inside shares each pass (model/cut.h).
  */
 #ifndef MT_MODEL_BATCH_H
 #define MT_MODEL_BATCH_H

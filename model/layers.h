@@ -3,7 +3,8 @@
  *
  * All members of a team run the same code on the same rows, each its own share (struct mt_member):
  * shares of columns for linear layers, shares of rows for everything else. Each operation ends in a
- * barrier, so that its result is complete for all.
+ * barrier, so that its result is complete for all. A member that takes rows of its own through a
+ * pass (model/cut.h) is a team of one.
  */
 #ifndef MT_MODEL_LAYERS_H
 #define MT_MODEL_LAYERS_H

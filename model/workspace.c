@@ -106,3 +106,33 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     *n_bytes = cursor.n_bytes;
     return MT_OK;
 }
+
+static struct mt_rows rows_from(struct mt_rows rows, size_t first)
+{
+    rows.x += first * rows.width;
+    if (rows.q) {
+        rows.q += first * rows.padded;
+        rows.scale += first;
+        rows.zero += first;
+    }
+    return rows;
+}
+
+struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size_t member,
+                                      size_t first_row)
+{
+    struct mt_workspace w = *workspace;
+    w.n_rows -= first_row;
+    w.x = rows_from(w.x, first_row);
+    w.normed = rows_from(w.normed, first_row);
+    w.context = rows_from(w.context, first_row);
+    w.hidden = rows_from(w.hidden, first_row);
+    w.y += first_row * w.x.width;
+    w.qkv += first_row * 3 * w.x.width;
+    w.scores += member * w.scores_stride;
+    w.logits += member * w.max_rows * MT_SELECT_BLOCK;
+    w.top += member * w.max_rows * w.top_stride;
+    /* Of an encoder pass there are more rows, and no sums. */
+    w.block_sums += mt_size_min(first_row, w.max_rows) * w.n_blocks;
+    return w;
+}

@@ -50,4 +50,9 @@ MT_MUST_CHECK enum mt_status mt_workspace_lay_out(struct mt_workspace *workspace
                                                   void *memory, size_t *n_bytes,
                                                   struct mt_error *err);
 
+/* The rows from first_row on, with what is one member's, as the workspace of a member that takes
+ * these rows through a pass alone. */
+struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size_t member,
+                                      size_t first_row);
+
 #endif
