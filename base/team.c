@@ -156,13 +156,18 @@ static void *member_main(void *argument)
     }
 }
 
+size_t mt_team_n_cores(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return 1;
+    return mt_size_max(1, (size_t)CPU_COUNT(&allowed));
+}
+
 /* With fewer processors than members a spinning waiter takes the time of the one it waits for. */
 static int64_t choose_spin_ns(size_t n_members)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set))
-        return SPIN_NS;
-    return (size_t)CPU_COUNT(&set) >= n_members ? SPIN_NS : 0;
+    return mt_team_n_cores() >= n_members ? SPIN_NS : 0;
 }
 
 /* Stops and joins the threads of members 1..n_started. */

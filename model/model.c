@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "model/bind.h"
 #include "model/pack_cache.h"
+#include "model/pack_writer.h"
 #include "model/packed.h"
 #include "model/source.h"
 #include "model/tokenizer.h"
@@ -57,6 +58,7 @@ static enum mt_status open_int8(struct mt_model *model, const struct mt_source *
         return status;
     model->file = packed.file;
     model->image = packed.image;
+    model->writer = packed.writer;
     snprintf(model->note, sizeof model->note, "%s", packed.note);
     return mt_packed_bind(model->file, &model->hparams, model->arena, &model->weights, err);
 }
@@ -103,6 +105,7 @@ void mt_model_close(struct mt_model *model)
         return;
     mt_tokenizer_close(model->tokenizer);
     mt_safetensors_close(model->file);
+    mt_pack_writer_finish(model->writer);
     mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
     free(model);

@@ -9,6 +9,7 @@
 
 struct mt_arena;
 struct mt_image;
+struct mt_pack_writer;
 struct mt_safetensors;
 
 struct mt_model {
@@ -19,8 +20,9 @@ struct mt_model {
     bool is_copied; /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;
-    struct mt_arena *arena; /* widened weights, layer tables, positions */
-    struct mt_image *image; /* the packed form, where it is not in a file */
+    struct mt_arena *arena;        /* widened weights, layer tables, positions */
+    struct mt_image *image;        /* the packed form, where it is not in a file */
+    struct mt_pack_writer *writer; /* of the image; NULL: there is none */
     char note[512];
 };
 

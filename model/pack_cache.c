@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "model/bind.h"
+#include "model/pack_writer.h"
 #include "model/packed.h"
 #include "model/source.h"
 #include "weights/image.h"
@@ -112,6 +113,25 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
     return MT_OK;
 }
 
+/* Used from memory, and written meanwhile. Half of the time that packing takes would be the
+ * kernel's, for the file's pages, and the disk's. */
+static enum mt_status use_image_and_write(struct mt_image *image, const char *path,
+                                          const struct mt_model_options *options,
+                                          struct mt_packed_source *out, struct mt_error *err)
+{
+    struct mt_error why;
+    enum mt_status status = use_image(image, out, "being written", err);
+    if (status)
+        return status;
+    if (mt_pack_writer_start(image, path, options->on_cache_failure, &out->writer, &why)) {
+        if (options->on_cache_failure)
+            options->on_cache_failure(&why);
+        return MT_OK;
+    }
+    snprintf(out->note, sizeof out->note, "int8 weights packed now, and written to %s", path);
+    return MT_OK;
+}
+
 /* Packs, keeps the result in the cache and maps it from there; or keeps it in memory, where the
  * cache cannot be written. */
 static enum mt_status pack_into_cache(const char *path, const struct mt_source *source,
@@ -128,6 +148,8 @@ static enum mt_status pack_into_cache(const char *path, const struct mt_source *
     if (!path)
         return use_image(image, out, "no cache directory", err);
     mt_make_directories(options->cache_directory);
+    if (options->writes_cache_later)
+        return use_image_and_write(image, path, options, out, err);
     if (mt_image_write(image, path, &why) ||
         open_checked(path, options->load_mode, identity, hparams, &out->file, &why))
         return use_image(image, out, why.message, err);

@@ -1,6 +1,7 @@
 #include "model/packed.h"
 
 #include "base/size.h"
+#include "base/team.h"
 #include "weights/pack.h"
 
 #include <assert.h>
@@ -13,6 +14,9 @@
 
 /* What is widened to fp32 at once: 128 KiB, at least a row. */
 #define WIDENED_NUMBERS MAX_INPUTS
+
+/* More threads would wait for memory. */
+#define MAX_PACKERS 4
 
 /*
  * What a packed file consists of, as one list that writing and reading share: the entries of a
@@ -211,58 +215,101 @@ static struct mt_linear *linear_at(const struct entry *entry, size_t index)
     return (struct mt_linear *)(void *)((char *)entry->linears + index * entry->stride);
 }
 
+/* What the members of a team fill an image from. */
+struct filling {
+    struct mt_image *image;
+    const struct mt_hparams *hparams;
+    const struct entries *entries;
+    float *widened; /* [n_members, WIDENED_NUMBERS] */
+    mt_packed_progress *progress;
+    void *progress_context;
+    size_t member, n_members;
+};
+
 /* A matrix is widened some rows at a time: the rows stay in the cache, and a model that is loaded
  * needs no memory for a second one of twice its size. */
-static void pack_part(const struct mt_linear_part *part, size_t n_in, size_t first_column,
-                      float widened[WIDENED_NUMBERS], int8_t *weights, float *scales, int32_t *sums)
+static void pack_part(const struct filling *f, const struct mt_linear_part *part, size_t n_in,
+                      size_t first_column, int8_t *weights, float *scales, int32_t *sums)
 {
     const struct mt_tensor *tensor = part->stored;
     size_t row_bytes = n_in * mt_dtype_bytes(tensor->dtype), n_at_once = WIDENED_NUMBERS / n_in;
-    for (size_t row = 0; row < part->n_out; row += n_at_once) {
-        size_t n = mt_size_min(n_at_once, part->n_out - row);
+    float *widened = f->widened + f->member * WIDENED_NUMBERS;
+    size_t begin, end;
+    mt_team_share(part->n_out, MT_PACK_COLUMNS, f->member, f->n_members, &begin, &end);
+    for (size_t row = begin; row < end; row += n_at_once) {
+        size_t n = mt_size_min(n_at_once, end - row);
         mt_widen_f32(tensor->dtype, (const char *)tensor->data + row * row_bytes, n * n_in,
                      widened);
         mt_pack_columns(widened, n, n_in, first_column + row, weights, scales, sums);
     }
 }
 
-static void pack_entry(struct mt_image *image, const struct entry *entry,
-                       float widened[WIDENED_NUMBERS])
+static void pack_entry(const struct filling *f, const struct entry *entry)
 {
-    int8_t *weights = mt_image_data(image, entry->first_tensor);
-    float *scales = mt_image_data(image, entry->first_tensor + 1);
-    int32_t *sums = mt_image_data(image, entry->first_tensor + 2);
-    float *bias = mt_image_data(image, entry->first_tensor + 3);
+    int8_t *weights = mt_image_data(f->image, entry->first_tensor);
+    float *scales = mt_image_data(f->image, entry->first_tensor + 1);
+    int32_t *sums = mt_image_data(f->image, entry->first_tensor + 2);
+    float *bias = mt_image_data(f->image, entry->first_tensor + 3);
     size_t column = 0;
     for (size_t i = 0; i < entry->n_linears; i++) {
         const struct mt_linear *linear = linear_at(entry, i);
         for (size_t p = 0; p < linear->n_parts; p++) {
             const struct mt_linear_part *part = &linear->parts[p];
-            pack_part(part, linear->n_in, column, widened, weights, scales, sums);
-            if (part->bias)
+            pack_part(f, part, linear->n_in, column, weights, scales, sums);
+            if (part->bias && f->member == 0)
                 memcpy(bias + column, part->bias, part->n_out * sizeof *bias);
             column += part->n_out;
         }
     }
     assert(column == entry->n_out);
-    for (; column < mt_pack_padded_n(entry->n_out); column++)
+    for (; column < mt_pack_padded_n(entry->n_out) && f->member == 0; column++)
         scales[column] = 1.0f;
 }
 
-static void fill_entry(struct mt_image *image, const struct mt_hparams *h,
-                       const struct entry *entry, float widened[WIDENED_NUMBERS])
+static void copy_entry(struct mt_image *image, const struct mt_hparams *h,
+                       const struct entry *entry)
 {
-    if (entry->linears) {
-        pack_entry(image, entry, widened);
-    } else if (entry->norm) {
-        memcpy(mt_image_data(image, entry->first_tensor), entry->norm->gamma,
-               h->d_model * sizeof(float));
-        memcpy(mt_image_data(image, entry->first_tensor + 1), entry->norm->beta,
-               h->d_model * sizeof(float));
+    size_t n_bytes = h->d_model * sizeof(float);
+    if (entry->norm) {
+        memcpy(mt_image_data(image, entry->first_tensor), entry->norm->gamma, n_bytes);
+        memcpy(mt_image_data(image, entry->first_tensor + 1), entry->norm->beta, n_bytes);
     } else {
         memcpy(mt_image_data(image, entry->first_tensor), *entry->positions,
-               h->max_positions * h->d_model * sizeof(float));
+               h->max_positions * n_bytes);
     }
+}
+
+/* Every member takes its share of each matrix, and the first what is small. */
+static void fill(void *context, size_t member, size_t n_members)
+{
+    struct filling f = *(const struct filling *)context;
+    f.member = member;
+    f.n_members = n_members;
+    for (size_t i = 0; i < f.entries->n; i++) {
+        const struct entry *entry = &f.entries->list[i];
+        if (entry->linears)
+            pack_entry(&f, entry);
+        else if (member == 0)
+            copy_entry(f.image, f.hparams, entry);
+        if (f.progress && member == 0)
+            f.progress(f.progress_context, i + 1, f.entries->n);
+    }
+}
+
+static enum mt_status fill_together(struct filling *f, struct mt_arena *arena, struct mt_error *err)
+{
+    struct mt_team *team = NULL;
+    void *widened;
+    enum mt_status status = mt_team_create(mt_size_min(mt_team_n_cores(), MAX_PACKERS), &team, err);
+    if (!status)
+        status = mt_arena_take(arena, mt_team_size(team) * WIDENED_NUMBERS, sizeof(float),
+                               "widened rows", &widened, err);
+    if (!status) {
+        f->widened = widened;
+        mt_team_run(team, fill, f);
+    }
+    mt_team_destroy(team);
+    return status;
 }
 
 static enum mt_status check_packable(const struct mt_hparams *h, struct mt_error *err)
@@ -318,13 +365,9 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     struct mt_image *image = NULL;
     struct mt_weights from = *weights;
     struct entries entries = {0};
-    void *widened;
     enum mt_status status = check_packable(hparams, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
-    if (!status)
-        status =
-            mt_arena_take(arena, WIDENED_NUMBERS, sizeof(float), "widened rows", &widened, err);
     if (!status)
         status = list_entries(hparams, &from, arena, &entries, err);
     if (!status)
@@ -335,10 +378,13 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
         status = add_to_image(image, hparams, &entries.list[i], err);
     if (!status)
         status = mt_image_allocate(image, err);
-    for (size_t i = 0; i < entries.n && !status; i++) {
-        fill_entry(image, hparams, &entries.list[i], widened);
-        if (progress)
-            progress(progress_context, i + 1, entries.n);
+    if (!status) {
+        struct filling filling = {.image = image,
+                                  .hparams = hparams,
+                                  .entries = &entries,
+                                  .progress = progress,
+                                  .progress_context = progress_context};
+        status = fill_together(&filling, arena, err);
     }
     mt_arena_destroy(arena);
     if (status)

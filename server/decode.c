@@ -5,14 +5,12 @@
 #include "model/batch.h"
 #include "model/hparams.h"
 
-#include <unistd.h>
 
 #define MAX_DEFAULT_THREADS 4
 
 static size_t default_threads(void)
 {
-    long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return n_cores < 1 ? 1 : mt_size_min((size_t)n_cores, MAX_DEFAULT_THREADS);
+    return mt_size_min(mt_team_n_cores(), MAX_DEFAULT_THREADS);
 }
 
 static enum mt_status run(struct mt_batch *batch, struct mt_sentence *const *sentences, size_t n,

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,17 +34,9 @@ void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *thread
     *threads_per_worker = n_cores / *n_workers;
 }
 
-static size_t count_cores(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        return (size_t)CPU_COUNT(&allowed);
-    return 1;
-}
-
 static void choose_threads(struct mt_engine *engine, const struct mt_engine_options *options)
 {
-    size_t n_cores = count_cores();
+    size_t n_cores = mt_team_n_cores();
     engine->n_workers = options->n_workers;
     engine->threads_per_worker = options->threads_per_worker;
     if (!options->n_workers && !options->threads_per_worker)

@@ -80,12 +80,22 @@ static enum mt_status copy_info(struct mt_served_model *served,
     return status != MT_OK ? status : copy_defaults(served, from->defaults, err);
 }
 
+static void log_cache_failure(const struct mt_error *err)
+{
+    mt_log(MT_LOG_WARN, "packed weights are not kept, and are packed again at the next load: %s",
+           err->message);
+}
+
 static enum mt_status copy_options(struct mt_served_model *served,
                                    const struct mt_served_model_options *from, struct mt_error *err)
 {
     struct mt_arena *arena = served->arena;
     const char *cache = from->model->cache_directory, *kernels = from->model->kernels;
     served->options = *from->model;
+    /* Requests wait for a model of a directory; the start waits for a pinned one, and says where
+     * its weights are. */
+    served->options.writes_cache_later = !from->info.is_pinned;
+    served->options.on_cache_failure = log_cache_failure;
     served->expected_bytes = from->expected_bytes;
     enum mt_status status = copy(arena, from->warm_up_text, &served->warm_up_text, err);
     if (status == MT_OK)

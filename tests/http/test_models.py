@@ -361,16 +361,37 @@ class Change(unittest.TestCase):
         root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, root)
         make_model(root / "models" / "en-de")
-        with Daemon("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"),
-                    "--precision", "int8", model=None) as daemon:
+        flags = ("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"), "--precision", "int8")
+        with Daemon(*flags, model=None) as daemon:
             expected = daemon.translate("Hello.").body
-            packed, = (root / "cache").glob("en-de*")
+        packed, = (root / "cache").glob("en-de*")
+        with Daemon(*flags, model=None) as daemon:  # which finds the weights packed, and maps them
+            self.assertEqual(daemon.translate("Hello.").body, expected)
             with open(packed, "r+b") as file:
                 file.truncate(packed.stat().st_size // 2)
             wait_until(lambda: "it is loaded anew for the next request" in daemon.log, what="a look at the file")
             reply = daemon.translate("Hello.")
             self.assertEqual((reply.status, reply.body), (200, expected))
             self.assertEqual(daemon.get("/models/en-de").json["use"]["loads"], 2)
+
+    def test_packed_weights_are_kept_after_the_first_answer(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        make_model(root / "models" / "en-de")
+        flags = ("--models-directory", str(root / "models"), "--precision", "int8")
+        with Daemon(*flags, "--cache-dir", "/proc/none", model=None) as daemon:
+            expected = daemon.translate("Hello.").body
+            wait_until(lambda: "packed weights are not kept" in daemon.log, what="a warning")
+            self.assertEqual(daemon.translate("Hello.").body, expected)
+        kept = []
+        for _ in range(2):
+            with Daemon(*flags, "--cache-dir", str(root / "cache"), model=None) as daemon:
+                self.assertEqual(daemon.translate("Hello.").body, expected)
+                wait_until(lambda: list((root / "cache").glob("en-de*.safetensors")), what="the packed weights")
+                self.assertNotIn("not kept", daemon.log)
+            kept.append([(path.name, path.stat().st_ino) for path in (root / "cache").iterdir()])
+        self.assertEqual(len(kept[0]), 1)
+        self.assertEqual(kept[0], kept[1])
 
 
 if __name__ == "__main__":

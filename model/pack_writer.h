@@ -1,0 +1,25 @@
+/*
+ * Writes a packed form into the cache, in a thread of its own, while the model already answers from
+ * the same bytes in memory.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_MODEL_PACK_WRITER_H
+#define MT_MODEL_PACK_WRITER_H
+
+#include "base/status.h"
+
+struct mt_image;
+struct mt_pack_writer;
+
+/* image is borrowed until finish. on_failure is called from the writer's thread, where the file
+ * could not be written; NULL: nobody wants to know. MT_IO: no thread; MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_pack_writer_start(const struct mt_image *image, const char *path,
+                                                  void (*on_failure)(const struct mt_error *err),
+                                                  struct mt_pack_writer **out,
+                                                  struct mt_error *err);
+
+/* Waits until the file is there, or could not be written. Takes NULL. */
+void mt_pack_writer_finish(struct mt_pack_writer *writer);
+
+#endif
