@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/size.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -32,12 +33,18 @@ struct member {
     pthread_t thread;
 };
 
+/* A generation is a number and, in its low bits, how many members take part in its run: whoever
+ * does not, and wakes up late, must not take part in the wrong one. */
+#define WIDTH_BITS 9
+#define WIDTH_MASK ((UINT32_C(1) << WIDTH_BITS) - 1)
+_Static_assert(MT_TEAM_MAX_THREADS <= WIDTH_MASK, "a width fits");
+
 /*
  * One run:
  *
  *   caller                                   member
  *   sets work, context, n_pending = n - 1    waits until generation changes
- *   generation++, wakes sleepers             does its share
+ *   next generation, wakes sleepers          does its share, if it takes part
  *   does its own share                       n_pending--, the last one wakes the caller
  *   waits until n_pending is 0               waits until generation changes
  *
@@ -50,12 +57,13 @@ struct member {
 struct mt_team {
     size_t n_members;
     struct member *members; /* 1..n_members-1; member 0 is the caller */
+    size_t width;           /* members that take part; the caller's, and theirs during a run */
     int64_t spin_ns;
 
     /* Written by the caller before generation, read by members after it. */
     mt_team_work *work;
     void *context;
-    bool is_stopping;
+    atomic_bool is_stopping;
 
     _Alignas(CACHE_LINE) _Atomic uint32_t generation;
     _Atomic uint32_t n_sleeping;
@@ -122,7 +130,8 @@ static uint32_t wait_while(_Atomic uint32_t *value, uint32_t seen, _Atomic uint3
 
 static void wake_members(struct mt_team *team)
 {
-    atomic_fetch_add(&team->generation, 1);
+    uint32_t number = atomic_load_explicit(&team->generation, memory_order_relaxed) >> WIDTH_BITS;
+    atomic_store(&team->generation, (number + 1) << WIDTH_BITS | (uint32_t)team->width);
     if (atomic_load(&team->n_sleeping))
         futex_wake_all(&team->generation);
 }
@@ -149,9 +158,12 @@ static void *member_main(void *argument)
     uint32_t seen = 0;
     for (;;) {
         seen = wait_while(&team->generation, seen, &team->n_sleeping, team->spin_ns);
-        if (team->is_stopping)
+        if (atomic_load(&team->is_stopping))
             return NULL;
-        team->work(team->context, member->index, team->n_members);
+        size_t width = seen & WIDTH_MASK;
+        if (member->index >= width)
+            continue;
+        team->work(team->context, member->index, width);
         finish_share(team);
     }
 }
@@ -173,7 +185,7 @@ static int64_t choose_spin_ns(size_t n_members)
 /* Stops and joins the threads of members 1..n_started. */
 static void stop_members(struct mt_team *team, size_t n_started)
 {
-    team->is_stopping = true;
+    atomic_store(&team->is_stopping, true);
     wake_members(team);
     for (size_t i = 1; i <= n_started; i++)
         pthread_join(team->members[i].thread, NULL);
@@ -213,7 +225,8 @@ enum mt_status mt_team_create(size_t n_threads, struct mt_team **out, struct mt_
     struct mt_team *team = aligned_alloc(CACHE_LINE, sizeof *team);
     if (!team)
         return mt_fail_memory(err, sizeof *team, "team");
-    *team = (struct mt_team){.n_members = n_threads, .spin_ns = choose_spin_ns(n_threads)};
+    *team = (struct mt_team){
+        .n_members = n_threads, .width = n_threads, .spin_ns = choose_spin_ns(n_threads)};
     team->members = calloc(n_threads, sizeof *team->members);
     enum mt_status status = team->members
                                 ? start_members(team, err)
@@ -239,26 +252,37 @@ size_t mt_team_size(const struct mt_team *team)
     return team ? team->n_members : 1;
 }
 
+void mt_team_set_width(struct mt_team *team, size_t n)
+{
+    assert(n >= 1 && n <= team->n_members);
+    team->width = n;
+}
+
+size_t mt_team_width(const struct mt_team *team)
+{
+    return team ? team->width : 1;
+}
+
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context)
 {
-    if (mt_team_size(team) == 1) {
+    if (mt_team_width(team) == 1) {
         work(context, 0, 1);
         return;
     }
     team->work = work;
     team->context = context;
-    atomic_store_explicit(&team->n_pending, (uint32_t)(team->n_members - 1), memory_order_relaxed);
+    atomic_store_explicit(&team->n_pending, (uint32_t)(team->width - 1), memory_order_relaxed);
     wake_members(team);
-    work(context, 0, team->n_members);
+    work(context, 0, team->width);
     wait_for_members(team);
 }
 
 void mt_team_barrier(struct mt_team *team)
 {
-    if (mt_team_size(team) == 1)
+    if (mt_team_width(team) == 1)
         return;
     uint32_t phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
-    if (atomic_fetch_add(&team->n_arrived, 1) + 1 == team->n_members) {
+    if (atomic_fetch_add(&team->n_arrived, 1) + 1 == team->width) {
         atomic_store_explicit(&team->n_arrived, 0, memory_order_relaxed);
         atomic_fetch_add(&team->phase, 1);
         if (atomic_load(&team->n_sleeping_at_barrier))

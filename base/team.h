@@ -29,8 +29,16 @@ size_t mt_team_n_cores(void);
 /* 1 for NULL. */
 size_t mt_team_size(const struct mt_team *team);
 
-/* Calls work(context, member, n_members) once for each member 0..n_members-1, concurrently, and
- * returns when all have returned. What they wrote is visible to the caller. NULL is a team of one.
+/* How many members take part from the next run on, the first n; the others sleep. n is 1 to the
+ * team's size, which is where it begins. By the caller of mt_team_run. */
+void mt_team_set_width(struct mt_team *team, size_t n);
+
+/* 1 for NULL. */
+size_t mt_team_width(const struct mt_team *team);
+
+/* Calls work(context, member, n_members) once for each member 0..n_members-1 that takes part,
+ * concurrently, and returns when all have returned. What they wrote is visible to the caller. NULL
+ * is a team of one.
  */
 typedef void mt_team_work(void *context, size_t member, size_t n_members);
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context);

@@ -307,7 +307,7 @@ static void collect_inputs(struct mt_batch *b)
     b->stats.n_encoder_passes += b->n_inputs > 0;
     b->n_waiting_tokens = 0;
     b->is_apart =
-        mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_size(b->options.team), b->cuts);
+        mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_width(b->options.team), b->cuts);
 }
 
 static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
@@ -371,7 +371,7 @@ static void collect_rows(struct mt_batch *b)
         b->sentence_rows[n_sentences++] = b->n_rows - n_before;
     }
     b->is_apart =
-        mt_cut_apart(b->sentence_rows, n_sentences, mt_team_size(b->options.team), b->cuts);
+        mt_cut_apart(b->sentence_rows, n_sentences, mt_team_width(b->options.team), b->cuts);
     for (size_t i = 0; i < b->n_rows; i++)
         mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }

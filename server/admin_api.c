@@ -44,6 +44,7 @@ static void write_engine(struct mt_json_writer *writer, const struct mt_service 
     mt_generations_engine_stats(service->generations, &stats);
     begin_part(writer, "engine");
     write_count(writer, "workers", stats.n_workers);
+    write_count(writer, "spare_workers", stats.n_spare_workers);
     write_count(writer, "threads_per_worker", stats.threads_per_worker);
     write_count(writer, "sentences_waiting", stats.n_queued_sentences);
     write_count(writer, "sentences_running", stats.n_running_sentences);

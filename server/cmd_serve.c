@@ -278,7 +278,7 @@ static void log_start(const struct server *server, int64_t start_ms)
     struct mt_engine_stats stats;
     mt_engine_stats(service->engine, &stats);
     size_t n_models = mt_catalog_n(service->catalog);
-    char models[96];
+    char models[96], spare[32] = "";
     if (service->pinned != NULL) {
         mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->pinned->model),
                mt_model_kernels_name(service->pinned->model));
@@ -286,14 +286,16 @@ static void log_start(const struct server *server, int64_t start_ms)
     }
     snprintf(models, sizeof models, "%zu model%s of a directory", n_models,
              n_models == 1 ? "" : "s");
+    if (stats.n_spare_workers > 0)
+        snprintf(spare, sizeof spare, " and %zu spare", stats.n_spare_workers);
     mt_log(MT_LOG_INFO,
-           "listening on %s%s: %s%s%s%s, %s, %zu worker%s of %zu thread%s, started in %lld ms",
+           "listening on %s%s: %s%s%s%s, %s, %zu worker%s of %zu thread%s%s, started in %lld ms",
            server->listener.address, service->tls != NULL ? " with TLS" : "",
            service->pinned != NULL ? "model " : "",
            service->pinned != NULL ? service->pinned->label : "",
            service->pinned != NULL && n_models > 0 ? " and " : "", n_models > 0 ? models : "",
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
-           stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s",
+           stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s", spare,
            (long long)(mt_now_ms() - start_ms));
     mt_generations_let_go(server->generations, generation);
 }

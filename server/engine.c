@@ -45,6 +45,11 @@ static void choose_threads(struct mt_engine *engine, const struct mt_engine_opti
         engine->n_workers = mt_size_max(1, n_cores / options->threads_per_worker);
     else if (!options->threads_per_worker)
         engine->threads_per_worker = mt_size_max(1, n_cores / options->n_workers);
+    engine->n_main_workers = engine->n_workers;
+    size_t n_spare = options->n_spare_workers;
+    if (!options->n_workers && n_cores > engine->n_workers)
+        n_spare = mt_size_min(engine->n_workers, n_cores - engine->n_workers);
+    engine->n_workers += n_spare;
 }
 
 static enum mt_status start_worker(struct mt_engine *engine, size_t index, struct mt_error *err)
@@ -52,6 +57,7 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index, struc
     struct mt_engine_worker *worker = &engine->workers[index];
     worker->engine = engine;
     worker->index = index;
+    worker->is_spare = index >= engine->n_main_workers;
     enum mt_status status = mt_team_create(engine->threads_per_worker, &worker->team, err);
     if (status)
         return status;
@@ -101,6 +107,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->attaching, NULL);
     pthread_cond_init(&engine->work, &monotonic);
+    pthread_cond_init(&engine->surge, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
@@ -131,6 +138,7 @@ static void stop(struct mt_engine *engine)
     for (struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
         empty_queue(engine, lane);
     pthread_cond_broadcast(&engine->work);
+    pthread_cond_broadcast(&engine->surge);
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -150,6 +158,7 @@ void mt_engine_destroy(struct mt_engine *engine)
     }
     mt_queue_destroy(engine->queue);
     pthread_cond_destroy(&engine->quiet);
+    pthread_cond_destroy(&engine->surge);
     pthread_cond_destroy(&engine->work);
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->attaching);
@@ -158,6 +167,18 @@ void mt_engine_destroy(struct mt_engine *engine)
 }
 
 /* --- waiting --- */
+
+/* So much of a full batch is as good as full: a beam may be wider than what is left of it. */
+#define FULL_NUMERATOR 3
+#define FULL_DENOMINATOR 4
+
+bool mt_engine_has_surge(const struct mt_engine *engine)
+{
+    bool is_full = engine->n_main_workers < engine->n_workers;
+    for (size_t i = 0; i < engine->n_main_workers && is_full; i++)
+        is_full = engine->workers[i].n_rows * FULL_DENOMINATOR >= engine->max_rows * FULL_NUMERATOR;
+    return is_full && mt_queue_n_sentences(engine->queue);
+}
 
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
 {
@@ -304,6 +325,8 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
         pthread_cond_signal(&engine->work);
     else
         pthread_cond_broadcast(&engine->work);
+    if (mt_engine_has_surge(engine))
+        pthread_cond_signal(&engine->surge);
     return MT_OK;
 }
 
@@ -387,7 +410,8 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
 {
     pthread_mutex_lock(&engine->mutex);
     *out = (struct mt_engine_stats){
-        .n_workers = engine->n_workers,
+        .n_workers = engine->n_main_workers,
+        .n_spare_workers = engine->n_workers - engine->n_main_workers,
         .threads_per_worker = engine->threads_per_worker,
         .n_queued_sentences = mt_queue_n_sentences(engine->queue),
         .n_running_sentences = engine->n_running_sentences,

@@ -4,6 +4,11 @@
  * admits what has room, and steps the next of the batches that are not empty, in that order, again
  * and again.
  *
+ * Sentences are best together in one batch, whose team then shares the reading of the weights,
+ * until it is full: beyond that a team only waits for its members. So there are spare workers,
+ * which take sentences as long as the batches of the others are full, and all teams are smaller
+ * meanwhile.
+ *
  * A model takes part from attach to detach; its lane is what jobs for it are submitted with. Lanes
  * come and go while others work, and what a sentence gets does not depend on them.
  *
@@ -29,6 +34,8 @@ struct mt_engine_options {
     size_t n_workers;            /* default: mt_engine_default_threads of the cores that we may
                                     use; where only one of the two is given, the other covers them */
     size_t threads_per_worker;   /* default: likewise */
+    size_t n_spare_workers;      /* beside n_workers; default: where n_workers is not given, one for
+                                    each as far as there are cores, else none */
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
@@ -135,7 +142,7 @@ size_t mt_engine_reserved_bytes(const struct mt_engine *engine);
 
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {
-    size_t n_workers, threads_per_worker;
+    size_t n_workers, n_spare_workers, threads_per_worker;
     size_t n_queued_sentences, n_running_sentences, n_running_rows, max_queued_sentences;
     uint64_t n_jobs_accepted, n_jobs_done, n_jobs_cancelled, n_jobs_expired, n_jobs_refused;
     uint64_t n_sentences_admitted; /* queue_wait_seconds is the sum of their waits */

@@ -65,6 +65,7 @@ struct mt_lane {
 struct mt_engine_worker {
     struct mt_engine *engine;
     size_t index;
+    bool is_spare;
     pthread_t thread;
     bool is_started;
     struct mt_team *team;
@@ -72,10 +73,12 @@ struct mt_engine_worker {
     /* Guarded by the mutex. */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
+    size_t n_rows;                /* of its batches, as of its last admission */
     struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
 };
 
 struct mt_engine {
+    size_t n_main_workers; /* the first; the others are spare */
     size_t n_workers, threads_per_worker, max_rows, encode_tokens, max_queued_sentences;
     int64_t idle_ns;
     struct mt_engine_worker *workers;
@@ -84,13 +87,14 @@ struct mt_engine {
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
     pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
+    pthread_cond_t surge;  /* for the spare workers: mt_engine_has_surge, or is_stopping */
     pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */
     struct mt_lane *lanes;
     struct mt_queue *queue;
     struct mt_job *ended, *ended_last; /* on_done is still to be called; linked by next */
     size_t n_live_jobs;                /* accepted, on_done has not returned */
     size_t n_running_sentences;
-    size_t n_idle; /* workers that wait for work */
+    size_t n_idle, n_idle_main; /* workers that wait for work */
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
@@ -103,6 +107,10 @@ void *mt_engine_run_worker(void *worker);
 /* Waits until one of the engine's conditions is signalled, but not longer than until_ns; INT64_MAX:
  * however long. False: it is later than that. With the mutex held. */
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
+
+/* Whether sentences wait although all that are no spare workers have full batches, or nearly. With
+ * the mutex held. */
+bool mt_engine_has_surge(const struct mt_engine *engine);
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
  * held. */

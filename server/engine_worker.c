@@ -1,6 +1,8 @@
 #include "server/engine_state.h"
 
 #include "base/clock.h"
+#include "base/size.h"
+#include "base/team.h"
 #include "model/sentence.h"
 #include "server/queue.h"
 
@@ -225,11 +227,30 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
 static void admit(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    size_t n_sharing = engine->n_idle + 1;
+    size_t n_sharing = engine->n_idle_main + 1;
     size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
+    if (worker->is_spare && !mt_engine_has_surge(engine))
+        share = 0;
     for (struct mt_lane *lane = engine->lanes; lane && share; lane = lane->next)
         share -= admit_from(worker, lane, share, now);
-    assert(worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
+    assert(worker->is_spare || worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
+
+    worker->n_rows = 0;
+    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next)
+        worker->n_rows += mt_batch_n_rows(place->batch);
+    if (mt_engine_has_surge(engine))
+        pthread_cond_signal(&engine->surge);
+}
+
+/* While more workers are busy than there are teams for, each team gets by with fewer threads. Those
+ * that were larger a moment ago notice at their next step. */
+static void set_width(struct mt_engine_worker *worker)
+{
+    const struct mt_engine *engine = worker->engine;
+    size_t n_busy = engine->n_workers - engine->n_idle, width = engine->threads_per_worker;
+    if (n_busy > engine->n_main_workers)
+        width = mt_size_max(1, width * engine->n_main_workers / n_busy);
+    mt_team_set_width(worker->team, width);
 }
 
 /* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
@@ -280,17 +301,28 @@ static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
     engine->n_idle++;
+    engine->n_idle_main += !worker->is_spare;
+    worker->n_rows = 0;
     const struct mt_engine_place *warm = worker->warm.first;
-    (void)mt_engine_wait(engine, &engine->work,
+    (void)mt_engine_wait(engine, worker->is_spare ? &engine->surge : &engine->work,
                          warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
+    engine->n_idle_main -= !worker->is_spare;
     engine->n_idle--;
+}
+
+static bool has_work(const struct mt_engine_worker *worker)
+{
+    const struct mt_engine *engine = worker->engine;
+    if (worker->is_spare)
+        return worker->busy.first || mt_engine_has_surge(engine);
+    return worker->busy.first || engine->ended || mt_queue_n_sentences(engine->queue);
 }
 
 /* False: the engine stops, and nothing is left to do. */
 static bool wait_for_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
-    while (!worker->busy.first && !engine->ended && !mt_queue_n_sentences(engine->queue)) {
+    while (!has_work(worker)) {
         if (engine->is_stopping)
             return false;
         trim(worker, mt_now_ns());
@@ -314,6 +346,7 @@ void *mt_engine_run_worker(void *argument)
         struct mt_engine_place *place = next_place(worker);
         if (!place)
             continue;
+        set_width(worker);
         pthread_mutex_unlock(&engine->mutex);
         mt_batch_step(place->batch);
         if (place->n_followed)

@@ -389,10 +389,13 @@ def say_refusals(report, run):
 
 
 async def overload(arguments, report):
-    """Arrivals by themselves at --factor times what 64 clients get answered, whatever comes back."""
-    with Daemon("--max-queued-sentences", "64", "--max-connections", "4000") as daemon, \
+    """Arrivals by themselves at --factor times what 64 clients get answered, whatever comes back. The
+    smaller the requests, the more of this machine goes into refusing them, and into asking."""
+    n = arguments.sentences
+    with Daemon("--max-queued-sentences", str(64 * n), "--max-connections", "4000") as daemon, \
             tempfile.NamedTemporaryFile("w", encoding="utf-8") as texts:
-        texts.write("\n".join(SENTENCES) + "\n")
+        around = SENTENCES * (n // len(SENTENCES) + 2)
+        texts.writelines(" ".join(around[i:i + n]) + "\n" for i in range(len(SENTENCES)))
         texts.flush()
         watch = Watch(daemon)
         best = load(daemon, texts.name, "--clients", 64, "--duration", min(30, arguments.seconds))
@@ -505,7 +508,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, flags in {"mixed": {"seconds": 60}, "idle": {"connections": 2000, "queued": 500},
-                        "overload": {"factor": 20, "seconds": 60}, "aborts": {"count": 1000},
+                        "overload": {"factor": 20, "seconds": 60, "sentences": 1}, "aborts": {"count": 1000},
                         "reloads": {"count": 50}, "stops": {"count": 20},
                         "identity": {"count": 10000}}.items():
         command = commands.add_parser(name)

@@ -31,6 +31,20 @@ void test_start(size_t n_workers, size_t max_rows, size_t max_queued)
     ck_assert_msg(!mt_engine_create(&options, &test_engine, &err), "%s", err.message);
 }
 
+void test_start_with_spare(size_t max_rows, size_t max_queued)
+{
+    const struct mt_engine_options options = {
+        .n_workers = 1,
+        .n_spare_workers = 1,
+        .threads_per_worker = 2,
+        .max_batch_rows = max_rows,
+        .max_queued_sentences = max_queued,
+        .idle_ms = TEST_IDLE_MS,
+    };
+    struct mt_error err = {0};
+    ck_assert_msg(!mt_engine_create(&options, &test_engine, &err), "%s", err.message);
+}
+
 void test_finish(void)
 {
     fake_open_gate();

@@ -32,6 +32,9 @@ int64_t test_now_ns(void);
 /* Makes test_engine, with one thread a worker. */
 void test_start(size_t n_workers, size_t max_rows, size_t max_queued);
 
+/* Likewise of one worker of two threads, and one that is spare. */
+void test_start_with_spare(size_t max_rows, size_t max_queued);
+
 /* Opens the gate, and frees the engine and all jobs. */
 void test_finish(void);
 

@@ -1,5 +1,7 @@
 #include "tests/unit/fake_batch.h"
 
+#include "base/team.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool is_closed;
 static size_t n_allowed, n_standing;
 static const struct mt_sentence *admitted[MAX_LOG];
-static size_t n_admitted, largest_share;
+static size_t n_admitted, largest_share, last_width;
 
 static void demand(bool condition, const char *what)
 {
@@ -89,9 +91,10 @@ void fake_wait_for_batches(size_t n)
     pthread_mutex_unlock(&mutex);
 }
 
-static void pass_gate(void)
+static void pass_gate(const struct mt_batch *batch)
 {
     pthread_mutex_lock(&mutex);
+    last_width = mt_team_width(batch->options.team);
     n_standing++;
     pthread_cond_broadcast(&changed);
     while (is_closed && n_allowed == 0)
@@ -116,6 +119,14 @@ size_t fake_largest_share(void)
 {
     pthread_mutex_lock(&mutex);
     size_t n = largest_share;
+    pthread_mutex_unlock(&mutex);
+    return n;
+}
+
+size_t fake_last_width(void)
+{
+    pthread_mutex_lock(&mutex);
+    size_t n = last_width;
     pthread_mutex_unlock(&mutex);
     return n;
 }
@@ -252,7 +263,7 @@ void mt_batch_step(struct mt_batch *batch)
 {
     enter(batch);
     if (batch->n)
-        pass_gate();
+        pass_gate(batch);
     for (size_t i = 0; i < batch->n; i++) {
         struct mt_sentence *s = batch->sentences[i];
         if (s->n_done < MAX_IDS)

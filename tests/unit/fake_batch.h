@@ -36,6 +36,9 @@ void fake_wait_for_batches(size_t n);
  * altogether. */
 size_t fake_admitted(const struct mt_sentence **out, size_t capacity);
 
+/* Threads that took part in the step that was begun last. */
+size_t fake_last_width(void);
+
 /* Most sentences that any one batch ever took in. */
 size_t fake_largest_share(void);
 

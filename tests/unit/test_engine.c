@@ -121,6 +121,68 @@ START_TEST(idle_workers_share_what_comes)
 }
 END_TEST
 
+START_TEST(spare_workers_help_while_batches_are_full)
+{
+    struct mt_engine_stats stats;
+    test_start_with_spare(8, 100);
+    lane = test_attach(NULL);
+    fake_close_gate();
+    test_submit(lane, 1, 4, 1, 10);
+    fake_wait_for_batches(1);
+    test_submit(lane, 1, 1, 1, 10);
+    fake_allow_steps(1);
+    fake_wait_for_batches(1);
+    usleep(50000); /* a spare worker that took something would have by now */
+    ck_assert_uint_eq(fake_largest_share(), 5);
+    ck_assert_uint_eq(fake_last_width(), 2);
+
+    test_submit(lane, 1, 6, 1, 10);
+    fake_allow_steps(1);
+    fake_wait_for_batches(2);
+    ck_assert_uint_eq(fake_largest_share(), 8);
+    mt_engine_stats(test_engine, &stats);
+    ck_assert_uint_eq(stats.n_running_sentences, 11);
+    ck_assert_uint_eq(stats.n_workers, 1);
+    ck_assert_uint_eq(stats.n_spare_workers, 1);
+    fake_allow_steps(2);
+    fake_wait_for_batches(2);
+    ck_assert_uint_eq(fake_last_width(), 1);
+
+    fake_open_gate();
+    test_wait(3);
+    usleep(50000); /* the spare worker has noticed, too */
+    test_submit(lane, 1, 1, 1, 3);
+    test_wait(4);
+    ck_assert_uint_eq(fake_last_width(), 2);
+    for (size_t i = 0; i < 4; i++)
+        test_expect_decoded(&test_jobs[i]);
+    test_finish();
+}
+END_TEST
+
+START_TEST(spare_workers_and_others_decode_every_sentence_once)
+{
+    size_t n_sentences = 0;
+    test_start_with_spare(8, 4096);
+    lane = test_attach(NULL);
+    for (size_t i = 0; i < 900; i++) {
+        size_t n = 1 + i % 7;
+        struct test_job *job = test_submit(lane, i % 5, n, 1 + i % 3, 1 + i * 7 % 13);
+        if (i % 9 == 0)
+            mt_engine_cancel(test_engine, &job->job);
+        if (i % 50 == 0)
+            usleep(2000);
+        n_sentences += n;
+    }
+    test_wait(900);
+    for (size_t i = 0; i < 900; i++)
+        if (i % 9 != 0)
+            test_expect_decoded(&test_jobs[i]);
+    ck_assert_uint_le(fake_admitted(NULL, 0), n_sentences);
+    test_finish();
+}
+END_TEST
+
 /* One after the other, each waited for: a wakeup that is lost once hangs here. */
 START_TEST(wakes_up_every_time)
 {
@@ -524,6 +586,8 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_document_does_not_hold_up_another_client);
     tcase_add_test(tcase, a_wide_sentence_is_not_starved);
     tcase_add_test(tcase, idle_workers_share_what_comes);
+    tcase_add_test(tcase, spare_workers_help_while_batches_are_full);
+    tcase_add_test(tcase, spare_workers_and_others_decode_every_sentence_once);
     tcase_add_test(tcase, wakes_up_every_time);
     tcase_add_test(tcase, idles_without_using_the_cpu);
     tcase_add_test(tcase, refuses_what_the_queue_cannot_hold);

@@ -63,6 +63,31 @@ START_TEST(every_member_runs_once_per_run)
 }
 END_TEST
 
+/* In every order of widths: who is left out comes back in time, and does not take part twice. */
+START_TEST(only_those_within_the_width_take_part)
+{
+    size_t n = team_sizes[_i], n_runs[MAX_SIZE] = {0};
+    struct mt_team *team = create(n);
+    struct counts counts = {0};
+    ck_assert_uint_eq(mt_team_width(team), n);
+    for (size_t run = 1; run <= 3000; run++) {
+        size_t width = 1 + run * 7 / 3 % n;
+        mt_team_set_width(team, width);
+        if (run % 100 == 0)
+            usleep(300);
+        mt_team_run(team, count, &counts);
+        for (size_t member = 0; member < n; member++) {
+            n_runs[member] += member < width;
+            if (counts.n_calls[member] != n_runs[member] ||
+                (member < width && counts.n_members_seen[member] != width))
+                ck_abort_msg("run %zu of %zu: member %zu was called %zu times, expected %zu", run,
+                             width, member, counts.n_calls[member], n_runs[member]);
+        }
+    }
+    mt_team_destroy(team);
+}
+END_TEST
+
 /* Longer pauses than anyone spins: members sleep, and must be woken. */
 START_TEST(sleeping_members_are_woken)
 {
@@ -286,6 +311,7 @@ int main(void)
     Suite *suite = suite_create("team");
     TCase *tcase = tcase_create("runs");
     tcase_add_loop_test(tcase, every_member_runs_once_per_run, 0, N_TEAM_SIZES);
+    tcase_add_loop_test(tcase, only_those_within_the_width_take_part, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, sleeping_members_are_woken, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, the_slowest_member_is_waited_for, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, members_are_different_threads_and_the_first_is_the_caller, 0,
