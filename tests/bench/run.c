@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MAX_WINDOW_SECONDS 3600
@@ -28,10 +27,11 @@ struct work {
     struct load_result *result;
     struct sockaddr_storage address;
     socklen_t address_length;
-    int epoll_fd, timer_fd;
+    int epoll_fd;
     struct load_client *clients;
     size_t n_under_way;
     size_t next_message, next_client;
+    int64_t next_round_ns; /* when all clients are looked after again */
 
     int64_t from_ns, until_ns;
     size_t n_issued; /* requests whose time was in the window */
@@ -266,10 +266,15 @@ static void tend_all(struct work *w, int64_t now_ns)
 {
     while (w->n_backlog > 0 && is_late(w, w->backlog_ns[w->backlog_first], now_ns))
         count_failure(w, LOAD_FAILED_TIMEOUT, pop_backlog(w));
+    /* Lost connections, rests and timeouts can wait for the tick where there are thousands of
+     * clients, and arrivals by themselves. */
+    bool is_round = !is_open_loop(w) || now_ns >= w->next_round_ns;
+    if (is_round)
+        w->next_round_ns = now_ns + TICK_NS;
     /* In turns: a connection that others are always preferred to would idle until the daemon ends
      * it, perhaps in the moment in which its first request is sent. */
     size_t n = w->result->run.n_clients, first = w->next_client;
-    for (size_t i = 0; i < n && !w->error.status; i++) {
+    for (size_t i = 0; i < n && !w->error.status && (is_round || w->n_backlog > 0); i++) {
         size_t index = (first + i) % n, n_under_way = w->n_under_way;
         tend(w, &w->clients[index], now_ns);
         if (w->n_under_way > n_under_way)
@@ -322,33 +327,31 @@ static int64_t earlier_of(int64_t due_ns, int64_t other_ns, int64_t now_ns)
     return other_ns > now_ns && other_ns < due_ns ? other_ns : due_ns;
 }
 
-/* epoll counts in milliseconds, arrivals come closer: a timer wakes it. */
-static void set_timer(struct work *w, int64_t now_ns)
+/* Until something happens or is due. */
+static struct timespec time_to_wait(const struct work *w, int64_t now_ns)
 {
     int64_t due_ns = now_ns + TICK_NS;
     due_ns = earlier_of(due_ns, w->from_ns, now_ns);
     due_ns = earlier_of(due_ns, w->until_ns, now_ns);
     if (is_open_loop(w))
         due_ns = earlier_of(due_ns, w->next_arrival_ns, now_ns);
-    const struct itimerspec timer = {
-        .it_value = {.tv_sec = due_ns / LOAD_NS_PER_SECOND, .tv_nsec = due_ns % LOAD_NS_PER_SECOND},
-    };
-    timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+    int64_t wait_ns = due_ns - now_ns;
+    return (struct timespec){.tv_sec = wait_ns / LOAD_NS_PER_SECOND,
+                             .tv_nsec = wait_ns % LOAD_NS_PER_SECOND};
 }
 
-static void wait_for_events(struct work *w)
+static void wait_for_events(struct work *w, int64_t now_ns)
 {
     struct epoll_event events[MAX_EVENTS];
-    int n = epoll_wait(w->epoll_fd, events, MAX_EVENTS, -1);
+    const struct timespec longest = time_to_wait(w, now_ns);
+    int n = epoll_pwait2(w->epoll_fd, events, MAX_EVENTS, &longest, NULL);
     for (int i = 0; i < n && !w->error.status; i++) {
         struct load_client *client = events[i].data.ptr;
         struct load_reply reply;
-        uint64_t n_expired;
-        if (client)
-            take_event(w, client, load_client_handle(client, events[i].events, &reply), &reply);
-        else if (read(w->timer_fd, &n_expired, sizeof n_expired) < 0 && errno != EAGAIN)
-            mt_fail(&w->error, MT_IO, "the timer cannot be read: %s", strerror(errno));
+        take_event(w, client, load_client_handle(client, events[i].events, &reply), &reply);
     }
+    if (n < 0 && errno != EINTR)
+        mt_fail(&w->error, MT_IO, "epoll: %s", strerror(errno));
 }
 
 /* ---- the run ---- */
@@ -377,11 +380,8 @@ static enum mt_status prepare(struct work *w, struct mt_error *err)
     if (!w->clients || !w->backlog_ns || !w->result->refusals)
         return mt_fail_memory(err, n * sizeof *w->clients, "clients");
     w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-    if (w->epoll_fd < 0 || w->timer_fd < 0 ||
-        epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->timer_fd, &event) != 0)
-        return mt_fail(err, MT_IO, "epoll, timerfd: %s", strerror(errno));
+    if (w->epoll_fd < 0)
+        return mt_fail(err, MT_IO, "epoll: %s", strerror(errno));
     set_address(w);
     double window = o->n_requests > 0 ? MAX_WINDOW_SECONDS : o->duration;
     w->next_arrival_ns = load_now_ns();
@@ -399,8 +399,6 @@ static void release(struct work *w)
     free(w->backlog_ns);
     if (w->epoll_fd >= 0)
         close(w->epoll_fd);
-    if (w->timer_fd >= 0)
-        close(w->timer_fd);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -414,8 +412,7 @@ enum mt_status load_run(const struct load_options *options, const struct load_ru
                         struct mt_error *err)
 {
     *out = (struct load_result){.run = *run};
-    struct work w = {
-        .options = options, .requests = requests, .result = out, .epoll_fd = -1, .timer_fd = -1};
+    struct work w = {.options = options, .requests = requests, .result = out, .epoll_fd = -1};
     enum mt_status status = prepare(&w, &w.error);
     while (!status && !is_over(&w)) {
         int64_t now_ns = load_now_ns();
@@ -424,8 +421,7 @@ enum mt_status load_run(const struct load_options *options, const struct load_ru
         pass_boundaries(&w, now_ns);
         if (is_over(&w))
             break;
-        set_timer(&w, now_ns);
-        wait_for_events(&w);
+        wait_for_events(&w, now_ns);
     }
     release(&w);
     if (w.error.status) {
