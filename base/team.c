@@ -1,6 +1,7 @@
 #include "base/team.h"
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/fault.h"
 #include "base/size.h"
 
@@ -8,7 +9,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -168,18 +168,10 @@ static void *member_main(void *argument)
     }
 }
 
-size_t mt_team_n_cores(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return 1;
-    return mt_size_max(1, (size_t)CPU_COUNT(&allowed));
-}
-
 /* With fewer processors than members a spinning waiter takes the time of the one it waits for. */
 static int64_t choose_spin_ns(size_t n_members)
 {
-    return mt_team_n_cores() >= n_members ? SPIN_NS : 0;
+    return mt_cores_available() >= n_members ? SPIN_NS : 0;
 }
 
 /* Stops and joins the threads of members 1..n_started. */

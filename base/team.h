@@ -23,9 +23,6 @@ MT_MUST_CHECK enum mt_status mt_team_create(size_t n_threads, struct mt_team **o
 /* Joins the threads. Takes NULL. No run may be in progress. */
 void mt_team_destroy(struct mt_team *team);
 
-/* Processors that this process may use; at least 1. */
-size_t mt_team_n_cores(void);
-
 /* 1 for NULL. */
 size_t mt_team_size(const struct mt_team *team);
 

@@ -1,5 +1,6 @@
 #include "model/packed.h"
 
+#include "base/cores.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "weights/pack.h"
@@ -300,7 +301,7 @@ static enum mt_status fill_together(struct filling *f, struct mt_arena *arena, s
 {
     struct mt_team *team = NULL;
     void *widened;
-    enum mt_status status = mt_team_create(mt_size_min(mt_team_n_cores(), MAX_PACKERS), &team, err);
+    enum mt_status status = mt_team_create(mt_size_min(mt_cores_available(), MAX_PACKERS), &team, err);
     if (!status)
         status = mt_arena_take(arena, mt_team_size(team) * WIDENED_NUMBERS, sizeof(float),
                                "widened rows", &widened, err);

@@ -3,6 +3,7 @@
  */
 #include "server/commands.h"
 
+#include "base/cores.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/batch.h"
@@ -241,7 +242,7 @@ static enum mt_status bench(const struct mt_settings *settings, size_t length, s
     mt_cli_show_progress(&options);
     struct bench b = {.length = length};
     size_t n_workers, n_threads;
-    mt_engine_default_threads(mt_team_n_cores(), &n_workers, &n_threads);
+    mt_engine_default_threads(mt_cores_available(), &n_workers, &n_threads);
     if (settings->threads_per_worker)
         n_threads = (size_t)settings->threads_per_worker;
     enum mt_status status = mt_model_open(settings->model, &options, &b.model, err);

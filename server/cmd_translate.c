@@ -1,8 +1,8 @@
 #include "server/cli.h"
 #include "server/commands.h"
 
+#include "base/cores.h"
 #include "base/size.h"
-#include "base/team.h"
 #include "model/hparams.h"
 #include "model/model.h"
 #include "server/document_command.h"
@@ -82,7 +82,7 @@ static size_t window_of(const struct mt_engine_options *options)
 {
     size_t n_workers = options->n_workers, n_threads;
     if (!n_workers)
-        mt_engine_default_threads(mt_team_n_cores(), &n_workers, &n_threads);
+        mt_engine_default_threads(mt_cores_available(), &n_workers, &n_threads);
     size_t window = WINDOW_BATCHES * n_workers * options->max_batch_rows;
     return mt_size_min(mt_size_max(window, MIN_WINDOW), MAX_WINDOW);
 }

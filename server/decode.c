@@ -1,5 +1,6 @@
 #include "server/decode.h"
 
+#include "base/cores.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/batch.h"
@@ -10,7 +11,7 @@
 
 static size_t default_threads(void)
 {
-    return mt_size_min(mt_team_n_cores(), MAX_DEFAULT_THREADS);
+    return mt_size_min(mt_cores_available(), MAX_DEFAULT_THREADS);
 }
 
 static enum mt_status run(struct mt_batch *batch, struct mt_sentence *const *sentences, size_t n,

@@ -1,6 +1,7 @@
 #include "server/engine.h"
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/fault.h"
 #include "base/size.h"
 #include "base/team.h"
@@ -36,7 +37,7 @@ void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *thread
 
 static void choose_threads(struct mt_engine *engine, const struct mt_engine_options *options)
 {
-    size_t n_cores = mt_team_n_cores();
+    size_t n_cores = mt_cores_available();
     engine->n_workers = options->n_workers;
     engine->threads_per_worker = options->threads_per_worker;
     if (!options->n_workers && !options->threads_per_worker)

@@ -29,6 +29,7 @@ MODEL = os.environ.get("ATTENTIOND_TEST_MODEL", str(ROOT / "tests/models/en-de")
 SLOWNESS = float(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
 # Flags that every daemon gets, before those of the test.
 FLAGS = os.environ.get("ATTENTIOND_TEST_FLAGS", "").split()
+IS_FP32 = "fp32" in FLAGS
 if SLOWNESS > 1:
     FLAGS += ["--request-timeout-ms", str(int(60000 * SLOWNESS))]
     FLAGS += ["--drain-timeout-ms", str(int(30000 * SLOWNESS))]

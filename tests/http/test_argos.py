@@ -31,7 +31,7 @@ class Argos(unittest.TestCase):
 
     def check(self, model):
         cache = self.directory / f"cache-{model.name}"
-        with Daemon("--cache-dir", str(cache), model=str(model)) as daemon:
+        with Daemon("--cache-dir", str(cache), "--precision", "int8", model=str(model)) as daemon:
             languages = {each["code"]: each["targets"] for each in daemon.get("/languages").json}
             self.assertIn("de", languages["en"])
             self.assertEqual(daemon.translate(QUESTION).json["translatedText"], "Wo ist der Bahnhof?")

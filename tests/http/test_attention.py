@@ -12,7 +12,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from serve import ROOT, SLOWNESS, Daemon, run
+from serve import IS_FP32, ROOT, SLOWNESS, Daemon, run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from readers import Array, read_npy, read_png, read_safetensors  # noqa: E402
@@ -83,6 +83,7 @@ class Attention(Case):
         self.assertLess(Array.of_lists(again["sentences"][0]["alignment"]["matrix"]).distance(
             Array.of_lists(free["sentences"][0]["alignment"]["matrix"])), 1e-5)
 
+    @unittest.skipIf(IS_FP32, "the last bit of fp32's sums depends on how many rows are computed at once")
     def test_a_translation_may_be_given_as_tokens(self):
         free = self.attention(beam_size=1, kinds=ALL, precision=9).json
         ids = [token["id"] for token in free["sentences"][0]["output_tokens"]]
