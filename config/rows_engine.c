@@ -177,10 +177,10 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 256,
         .default_number = 0,
         .verbs = ENGINE,
-        .doc = "Worker teams, each with a batch of its own. 0 chooses for the machine: one team on "
-               "up to 4 cores, one for every 4 above, because sentences that share a batch share "
-               "the reading of the weights; and for each a spare one, which helps while batches "
-               "are full.",
+        .doc = "Worker teams, each with a batch of its own. 0 chooses for the machine, as far as "
+               "affinity and the container's quota allow: one team on up to 4 cores, one for every "
+               "4 above, because sentences that share a batch share the reading of the weights; "
+               "and for each a spare one, which helps while batches are full.",
     },
     {
         .section = "Threads",
