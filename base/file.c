@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include "base/fault.h"
+#include "base/size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,9 @@
 
 /* One call of sendfile, which cannot be interrupted on its way. */
 #define COPY_BYTES ((size_t)16 << 20)
+
+/* One call of write, between which a file may turn out not to be wanted any more. */
+#define WRITE_BYTES ((size_t)8 << 20)
 
 /* The open file is how a change of it is seen, even after it was renamed or unlinked. */
 struct mt_mapping_watch {
@@ -259,18 +263,28 @@ done:
     return MT_OK;
 }
 
-static enum mt_status write_all(int fd, const char *path, const unsigned char *bytes, size_t length,
-                                struct mt_error *err)
+static enum mt_status check_wanted(const atomic_bool *is_cancelled, const char *path,
+                                   struct mt_error *err)
+{
+    bool is_wanted = !is_cancelled || !atomic_load(is_cancelled);
+    return is_wanted ? MT_OK : mt_fail(err, MT_CANCELLED, "%s: not wanted any more", path);
+}
+
+static enum mt_status write_all(const atomic_bool *is_cancelled, int fd, const char *path,
+                                const unsigned char *bytes, size_t length, struct mt_error *err)
 {
     for (size_t at = 0; at < length;) {
-        ssize_t n = write(fd, bytes + at, length - at);
+        enum mt_status status = check_wanted(is_cancelled, path, err);
+        if (status)
+            return status;
+        ssize_t n = write(fd, bytes + at, mt_size_min(length - at, WRITE_BYTES));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return mt_fail_errno(err, path, "write");
         at += (size_t)n;
     }
-    return fsync(fd) ? mt_fail_errno(err, path, "sync") : MT_OK;
+    return fsync(fd) ? mt_fail_errno(err, path, "sync") : check_wanted(is_cancelled, path, err);
 }
 
 /* A random name, not one made of the process id: a container's daemon is always process 1, and what
@@ -295,12 +309,18 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
 enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
                              struct mt_error *err)
 {
+    return mt_file_write_unless(NULL, path, bytes, length, err);
+}
+
+enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char *path,
+                                    const void *bytes, size_t length, struct mt_error *err)
+{
     char *temporary = NULL;
     int fd = -1;
     enum mt_status status = create_temporary(path, &temporary, &fd, err);
     if (status)
         return status;
-    status = write_all(fd, path, bytes, length, err);
+    status = write_all(is_cancelled, fd, path, bytes, length, err);
     if (!status && fchmod(fd, 0644))
         status = mt_fail_errno(err, path, "set the mode of");
     if (close(fd) && !status)

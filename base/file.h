@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* How a large file gets into memory. */
@@ -49,6 +50,12 @@ MT_MUST_CHECK enum mt_status mt_file_read(const char *path, size_t limit_bytes, 
  * nobody ever sees half of it, and a failure leaves what was there. */
 MT_MUST_CHECK enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
                                            struct mt_error *err);
+
+/* Likewise; MT_CANCELLED, with nothing left behind, where *is_cancelled becomes true meanwhile. The
+ * disk is waited for all the same. NULL: it never does. */
+MT_MUST_CHECK enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char *path,
+                                                  const void *bytes, size_t length,
+                                                  struct mt_error *err);
 
 /* Joins directory and name with one '/', malloc'd. */
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,

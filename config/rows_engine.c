@@ -143,7 +143,8 @@ const struct mt_setting mt_rows_engine[] = {
             "For another one, the least recently used that nobody uses is unloaded; where all "
             "are in use, requests wait. 0: what memory_limit leaves, or where there is none, "
             "any: mapped weights and reserved memory that is not in use cost the machine "
-            "little.",
+            "little. Weights that were packed just now are not mapped, until the model is loaded "
+            "again.",
     },
     {
         .section = "Models",

@@ -105,8 +105,10 @@ void mt_model_close(struct mt_model *model)
         return;
     mt_tokenizer_close(model->tokenizer);
     mt_safetensors_close(model->file);
-    mt_pack_writer_finish(model->writer);
-    mt_image_destroy(model->image);
+    if (model->writer)
+        mt_pack_writer_let_go(model->writer); /* and of the image */
+    else
+        mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
     free(model);
 }

@@ -35,9 +35,9 @@ struct mt_model_options {
      * writes) needs no cache.
      */
     const char *cache_directory;
-    /* Open does not wait until a newly packed form is in the cache: a thread writes it, which close
-     * waits for. It stays in memory meanwhile, and until close. on_cache_failure is called from
-     * that thread, or from open, where it cannot be written; may be NULL. */
+    /* Open does not wait until a newly packed form is in the cache: a thread writes it, or gives up
+     * at close, which does not wait either. The form stays in memory until close. on_cache_failure
+     * is called from that thread, or from open, where it cannot be written; may be NULL. */
     bool writes_cache_later;
     void (*on_cache_failure)(const struct mt_error *err);
     void (*on_progress)(void *context, size_t n_done, size_t n_total); /* of packing; may be NULL */

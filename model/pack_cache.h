@@ -12,8 +12,8 @@ struct mt_pack_writer;
 struct mt_safetensors;
 struct mt_source;
 
-/* file is over the mapped file, or over image's memory where image is not NULL; writer, where it is
- * not NULL, reads the image until it is finished. All are the caller's. */
+/* file is over the mapped file, or over image's memory where image is not NULL. Both are the
+ * caller's, but the image is the writer's where that is not NULL. */
 struct mt_packed_source {
     struct mt_safetensors *file;
     struct mt_image *image;

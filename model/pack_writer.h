@@ -1,6 +1,7 @@
 /*
  * Writes a packed form into the cache, in a thread of its own, while the model already answers from
- * the same bytes in memory.
+ * the same bytes in memory. Nobody ever waits for the disk: whoever is the last to need the image,
+ * the model or the thread, destroys it.
  *
  * Thread-safety: one thread at a time.
  */
@@ -12,14 +13,15 @@
 struct mt_image;
 struct mt_pack_writer;
 
-/* image is borrowed until finish. on_failure is called from the writer's thread, where the file
- * could not be written; NULL: nobody wants to know. MT_IO: no thread; MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_pack_writer_start(const struct mt_image *image, const char *path,
+/* Takes the image, where it starts, but the caller may read it until it lets go. on_failure is
+ * called from the writer's thread, where the file could not be written; NULL: nobody wants to know.
+ * MT_IO: no thread; MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_pack_writer_start(struct mt_image *image, const char *path,
                                                   void (*on_failure)(const struct mt_error *err),
                                                   struct mt_pack_writer **out,
                                                   struct mt_error *err);
 
-/* Waits until the file is there, or could not be written. Takes NULL. */
-void mt_pack_writer_finish(struct mt_pack_writer *writer);
+/* Gives up writing, if it is not too late, and does not wait for that. */
+void mt_pack_writer_let_go(struct mt_pack_writer *writer);
 
 #endif

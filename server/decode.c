@@ -6,7 +6,6 @@
 #include "model/batch.h"
 #include "model/hparams.h"
 
-
 #define MAX_DEFAULT_THREADS 4
 
 static size_t default_threads(void)

@@ -327,7 +327,7 @@ static int64_t earlier_of(int64_t due_ns, int64_t other_ns, int64_t now_ns)
     return other_ns > now_ns && other_ns < due_ns ? other_ns : due_ns;
 }
 
-/* Until something happens or is due. */
+/* Until something is due; now_ns is when it was last looked at what is. */
 static struct timespec time_to_wait(const struct work *w, int64_t now_ns)
 {
     int64_t due_ns = now_ns + TICK_NS;
@@ -335,7 +335,7 @@ static struct timespec time_to_wait(const struct work *w, int64_t now_ns)
     due_ns = earlier_of(due_ns, w->until_ns, now_ns);
     if (is_open_loop(w))
         due_ns = earlier_of(due_ns, w->next_arrival_ns, now_ns);
-    int64_t wait_ns = due_ns - now_ns;
+    int64_t left_ns = due_ns - load_now_ns(), wait_ns = left_ns > 0 ? left_ns : 0;
     return (struct timespec){.tv_sec = wait_ns / LOAD_NS_PER_SECOND,
                              .tv_nsec = wait_ns % LOAD_NS_PER_SECOND};
 }

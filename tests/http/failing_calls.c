@@ -4,6 +4,7 @@
  *
  *   FAILING_CALLS=1   every few calls EINTR; reads and writes of files and pipes move a part of
  *                     what was asked for
+ *   SLOW_DISK=N       what is written is on the disk after N seconds
  *   STEPPING_CLOCK=1  the time of day jumps by ten years, forwards and backwards, all the time
  */
 #include <errno.h>
@@ -27,11 +28,14 @@
 #define STEP_SECONDS ((time_t)10 * 365 * 86400)
 
 static bool fails, steps;
+static unsigned sync_seconds;
 
 __attribute__((constructor)) static void start(void)
 {
     fails = getenv("FAILING_CALLS") != NULL;
     steps = getenv("STEPPING_CLOCK") != NULL;
+    const char *seconds = getenv("SLOW_DISK");
+    sync_seconds = seconds != NULL ? (unsigned)atoi(seconds) : 0;
 }
 
 /* The same numbers in every run, whichever thread gets them. */
@@ -81,6 +85,12 @@ ssize_t read(int fd, void *bytes, size_t n)
 ssize_t write(int fd, const void *bytes, size_t n)
 {
     return is_interrupted_on(fd) ? -1 : syscall(SYS_write, fd, bytes, part_of(fd, n));
+}
+
+int fsync(int fd)
+{
+    sleep(sync_seconds);
+    return (int)syscall(SYS_fsync, fd);
 }
 
 ssize_t recv(int fd, void *bytes, size_t n, int flags)

@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 
+from model_fixtures import make_model
 from serve import BINARY, MODEL, SLOWNESS, Daemon, clean_environment, run, wait_until
 from test_reload import reload
 
@@ -156,6 +157,21 @@ class Faults(unittest.TestCase):
                     client.close()
                     if turn == 2:
                         reload(daemon)
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_nobody_waits_for_a_slow_disk(self):
+        """To which packed weights are written: neither requests, nor a model that others make room for, nor the end."""
+        for name, seed in ("one", 1), ("other", 2):
+            make_model(self.root / "models" / name, seed=seed)
+        with Daemon("--models-directory", str(self.root / "models"), "--models-memory", "50000000",
+                    "--cache-dir", str(self.root / "cache"), "--precision", "int8", model=None,
+                    environment={"LD_PRELOAD": CALLS_LIBRARY, "SLOW_DISK": "60"}) as daemon:
+            start = time.monotonic()
+            for name in "one", "other", "one":  # there is room for one of them
+                self.assertEqual(daemon.translate("Hello.", model=name).status, 200)
+            self.assertEqual(daemon.get("/models/one").json["use"]["loads"], 2)
+            self.assertEqual(daemon.stop(), 0)
+            self.assertLess(time.monotonic() - start, 30)
 
     @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
     def test_verbs_whose_calls_are_interrupted_or_do_a_part(self):

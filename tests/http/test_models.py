@@ -364,6 +364,7 @@ class Change(unittest.TestCase):
         flags = ("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"), "--precision", "int8")
         with Daemon(*flags, model=None) as daemon:
             expected = daemon.translate("Hello.").body
+            wait_until(lambda: list((root / "cache").glob("en-de*.safetensors")), what="the packed weights")
         packed, = (root / "cache").glob("en-de*")
         with Daemon(*flags, model=None) as daemon:  # which finds the weights packed, and maps them
             self.assertEqual(daemon.translate("Hello.").body, expected)
