@@ -220,7 +220,8 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         if (status)
             return status;
         lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
-        lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
+        if (i < engine->n_main_workers)
+            lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
     return MT_OK;
 }

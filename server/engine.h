@@ -109,7 +109,8 @@ size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
 size_t mt_lane_resident_bytes(struct mt_lane *lane);
 
 /* What the lane's keys and values are to be counted as where memory is shared out: full batches of
- * sentences of MT_COUNTED_TOKENS tokens, or what is resident, if that is more. */
+ * sentences of MT_COUNTED_TOKENS tokens, those of spare workers not among them, or what is
+ * resident, if that is more. */
 size_t mt_lane_cache_bytes(struct mt_lane *lane);
 #define MT_COUNTED_TOKENS 64
 
