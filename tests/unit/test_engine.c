@@ -126,6 +126,7 @@ START_TEST(spare_workers_help_while_batches_are_full)
     struct mt_engine_stats stats;
     test_start_with_spare(8, 100);
     lane = test_attach(NULL);
+    usleep(50000); /* both wait for work */
     fake_close_gate();
     test_submit(lane, 1, 4, 1, 10);
     fake_wait_for_batches(1);
