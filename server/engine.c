@@ -48,9 +48,10 @@ static void choose_threads(struct mt_engine *engine, const struct mt_engine_opti
         engine->threads_per_worker = mt_size_max(1, n_cores / options->n_workers);
     engine->n_main_workers = engine->n_workers;
     size_t n_spare = options->n_spare_workers;
-    if (!options->n_workers && n_cores > engine->n_workers)
+    if (!n_spare && !options->n_workers && n_cores > engine->n_workers)
         n_spare = mt_size_min(engine->n_workers, n_cores - engine->n_workers);
-    engine->n_workers += n_spare;
+    if (engine->n_workers < MAX_WORKERS) /* they are not worth a refusal */
+        engine->n_workers += mt_size_min(n_spare, MAX_WORKERS - engine->n_workers);
 }
 
 static enum mt_status start_worker(struct mt_engine *engine, size_t index, struct mt_error *err)
@@ -169,15 +170,11 @@ void mt_engine_destroy(struct mt_engine *engine)
 
 /* --- waiting --- */
 
-/* So much of a full batch is as good as full: a beam may be wider than what is left of it. */
-#define FULL_NUMERATOR 3
-#define FULL_DENOMINATOR 4
-
 bool mt_engine_has_surge(const struct mt_engine *engine)
 {
     bool is_full = engine->n_main_workers < engine->n_workers;
     for (size_t i = 0; i < engine->n_main_workers && is_full; i++)
-        is_full = engine->workers[i].n_rows * FULL_DENOMINATOR >= engine->max_rows * FULL_NUMERATOR;
+        is_full = engine->workers[i].is_full;
     return is_full && mt_queue_n_sentences(engine->queue);
 }
 

@@ -66,6 +66,8 @@ struct mt_engine_worker {
     struct mt_engine *engine;
     size_t index;
     bool is_spare;
+    bool is_idle; /* waits for work */
+    bool is_full; /* no spare one: at its last turn a sentence found no rows free */
     pthread_t thread;
     bool is_started;
     struct mt_team *team;
@@ -73,7 +75,6 @@ struct mt_engine_worker {
     /* Guarded by the mutex. */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
-    size_t n_rows;                /* of its batches, as of its last admission */
     struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
 };
 
@@ -108,8 +109,8 @@ void *mt_engine_run_worker(void *worker);
  * however long. False: it is later than that. With the mutex held. */
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
 
-/* Whether sentences wait although all that are no spare workers have full batches, or nearly. With
- * the mutex held. */
+/* Whether sentences wait that no worker but a spare one had room for at its last turn. With the
+ * mutex held. */
 bool mt_engine_has_surge(const struct mt_engine *engine);
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex

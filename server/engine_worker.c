@@ -8,6 +8,9 @@
 
 #include <assert.h>
 
+/* Fewer are not worth reading all weights for: they wait. */
+#define MIN_SPARE_SENTENCES 4
+
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
@@ -205,8 +208,13 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
     while (n_admitted < n) {
         struct mt_job *job;
         struct mt_sentence *sentence = mt_queue_peek(lane->waiting, &job);
-        if (!sentence || !mt_batch_admit(place->batch, sentence))
+        if (!sentence)
             break;
+        if (!mt_batch_admit(place->batch, sentence)) {
+            size_t n_rows = mt_batch_n_rows(place->batch) + mt_sentence_n_rows(sentence);
+            worker->is_full = worker->is_full || n_rows > engine->max_rows;
+            break;
+        }
         mt_queue_take(engine->queue, lane->waiting);
         take_slot(worker, place, sentence, job);
         n_admitted++;
@@ -231,13 +239,10 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
     size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
     if (worker->is_spare && !mt_engine_has_surge(engine))
         share = 0;
+    worker->is_full = false;
     for (struct mt_lane *lane = engine->lanes; lane && share; lane = lane->next)
         share -= admit_from(worker, lane, share, now);
     assert(worker->is_spare || worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
-
-    worker->n_rows = 0;
-    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next)
-        worker->n_rows += mt_batch_n_rows(place->batch);
     if (mt_engine_has_surge(engine))
         pthread_cond_signal(&engine->surge);
 }
@@ -247,10 +252,12 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
 static void set_width(struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
-    size_t n_busy = engine->n_workers - engine->n_idle, width = engine->threads_per_worker;
-    if (n_busy > engine->n_main_workers)
-        width = mt_size_max(1, width * engine->n_main_workers / n_busy);
-    mt_team_set_width(worker->team, width);
+    size_t n_busy = engine->n_workers - engine->n_idle, n_threads = engine->threads_per_worker;
+    size_t n_all = n_threads * engine->n_main_workers, rank = 0;
+    for (size_t i = 0; i < worker->index; i++)
+        rank += !engine->workers[i].is_idle;
+    size_t width = n_all / n_busy + (rank < n_all % n_busy);
+    mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, n_threads)));
 }
 
 /* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
@@ -302,10 +309,12 @@ static void sleep_until_work(struct mt_engine_worker *worker)
     struct mt_engine *engine = worker->engine;
     engine->n_idle++;
     engine->n_idle_main += !worker->is_spare;
-    worker->n_rows = 0;
+    worker->is_idle = true;
+    worker->is_full = false;
     const struct mt_engine_place *warm = worker->warm.first;
     (void)mt_engine_wait(engine, worker->is_spare ? &engine->surge : &engine->work,
                          warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
+    worker->is_idle = false;
     engine->n_idle_main -= !worker->is_spare;
     engine->n_idle--;
 }
@@ -314,7 +323,8 @@ static bool has_work(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
     if (worker->is_spare)
-        return worker->busy.first || mt_engine_has_surge(engine);
+        return worker->busy.first || (mt_engine_has_surge(engine) &&
+                                      mt_queue_n_sentences(engine->queue) >= MIN_SPARE_SENTENCES);
     return worker->busy.first || engine->ended || mt_queue_n_sentences(engine->queue);
 }
 

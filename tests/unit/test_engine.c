@@ -137,12 +137,21 @@ START_TEST(spare_workers_help_while_batches_are_full)
     ck_assert_uint_eq(fake_largest_share(), 5);
     ck_assert_uint_eq(fake_last_width(), 2);
 
-    test_submit(lane, 1, 6, 1, 10);
+    test_submit(lane, 1, 2, 1, 10); /* there is room for them, and for one more */
     fake_allow_steps(1);
+    fake_wait_for_batches(1);
+    test_submit(lane, 1, 4, 1, 10); /* three are too few */
+    fake_allow_steps(1);
+    fake_wait_for_batches(1);
+    usleep(50000);
+    ck_assert_uint_eq(fake_admitted(NULL, 0), 8);
+    ck_assert_uint_eq(fake_last_width(), 2);
+
+    test_submit(lane, 1, 1, 1, 10);
     fake_wait_for_batches(2);
     ck_assert_uint_eq(fake_largest_share(), 8);
     mt_engine_stats(test_engine, &stats);
-    ck_assert_uint_eq(stats.n_running_sentences, 11);
+    ck_assert_uint_eq(stats.n_running_sentences, 12);
     ck_assert_uint_eq(stats.n_workers, 1);
     ck_assert_uint_eq(stats.n_spare_workers, 1);
     fake_allow_steps(2);
@@ -150,12 +159,12 @@ START_TEST(spare_workers_help_while_batches_are_full)
     ck_assert_uint_eq(fake_last_width(), 1);
 
     fake_open_gate();
-    test_wait(3);
+    test_wait(5);
     usleep(50000); /* the spare worker has noticed, too */
     test_submit(lane, 1, 1, 1, 3);
-    test_wait(4);
+    test_wait(6);
     ck_assert_uint_eq(fake_last_width(), 2);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 6; i++)
         test_expect_decoded(&test_jobs[i]);
     test_finish();
 }
