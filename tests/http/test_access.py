@@ -270,7 +270,7 @@ class Shares(unittest.TestCase):
     def test_of_the_queue(self):
         """One client fills its share of the queue, and another one is served all the same."""
         text = "The weather is nice today, and we are going for a walk in the park. " * 40
-        flags = ("--max-client-sentences", "50", "--max-batch-rows", "4",
+        flags = ("--max-client-sentences", "50", "--max-batch-rows", "4", "--workers", "1",
                  "--trust-forwarded-for", "127.0.0.1")
         greedy, modest = {"X-Forwarded-For": "203.0.113.1"}, {"X-Forwarded-For": "203.0.113.2"}
         replies = []

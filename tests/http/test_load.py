@@ -85,7 +85,7 @@ class Load(unittest.TestCase):
             connection.close()
 
     def test_full_queue_is_refused_at_once(self):
-        with Daemon("--max-queued-sentences", "64", "--max-batch-rows", "8") as daemon:
+        with Daemon("--max-queued-sentences", "64", "--max-batch-rows", "8", "--workers", "1") as daemon:
             slow = daemon.socket()
             slow.sendall(request_bytes(SLOW))
             wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
@@ -102,7 +102,7 @@ class Load(unittest.TestCase):
         def queued(n):
             wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == n, what=f"{n} in the queue")
 
-        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "8") as daemon, \
+        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "8", "--workers", "1") as daemon, \
                 daemon.socket() as first, daemon.socket() as second:
             first.sendall(request_bytes({**SLOW, "q": SENTENCES[:8]}))  # one runs with 8 rows
             queued(7)

@@ -426,7 +426,7 @@ class End(unittest.TestCase):
         self.assertEqual(daemon.stop(None), 1)
 
     def test_a_full_queue_is_a_plain_503(self):
-        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "4") as daemon, daemon.socket() as busy:
+        with Daemon("--max-queued-sentences", "16", "--max-batch-rows", "4", "--workers", "1") as daemon, daemon.socket() as busy:
             busy.sendall(request_bytes(body_of(ENDLESS["q"], **{k: v for k, v in ENDLESS.items() if k != "q"})))
             wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == 11, what="all but one waiting")
             reply = daemon.request("POST", "/translate", body_of(["Hello."] * 6))

@@ -149,7 +149,7 @@ class Tls(unittest.TestCase):
 
     def test_a_client_that_leaves_frees_its_rows(self):
         text = "The weather is nice today, and we are going for a walk in the park. " * 200
-        with self.daemon("--max-batch-rows", "4") as daemon:
+        with self.daemon("--max-batch-rows", "4", "--workers", "1") as daemon:
             watcher = self.connect(daemon)
             for leave in (lambda s: s.close(), lambda s: s.shutdown(socket.SHUT_WR)):
                 before = self.metrics(daemon, watcher)
