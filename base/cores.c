@@ -6,9 +6,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of a quota and of a line of /proc/self/cgroup. */
 #define MAX_LINE (PATH_MAX + 64)
@@ -115,10 +117,12 @@ static void look(void)
 {
     cpu_set_t allowed;
     size_t quota = mt_cores_in_quota("");
-    n_available = sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (size_t)CPU_COUNT(&allowed);
+    long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    n_available = n_online > 0 ? (size_t)n_online : 1;
+    if (!sched_getaffinity(0, sizeof allowed, &allowed)) /* the mask is too small for 1,025 */
+        n_available = mt_size_max(1, (size_t)CPU_COUNT(&allowed));
     if (quota)
         n_available = mt_size_min(n_available, quota);
-    n_available = mt_size_max(1, n_available);
 }
 
 size_t mt_cores_available(void)

@@ -156,11 +156,14 @@ static void *member_main(void *argument)
     struct mt_team *team = member->team;
     /* Not what generation is now: the first run may have begun before this thread did. */
     uint32_t seen = 0;
+    int64_t spin_ns = team->spin_ns;
     for (;;) {
-        seen = wait_while(&team->generation, seen, &team->n_sleeping, team->spin_ns);
+        seen = wait_while(&team->generation, seen, &team->n_sleeping, spin_ns);
         if (atomic_load(&team->is_stopping))
             return NULL;
         size_t width = seen & WIDTH_MASK;
+        /* Nothing follows at once for whoever is left out: the processor is somebody else's. */
+        spin_ns = member->index < width ? team->spin_ns : 0;
         if (member->index >= width)
             continue;
         team->work(team->context, member->index, width);

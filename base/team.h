@@ -26,8 +26,9 @@ void mt_team_destroy(struct mt_team *team);
 /* 1 for NULL. */
 size_t mt_team_size(const struct mt_team *team);
 
-/* How many members take part from the next run on, the first n; the others sleep. n is 1 to the
- * team's size, which is where it begins. By the caller of mt_team_run. */
+/* How many members take part from the next run on, the first n; the others only wake up for a
+ * moment, and not at all where n is 1. n is 1 to the team's size, which is where it begins. By the
+ * caller of mt_team_run. */
 void mt_team_set_width(struct mt_team *team, size_t n);
 
 /* 1 for NULL. */

@@ -218,8 +218,7 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Sentences that wait for a worker; a request that finds no room gets 503 with "
                "Retry-After, and one of more sentences than this 413. A queue longer than what is "
-               "done within a request's timeout would "
-               "only turn into late refusals.",
+               "done within a request's timeout would only turn into late refusals.",
     },
     {
         .section = "Batch and queue",

@@ -22,7 +22,7 @@ struct mt_model {
     struct mt_safetensors *file;
     struct mt_arena *arena;        /* widened weights, layer tables, positions */
     struct mt_image *image;        /* the packed form, where it is not in a file */
-    struct mt_pack_writer *writer; /* of the image; NULL: there is none */
+    struct mt_pack_writer *writer; /* the image is its own then; NULL: there is none */
     char note[512];
 };
 

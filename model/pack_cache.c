@@ -95,7 +95,7 @@ static void bind_or_fetch(void *context, size_t member, size_t n_members)
 }
 
 /* Binding looks at every number of a file that may be nowhere but on the disk: two threads, from
- * both ends, need half the time for the kernel's pages. */
+ * both ends, share the wait for the disk and for the kernel's pages. */
 static enum mt_status bind_together(struct binding *b)
 {
     struct mt_team *team = NULL;
@@ -182,8 +182,8 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
     return MT_OK;
 }
 
-/* Used from memory, and written meanwhile. Half of the time that packing takes would be the
- * kernel's, for the file's pages, and the disk's. */
+/* Used from memory, and written meanwhile: a good part of the time would be the kernel's, for the
+ * file's pages, and the disk's. */
 static enum mt_status use_image_and_write(struct mt_image *image, const char *path,
                                           const struct mt_model_options *options,
                                           struct mt_packed_source *out, struct mt_error *err)

@@ -170,12 +170,12 @@ void mt_engine_destroy(struct mt_engine *engine)
 
 /* --- waiting --- */
 
-bool mt_engine_has_surge(const struct mt_engine *engine)
+bool mt_engine_has_surge(const struct mt_engine *engine, size_t n)
 {
-    bool is_full = engine->n_main_workers < engine->n_workers;
-    for (size_t i = 0; i < engine->n_main_workers && is_full; i++)
-        is_full = engine->workers[i].is_full;
-    return is_full && mt_queue_n_sentences(engine->queue);
+    bool is_surge = mt_queue_n_sentences(engine->queue) >= n;
+    for (size_t i = 0; i < engine->n_main_workers && is_surge; i++)
+        is_surge = engine->workers[i].is_full;
+    return is_surge;
 }
 
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
@@ -324,7 +324,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
         pthread_cond_signal(&engine->work);
     else
         pthread_cond_broadcast(&engine->work);
-    if (mt_engine_has_surge(engine))
+    if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
         pthread_cond_signal(&engine->surge);
     return MT_OK;
 }

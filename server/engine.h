@@ -143,6 +143,7 @@ size_t mt_engine_reserved_bytes(const struct mt_engine *engine);
 
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {
+    /* n_workers without the spare ones. */
     size_t n_workers, n_spare_workers, threads_per_worker;
     size_t n_queued_sentences, n_running_sentences, n_running_rows, max_queued_sentences;
     uint64_t n_jobs_accepted, n_jobs_done, n_jobs_cancelled, n_jobs_expired, n_jobs_refused;

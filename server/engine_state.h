@@ -66,13 +66,13 @@ struct mt_engine_worker {
     struct mt_engine *engine;
     size_t index;
     bool is_spare;
-    bool is_idle; /* waits for work */
-    bool is_full; /* no spare one: at its last turn a sentence found no rows free */
     pthread_t thread;
     bool is_started;
     struct mt_team *team;
     struct mt_scratch *scratch; /* of its batches; guarded by attaching */
     /* Guarded by the mutex. */
+    bool is_idle;                 /* waits for work */
+    bool is_full;                 /* at its last turn a sentence found no rows free */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
     struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
@@ -88,14 +88,13 @@ struct mt_engine {
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
     pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
-    pthread_cond_t surge;  /* for the spare workers: mt_engine_has_surge, or is_stopping */
+    pthread_cond_t surge;  /* for the spare workers: enough sentences wait, or is_stopping */
     pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */
     struct mt_lane *lanes;
     struct mt_queue *queue;
     struct mt_job *ended, *ended_last; /* on_done is still to be called; linked by next */
     size_t n_live_jobs;                /* accepted, on_done has not returned */
     size_t n_running_sentences;
-    size_t n_idle, n_idle_main; /* workers that wait for work */
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
@@ -109,9 +108,12 @@ void *mt_engine_run_worker(void *worker);
  * however long. False: it is later than that. With the mutex held. */
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
 
-/* Whether sentences wait that no worker but a spare one had room for at its last turn. With the
- * mutex held. */
-bool mt_engine_has_surge(const struct mt_engine *engine);
+/* Whether at least n sentences wait, n > 0, that no worker but a spare one had room for at its last
+ * turn. With the mutex held. */
+bool mt_engine_has_surge(const struct mt_engine *engine, size_t n);
+
+/* Fewer are not worth reading all weights for: no spare worker begins with them. */
+#define MT_MIN_SPARE_SENTENCES 4
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
  * held. */

@@ -8,9 +8,6 @@
 
 #include <assert.h>
 
-/* Fewer are not worth reading all weights for: they wait. */
-#define MIN_SPARE_SENTENCES 4
-
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
@@ -227,6 +224,15 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
     return n_admitted;
 }
 
+/* Of the first n workers, those that wait for work. */
+static size_t count_idle(const struct mt_engine *engine, size_t n)
+{
+    size_t n_idle = 0;
+    for (size_t i = 0; i < n; i++)
+        n_idle += engine->workers[i].is_idle;
+    return n_idle;
+}
+
 /*
  * Takes sentences from the queue while the batches have room, but leaves the workers that have
  * nothing to do their share; they have been woken. Lane after lane rather than in turn: sentences
@@ -235,15 +241,15 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
 static void admit(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    size_t n_sharing = engine->n_idle_main + 1;
+    size_t n_sharing = count_idle(engine, engine->n_main_workers) + 1;
     size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
-    if (worker->is_spare && !mt_engine_has_surge(engine))
+    if (worker->is_spare && !mt_engine_has_surge(engine, 1))
         share = 0;
     worker->is_full = false;
     for (struct mt_lane *lane = engine->lanes; lane && share; lane = lane->next)
         share -= admit_from(worker, lane, share, now);
     assert(worker->is_spare || worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
-    if (mt_engine_has_surge(engine))
+    if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
         pthread_cond_signal(&engine->surge);
 }
 
@@ -252,10 +258,9 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
 static void set_width(struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
-    size_t n_busy = engine->n_workers - engine->n_idle, n_threads = engine->threads_per_worker;
-    size_t n_all = n_threads * engine->n_main_workers, rank = 0;
-    for (size_t i = 0; i < worker->index; i++)
-        rank += !engine->workers[i].is_idle;
+    size_t n_busy = engine->n_workers - count_idle(engine, engine->n_workers);
+    size_t rank = worker->index - count_idle(engine, worker->index); /* among those */
+    size_t n_threads = engine->threads_per_worker, n_all = n_threads * engine->n_main_workers;
     size_t width = n_all / n_busy + (rank < n_all % n_busy);
     mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, n_threads)));
 }
@@ -307,24 +312,19 @@ static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *
 static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
-    engine->n_idle++;
-    engine->n_idle_main += !worker->is_spare;
     worker->is_idle = true;
     worker->is_full = false;
     const struct mt_engine_place *warm = worker->warm.first;
     (void)mt_engine_wait(engine, worker->is_spare ? &engine->surge : &engine->work,
                          warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
     worker->is_idle = false;
-    engine->n_idle_main -= !worker->is_spare;
-    engine->n_idle--;
 }
 
 static bool has_work(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
     if (worker->is_spare)
-        return worker->busy.first || (mt_engine_has_surge(engine) &&
-                                      mt_queue_n_sentences(engine->queue) >= MIN_SPARE_SENTENCES);
+        return worker->busy.first || mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES);
     return worker->busy.first || engine->ended || mt_queue_n_sentences(engine->queue);
 }
 

@@ -18,11 +18,13 @@ int64_t test_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void test_start(size_t n_workers, size_t max_rows, size_t max_queued)
+static void start(size_t n_workers, size_t n_spare, size_t n_threads, size_t max_rows,
+                  size_t max_queued)
 {
     const struct mt_engine_options options = {
         .n_workers = n_workers,
-        .threads_per_worker = 1,
+        .n_spare_workers = n_spare,
+        .threads_per_worker = n_threads,
         .max_batch_rows = max_rows,
         .max_queued_sentences = max_queued,
         .idle_ms = TEST_IDLE_MS,
@@ -31,18 +33,14 @@ void test_start(size_t n_workers, size_t max_rows, size_t max_queued)
     ck_assert_msg(!mt_engine_create(&options, &test_engine, &err), "%s", err.message);
 }
 
+void test_start(size_t n_workers, size_t max_rows, size_t max_queued)
+{
+    start(n_workers, 0, 1, max_rows, max_queued);
+}
+
 void test_start_with_spare(size_t max_rows, size_t max_queued)
 {
-    const struct mt_engine_options options = {
-        .n_workers = 1,
-        .n_spare_workers = 1,
-        .threads_per_worker = 2,
-        .max_batch_rows = max_rows,
-        .max_queued_sentences = max_queued,
-        .idle_ms = TEST_IDLE_MS,
-    };
-    struct mt_error err = {0};
-    ck_assert_msg(!mt_engine_create(&options, &test_engine, &err), "%s", err.message);
+    start(1, 1, 2, max_rows, max_queued);
 }
 
 void test_finish(void)

@@ -192,6 +192,22 @@ START_TEST(a_failed_write_leaves_what_was_there)
 }
 END_TEST
 
+START_TEST(a_cancelled_write_leaves_nothing)
+{
+    struct mt_error err;
+    char *path = inside("cancelled");
+    atomic_bool is_cancelled = true;
+    size_t before = count_files();
+    ck_assert_int_eq(mt_file_write_unless(&is_cancelled, path, "x", 1, &err), MT_CANCELLED);
+    ck_assert_ptr_nonnull(strstr(err.message, "cancelled: not wanted any more"));
+    ck_assert_uint_eq(count_files(), before);
+    is_cancelled = false;
+    ck_assert_int_eq(mt_file_write_unless(&is_cancelled, path, "x", 1, &err), MT_OK);
+    ck_assert_uint_eq(count_files(), before + 1);
+    free(path);
+}
+END_TEST
+
 START_TEST(paths_are_joined_with_one_slash)
 {
     static const char *const cases[][3] = {
@@ -218,6 +234,7 @@ int main(void)
     tcase_add_test(tcase, only_regular_files_are_opened);
     tcase_add_test(tcase, writing_replaces_the_whole_file_and_leaves_nothing_else);
     tcase_add_test(tcase, a_failed_write_leaves_what_was_there);
+    tcase_add_test(tcase, a_cancelled_write_leaves_nothing);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
