@@ -99,9 +99,9 @@ static void bind_or_fetch(void *context, size_t member, size_t n_members)
 static enum mt_status bind_together(struct binding *b)
 {
     struct mt_team *team = NULL;
-    if (mt_cores_available() > 1)
-        (void)!mt_team_create(2, &team, NULL);
-    mt_team_run(team, bind_or_fetch, b);
+    if (mt_cores_available() > 1 && mt_team_create(2, &team, b->err) == MT_MEMORY)
+        return MT_MEMORY;
+    mt_team_run(team, bind_or_fetch, b); /* without a second thread it only takes longer */
     mt_team_destroy(team);
     return b->status;
 }

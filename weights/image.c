@@ -118,9 +118,11 @@ static enum mt_status close_header(struct mt_image *image, struct mt_error *err)
     mt_text_append(&image->header, image->metadata.bytes, image->metadata.length);
     w->after_key = false;
     mt_json_end_object(w);
-    while ((sizeof(uint64_t) + image->header.length) % DATA_ALIGNMENT)
+    size_t over = (sizeof(uint64_t) + image->header.length) % DATA_ALIGNMENT;
+    for (size_t i = over; i > 0 && i < DATA_ALIGNMENT; i++)
         mt_text_append(&image->header, " ", 1);
-    return mt_text_check(&image->header, "image header", err);
+    enum mt_status status = mt_text_check(&image->metadata, "image metadata", err);
+    return status ? status : mt_text_check(&image->header, "image header", err);
 }
 
 enum mt_status mt_image_allocate(struct mt_image *image, struct mt_error *err)
