@@ -39,7 +39,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .is_fixed = true,
         .doc =
             "Connections open at once. One more closes the one that has been idle for longest, or "
-            "is answered with 503. Each costs a descriptor and up to 48 KiB; the default is "
+            "is answered with 503. Each costs a descriptor and up to 32 KiB; the default is "
             "more than a proxy in front usually keeps open.",
     },
     {

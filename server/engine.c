@@ -355,15 +355,20 @@ bool mt_engine_has_room(struct mt_engine *engine)
 enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err)
 {
     pthread_mutex_lock(&engine->mutex);
-    size_t n_sentences = mt_queue_n_sentences(engine->queue);
-    bool is_full = n_sentences >= engine->max_queued_sentences;
+    size_t n_sentences = mt_queue_n_sentences(engine->queue), limit = engine->max_queued_sentences;
+    bool is_full = mt_queue_is_full(engine->queue);
     if (is_full)
         engine->n_refused++;
     pthread_mutex_unlock(&engine->mutex);
-    return is_full
-               ? mt_fail(err, MT_BUSY, "the queue is full: %zu sentences wait, which is the limit",
-                         n_sentences)
-               : MT_OK;
+    if (!is_full)
+        return MT_OK;
+    if (n_sentences < limit)
+        return mt_fail(err, MT_BUSY,
+                       "the queue is full: %zu sentences wait, and what is left to the limit of "
+                       "%zu is kept for larger requests",
+                       n_sentences, limit);
+    return mt_fail(err, MT_BUSY, "the queue is full: %zu sentences wait, which is the limit",
+                   n_sentences);
 }
 
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)

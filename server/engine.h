@@ -124,8 +124,9 @@ MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct m
 /* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */
 bool mt_engine_has_room(struct mt_engine *engine);
 
-/* MT_BUSY: the queue is full, so that no job would be accepted now, and nothing has to be done for
- * one; this counts as a refusal. After MT_OK a job may be refused nevertheless. */
+/* MT_BUSY: the queue is full, or what is left of it is kept for larger jobs (queue.h), and nothing
+ * has to be done for a new one; this counts as a refusal. After MT_OK a job may be refused
+ * nevertheless. */
 MT_MUST_CHECK enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err);
 
 /* Asks for the job's end: its rows are free at the next step and on_done gets MT_CANCELLED, unless

@@ -32,7 +32,13 @@ struct mt_http {
     struct mt_connections *connections;
     int listen_fd; /* ours again once draining; else -1 */
     atomic_bool is_draining;
+    bool gives_way; /* the HTTP thread's alone */
 };
+
+/* While the HTTP thread gives way, it does not take a processor from a thread that computes as soon
+ * as there is something to do, but when that one's time is over, some milliseconds later, and then
+ * does what has come together. From the HTTP thread. */
+void mt_http_give_way(struct mt_http *http, bool gives_way);
 
 /* NULL without memory; the request is then cut off. */
 struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,

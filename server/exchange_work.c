@@ -37,11 +37,13 @@ bool mt_exchange_refuse_early(struct mt_exchange *exchange)
 {
     const struct mt_handler *handler = exchange->route->handler;
     struct mt_error err;
-    if (handler->choose == NULL || handler->begin == NULL ||
-        mt_engine_check_room(exchange->request.service->engine, &err) == MT_OK)
+    if (handler->choose == NULL || handler->begin == NULL)
         return false;
-    mt_exchange_refuse_job(exchange, &err);
-    return true;
+    bool is_full = mt_engine_check_room(exchange->request.service->engine, &err) != MT_OK;
+    mt_http_give_way(exchange->http, is_full);
+    if (is_full)
+        mt_exchange_refuse_job(exchange, &err);
+    return is_full;
 }
 
 static void fail_late(struct mt_exchange *exchange)

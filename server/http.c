@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +287,17 @@ void mt_http_destroy(struct mt_http *http)
     }
     mt_connections_destroy(http->connections);
     free(http);
+}
+
+/* A thread that the kernel takes for a batch job does not preempt when it wakes up. A policy that
+ * the operator has chosen stays. */
+void mt_http_give_way(struct mt_http *http, bool gives_way)
+{
+    const struct sched_param none = {0};
+    if (gives_way == http->gives_way || (gives_way && sched_getscheduler(0) != SCHED_OTHER))
+        return;
+    if (sched_setscheduler(0, gives_way ? SCHED_BATCH : SCHED_OTHER, &none) == 0)
+        http->gives_way = gives_way;
 }
 
 bool mt_http_is_draining(const struct mt_http *http)

@@ -27,7 +27,7 @@ struct mt_proxies;
 struct mt_route;
 
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
-#define MT_CONNECTION_BYTES (48 * 1024)
+#define MT_CONNECTION_BYTES (32 * 1024)
 /* Connections beyond the limit that are being told so at once. */
 #define MT_SURPLUS_CONNECTIONS 64
 /* A client that reads its reply slower than that, or takes nothing of a streamed one for so long,

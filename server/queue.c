@@ -38,6 +38,7 @@ struct mt_queue_lane {
 
 struct mt_queue {
     size_t n_sentences, max_sentences;
+    size_t n_wanted;        /* places that the largest job refused lately would have needed */
     struct client *clients; /* [max_sentences] */
     struct client *free_clients;
     struct flow *flows; /* [max_sentences] */
@@ -149,6 +150,11 @@ void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane)
 size_t mt_queue_n_sentences(const struct mt_queue *queue)
 {
     return queue->n_sentences;
+}
+
+bool mt_queue_is_full(const struct mt_queue *queue)
+{
+    return queue->n_sentences + mt_size_max(queue->n_wanted, 1) > queue->max_sentences;
 }
 
 size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane)
@@ -325,6 +331,8 @@ static uint64_t cost(const struct mt_sentence *sentence)
 static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *job, size_t n)
 {
     queue->n_sentences -= n;
+    if (queue->n_sentences <= queue->max_sentences / 2)
+        queue->n_wanted = 0;
     flow->lane->n_sentences -= n;
     flow->client->n_sentences -= n;
     job->n_taken += n;
@@ -332,14 +340,21 @@ static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *
         unlink_job(queue, flow, job);
 }
 
+static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
+{
+    size_t n_kept = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_KEPT);
+    queue->n_wanted = mt_size_max(queue->n_wanted, n_kept);
+    return mt_fail(err, MT_BUSY,
+                   "the queue is full: %zu sentences wait, and %zu more would be "
+                   "over the limit of %zu",
+                   queue->n_sentences, job->n_sentences, queue->max_sentences);
+}
+
 enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job,
                             struct mt_error *err)
 {
     if (job->n_sentences > queue->max_sentences - queue->n_sentences)
-        return mt_fail(err, MT_BUSY,
-                       "the queue is full: %zu sentences wait, and %zu more would be "
-                       "over the limit of %zu",
-                       queue->n_sentences, job->n_sentences, queue->max_sentences);
+        return refuse(queue, job, err);
     struct client *client = find_client(queue, job);
     if (client && job->max_client_sentences &&
         client->n_sentences + job->n_sentences > job->max_client_sentences)

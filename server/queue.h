@@ -14,6 +14,11 @@
  * Within a client and a lane, jobs go first come, first served. Jobs of client 0 are each a client
  * of their own. The bound is one for all lanes, and a client's share of it, too.
  *
+ * Who asks for far more than there is room for would find places for single sentences free again
+ * and again, and never those for twenty. So after a job was refused the queue is full to those that
+ * come until there is room for as many sentences again (of all that were refused since it was half
+ * empty; of MT_QUEUE_KEPT at most). It also saves them being made ready in vain.
+ *
  * Thread-safety: one thread at a time (the engine's mutex).
  */
 #ifndef MT_SERVER_QUEUE_H
@@ -46,6 +51,12 @@ void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane);
 /* Sentences waiting. */
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
 size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
+
+/* The part of the places that may stay free for a job that finds no room. */
+#define MT_QUEUE_KEPT 8
+
+/* Whether a new job should not even be made ready. */
+bool mt_queue_is_full(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
  * and n_taken. MT_BUSY: no room for all its sentences. MT_THROTTLED: its client would have more

@@ -193,8 +193,8 @@ static const char *const refused[] = {
 #define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
 /* clone must make a thread, or a process that stays in here with us (base/confined.h); memory must
- * not be executable; tgkill reaches ourselves, for abort; ioctl is isatty and what sockets are
- * asked. */
+ * not be executable; tgkill reaches ourselves, for abort; sched_setscheduler is for the calling
+ * thread; ioctl is isatty and what sockets are asked. */
 static int add_conditions(scmp_filter_ctx filter)
 {
     const uint32_t yes = SCMP_ACT_ALLOW, no = SCMP_ACT_ERRNO(EPERM);
@@ -212,6 +212,8 @@ static int add_conditions(scmp_filter_ctx filter)
         {no, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)},
         {yes, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, self, 0)},
         {no, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self, 0)},
+        {yes, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+        {no, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_NE, 0, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)},

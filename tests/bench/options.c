@@ -16,6 +16,7 @@
 #define MAX_SECONDS 3600
 #define MAX_REQUESTS 1000000
 #define MAX_RATE 100000
+#define MAX_BURST_MS 1000
 #define MAX_REPEATS 100
 #define MAX_TOKENS 100000
 
@@ -32,6 +33,9 @@ static const char help[] =
     "counts\n"
     "                           from the arrival, sent or not\n"
     "  --connections N          open loop: requests in flight at most (default 256)\n"
+    "  --burst-ms MS            open loop: what has arrived is sent every MS milliseconds "
+    "together,\n"
+    "                           so that this program seldom takes a processor from the daemon\n"
     "  --duration SECONDS       of each run, after its warm-up (default 10)\n"
     "  --requests N             run until N requests are answered instead\n"
     "  --warm-up SECONDS        before each run (default 2)\n"
@@ -61,6 +65,7 @@ enum flag {
     CLIENTS,
     RATE,
     CONNECTIONS,
+    BURST_MS,
     DURATION,
     REQUESTS,
     WARM_UP,
@@ -85,6 +90,7 @@ static const struct option flags[] = {
     {"clients", required_argument, NULL, CLIENTS},
     {"rate", required_argument, NULL, RATE},
     {"connections", required_argument, NULL, CONNECTIONS},
+    {"burst-ms", required_argument, NULL, BURST_MS},
     {"duration", required_argument, NULL, DURATION},
     {"requests", required_argument, NULL, REQUESTS},
     {"warm-up", required_argument, NULL, WARM_UP},
@@ -178,6 +184,7 @@ static enum mt_status parse_size(struct load_options *o, enum flag flag, size_t 
     } targets[JSON + 1] = {
         [PORT] = {&value, 1, UINT16_MAX},
         [CONNECTIONS] = {n_connections, 1, LOAD_MAX_CLIENTS},
+        [BURST_MS] = {&o->burst_ms, 1, MAX_BURST_MS},
         [REQUESTS] = {&o->n_requests, 1, MAX_REQUESTS},
         [REPEAT] = {&o->n_repeats, 1, MAX_REPEATS},
         [SEED] = {&value, 0, UINT32_MAX},

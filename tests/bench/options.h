@@ -28,6 +28,7 @@ struct load_options {
     double warm_up, duration; /* seconds */
     size_t n_requests;        /* of a run; 0: as many as fit into its duration */
     double timeout;           /* seconds, of one request */
+    size_t burst_ms;          /* open loop: requests are sent so often; 0: when they arrive */
     int pid;                  /* the daemon's; 0: not known */
     uint64_t seed;
     bool as_json;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_WINDOW_SECONDS 3600
@@ -42,7 +43,7 @@ struct work {
     /* Open loop: arrivals that wait for a connection, a ring. */
     int64_t *backlog_ns;
     size_t backlog_first, n_backlog;
-    int64_t next_arrival_ns;
+    int64_t next_arrival_ns, next_burst_ns;
     uint64_t random;
 
     size_t sample_capacity;
@@ -340,10 +341,27 @@ static struct timespec time_to_wait(const struct work *w, int64_t now_ns)
                              .tv_nsec = wait_ns % LOAD_NS_PER_SECOND};
 }
 
+/* Whatever happens: nothing wakes this program, or the processor that it ran on. */
+static void wait_for_burst(struct work *w)
+{
+    int64_t burst_ns = (int64_t)w->options->burst_ms * 1000000, now_ns = load_now_ns();
+    w->next_burst_ns += burst_ns;
+    if (w->next_burst_ns < now_ns)
+        w->next_burst_ns = now_ns;
+    const struct timespec until = {.tv_sec = w->next_burst_ns / LOAD_NS_PER_SECOND,
+                                   .tv_nsec = w->next_burst_ns % LOAD_NS_PER_SECOND};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
+}
+
 static void wait_for_events(struct work *w, int64_t now_ns)
 {
     struct epoll_event events[MAX_EVENTS];
-    const struct timespec longest = time_to_wait(w, now_ns);
+    struct timespec longest = {0};
+    if (is_open_loop(w) && w->options->burst_ms > 0)
+        wait_for_burst(w);
+    else
+        longest = time_to_wait(w, now_ns);
     int n = epoll_pwait2(w->epoll_fd, events, MAX_EVENTS, &longest, NULL);
     for (int i = 0; i < n && !w->error.status; i++) {
         struct load_client *client = events[i].data.ptr;

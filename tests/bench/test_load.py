@@ -187,6 +187,20 @@ class Open(Case):
         run = self.drive(answer, "--rate", 400, "--duration", 1, "--connections", 100)
         self.assertTrue(300 <= run["latencies"] <= 500, run)  # 400 +- 5 standard deviations
 
+    def test_arrivals_of_a_burst_are_sent_together(self):
+        times = []
+
+        def answer(handler, *_):
+            times.append(time.monotonic())
+            handler.send(http(GOOD))
+
+        run = self.drive(answer, "--rate", 400, "--duration", 1, "--connections", 100, "--burst-ms", 100)
+        self.assertTrue(300 <= run["latencies"] <= 500, run)
+        times.sort()
+        pauses = sum(after - before > 0.05 for before, after in zip(times, times[1:]))
+        self.assertTrue(5 <= pauses <= 10, pauses)
+        self.assertGreater(run["latency_ms"]["p50"], 25)  # from when it arrived
+
     def test_the_seed_decides_the_arrivals(self):
         counts = {seed: [self.drive(lambda handler, *_: handler.send(http(GOOD)), "--rate", 300, "--duration", 0.3,
                                     "--seed", seed)["latencies"] for _ in range(2)] for seed in (1, 2, 3)}

@@ -2,6 +2,8 @@
 connections."""
 
 import json
+import os
+import pathlib
 import random
 import socket
 import struct
@@ -118,6 +120,36 @@ class Load(unittest.TestCase):
             reply = daemon.request("POST", "/detect", '{"q": "Where is it?"}',
                                    headers={"Content-Type": "application/json"})
             self.assertEqual(reply.status, 200)  # needs no queue
+
+    def test_what_is_left_of_a_queue_is_kept_for_requests_that_found_no_room(self):
+        with Daemon("--max-queued-sentences", "32", "--max-batch-rows", "8", "--workers", "1") as daemon, \
+                daemon.socket() as slow:
+            slow.sendall(request_bytes({**SLOW, "q": (SENTENCES * 3)[:31]}))
+            wait_until(lambda: daemon.metrics()["attentiond_queue_depth"] == 30, what="30 in the queue")
+            self.assertIn("32", daemon.translate(SENTENCES[:3]).error)
+            reply = daemon.translate("Hello.")
+            self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"))
+            self.assertEqual(reply.error, "the queue is full: 30 sentences wait, and what is left to the limit of 32 "
+                             "is kept for larger requests")
+
+    def test_http_thread_gives_way_while_the_queue_is_full(self):
+        def policy():
+            for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir():
+                if (task / "comm").read_text() == "MHD-single\n":
+                    return os.sched_getscheduler(int(task.name))
+            raise AssertionError("no HTTP thread")
+
+        with Daemon("--max-queued-sentences", "1", "--max-batch-rows", "8", "--workers", "1") as daemon:
+            with daemon.socket() as running, daemon.socket() as waiting:
+                running.sendall(request_bytes({**SLOW, "q": SENTENCES[0]}))
+                wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+                waiting.sendall(request_bytes({**SLOW, "q": SENTENCES[1]}))
+                wait_until(lambda: daemon.metrics()["attentiond_queue_depth"], what="waiting")
+                self.assertEqual(policy(), os.SCHED_OTHER)
+                self.assertEqual(daemon.translate("Hello.").status, 503)
+                self.assertEqual(policy(), os.SCHED_BATCH)
+            wait_until(lambda: daemon.translate("Hello.").status == 200, what="room in the queue")
+            self.assertEqual(policy(), os.SCHED_OTHER)
 
     def test_request_timeout(self):
         with Daemon("--request-timeout-ms", "300") as daemon:

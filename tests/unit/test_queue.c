@@ -149,6 +149,41 @@ START_TEST(refuses_what_does_not_fit_and_keeps_nothing_of_it)
 }
 END_TEST
 
+START_TEST(keeps_places_for_a_job_that_found_none)
+{
+    put(1, 500, 1);
+    put(2, 490, 1);
+    ck_assert(!mt_queue_is_full(queue));
+    struct mt_job *large = make_job(3, 20, 1);
+    ck_assert_int_eq(mt_queue_put(queue, lane, large, NULL), MT_BUSY);
+    for (size_t i = 0; i < 10; i++, take())
+        ck_assert(mt_queue_is_full(queue));
+    ck_assert(!mt_queue_is_full(queue));
+    ck_assert_int_eq(mt_queue_put(queue, lane, large, NULL), MT_OK);
+    ck_assert(mt_queue_is_full(queue));
+    take();
+    ck_assert(mt_queue_is_full(queue)); /* the next one is as large, perhaps */
+    while (mt_queue_n_sentences(queue) > 500)
+        take();
+    put(4, 490, 1);
+    ck_assert(!mt_queue_is_full(queue)); /* nobody was refused since */
+    put(5, 10, 1);
+    ck_assert(mt_queue_is_full(queue));
+}
+END_TEST
+
+START_TEST(keeps_an_eighth_of_the_places_at_most)
+{
+    put(1, 500, 1);
+    put(2, 375, 1);
+    struct mt_job *large = make_job(3, 400, 1);
+    ck_assert_int_eq(mt_queue_put(queue, lane, large, NULL), MT_BUSY);
+    ck_assert(!mt_queue_is_full(queue)); /* 125 are free */
+    put(4, 1, 1);
+    ck_assert(mt_queue_is_full(queue));
+}
+END_TEST
+
 START_TEST(removes_jobs_wherever_they_stand)
 {
     struct mt_job *a = put(1, 3, 10), *b = put(1, 2, 10), *c = put(1, 1, 10), *d = put(2, 1, 10);
@@ -360,6 +395,8 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_client_that_pauses_saves_nothing_up);
     tcase_add_test(tcase, jobs_of_nobody_are_each_their_own_client);
     tcase_add_test(tcase, refuses_what_does_not_fit_and_keeps_nothing_of_it);
+    tcase_add_test(tcase, keeps_places_for_a_job_that_found_none);
+    tcase_add_test(tcase, keeps_an_eighth_of_the_places_at_most);
     tcase_add_test(tcase, removes_jobs_wherever_they_stand);
     tcase_add_test(tcase, finds_what_has_expired);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
