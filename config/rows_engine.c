@@ -216,9 +216,11 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 1048576,
         .default_number = 4096,
         .verbs = ENGINE,
-        .doc = "Sentences that wait for a worker; a request that finds no room gets 503 with "
-               "Retry-After, and one of more sentences than this 413. A queue longer than what is "
-               "done within a request's timeout would only turn into late refusals.",
+        .doc =
+            "Sentences that wait for a worker; a request that finds no room gets 503 with "
+            "Retry-After, and one of more sentences than this 413. Where one found no room, up to "
+            "an eighth is kept until there is as much. A queue longer than what is "
+            "done within a request's timeout would only turn into late refusals.",
     },
     {
         .section = "Batch and queue",

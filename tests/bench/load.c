@@ -90,6 +90,9 @@ static void print_errors(const struct load_result *r)
                load_delays_percentile_ms(r->refusals, 0.5),
                load_delays_percentile_ms(r->refusals, 0.99),
                load_delays_percentile_ms(r->refusals, 1), r->n_without_retry_after);
+    if (r->longest_stall_ns >= 0)
+        printf("    the machine stood still for %.2f ms (max); without that %.2f (max)\n",
+               (double)r->longest_stall_ns * 1e-6, (double)r->slowest_own_refusal_ns * 1e-6);
     if (r->n_errors > 0)
         printf("    the first: %s\n", r->first_error);
 }
@@ -146,7 +149,9 @@ static void write_refusals(struct mt_json_writer *writer, const struct load_resu
     write_number(writer, "p50_ms", load_delays_percentile_ms(r->refusals, 0.5));
     write_number(writer, "p99_ms", load_delays_percentile_ms(r->refusals, 0.99));
     write_number(writer, "max_ms", load_delays_percentile_ms(r->refusals, 1));
+    write_number(writer, "own_max_ms", (double)r->slowest_own_refusal_ns * 1e-6);
     mt_json_end_object(writer);
+    write_number(writer, "longest_stall_ms", (double)r->longest_stall_ns * 1e-6);
 }
 
 static void write_run(struct mt_json_writer *writer, const struct load_result *r)

@@ -52,6 +52,7 @@ static const char help[] =
     "Whom to watch\n"
     "  --host 127.0.0.1|::1     (default 127.0.0.1)\n"
     "  --pid N                  the daemon's: reports its processor time and memory\n"
+    "  --watch-stalls           the machine: what it stood still of the slowest refusals; as root\n"
     "  --json                   one JSON document instead of a table\n"
     "\n"
     "Exit code: 0 all answered, 1 some not, or the daemon cannot be reached, 2 wrong usage.\n";
@@ -79,6 +80,7 @@ enum flag {
     MAX_LENGTH,
     SPLIT,
     PID,
+    WATCH_STALLS,
     JSON,
 };
 
@@ -104,6 +106,7 @@ static const struct option flags[] = {
     {"max-decoding-length", required_argument, NULL, MAX_LENGTH},
     {"split-sentences", required_argument, NULL, SPLIT},
     {"pid", required_argument, NULL, PID},
+    {"watch-stalls", no_argument, NULL, WATCH_STALLS},
     {"json", no_argument, NULL, JSON},
     {0},
 };
@@ -238,6 +241,9 @@ static enum mt_status parse_flag(struct load_options *o, int flag, size_t *n_con
         return MT_OK;
     case SPLIT:
         o->split_sentences = optarg;
+        return MT_OK;
+    case WATCH_STALLS:
+        o->watches_stalls = true;
         return MT_OK;
     case JSON:
         o->as_json = true;

@@ -31,7 +31,7 @@ struct load_options {
     size_t burst_ms;          /* open loop: requests are sent so often; 0: when they arrive */
     int pid;                  /* the daemon's; 0: not known */
     uint64_t seed;
-    bool as_json;
+    bool as_json, watches_stalls;
 
     /* Fields of the requests; NULL and 0: left out. */
     const char *source, *target, *split_sentences;

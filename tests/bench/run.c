@@ -2,6 +2,7 @@
 
 #include "tests/bench/client.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/stalls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,6 +47,7 @@ struct work {
     int64_t next_arrival_ns, next_burst_ns;
     uint64_t random;
 
+    struct load_stalls *stalls; /* NULL: nobody watches */
     size_t sample_capacity;
     struct mt_error error; /* the first that ends the run */
 };
@@ -102,7 +104,13 @@ static void count_refusal(struct work *w, const struct load_client *client,
     w->result->n_without_retry_after += !reply->has_retry_after;
     /* One that came before the request was out has kept nobody waiting. */
     bool was_early = client->sent_ns == 0;
-    load_delays_add(w->result->refusals, was_early ? 0 : client->replied_ns - client->sent_ns);
+    int64_t delay_ns = was_early ? 0 : client->replied_ns - client->sent_ns;
+    load_delays_add(w->result->refusals, delay_ns);
+    int64_t *slowest_ns = &w->result->slowest_own_refusal_ns;
+    if (w->stalls && delay_ns > *slowest_ns) {
+        delay_ns -= load_stalls_within(w->stalls, client->sent_ns, client->replied_ns);
+        *slowest_ns = delay_ns > *slowest_ns ? delay_ns : *slowest_ns;
+    }
 }
 
 static void remember_latency(struct work *w, int64_t latency_ns)
@@ -406,11 +414,14 @@ static enum mt_status prepare(struct work *w, struct mt_error *err)
     w->from_ns = w->next_arrival_ns + (int64_t)(o->warm_up * LOAD_NS_PER_SECOND);
     w->until_ns = w->from_ns + (int64_t)(window * LOAD_NS_PER_SECOND);
     w->random = o->seed;
-    return MT_OK;
+    return o->watches_stalls ? load_stalls_start(&w->stalls, err) : MT_OK;
 }
 
 static void release(struct work *w)
 {
+    if (w->stalls)
+        w->result->longest_stall_ns = load_stalls_longest(w->stalls);
+    load_stalls_stop(w->stalls);
     for (size_t i = 0; w->clients && i < w->result->run.n_clients; i++)
         load_client_finish(&w->clients[i]);
     free(w->clients);
@@ -429,7 +440,8 @@ enum mt_status load_run(const struct load_options *options, const struct load_ru
                         const struct load_requests *requests, struct load_result *out,
                         struct mt_error *err)
 {
-    *out = (struct load_result){.run = *run};
+    *out = (struct load_result){.run = *run, .longest_stall_ns = -1};
+    out->slowest_own_refusal_ns = options->watches_stalls ? 0 : -1;
     struct work w = {.options = options, .requests = requests, .result = out, .epoll_fd = -1};
     enum mt_status status = prepare(&w, &w.error);
     while (!status && !is_over(&w)) {

@@ -41,6 +41,9 @@ struct load_result {
      * many do not say when to come again. */
     struct load_delays *refusals;
     size_t n_without_retry_after;
+    /* With watches_stalls: the slowest of them without the time in which the machine stood still,
+     * and the longest of these; else negative. */
+    int64_t slowest_own_refusal_ns, longest_stall_ns;
     char first_error[256]; /* what the first of them said, or "" */
     double daemon_seconds, generator_seconds, stolen_seconds; /* of processors; negative: unknown */
     /* When the window began and when it ended; negative: unknown. */

@@ -389,6 +389,15 @@ def say_refusals(report, run):
                f"{run['generator_cpus']:.2f} processors, other guests {max(0, run['stolen_cpus'] or 0):.2f}")
 
 
+def demand_prompt_refusals(report, run):
+    """While the host's other guests have all processors nobody answers: that is not the daemon's."""
+    slowest, own = run["refusals"]["max_ms"], run["refusals"]["own_max_ms"]
+    what = f"slowest refusal after {slowest:.2f} ms"
+    if own is not None:
+        what += f", {own:.2f} without what the machine stood still (up to {run['longest_stall_ms']:.2f} ms)"
+    report.demand((slowest if own is None else own) < 20, what + ", 20 allowed")
+
+
 def best_rate(daemon, texts, arguments):
     """Requests a second of 64 clients that wait for their answers."""
     best = load(daemon, texts, "--clients", 64, "--duration", min(30, arguments.seconds))
@@ -410,6 +419,7 @@ async def overload(arguments, report):
         watch = Watch(daemon)
         before = best_rate(daemon, texts.name, arguments)
         flags = ["--rate", f"{before * arguments.factor:.0f}", "--connections", 1000, "--burst-ms", BURST_MS]
+        flags += ["--watch-stalls"] if os.geteuid() == 0 else []
         warm = load(daemon, texts.name, *flags, "--duration", min(10, arguments.seconds))
         say_refusals(report, warm)
         await watch.settled()
@@ -424,7 +434,7 @@ async def overload(arguments, report):
         report.demand(set(run["errors"]) == {"503"}, f"what was not answered: {run['errors']}")
         report.demand(refusals["without_retry_after"] == 0,
                       f"{refusals['without_retry_after']} of {refusals['count']} refusals without Retry-After")
-        report.demand(refusals["max_ms"] < 20, f"slowest refusal after {refusals['max_ms']:.2f} ms, 20 allowed")
+        demand_prompt_refusals(report, run)
         await demand_as_before(report, watch, memory, descriptors)
 
 
@@ -518,7 +528,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, flags in {"mixed": {"seconds": 60}, "idle": {"connections": 2000, "queued": 500},
-                        "overload": {"factor": 20, "seconds": 60, "sentences": 1}, "aborts": {"count": 1000},
+                        "overload": {"factor": 20, "seconds": 60, "sentences": 5}, "aborts": {"count": 1000},
                         "reloads": {"count": 50}, "stops": {"count": 20},
                         "identity": {"count": 10000}}.items():
         command = commands.add_parser(name)

@@ -69,6 +69,15 @@ class Standin(socketserver.ThreadingTCPServer):
         self.server_close()
 
 
+def may_have_real_time_priority():
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        return False
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    return True
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -243,6 +252,36 @@ class Errors(Case):
         refusals = run["refusals"]
         self.assertEqual((refusals["count"], refusals["without_retry_after"]), (9, 1))
         self.assertTrue(0 < refusals["p50_ms"] < 200 <= refusals["max_ms"] == refusals["p99_ms"], refusals)
+        self.assertEqual((refusals["own_max_ms"], run["longest_stall_ms"]), (None, None))
+
+    @unittest.skipUnless(may_have_real_time_priority(), "real-time priority is root's")
+    def test_what_the_machine_stood_still_is_told_apart(self):
+        def take_processor(seconds):
+            pid = os.fork()
+            if pid == 0:
+                os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_max(os.SCHED_FIFO)))
+                end = time.monotonic() + seconds
+                while time.monotonic() < end:
+                    pass
+                os._exit(0)
+            os.waitpid(pid, 0)
+
+        n = [-1]
+
+        def answer(handler, *_):
+            n[0] += 1
+            if n[0] == 0:
+                handler.send(http(GOOD))
+                return
+            if n[0] == 2:
+                take_processor(0.3)
+            handler.send(http(b'{"error":"later"}', "503 Service Unavailable"))
+
+        run = self.drive(answer, "--clients", 1, "--requests", 4, "--watch-stalls", code=FAILED)
+        self.assertGreaterEqual(run["refusals"]["max_ms"], 300)
+        self.assertLess(run["refusals"]["own_max_ms"], run["refusals"]["max_ms"] - 150)
+        self.assertGreaterEqual(run["longest_stall_ms"], 150)
 
     def test_refusal_is_timed_by_its_arrival_not_by_its_reading(self):
         """The generator stands still for 0.5 s with the reply in its socket."""
