@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/size.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One call of sendfile, which cannot be interrupted on its way. */
@@ -287,23 +290,70 @@ static enum mt_status write_all(const atomic_bool *is_cancelled, int fd, const c
     return fsync(fd) ? mt_fail_errno(err, path, "sync") : check_wanted(is_cancelled, path, err);
 }
 
+/* mkostemp's. */
+#define TEMPORARY_MARK "XXXXXX"
+#define ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 /* A random name, not one made of the process id: a container's daemon is always process 1, and what
  * it left behind when it was killed would be in its way for ever. */
 static enum mt_status create_temporary(const char *path, char **out_name, int *out_fd,
                                        struct mt_error *err)
 {
     char *name;
-    if (asprintf(&name, "%s.XXXXXX", path) < 0)
-        return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX", "path");
+    if (asprintf(&name, "%s." TEMPORARY_MARK, path) < 0)
+        return mt_fail_memory(err, strlen(path) + sizeof TEMPORARY_MARK + 1, "path");
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0) {
         enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
         free(name);
         return status;
     }
+    flock(fd, LOCK_EX | LOCK_NB); /* somebody writes it */
     *out_name = name;
     *out_fd = fd;
     return MT_OK;
+}
+
+/* What a moment ago was made may not have been locked yet. */
+#define LEFTOVER_SECONDS 10
+
+static void remove_leftover(int directory, const char *name)
+{
+    struct stat st;
+    int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                   time(NULL) - st.st_mtime >= LEFTOVER_SECONDS &&
+                   flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (is_left)
+        unlinkat(directory, name, 0);
+    close(fd);
+}
+
+static bool is_temporary(const char *name, const char *path_name)
+{
+    size_t length = strlen(path_name);
+    return strncmp(name, path_name, length) == 0 && name[length] == '.' &&
+           strlen(name + length + 1) == sizeof TEMPORARY_MARK - 1 &&
+           strspn(name + length + 1, ALPHANUMERIC) == sizeof TEMPORARY_MARK - 1;
+}
+
+/* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
+ * again and again, must not fill the disk. */
+static void remove_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    DIR *entries = directory ? opendir(directory) : NULL;
+    free(directory);
+    if (!entries)
+        return;
+    for (const struct dirent *entry; (entry = readdir(entries));)
+        if (is_temporary(entry->d_name, name))
+            remove_leftover(dirfd(entries), entry->d_name);
+    closedir(entries);
 }
 
 enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
@@ -317,6 +367,7 @@ enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char 
 {
     char *temporary = NULL;
     int fd = -1;
+    remove_leftovers(path);
     enum mt_status status = create_temporary(path, &temporary, &fd, err);
     if (status)
         return status;

@@ -47,7 +47,8 @@ MT_MUST_CHECK enum mt_status mt_file_read(const char *path, size_t limit_bytes, 
                                           size_t *out_length, struct mt_error *err);
 
 /* Writes the file under a temporary name in the same directory, syncs it and renames it to path:
- * nobody ever sees half of it, and a failure leaves what was there. */
+ * nobody ever sees half of it, and a failure leaves what was there. What former writers of the same
+ * path left, because they were killed, is removed. */
 MT_MUST_CHECK enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
                                            struct mt_error *err);
 

@@ -95,7 +95,10 @@ class Faults(unittest.TestCase):
                     self.assertEqual((target / name).read_bytes(), content, name)
             shutil.rmtree(target, ignore_errors=True) if chance.random() < 0.5 else None
         self.assertGreater(n_killed, 0)
-        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(exist_ok=True)
+        (target / "attentiond.int8.safetensors.aBcD12").write_bytes(b"of one more")
+        for file in target.iterdir():
+            os.utime(file, (time.time() - 60,) * 2)
         self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
         self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
 

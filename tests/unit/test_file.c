@@ -3,10 +3,13 @@
 #include <check.h>
 #include <errno.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/mt_test_file.XXXXXX";
@@ -208,6 +211,45 @@ START_TEST(a_cancelled_write_leaves_nothing)
 }
 END_TEST
 
+/* As a writer that was killed leaves it. */
+static char *leave(const char *name, time_t age_seconds)
+{
+    char *path = inside(name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    const struct timespec then = {.tv_sec = time(NULL) - age_seconds};
+    const struct timespec times[] = {then, then};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    return path;
+}
+
+START_TEST(a_write_removes_what_killed_ones_left)
+{
+    static const struct {
+        const char *name;
+        time_t age_seconds;
+        bool goes;
+    } cases[] = {
+        {"left.Ab3dE6", 100, true},  {"left.ZZZZZZ", 100, true},   {"left.recent", 0, false},
+        {"left.locked", 100, false}, {"left.json", 100, false},    {"left.toolong", 100, false},
+        {"left.a-b-c-", 100, false}, {"other.Ab3dE6", 100, false}, {"left", 100, false},
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    char *paths[N];
+    for (size_t i = 0; i < N; i++)
+        paths[i] = leave(cases[i].name, cases[i].age_seconds);
+    int writer = open(paths[3], O_RDWR);
+    ck_assert_int_eq(flock(writer, LOCK_EX), 0);
+    free(write_bytes("left", "whole", 5));
+    for (size_t i = 0; i < N; i++) {
+        ck_assert_msg((access(paths[i], F_OK) != 0) == cases[i].goes, "%s", cases[i].name);
+        free(paths[i]);
+    }
+    close(writer);
+}
+END_TEST
+
 START_TEST(paths_are_joined_with_one_slash)
 {
     static const char *const cases[][3] = {
@@ -235,6 +277,7 @@ int main(void)
     tcase_add_test(tcase, writing_replaces_the_whole_file_and_leaves_nothing_else);
     tcase_add_test(tcase, a_failed_write_leaves_what_was_there);
     tcase_add_test(tcase, a_cancelled_write_leaves_nothing);
+    tcase_add_test(tcase, a_write_removes_what_killed_ones_left);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
