@@ -314,18 +314,17 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
     return MT_OK;
 }
 
-/* What a moment ago was made may not have been locked yet. */
+/* What was made a moment ago may not have been locked yet. */
 #define LEFTOVER_SECONDS 10
 
-static void remove_leftover(int directory, const char *name)
+static void remove_leftover(int directory, const char *name, time_t now)
 {
     struct stat st;
     int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
     bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                   time(NULL) - st.st_mtime >= LEFTOVER_SECONDS &&
-                   flock(fd, LOCK_EX | LOCK_NB) == 0;
+                   now - st.st_mtime >= LEFTOVER_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (is_left)
         unlinkat(directory, name, 0);
     close(fd);
@@ -340,19 +339,21 @@ static bool is_temporary(const char *name, const char *path_name)
 }
 
 /* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
- * again and again, must not fill the disk. */
-static void remove_leftovers(const char *path)
+ * again and again, must not fill the disk. What time it is says the new one, in the terms of
+ * whoever keeps the files. */
+static void remove_leftovers(const char *path, int new_fd)
 {
+    struct stat st;
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    DIR *entries = directory ? opendir(directory) : NULL;
+    DIR *entries = directory && fstat(new_fd, &st) == 0 ? opendir(directory) : NULL;
     free(directory);
     if (!entries)
         return;
     for (const struct dirent *entry; (entry = readdir(entries));)
         if (is_temporary(entry->d_name, name))
-            remove_leftover(dirfd(entries), entry->d_name);
+            remove_leftover(dirfd(entries), entry->d_name, st.st_mtime);
     closedir(entries);
 }
 
@@ -367,10 +368,10 @@ enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char 
 {
     char *temporary = NULL;
     int fd = -1;
-    remove_leftovers(path);
     enum mt_status status = create_temporary(path, &temporary, &fd, err);
     if (status)
         return status;
+    remove_leftovers(path, fd);
     status = write_all(is_cancelled, fd, path, bytes, length, err);
     if (!status && fchmod(fd, 0644))
         status = mt_fail_errno(err, path, "set the mode of");
