@@ -290,9 +290,10 @@ static enum mt_status write_all(const atomic_bool *is_cancelled, int fd, const c
     return fsync(fd) ? mt_fail_errno(err, path, "sync") : check_wanted(is_cancelled, path, err);
 }
 
-/* mkostemp's. */
-#define TEMPORARY_MARK "XXXXXX"
-#define ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+/* What stands behind the path in a temporary file's name: mkostemps' six letters, and an end that
+ * nobody else's file has: "config.json.backup" is not ours to remove. */
+#define N_RANDOM 6
+#define TEMPORARY_END ".attentiond-tmp"
 
 /* A random name, not one made of the process id: a container's daemon is always process 1, and what
  * it left behind when it was killed would be in its way for ever. */
@@ -300,9 +301,9 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
                                        struct mt_error *err)
 {
     char *name;
-    if (asprintf(&name, "%s." TEMPORARY_MARK, path) < 0)
-        return mt_fail_memory(err, strlen(path) + sizeof TEMPORARY_MARK + 1, "path");
-    int fd = mkostemp(name, O_CLOEXEC);
+    if (asprintf(&name, "%s.XXXXXX" TEMPORARY_END, path) < 0)
+        return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX" TEMPORARY_END, "path");
+    int fd = mkostemps(name, sizeof TEMPORARY_END - 1, O_CLOEXEC);
     if (fd < 0) {
         enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
         free(name);
@@ -334,13 +335,13 @@ static bool is_temporary(const char *name, const char *path_name)
 {
     size_t length = strlen(path_name);
     return strncmp(name, path_name, length) == 0 && name[length] == '.' &&
-           strlen(name + length + 1) == sizeof TEMPORARY_MARK - 1 &&
-           strspn(name + length + 1, ALPHANUMERIC) == sizeof TEMPORARY_MARK - 1;
+           strlen(name + length) == 1 + N_RANDOM + sizeof TEMPORARY_END - 1 &&
+           strcmp(name + length + 1 + N_RANDOM, TEMPORARY_END) == 0;
 }
 
 /* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
- * again and again, must not fill the disk. What time it is says the new one, in the terms of
- * whoever keeps the files. */
+ * again and again, must not fill the disk. The new file says what time it is where files are kept.
+ */
 static void remove_leftovers(const char *path, int new_fd)
 {
     struct stat st;

@@ -234,6 +234,13 @@ enum mt_status mt_team_create(size_t n_threads, struct mt_team **out, struct mt_
     return MT_OK;
 }
 
+enum mt_status mt_team_try_create(size_t n_threads, struct mt_team **out, struct mt_error *err)
+{
+    *out = NULL;
+    enum mt_status status = mt_team_create(n_threads, out, err);
+    return status == MT_IO ? MT_OK : status;
+}
+
 void mt_team_destroy(struct mt_team *team)
 {
     if (!team)

@@ -20,6 +20,10 @@ struct mt_team;
 MT_MUST_CHECK enum mt_status mt_team_create(size_t n_threads, struct mt_team **out,
                                             struct mt_error *err);
 
+/* For work that only takes longer without: *out is NULL where no thread is to be had. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_team_try_create(size_t n_threads, struct mt_team **out,
+                                                struct mt_error *err);
+
 /* Joins the threads. Takes NULL. No run may be in progress. */
 void mt_team_destroy(struct mt_team *team);
 

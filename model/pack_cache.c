@@ -4,6 +4,7 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/size.h"
 #include "base/team.h"
 #include "model/bind.h"
 #include "model/pack_writer.h"
@@ -98,10 +99,11 @@ static void bind_or_fetch(void *context, size_t member, size_t n_members)
  * both ends, share the wait for the disk and for the kernel's pages. */
 static enum mt_status bind_together(struct binding *b)
 {
-    struct mt_team *team = NULL;
-    if (mt_cores_available() > 1 && mt_team_create(2, &team, b->err) == MT_MEMORY)
-        return MT_MEMORY;
-    mt_team_run(team, bind_or_fetch, b); /* without a second thread it only takes longer */
+    struct mt_team *team;
+    enum mt_status status = mt_team_try_create(mt_size_min(mt_cores_available(), 2), &team, b->err);
+    if (status)
+        return status;
+    mt_team_run(team, bind_or_fetch, b);
     mt_team_destroy(team);
     return b->status;
 }

@@ -299,12 +299,10 @@ static void fill(void *context, size_t member, size_t n_members)
 
 static enum mt_status fill_together(struct filling *f, struct mt_arena *arena, struct mt_error *err)
 {
-    struct mt_team *team = NULL;
+    struct mt_team *team;
     void *widened;
     enum mt_status status =
-        mt_team_create(mt_size_min(mt_cores_available(), MAX_PACKERS), &team, err);
-    if (status == MT_IO) /* without threads it only takes longer */
-        status = MT_OK;
+        mt_team_try_create(mt_size_min(mt_cores_available(), MAX_PACKERS), &team, err);
     if (!status)
         status = mt_arena_take(arena, mt_team_size(team) * WIDENED_NUMBERS, sizeof(float),
                                "widened rows", &widened, err);

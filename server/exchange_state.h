@@ -110,8 +110,9 @@ void mt_exchange_end_wait(struct mt_exchange *exchange);
 /* Fills exchange->awaited and wait in, but for on_done. */
 void mt_exchange_describe_wait(struct mt_exchange *exchange, struct mt_served_model *served);
 
-/* Whether the queue is full; the reply says so then. For a request that would have to be queued, of
- * which nothing but the body's end is known yet. */
+/* Whether the queue is full; the reply says so then, and the HTTP thread gives way until a request
+ * finds that it is not. For a request that would have to be queued, of which nothing but the body's
+ * end is known yet. */
 bool mt_exchange_refuse_early(struct mt_exchange *exchange);
 
 /* Make the reply that of a job that did not end well, one that the engine did not accept, and a

@@ -16,8 +16,9 @@
  *
  * Who asks for far more than there is room for would find places for single sentences free again
  * and again, and never those for twenty. So after a job was refused the queue is full to those that
- * come until there is room for as many sentences again (of all that were refused since it was half
- * empty; of MT_QUEUE_KEPT at most). It also saves them being made ready in vain.
+ * come until there is room for as many sentences: as many as the largest had that was refused since
+ * it was half empty, but at most one place in MT_QUEUE_KEPT is kept so. That also saves them being
+ * made ready in vain.
  *
  * Thread-safety: one thread at a time (the engine's mutex).
  */
@@ -52,10 +53,9 @@ void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane);
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
 size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 
-/* The part of the places that may stay free for a job that finds no room. */
 #define MT_QUEUE_KEPT 8
 
-/* Whether a new job should not even be made ready. */
+/* Whether a new job is not worth making ready. Put takes it nevertheless, if it fits. */
 bool mt_queue_is_full(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous

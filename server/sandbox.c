@@ -151,8 +151,8 @@ static const char *const allowed[] = {
     "recvmsg", "select", "sendfile", "sendmsg", "sendto", "setsockopt", "shutdown", "write",
     "writev",
     /* files */
-    "access", "faccessat", "faccessat2", "fadvise64", "fchmod", "fdatasync", "flock", "fstat", "fstatfs",
-    "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
+    "access", "faccessat", "faccessat2", "fadvise64", "fchmod", "fdatasync", "flock", "fstat",
+    "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
     "inotify_rm_watch", "lseek", "lstat", "mkdir", "mkdirat",
     "newfstatat", "open", "openat", "pread64", "pwrite64", "readlink", "readlinkat", "rename",
     "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink", "unlinkat",

@@ -1,5 +1,7 @@
 #include "tests/bench/client.h"
 
+#include "tests/bench/machine.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -60,18 +62,6 @@ void load_client_finish(struct load_client *client)
     mt_text_finish(&client->received);
 }
 
-static int64_t to_ns(struct timespec time)
-{
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static int64_t real_time_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return to_ns(now);
-}
-
 static enum load_event go_on_sending(struct load_client *client)
 {
     const struct mt_text *message = client->message;
@@ -86,7 +76,7 @@ static enum load_event go_on_sending(struct load_client *client)
             return fail(client, LOAD_DISCONNECTED);
         client->n_sent += (size_t)n;
     }
-    client->sent_ns = real_time_ns();
+    client->sent_ns = load_real_time_ns();
     client->state = LOAD_RECEIVING;
     return LOAD_NOTHING;
 }
@@ -147,13 +137,13 @@ static ssize_t receive_bytes(struct load_client *client, char *bytes, size_t cap
     ssize_t n = recvmsg(client->fd, &message, 0);
     if (n <= 0 || client->replied_ns != 0)
         return n;
-    client->replied_ns = real_time_ns();
+    client->replied_ns = load_real_time_ns();
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
         struct timespec arrival;
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
             continue;
         memcpy(&arrival, CMSG_DATA(c), sizeof arrival);
-        client->replied_ns = to_ns(arrival);
+        client->replied_ns = load_to_ns(arrival);
     }
     return n;
 }

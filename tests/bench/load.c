@@ -192,6 +192,7 @@ static enum mt_status probe(const struct load_options *options,
 {
     struct load_options once = *options;
     once.warm_up = 0;
+    once.watches_stalls = false;
     once.n_requests = 1;
     const struct load_run run = {.n_clients = 1};
     struct load_result result;

@@ -10,11 +10,26 @@
 
 #define PROC_BYTES 4096
 
-int64_t load_now_ns(void)
+int64_t load_to_ns(struct timespec time)
+{
+    return (int64_t)time.tv_sec * LOAD_NS_PER_SECOND + time.tv_nsec;
+}
+
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * LOAD_NS_PER_SECOND + now.tv_nsec;
+    clock_gettime(clock, &now);
+    return load_to_ns(now);
+}
+
+int64_t load_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t load_real_time_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
 }
 
 /* The beginning of a file of /proc, NUL-terminated. */

@@ -9,11 +9,16 @@
 #include "base/status.h"
 
 #include <stdint.h>
+#include <time.h>
 
 #define LOAD_NS_PER_SECOND 1000000000
 
 /* CLOCK_MONOTONIC. */
 int64_t load_now_ns(void);
+
+/* CLOCK_REALTIME, as in the kernel's stamps. */
+int64_t load_real_time_ns(void);
+int64_t load_to_ns(struct timespec time);
 
 /* Seconds since something fixed: subtract two of them. Negative: not known. */
 struct load_cpu {

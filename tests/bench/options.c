@@ -52,7 +52,8 @@ static const char help[] =
     "Whom to watch\n"
     "  --host 127.0.0.1|::1     (default 127.0.0.1)\n"
     "  --pid N                  the daemon's: reports its processor time and memory\n"
-    "  --watch-stalls           the machine: what it stood still of the slowest refusals; as root\n"
+    "  --watch-stalls           the machine: how long it stood still of the slowest refusals\n"
+    "                           (takes real-time priority, which is root's)\n"
     "  --json                   one JSON document instead of a table\n"
     "\n"
     "Exit code: 0 all answered, 1 some not, or the daemon cannot be reached, 2 wrong usage.\n";

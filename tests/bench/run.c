@@ -16,7 +16,8 @@
 
 #define MAX_WINDOW_SECONDS 3600
 #define MAX_BACKLOG 65536
-#define MAX_EVENTS 256
+/* One of each connection, however long nobody looked. */
+#define MAX_EVENTS LOAD_MAX_CLIENTS
 /* Timeouts and rests are looked after at least so often. */
 #define TICK_NS 10000000
 /* A client whose request failed waits so long: errors come quickly, and would crowd out the rest.
@@ -349,7 +350,7 @@ static struct timespec time_to_wait(const struct work *w, int64_t now_ns)
                              .tv_nsec = wait_ns % LOAD_NS_PER_SECOND};
 }
 
-/* Whatever happens: nothing wakes this program, or the processor that it ran on. */
+/* Whatever comes meanwhile: nothing wakes this program before. */
 static void wait_for_burst(struct work *w)
 {
     int64_t burst_ns = (int64_t)w->options->burst_ms * 1000000, now_ns = load_now_ns();
@@ -396,6 +397,19 @@ static void set_address(struct work *w)
     }
 }
 
+/* Where that is not allowed the run is worth as much as without. */
+static enum mt_status watch_stalls(struct work *w, struct mt_error *err)
+{
+    enum mt_status status = load_stalls_start(&w->stalls, err);
+    if (status == MT_UNSUPPORTED) {
+        fprintf(stderr, "load: nobody watches for stalls: %s\n", err->message);
+        *err = (struct mt_error){0};
+        return MT_OK;
+    }
+    w->result->slowest_own_refusal_ns = 0;
+    return status;
+}
+
 static enum mt_status prepare(struct work *w, struct mt_error *err)
 {
     const struct load_options *o = w->options;
@@ -414,7 +428,7 @@ static enum mt_status prepare(struct work *w, struct mt_error *err)
     w->from_ns = w->next_arrival_ns + (int64_t)(o->warm_up * LOAD_NS_PER_SECOND);
     w->until_ns = w->from_ns + (int64_t)(window * LOAD_NS_PER_SECOND);
     w->random = o->seed;
-    return o->watches_stalls ? load_stalls_start(&w->stalls, err) : MT_OK;
+    return o->watches_stalls ? watch_stalls(w, err) : MT_OK;
 }
 
 static void release(struct work *w)
@@ -440,8 +454,7 @@ enum mt_status load_run(const struct load_options *options, const struct load_ru
                         const struct load_requests *requests, struct load_result *out,
                         struct mt_error *err)
 {
-    *out = (struct load_result){.run = *run, .longest_stall_ns = -1};
-    out->slowest_own_refusal_ns = options->watches_stalls ? 0 : -1;
+    *out = (struct load_result){.run = *run, .slowest_own_refusal_ns = -1, .longest_stall_ns = -1};
     struct work w = {.options = options, .requests = requests, .result = out, .epoll_fd = -1};
     enum mt_status status = prepare(&w, &w.error);
     while (!status && !is_over(&w)) {

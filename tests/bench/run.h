@@ -41,8 +41,8 @@ struct load_result {
      * many do not say when to come again. */
     struct load_delays *refusals;
     size_t n_without_retry_after;
-    /* With watches_stalls: the slowest of them without the time in which the machine stood still,
-     * and the longest of these; else negative. */
+    /* The slowest of them without the time in which the machine stood still, and the longest time
+     * that it did; negative: nobody watched. */
     int64_t slowest_own_refusal_ns, longest_stall_ns;
     char first_error[256]; /* what the first of them said, or "" */
     double daemon_seconds, generator_seconds, stolen_seconds; /* of processors; negative: unknown */

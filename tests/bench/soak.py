@@ -418,8 +418,8 @@ async def overload(arguments, report):
         texts.flush()
         watch = Watch(daemon)
         before = best_rate(daemon, texts.name, arguments)
-        flags = ["--rate", f"{before * arguments.factor:.0f}", "--connections", 1000, "--burst-ms", BURST_MS]
-        flags += ["--watch-stalls"] if os.geteuid() == 0 else []
+        flags = ["--rate", f"{before * arguments.factor:.0f}", "--connections", 1000, "--burst-ms", BURST_MS,
+                 "--watch-stalls"]
         warm = load(daemon, texts.name, *flags, "--duration", min(10, arguments.seconds))
         say_refusals(report, warm)
         await watch.settled()

@@ -1,6 +1,7 @@
 #include "tests/bench/stalls.h"
 
 #include "base/size.h"
+#include "tests/bench/machine.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -36,13 +37,6 @@ struct load_stalls {
     struct watch watches[];
 };
 
-static int64_t real_time_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void remember(struct watch *watch, struct stall stall)
 {
     pthread_mutex_lock(&watch->lock);
@@ -58,9 +52,9 @@ static void *run(void *argument)
     struct watch *watch = argument;
     const struct timespec nap = {.tv_nsec = NAP_NS};
     while (!atomic_load(&watch->stalls->is_stopping)) {
-        int64_t due_ns = real_time_ns() + NAP_NS;
+        int64_t due_ns = load_real_time_ns() + NAP_NS;
         nanosleep(&nap, NULL);
-        int64_t now_ns = real_time_ns();
+        int64_t now_ns = load_real_time_ns();
         if (now_ns > due_ns + LATE_NS)
             remember(watch, (struct stall){due_ns, now_ns});
     }

@@ -96,7 +96,7 @@ class Faults(unittest.TestCase):
             shutil.rmtree(target, ignore_errors=True) if chance.random() < 0.5 else None
         self.assertGreater(n_killed, 0)
         target.mkdir(exist_ok=True)
-        (target / "attentiond.int8.safetensors.aBcD12").write_bytes(b"of one more")
+        (target / "attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
         for file in target.iterdir():
             os.utime(file, (time.time() - 60,) * 2)
         self.assertEqual(run("import", MODEL, str(target)).returncode, 0)

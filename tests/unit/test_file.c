@@ -231,9 +231,17 @@ START_TEST(a_write_removes_what_killed_ones_left)
         time_t age_seconds;
         bool goes;
     } cases[] = {
-        {"left.Ab3dE6", 100, true},  {"left.ZZZZZZ", 100, true},   {"left.recent", 0, false},
-        {"left.locked", 100, false}, {"left.json", 100, false},    {"left.toolong", 100, false},
-        {"left.a-b-c-", 100, false}, {"other.Ab3dE6", 100, false}, {"left", 100, false},
+        {"left.Ab3dE6.attentiond-tmp", 100, true},
+        {"left.ZZZZZZ.attentiond-tmp", 100, true},
+        {"left.recent.attentiond-tmp", 0, false},
+        {"left.locked.attentiond-tmp", 100, false},
+        {"left.toolong.attentiond-tmp", 100, false},
+        {"left.attentiond-tmp", 100, false},
+        {"other.Ab3dE6.attentiond-tmp", 100, false},
+        {"left.backup", 100, false}, /* somebody's */
+        {"left.Ab3dE6", 100, false},
+        {"left.json", 100, false},
+        {"left", 100, false},
     };
     enum { N = sizeof cases / sizeof *cases };
     char *paths[N];
