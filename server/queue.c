@@ -23,6 +23,7 @@ struct flow {
     struct mt_job *first, *last;
     uint64_t received; /* virtual time: the cost of what it was served in this lane */
     uint64_t since;    /* when that changed, counted: breaks ties, longest ago first */
+    bool is_served;    /* it has received something, and waits for more */
     size_t place;      /* in the lane's heap */
     struct flow *next; /* of its client, or in the free list */
 };
@@ -30,8 +31,9 @@ struct flow {
 struct mt_queue_lane {
     struct flow **heap; /* [max_sentences]: the flows of this lane, least received first */
     size_t n_flows, n_sentences;
-    /* Received, of the flow that was served last. Each lane has its own: a newcomer starts level
-     * with the others of its lane, however much more or less other lanes have served. */
+    /* Where a newcomer starts: what the flow had received that was served last. Each lane has its
+     * own: a newcomer is level with the others of its lane, however much more or less other lanes
+     * have served. */
     uint64_t virtual_time;
     struct mt_queue_lane *next, *previous;
 };
@@ -385,6 +387,18 @@ struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, struct mt_jo
     return job->sentences[job->n_taken];
 }
 
+/* Clients that come anew with each single sentence would be before a document for ever, as nobody
+ * remembers what they received: so who leaves moves the start of newcomers on by what it received,
+ * up to those that have been served and wait for more. */
+static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < lane->n_flows; i++)
+        if (lane->heap[i]->is_served && lane->heap[i]->received < least)
+            least = lane->heap[i]->received;
+    return least == UINT64_MAX ? lane->virtual_time : least < received ? least : received;
+}
+
 void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
 {
     assert(lane->n_flows);
@@ -392,9 +406,14 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
     struct mt_job *job = flow->first;
     lane->virtual_time = flow->received;
     flow->received += cost(job->sentences[job->n_taken]);
+    flow->is_served = true;
     flow->since = queue->clock++;
     sift_down(flow);
+    uint64_t received = flow->received;
+    bool is_leaving = flow->last == job && job->n_taken + 1 == job->n_sentences;
     count_out(queue, flow, job, 1);
+    if (is_leaving)
+        lane->virtual_time = start_behind(lane, received);
 }
 
 void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)

@@ -11,6 +11,8 @@
  * of 500 sentences does not hold up another client's single one. Cost is what a sentence asks of a
  * batch: source tokens times rows. A client that comes back after a pause starts level with those
  * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
+ * And those that come with one sentence again and again, or never again, go before a document only
+ * as often as they would if they had stayed.
  * Within a client and a lane, jobs go first come, first served. Jobs of client 0 are each a client
  * of their own. The bound is one for all lanes, and a client's share of it, too.
  *

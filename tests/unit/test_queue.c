@@ -91,6 +91,28 @@ START_TEST(a_document_does_not_hold_up_a_single_sentence)
 }
 END_TEST
 
+/* n others are always there with a sentence each, who leave with it and come again. */
+START_TEST(who_comes_again_and_again_does_not_hold_up_a_document)
+{
+    enum { N_DOCUMENT = 20, N_TURNS = 25 };
+    size_t n_others = 1 + (size_t)_i * 7;
+    uint64_t client = 2;
+    struct mt_job *document = put(1, N_DOCUMENT, 10);
+    for (size_t i = 0; i < n_others; i++)
+        put(client++, 1, 10);
+    for (size_t i = 0; i < N_TURNS * (n_others + 1) && document->n_taken < N_DOCUMENT; i++) {
+        struct mt_job *job = take();
+        if (job == document)
+            continue;
+        /* the same again, or somebody new */
+        job->client = client++ % 2 ? job->client : client;
+        job->n_taken = 0;
+        ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
+    }
+    ck_assert_uint_eq(document->n_taken, N_DOCUMENT);
+}
+END_TEST
+
 /* Twice as long sentences come half as often. */
 START_TEST(shares_by_cost)
 {
@@ -391,6 +413,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, serves_one_client_first_come_first_served);
     tcase_add_test(tcase, serves_clients_in_turn);
     tcase_add_test(tcase, a_document_does_not_hold_up_a_single_sentence);
+    tcase_add_loop_test(tcase, who_comes_again_and_again_does_not_hold_up_a_document, 0, 4);
     tcase_add_test(tcase, shares_by_cost);
     tcase_add_test(tcase, a_client_that_pauses_saves_nothing_up);
     tcase_add_test(tcase, jobs_of_nobody_are_each_their_own_client);
