@@ -30,8 +30,10 @@ struct mt_model_options {
 
     /*
      * int8: where the packed form of a plain directory is kept; NULL or not writable: it is packed
-     * in memory at every start. A file there that is stale, damaged or somebody else's is made
-     * anew, never trusted. A directory that holds attentiond.int8.safetensors (what `import`
+     * in memory at every start. A file there that is stale, not whole, of another version or
+     * somebody else's is made anew, never trusted; what its numbers are is not looked at, which
+     * would read all of them at each start. Files of directories that are gone are removed when
+     * another is written. A directory that holds attentiond.int8.safetensors (what `import`
      * writes) needs no cache.
      */
     const char *cache_directory;

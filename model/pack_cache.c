@@ -3,19 +3,16 @@
 #include "base/arena.h"
 #include "base/cores.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/bind.h"
+#include "model/cache_files.h"
 #include "model/pack_writer.h"
 #include "model/packed.h"
 #include "model/source.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,20 +142,8 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
     return status;
 }
 
-/* The hash tells models of the same name in different places apart; the identity inside the file
- * is what is trusted. */
-static enum mt_status cache_path(const char *cache_directory, const char *directory, char **out,
-                                 struct mt_error *err)
-{
-    char real[PATH_MAX];
-    if (!realpath(directory, real))
-        return mt_fail(err, MT_NOT_FOUND, "%s: %s", directory, strerror(errno));
-    const char *slash = strrchr(real, '/');
-    if (asprintf(out, "%s/%.64s-%016" PRIx64 ".int8.safetensors", cache_directory,
-                 slash ? slash + 1 : real, mt_hash(MT_HASH_BEGIN, real, strlen(real))) < 0)
-        return mt_fail_memory(err, PATH_MAX, "path");
-    return MT_OK;
-}
+/* Files that are copied together, not with their times, differ by as long as copying takes. */
+#define COPYING_SECONDS 600
 
 /* Somebody else's file may change under us, or be made to look right. */
 static bool is_ours(const char *path)
@@ -219,6 +204,7 @@ static enum mt_status pack_into_cache(const char *path, const struct mt_source *
     if (!path)
         return use_image(image, out, "no cache directory", err);
     mt_make_directories(options->cache_directory);
+    (void)mt_cache_remove_orphans(options->cache_directory);
     if (options->writes_cache_later)
         return use_image_and_write(image, path, options, out, err);
     if (mt_image_write(image, path, &why) ||
@@ -239,7 +225,8 @@ static enum mt_status open_through_cache(const struct mt_source *source,
     struct mt_error why;
     enum mt_status status = mt_source_identity_of(source, &identity, err), cached = MT_NOT_FOUND;
     if (!status && options->cache_directory && *options->cache_directory)
-        status = cache_path(options->cache_directory, mt_source_directory(source), &path, err);
+        status =
+            mt_cache_file_path(options->cache_directory, mt_source_directory(source), &path, err);
     if (status)
         goto done;
     if (path && is_ours(path))
@@ -253,6 +240,23 @@ static enum mt_status open_through_cache(const struct mt_source *source,
 done:
     free(path);
     return status;
+}
+
+/* Says so where somebody put newer weights beside what was packed: they are not read. */
+static void note_newer(const char *directory, const char *path, struct mt_packed_source *out)
+{
+    struct stat packed, other;
+    const char *name = mt_source_other_weights(directory, MT_PACKED_FILE_NAME);
+    char *other_path;
+    if (!name || mt_path_join(directory, name, &other_path, NULL))
+        return;
+    if (stat(path, &packed) == 0 && stat(other_path, &other) == 0 &&
+        other.st_mtim.tv_sec > packed.st_mtim.tv_sec + COPYING_SECONDS) {
+        size_t length = strlen(out->note);
+        snprintf(out->note + length, sizeof out->note - length,
+                 ", which is older than the %s beside it: import it again to use that", name);
+    }
+    free(other_path);
 }
 
 enum mt_status mt_pack_cache_open(const struct mt_source *source, const struct mt_hparams *hparams,
@@ -269,8 +273,10 @@ enum mt_status mt_pack_cache_open(const struct mt_source *source, const struct m
         return open_through_cache(source, hparams, options, out, err);
     }
     status = open_checked(path, options->load_mode, NULL, hparams, &out->file, err);
-    if (!status)
-        snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
+    if (!status) {
+        snprintf(out->note, sizeof out->note, "int8 weights of %.300s", path);
+        note_newer(mt_source_directory(source), path, out);
+    }
     free(path);
     return status;
 }

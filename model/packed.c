@@ -328,9 +328,10 @@ static enum mt_status check_packable(const struct mt_hparams *h, struct mt_error
     return MT_OK;
 }
 
-/* What the settings of a model decide about its packed form, beside the shapes. */
+/* What the settings of a model decide about its packed form, and sizes before they are padded, as
+ * which they may be another model's. */
 struct settings_text {
-    char text[256];
+    char text[384];
 };
 
 static struct settings_text settings_of(const struct mt_hparams *h)
@@ -338,10 +339,12 @@ static struct settings_text settings_of(const struct mt_hparams *h)
     struct settings_text s;
     snprintf(s.text, sizeof s.text,
              "layers %zu and %zu, positions %zu layout %d formula %d first %zu learned %d, "
-             "shared embeddings %d, tied output %d, final norm %d, normalized embedding %d",
+             "shared embeddings %d, tied output %d, final norm %d, normalized embedding %d, "
+             "d_model %zu, d_ff %zu and %zu, vocabularies %zu and %zu",
              h->n_encoder_layers, h->n_decoder_layers, h->max_positions, (int)h->position_layout,
              (int)h->position_formula, h->first_position, h->learned_positions,
-             h->shared_embeddings, h->tied_output, h->final_norm, h->normalize_embedding);
+             h->shared_embeddings, h->tied_output, h->final_norm, h->normalize_embedding,
+             h->d_model, h->d_ff_encoder, h->d_ff_decoder, h->n_source_vocab, h->n_target_vocab);
     return s;
 }
 

@@ -19,7 +19,7 @@
 #include "weights/safetensors.h"
 
 #define MT_PACKED_FORMAT "attentiond-packed"
-#define MT_PACKED_VERSION "2"
+#define MT_PACKED_VERSION "3"
 
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);

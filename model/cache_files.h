@@ -1,0 +1,23 @@
+/*
+ * The names of packed models in the cache directory. A name says which directory the model was in,
+ * so that what is left of directories that are gone can be told from what is of use.
+ */
+#ifndef MT_MODEL_CACHE_FILES_H
+#define MT_MODEL_CACHE_FILES_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/* The path of the packed form of the model in a directory, which must be there: MT_NOT_FOUND. The
+ * directory's own path, with %2F for each slash; where that is too long for a file's name, its end
+ * and a hash, and such a file is never taken for left over. The caller frees *out. */
+MT_MUST_CHECK enum mt_status mt_cache_file_path(const char *cache_directory, const char *directory,
+                                                char **out, struct mt_error *err);
+
+/* Removes the packed forms, written by this process's user, of directories that are not there any
+ * more. Without it, each model that is ever installed under a path of its own would leave one.
+ * Returns how many it removed. */
+size_t mt_cache_remove_orphans(const char *cache_directory);
+
+#endif
