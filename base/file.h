@@ -58,6 +58,19 @@ MT_MUST_CHECK enum mt_status mt_file_write_unless(const atomic_bool *is_cancelle
                                                   const void *bytes, size_t length,
                                                   struct mt_error *err);
 
+/* Likewise, in two steps: the bytes are on the disk before a file that is there is replaced, so
+ * that several files, or none, change. {0}: there is none. */
+struct mt_file_draft {
+    char *name;
+    int fd;
+};
+MT_MUST_CHECK enum mt_status mt_file_draft_write(const char *path, const void *bytes, size_t length,
+                                                 struct mt_file_draft *out, struct mt_error *err);
+/* To the path that it was written for. The draft is gone, whether or not that works. */
+MT_MUST_CHECK enum mt_status mt_file_draft_keep(struct mt_file_draft *draft, const char *path,
+                                                struct mt_error *err);
+void mt_file_draft_drop(struct mt_file_draft *draft);
+
 /* Joins directory and name with one '/', malloc'd. */
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,
                                           struct mt_error *err);

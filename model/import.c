@@ -79,12 +79,33 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
 static enum mt_status copy_documents(const struct mt_source *source, const char *to,
                                      const char *weights_path, struct mt_error *err)
 {
-    if (mkdir(to, 0755) && errno != EEXIST)
-        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
     enum mt_status status = remove_leftover(weights_path, err);
     for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
         status = copy_document(source, to, i, err);
     return status;
+}
+
+/* The large file is on the disk before anything of a model that is there is touched: a disk that is
+ * full leaves that model as it was. */
+static enum mt_status write_model(const struct mt_source *source, const char *to, bool is_same,
+                                  const struct mt_image *image, const char *weights_path,
+                                  struct mt_error *err)
+{
+    struct mt_file_draft weights;
+    size_t length;
+    const void *bytes = mt_image_bytes(image, &length);
+    if (!is_same && mkdir(to, 0755) && errno != EEXIST)
+        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
+    enum mt_status status = mt_file_draft_write(weights_path, bytes, length, &weights, err);
+    if (status)
+        return status;
+    if (!is_same)
+        status = copy_documents(source, to, weights_path, err);
+    if (status) {
+        mt_file_draft_drop(&weights);
+        return status;
+    }
+    return mt_file_draft_keep(&weights, weights_path, err);
 }
 
 /* The tensors of a file, or of several, as one file. */
@@ -213,10 +234,8 @@ enum mt_status mt_model_import(const char *from, const char *to,
     status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
         status = mt_path_join(to, weights_name, &path, err);
-    if (!status && !is_same)
-        status = copy_documents(source, to, path, err);
     if (!status)
-        status = mt_image_write(image, path, err);
+        status = write_model(source, to, is_same, image, path, err);
     if (!status)
         snprintf(report->written, sizeof report->written, "%s", path);
     free(path);

@@ -77,6 +77,20 @@ class Faults(unittest.TestCase):
         finally:
             subprocess.run(["umount", str(disk)], check=True)
 
+    def test_a_full_disk_leaves_the_model_that_is_there(self):
+        """A file over the limit is what a full disk is: a write that fails in the middle."""
+        target = self.root / "target"
+        self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
+        expected = {file.name: file.read_bytes() for file in target.iterdir()}
+        largest = (1 << 20, resource.RLIM_INFINITY)
+        ended = subprocess.run([BINARY, "import", MODEL, str(target)], capture_output=True, text=True, check=False,
+                               env=clean_environment(None),
+                               preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, largest),
+                                                   signal.signal(signal.SIGXFSZ, signal.SIG_IGN)))
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("attentiond.int8.safetensors: cannot write: File too large", ended.stderr)
+        self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
+
     def test_death_in_the_middle_of_an_import(self):
         whole = self.root / "whole"
         start = time.monotonic()

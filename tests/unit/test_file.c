@@ -258,6 +258,29 @@ START_TEST(a_write_removes_what_killed_ones_left)
 }
 END_TEST
 
+START_TEST(a_draft_replaces_nothing_until_it_is_kept)
+{
+    struct mt_file_draft draft;
+    char *path = write_bytes("model", "old", 3), *bytes;
+    size_t n_files = count_files();
+    for (int is_kept = 0; is_kept <= 1; is_kept++) {
+        ck_assert_int_eq(mt_file_draft_write(path, "new", 3, &draft, NULL), MT_OK);
+        ck_assert_int_eq(mt_file_read(path, 3, &bytes, NULL, NULL), MT_OK);
+        ck_assert_str_eq(bytes, "old");
+        free(bytes);
+        if (is_kept)
+            ck_assert_int_eq(mt_file_draft_keep(&draft, path, NULL), MT_OK);
+        mt_file_draft_drop(&draft);
+        mt_file_draft_drop(&draft);
+        ck_assert_int_eq(mt_file_read(path, 3, &bytes, NULL, NULL), MT_OK);
+        ck_assert_str_eq(bytes, is_kept ? "new" : "old");
+        free(bytes);
+        ck_assert_uint_eq(count_files(), n_files);
+    }
+    free(path);
+}
+END_TEST
+
 START_TEST(paths_are_joined_with_one_slash)
 {
     static const char *const cases[][3] = {
@@ -286,6 +309,7 @@ int main(void)
     tcase_add_test(tcase, a_failed_write_leaves_what_was_there);
     tcase_add_test(tcase, a_cancelled_write_leaves_nothing);
     tcase_add_test(tcase, a_write_removes_what_killed_ones_left);
+    tcase_add_test(tcase, a_draft_replaces_nothing_until_it_is_kept);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
