@@ -485,11 +485,11 @@ static enum mt_status keep_pieces(const struct side *side, const int32_t *ids, s
     if (!kept->pieces || !kept->from || !kept->spans)
         return mt_fail_memory(err, n * sizeof *kept->spans, "pieces");
     for (size_t i = 0; i < n; i++) {
-        const char *piece = mt_vocab_piece(side->vocab, ids[i]);
-        if (!piece)
+        if (ids[i] < 0)
             return mt_fail(err, MT_INVALID, "id %d at position %zu is not in the vocabulary",
                            (int)ids[i], i);
-        if (is_special(side, ids[i]))
+        const char *piece = mt_vocab_piece(side->vocab, ids[i]);
+        if (!piece || is_special(side, ids[i]))
             continue;
         kept->pieces[kept->n] = piece;
         kept->from[kept->n++] = i;

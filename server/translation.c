@@ -485,6 +485,19 @@ static bool hypothesis(const struct part *part, size_t rank, struct mt_hypothesi
     return true;
 }
 
+/* Numbers that were too large for the model's arithmetic, on the way to this sentence alone: an
+ * answer that lacks it would look like one. */
+static enum mt_status check_number(const struct part *part, const struct mt_hypothesis *best,
+                                   struct mt_error *err)
+{
+    if (best->score > -INFINITY || best->n_ids > 1) /* a forced target may have no chance */
+        return MT_OK;
+    return mt_fail(err, MT_IO,
+                   "the model's score of the sentence at byte %zu is %g, expected a number: its "
+                   "weights are damaged or too large",
+                   part->range.begin, (double)best->score);
+}
+
 /* Where what stands before a part begins. The blanks between a language code and the first sentence
  * belong to the code. */
 static size_t gap_begin(const struct mt_translation *t, size_t index)
@@ -508,7 +521,9 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
         append_gap(t, gap_begin(t, i), part->range.begin, out);
         size_t begin = out->length;
         if (hypothesis(part, rank, &best)) {
-            enum mt_status status = mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
+            enum mt_status status = check_number(part, &best, err);
+            if (!status)
+                status = mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
             if (status)
                 return status;
         }
@@ -531,7 +546,8 @@ static enum mt_status render_certain(const struct mt_translation *t, const struc
         return mt_detokenize_begin(tokenizer, progress->ids, progress->n_ids, out, err);
     if (!hypothesis(part, 0, &best))
         return MT_OK;
-    return mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
+    enum mt_status status = check_number(part, &best, err);
+    return status ? status : mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
 }
 
 static enum mt_status advance_part(const struct mt_translation *t,

@@ -493,17 +493,19 @@ static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, 
 void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                       int32_t *zero)
 {
-    __m256 low = _mm256_setzero_ps(), high = low;
+    __m256 low = _mm256_setzero_ps(), high = low, nans = low;
     for (size_t i = 0; i < n; i += MT_LANES) {
         __m256 v = mt_ymm_load(x + i, n - i); /* zeros behind the tail do not widen the range */
-        low = _mm256_min_ps(v, low);
+        low = _mm256_min_ps(v, low);          /* of a NaN, the second */
         high = _mm256_max_ps(v, high);
+        nans = _mm256_or_ps(nans, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
     }
     float smallest = smallest_of(low), range = _mm256_cvtss_f32(mt_ymm_max(high)) - smallest;
-    *scale = 1.0f;
-    *zero = 0;
-    if (!(range >= MT_QUANTIZE_MIN_RANGE && range <= MT_QUANTIZE_MAX_RANGE)) {
+    bool is_finite = _mm256_movemask_ps(nans) == 0 && range <= MT_QUANTIZE_MAX_RANGE;
+    if (!is_finite || range < MT_QUANTIZE_MIN_RANGE) {
         memset(q, 0, n_padded);
+        *scale = is_finite ? 1.0f : NAN;
+        *zero = 0;
         return;
     }
     float inverse = 255.0f / range;

@@ -111,8 +111,9 @@ struct mt_kernels {
                       struct mt_scored_token *top);
 
     /* int8: q = round(x / scale) + zero, 0 to 255, with the smallest scale that covers all n
-     * numbers and 0; q is padded with zeros to n_padded. A row without a finite range becomes all
-     * zeros. */
+     * numbers and 0; q is padded with zeros to n_padded. A row whose range is next to nothing
+     * becomes all zeros, and so does one that is not finite, with a scale of NaN: what is computed
+     * from it shows that it is nothing. */
     void (*quantize)(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                      int32_t *zero);
     void (*qgemm)(const struct mt_qgemm *gemm);

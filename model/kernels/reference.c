@@ -208,21 +208,28 @@ static void quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, floa
                      int32_t *zero)
 {
     float low = 0.0f, high = 0.0f;
+    bool has_nan = false;
     for (size_t i = 0; i < n; i++) {
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
+        has_nan = has_nan || x[i] != x[i];
     }
     float range = high - low;
-    bool is_usable = range >= MT_QUANTIZE_MIN_RANGE && range <= MT_QUANTIZE_MAX_RANGE;
-    float inverse = is_usable ? 255.0f / range : 0.0f;
-    int32_t z = is_usable ? (int32_t)rintf(-low * inverse) : 0;
+    bool is_finite = !has_nan && range <= MT_QUANTIZE_MAX_RANGE;
+    if (!is_finite || range < MT_QUANTIZE_MIN_RANGE) {
+        memset(q, 0, n_padded);
+        *scale = is_finite ? 1.0f : NAN;
+        *zero = 0;
+        return;
+    }
+    float inverse = 255.0f / range;
+    int32_t z = (int32_t)rintf(-low * inverse);
     for (size_t i = 0; i < n; i++) {
-        bool is_number = is_usable && x[i] == x[i];
-        int32_t v = is_number ? (int32_t)rintf(x[i] * inverse) + z : 0;
+        int32_t v = (int32_t)rintf(x[i] * inverse) + z;
         q[i] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
     memset(q + n, 0, n_padded - n);
-    *scale = is_usable ? range / 255.0f : 1.0f;
+    *scale = range / 255.0f;
     *zero = z;
 }
 

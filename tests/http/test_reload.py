@@ -351,7 +351,7 @@ class Damage(Directories):
 
     def packed(self, _):
         """The cache's file of the victim."""
-        return next(p for p in (self.root / "cache").iterdir() if p.name.startswith("victim"))
+        return next(p for p in (self.root / "cache").iterdir() if p.name.endswith("victim.int8.safetensors"))
 
     @staticmethod
     def cut(keep):
@@ -456,6 +456,20 @@ class Damage(Directories):
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertIn(f'tensor "{name}": expected numbers, found {number} at index 3',
                               result.stderr)
+
+    def test_numbers_that_become_too_large_on_the_way_are_not_hidden(self):
+        """Values of an attention that 16 bits do not hold: no words are made of what is left."""
+        directory = self.copy("large")
+        change(self.weights(directory), "model.decoder.layers.0.self_attn.v_proj.weight",
+               lambda i, x: max(-60000.0, min(60000.0, x * 1e6)))
+        flags = ["--precision", "int8", "--cache-dir", str(self.root / "cache")]
+        result = run("serve", "--model", str(directory), "--port", "0", *flags)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "the warm-up's score is -?(inf|nan), expected a number")
+        with Daemon(*flags, "--warm-up-text", "", model=str(directory)) as daemon:
+            reply = daemon.translate("Good morning.")
+            self.assertEqual(reply.status, 500)
+            self.assertIn("the sentence at byte 0 is -inf, expected a number", reply.json["error"])
 
 
 if __name__ == "__main__":
