@@ -21,11 +21,14 @@ struct range {
 
 /* The kernel tells a signal handler an address and nothing else, so this list is the process's. */
 static struct range ranges[MT_MAX_FAULT_RANGES];
+/* No range behind these was ever taken. */
+static atomic_size_t n_used;
 static size_t page_bytes;
 
 static struct range *find(uintptr_t address)
 {
-    for (size_t i = 0; i < MT_MAX_FAULT_RANGES; i++) {
+    size_t n = atomic_load(&n_used);
+    for (size_t i = 0; i < n; i++) {
         uintptr_t begin = atomic_load(&ranges[i].begin);
         if (begin > TAKEN && address >= begin && address < atomic_load(&ranges[i].end))
             return &ranges[i];
@@ -78,12 +81,20 @@ void mt_fault_block_others(sigset_t *old)
     pthread_sigmask(SIG_SETMASK, &blocked, old);
 }
 
+static void use_up_to(size_t n)
+{
+    size_t known = atomic_load(&n_used);
+    while (known < n && !atomic_compare_exchange_weak(&n_used, &known, n)) {
+    }
+}
+
 enum mt_status mt_fault_add(const void *bytes, size_t length, size_t *out, struct mt_error *err)
 {
     for (size_t i = 0; i < MT_MAX_FAULT_RANGES; i++) {
         uintptr_t expected = FREE;
         if (!atomic_compare_exchange_strong(&ranges[i].begin, &expected, TAKEN))
             continue;
+        use_up_to(i + 1);
         atomic_store(&ranges[i].has_faulted, false);
         atomic_store(&ranges[i].end, (uintptr_t)bytes + length);
         atomic_store(&ranges[i].begin, (uintptr_t)bytes);

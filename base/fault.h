@@ -16,8 +16,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Mappings registered at once. */
-#define MT_MAX_FAULT_RANGES 64
+/* Mappings registered at once: as many models as may be served (MT_MAX_SERVED_MODELS), twice, as a
+ * reload opens the new generation beside the old one. */
+#define MT_MAX_FAULT_RANGES 8192
 
 /* Handles SIGBUS for the whole process from now on; faults outside of registered ranges end the
  * process as before. Call once, before threads start. */

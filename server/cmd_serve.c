@@ -217,9 +217,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
     bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
-    enum mt_status status = mt_fault_install(err);
-    if (status == MT_OK)
-        status = mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    enum mt_status status =
+        mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
     if (status == MT_OK)
         status = listen_for_admin(server, settings->admin_socket, err);
     if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */

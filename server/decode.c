@@ -5,6 +5,7 @@
 #include "base/team.h"
 #include "model/batch.h"
 #include "model/hparams.h"
+#include "model/model.h"
 
 #define MAX_DEFAULT_THREADS 4
 
@@ -44,6 +45,8 @@ enum mt_status mt_decode(const struct mt_model *model, size_t n_threads, size_t 
         status = mt_batch_create(model, &options, &batch, err);
     if (!status)
         status = run(batch, sentences, n, err);
+    if (!status) /* a file that was cut short meanwhile reads as zeros */
+        status = mt_model_check(model, err);
     mt_batch_destroy(batch);
     mt_team_destroy(team);
     return status;

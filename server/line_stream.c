@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/size.h"
+#include "model/model.h"
 #include "server/engine.h"
 #include "server/line_reader.h"
 
@@ -290,6 +291,8 @@ static enum mt_status write_lines(struct stream *stream, struct mt_text *out, st
     while ((line = take_line(stream, &has_next))) {
         post(stream->event_fd);
         enum mt_status status = append_line(stream, line, out, err);
+        if (!status)
+            status = mt_model_check(stream->options->model, err);
         if (status)
             fail_on_line(err, status, line->number);
         destroy_line(line);

@@ -1,5 +1,6 @@
 /* The door: finds the verb and hands the rest of the command line to its command. */
 
+#include "base/fault.h"
 #include "base/nearest.h"
 #include "server/cli.h"
 #include "server/commands.h"
@@ -102,5 +103,12 @@ int main(int argc, char **argv)
     if (!strcmp(name, "--describe"))
         return describe();
     const struct verb *verb = find_verb(name);
-    return verb ? verb->run(argc - 2, argv + 2) : refuse_verb(name);
+    if (!verb)
+        return refuse_verb(name);
+    struct mt_error err;
+    if (mt_fault_install(&err)) { /* before there are threads; whichever verb, it maps weights */
+        fprintf(stderr, "attentiond: %s\n", err.message);
+        return MT_EXIT_FAILURE;
+    }
+    return verb->run(argc - 2, argv + 2);
 }

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,21 @@ class BadInput(Case):
                                 timeout=PATIENCE_S, env=environment())
         self.assertEqual(result.returncode, FAILED)
         self.assertIn(b"cannot read: Is a directory", result.stderr)
+
+    def test_weights_that_are_cut_short_meanwhile_are_named(self):
+        """Not a crash, and no words made of what is not there any more."""
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copytree(MODEL, directory, dirs_exist_ok=True)
+            weights = pathlib.Path(directory) / "model.safetensors"
+            process = self.start("--model", directory, "--precision", "fp32")
+            process.stdin.write(b"Hello.\n")
+            process.stdin.flush()
+            self.assertTrue(self.read_line(process))
+            os.truncate(weights, 4096)
+            process.stdin.write(b"Good morning.\n")
+            out, message = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual((process.returncode, out), (FAILED, b""))
+            self.assertRegex(message.decode(), r"line 2: .*model.safetensors: the file was cut short or written to")
 
     def test_options_that_no_line_could_use_are_refused_at_once(self):
         for flags in (["--num-hypotheses", "2"], ["--json", "--num-hypotheses", "2"],

@@ -154,6 +154,24 @@ START_TEST(many_threads_may_run_into_it_together)
 }
 END_TEST
 
+#define MANY 200
+
+/* As many models are in memory at once, or as many shards of one. */
+START_TEST(many_files_are_watched_at_once)
+{
+    static struct mt_mapping mappings[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        mappings[i] = open_file(MT_LOAD_MMAP);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    for (size_t i = 0; i < MANY; i += MANY - 1) {
+        ck_assert_uint_eq(sum(&mappings[i]), 0);
+        damaged(&mappings[i]);
+    }
+    for (size_t i = 0; i < MANY; i++)
+        mt_mapping_close(&mappings[i]);
+}
+END_TEST
+
 START_TEST(ranges_are_given_back)
 {
     for (int i = 0; i < 3 * MT_MAX_FAULT_RANGES; i++) {
@@ -166,15 +184,14 @@ END_TEST
 
 START_TEST(more_than_the_limit_are_refused)
 {
-    static struct mt_mapping mappings[MT_MAX_FAULT_RANGES];
     struct mt_mapping one_more;
+    static char nothing[1];
+    static size_t numbers[MT_MAX_FAULT_RANGES];
     for (int i = 0; i < MT_MAX_FAULT_RANGES; i++)
-        mappings[i] = open_file(MT_LOAD_MMAP);
+        ck_assert_int_eq(mt_fault_add(nothing, 1, &numbers[i], &err), MT_OK);
     ck_assert_int_eq(mt_mapping_open(path, MT_LOAD_MMAP, &one_more, &err), MT_LIMIT);
     for (int i = 0; i < MT_MAX_FAULT_RANGES; i++)
-        mt_mapping_close(&mappings[i]);
-    one_more = open_file(MT_LOAD_MMAP);
-    mt_mapping_close(&one_more);
+        mt_fault_remove(numbers[i]);
 }
 END_TEST
 
@@ -200,6 +217,7 @@ int main(void)
     tcase_add_test(tcase, renaming_linking_and_removing_do_no_harm);
     tcase_add_test(tcase, a_copy_is_out_of_reach);
     tcase_add_test(tcase, many_threads_may_run_into_it_together);
+    tcase_add_test(tcase, many_files_are_watched_at_once);
     tcase_add_test(tcase, ranges_are_given_back);
     tcase_add_test(tcase, more_than_the_limit_are_refused);
     tcase_add_test_raise_signal(tcase, faults_of_others_end_the_process, SIGBUS);
