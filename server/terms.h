@@ -29,8 +29,9 @@ MT_MUST_CHECK enum mt_status mt_terms_create(struct mt_terms **out, struct mt_er
 /* Takes NULL. */
 void mt_terms_destroy(struct mt_terms *terms);
 
-/* Both are copied. target NULL: stays as it is in the text. The same again is passed over. field
- * names the list in messages. MT_INVALID: blank, too long, or known with another target. */
+/* Both are copied, and take at most 4 KiB with what the term is found by. target NULL: stays as it
+ * is in the text. The same again is passed over. field names the list in messages. MT_INVALID:
+ * blank, too long, or known with another target. */
 MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *field,
                                           const char *source, const char *target,
                                           struct mt_error *err);
@@ -55,7 +56,8 @@ struct mt_term_match {
  * crosses_lines a line feed is a blank like others. */
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines);
 
-/* The first match that begins at `from` or later. */
+/* The first match that begins at `from` or later. A place costs at most twice the letters of the
+ * longest term and as many steps as there are terms, whatever they have in common. */
 struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from);
 
 /* Whether, ever, there was no memory to tell words apart, and what was found may be wrong. */
