@@ -38,9 +38,18 @@ struct mt_markup {
     size_t n, capacity;
 };
 
+/* What add_children asks about each element, found out once. */
+struct element {
+    size_t n_below; /* elements in it that the list has behind it */
+    bool is_left_alone;
+    bool is_inline; /* and holds nothing that is a block */
+};
+
 struct builder {
     struct mt_markup *markup;
     const struct mt_markup_options *options;
+    struct element *elements; /* in document order, but for those in one that is left alone */
+    size_t n_elements, elements_capacity;
     struct segment *segment; /* the one that is being filled */
     enum mt_status status;
     struct mt_error *err;
@@ -119,25 +128,40 @@ static bool is_left_alone(const struct mt_markup_options *options, const GumboNo
            is_ignored(options, node);
 }
 
-/* Whether it holds nothing that is a block; counts the elements. */
-static bool is_inline_below(const struct builder *builder, const GumboNode *node,
-                            size_t *n_elements)
+static bool reserve_element(struct builder *builder)
 {
-    if (!is_element(node))
+    if (builder->n_elements < builder->elements_capacity)
         return true;
-    if (!is_inline_tag(node) || ++*n_elements > MAX_INLINE_ELEMENTS)
+    size_t capacity = mt_size_max(16, builder->elements_capacity * 2);
+    struct element *elements = realloc(builder->elements, capacity * sizeof *elements);
+    if (!elements) {
+        builder->status =
+            mt_fail_memory(builder->err, capacity * sizeof *elements, "elements of html");
         return false;
-    const GumboVector *children = mt_html_children(node);
-    for (unsigned i = 0; !is_left_alone(builder->options, node) && i < children->length; i++)
-        if (!is_inline_below(builder, children->data[i], n_elements))
-            return false;
+    }
+    builder->elements = elements;
+    builder->elements_capacity = capacity;
     return true;
 }
 
-static bool is_inline(const struct builder *builder, const GumboNode *node)
+/* Lists the node, if it is an element, and what is in it. Returns whether it may stand in a
+ * sentence. */
+static bool survey(struct builder *builder, const GumboNode *node)
 {
-    size_t n_elements = 0;
-    return is_inline_below(builder, node, &n_elements);
+    if (!is_element(node))
+        return true;
+    if (builder->status || !reserve_element(builder))
+        return false;
+    size_t index = builder->n_elements++;
+    struct element element = {.is_left_alone = is_left_alone(builder->options, node),
+                              .is_inline = is_inline_tag(node)};
+    const GumboVector *children = mt_html_children(node);
+    for (unsigned i = 0; !element.is_left_alone && i < children->length; i++)
+        element.is_inline = survey(builder, children->data[i]) && element.is_inline;
+    element.n_below = builder->n_elements - index - 1;
+    element.is_inline = element.is_inline && element.n_below < MAX_INLINE_ELEMENTS;
+    builder->elements[index] = element;
+    return element.is_inline;
 }
 
 /* All text in it, as a reader sees it. */
@@ -452,40 +476,38 @@ static void add_run(struct builder *builder, const GumboVector *nodes, unsigned 
         mt_html_write_node(nodes->data[i], &markup->verbatim);
 }
 
-static void add_block(struct builder *builder, const GumboNode *node, bool is_left, size_t depth);
+static void add_block(struct builder *builder, const GumboNode *node, size_t index, size_t depth);
 
-/* Room for the marks that one more node may bring. */
-static bool is_run_full(const struct builder *builder, const GumboVector *nodes, unsigned first,
-                        unsigned end)
+/* The first of the children that are elements has this index. */
+static void add_children(struct builder *builder, const GumboVector *children, size_t index,
+                         size_t depth)
 {
-    size_t n_elements = 0;
-    for (unsigned i = first; i < end; i++) {
-        const GumboNode *node = nodes->data[i];
-        size_t n = 0;
-        (void)is_inline_below(builder, node, &n);
-        n_elements += is_element(node) ? n : 1;
-    }
-    return n_elements > MT_MAX_MARKS - 2 * MAX_INLINE_ELEMENTS;
-}
-
-static void add_children(struct builder *builder, const GumboVector *children, size_t depth)
-{
+    /* Room for the marks that one more node may bring. */
+    const size_t max_marks = MT_MAX_MARKS - 2 * MAX_INLINE_ELEMENTS;
     for (unsigned i = 0; i < children->length && !builder->status;) {
         unsigned end = i;
-        while (end < children->length && is_inline(builder, children->data[end])) {
-            end++;
-            if ((end - i) % 32 == 0 && is_run_full(builder, children, i, end))
+        bool is_full = false;
+        for (size_t n_marks = 0; end < children->length && !is_full; end++) {
+            const GumboNode *node = children->data[end];
+            const struct element *element = is_element(node) ? &builder->elements[index] : NULL;
+            size_t n_listed = element ? element->n_below + 1 : 0;
+            if (element && !element->is_inline)
                 break;
+            index += n_listed;
+            n_marks += element ? n_listed : 1;
+            is_full = (end + 1 - i) % 32 == 0 && n_marks > max_marks;
         }
-        if (end > i)
+        if (end > i) {
             add_run(builder, children, i, end, depth);
-        else
-            add_block(builder, children->data[end++], false, depth + 1);
+        } else {
+            add_block(builder, children->data[end++], index, depth + 1);
+            index += builder->elements[index].n_below + 1;
+        }
         i = end;
     }
 }
 
-static void add_block(struct builder *builder, const GumboNode *node, bool is_left, size_t depth)
+static void add_block(struct builder *builder, const GumboNode *node, size_t index, size_t depth)
 {
     struct mt_text *verbatim = &builder->markup->verbatim;
     if (depth > MT_MARKUP_MAX_DEPTH) {
@@ -493,12 +515,12 @@ static void add_block(struct builder *builder, const GumboNode *node, bool is_le
                                   MT_MARKUP_MAX_DEPTH);
         return;
     }
-    if (!is_element(node) || is_left || is_left_alone(builder->options, node)) {
+    if (!is_element(node) || builder->elements[index].is_left_alone) {
         mt_html_write_node(node, verbatim);
         return;
     }
     mt_html_write_start(node, verbatim);
-    add_children(builder, &node->v.element.children, depth);
+    add_children(builder, &node->v.element.children, index + 1, depth);
     mt_html_write_end(node, verbatim);
 }
 
@@ -569,8 +591,13 @@ static enum mt_status build(struct builder *builder, const char *html, size_t le
     if (output->document->v.document.has_doctype)
         write_doctype(html, length, verbatim);
     const GumboVector *children = &output->document->v.document.children;
-    for (unsigned i = 0; i < children->length && !builder->status; i++)
-        add_block(builder, children->data[i], false, 0);
+    for (unsigned i = 0; i < children->length; i++)
+        (void)survey(builder, children->data[i]);
+    for (size_t i = 0, index = 0; i < children->length && !builder->status; i++) {
+        add_block(builder, children->data[i], index, 0);
+        if (is_element(children->data[i]))
+            index += builder->elements[index].n_below + 1;
+    }
     return builder->status ? builder->status : mt_text_check(verbatim, "html", builder->err);
 }
 
@@ -591,6 +618,7 @@ enum mt_status mt_markup_parse(const char *html, size_t length,
     if (!status)
         status = build(&builder, tree.source, length, tree.output);
     mt_html_finish(&tree);
+    free(builder.elements);
     if (status) {
         mt_markup_destroy(markup);
         return status;

@@ -2,6 +2,7 @@
 #include "server/protect.h"
 
 #include <check.h>
+#include <gumbo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,73 @@ START_TEST(markup_that_explodes_is_refused)
 }
 END_TEST
 
+/* As many elements as a sentence may have, and one more; n counts the outermost too. */
+static void check_segments(const char *open, const char *close, size_t n, const char *parts)
+{
+    struct mt_markup *markup;
+    struct mt_text html = {0}, found = {0};
+    for (size_t i = 0; i < n; i++)
+        mt_text_append_string(&html, open);
+    mt_text_append_string(&html, "x");
+    for (size_t i = 0; i < n; i++)
+        mt_text_append_string(&html, close);
+    mt_text_append_string(&html, "y");
+    ck_assert_int_eq(parse(html.bytes, 10 * n, &markup), MT_OK);
+    mt_text_append(&found, "", 0);
+    for (size_t i = 0; i < mt_markup_n_segments(markup); i++)
+        mt_text_appendf(&found, "[%s]", mt_markup_segment(markup, i)->text.bytes);
+    ck_assert_str_eq(found.bytes, parts);
+    mt_text_finish(&html);
+    mt_text_finish(&found);
+    mt_markup_destroy(markup);
+}
+
+START_TEST(elements_with_many_in_them_are_blocks)
+{
+    check_segments("<b>", "</b>", 64, "[xy]");
+    check_segments("<b>", "</b>", 65, "[x][y]");
+    check_segments("<b><code><i></i><i></i></code>", "</b>", 32, "[xy]");   /* what is left alone */
+    check_segments("<b><code><i></i><i></i></code>", "</b>", 33, "[x][y]"); /* counts as one */
+}
+END_TEST
+
+/* What looks for ignored tags in an element is counted (meson.build: --wrap). */
+static size_t n_compared;
+bool __real_mt_html_is_named(const GumboNode *element, const char *name);
+bool __wrap_mt_html_is_named(const GumboNode *element, const char *name);
+
+bool __wrap_mt_html_is_named(const GumboNode *element, const char *name)
+{
+    n_compared++;
+    return __real_mt_html_is_named(element, name);
+}
+
+START_TEST(nested_elements_are_looked_at_once)
+{
+    enum { N_DEEP = 400, N_IGNORED = 64 };
+    struct mt_markup *markup;
+    struct mt_stand_ins stand_ins;
+    struct mt_text html = {0};
+    const char *ignored[N_IGNORED];
+    for (size_t i = 0; i < N_IGNORED; i++)
+        ignored[i] = "x-y";
+    for (size_t i = 0; i < N_DEEP; i++)
+        mt_text_append_string(&html, "<b>x y ");
+    mt_stand_ins_init(&stand_ins, html.bytes, html.length);
+    const struct mt_markup_options options = {.stand_ins = &stand_ins,
+                                              .max_tags = N_DEEP,
+                                              .ignored_tags = ignored,
+                                              .n_ignored_tags = N_IGNORED};
+    n_compared = 0;
+    ck_assert_int_eq(mt_markup_parse(html.bytes, html.length, &options, &markup, &err), MT_OK);
+    /* Once for whether it is a block, and once to write those in a sentence. */
+    ck_assert_uint_ge(n_compared, (size_t)N_DEEP * N_IGNORED);
+    ck_assert_uint_le(n_compared, (size_t)2 * N_DEEP * N_IGNORED);
+    mt_text_finish(&html);
+    mt_markup_destroy(markup);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("markup");
@@ -120,6 +188,8 @@ int main(void)
     tcase_add_test(tcase, characters_are_written_as_their_source_wrote_them);
     tcase_add_test(tcase, too_many_tags_and_too_deep_ones_are_refused);
     tcase_add_test(tcase, markup_that_explodes_is_refused);
+    tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
+    tcase_add_test(tcase, nested_elements_are_looked_at_once);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
