@@ -13,7 +13,7 @@
 
 /* A word of a sentence, and the tokens [first, end) that touch it. */
 struct word {
-    size_t begin, end; /* bytes in the whole text */
+    struct mt_offsets at; /* in the whole text */
     size_t first_token, end_token;
 };
 
@@ -29,7 +29,8 @@ struct finder {
     struct mt_word_links *out;
 };
 
-static enum mt_status add_word(struct words *words, size_t begin, size_t end, struct mt_error *err)
+static enum mt_status add_word(struct words *words, const struct mt_offsets *at,
+                               struct mt_error *err)
 {
     if (words->n == words->capacity) {
         size_t capacity = mt_size_max(16, words->capacity * 2);
@@ -39,7 +40,7 @@ static enum mt_status add_word(struct words *words, size_t begin, size_t end, st
         words->items = items;
         words->capacity = capacity;
     }
-    words->items[words->n++] = (struct word){.begin = begin, .end = end};
+    words->items[words->n++] = (struct word){.at = *at};
     return MT_OK;
 }
 
@@ -49,16 +50,31 @@ static void find_tokens(struct words *words, const struct mt_inspected_token *to
     size_t first = 0;
     for (size_t w = 0; w < words->n; w++) {
         struct word *word = &words->items[w];
-        while (first < n && tokens[first].at.end <= word->begin)
+        while (first < n && tokens[first].at.end <= word->at.begin)
             first++;
         word->first_token = first;
         word->end_token = first;
-        while (word->end_token < n && tokens[word->end_token].at.begin < word->end &&
-               tokens[word->end_token].at.end > word->begin)
+        while (word->end_token < n && tokens[word->end_token].at.begin < word->at.end &&
+               tokens[word->end_token].at.end > word->at.begin)
             word->end_token++;
     }
 }
 
+/* What begins where `before` ends, in all units. */
+static struct mt_offsets measure(const char *text, const struct mt_offsets *before, size_t end)
+{
+    size_t begin = before->end, length = end - begin;
+    return (struct mt_offsets){
+        .begin = begin,
+        .end = end,
+        .begin_char = before->end_char,
+        .end_char = before->end_char + mt_utf8_count(text + begin, length),
+        .begin_utf16 = before->end_utf16,
+        .end_utf16 = before->end_utf16 + mt_utf8_count_utf16(text + begin, length),
+    };
+}
+
+/* Each is measured from the one before, and once: a word may have as many links as there are. */
 static enum mt_status cut_words(struct finder *finder, const char *text,
                                 const struct mt_offsets *sentence, struct words *words,
                                 struct mt_error *err)
@@ -70,11 +86,15 @@ static enum mt_status cut_words(struct finder *finder, const char *text,
                    &code);
     ubrk_setUText(finder->iterator, &view, &code);
     enum mt_status status = U_SUCCESS(code) ? MT_OK : mt_fail_memory(err, 0, "words of a text");
-    int32_t begin = status ? UBRK_DONE : ubrk_first(finder->iterator);
-    for (int32_t end; !status && (end = ubrk_next(finder->iterator)) != UBRK_DONE; begin = end)
+    struct mt_offsets at = {.end = sentence->begin,
+                            .end_char = sentence->begin_char,
+                            .end_utf16 = sentence->begin_utf16};
+    int32_t end = status ? UBRK_DONE : ubrk_first(finder->iterator);
+    while (!status && (end = ubrk_next(finder->iterator)) != UBRK_DONE) {
+        at = measure(text, &at, sentence->begin + (size_t)end);
         if (ubrk_getRuleStatus(finder->iterator) >= UBRK_WORD_NONE_LIMIT)
-            status = add_word(words, sentence->begin + (size_t)begin, sentence->begin + (size_t)end,
-                              err);
+            status = add_word(words, &at, err);
+    }
     utext_close(&view);
     return status;
 }
@@ -88,19 +108,6 @@ static double weight_of(const struct mt_inspected_sentence *sentence, const stru
         for (size_t s = source->first_token; s < source->end_token; s++)
             sum += (double)sentence->alignment[t * sentence->n_source + s];
     return sum / (double)(target->end_token - target->first_token);
-}
-
-/* A word's offsets in all units, counted from the sentence's. */
-static struct mt_offsets measure(const char *text, const struct mt_offsets *sentence,
-                                 const struct word *word)
-{
-    size_t before = word->begin - sentence->begin, length = word->end - word->begin;
-    struct mt_offsets at = {.begin = word->begin, .end = word->end};
-    at.begin_char = sentence->begin_char + mt_utf8_count(text + sentence->begin, before);
-    at.end_char = at.begin_char + mt_utf8_count(text + word->begin, length);
-    at.begin_utf16 = sentence->begin_utf16 + mt_utf8_count_utf16(text + sentence->begin, before);
-    at.end_utf16 = at.begin_utf16 + mt_utf8_count_utf16(text + word->begin, length);
-    return at;
 }
 
 static enum mt_status add_link(struct mt_word_links *links, const struct mt_word_link *link,
@@ -118,8 +125,7 @@ static enum mt_status add_link(struct mt_word_links *links, const struct mt_word
     return MT_OK;
 }
 
-static enum mt_status link_word(struct finder *finder, const struct mt_inspection *inspection,
-                                const struct mt_inspected_sentence *sentence,
+static enum mt_status link_word(struct finder *finder, const struct mt_inspected_sentence *sentence,
                                 const struct word *target, struct mt_error *err)
 {
     double most = 0;
@@ -135,8 +141,8 @@ static enum mt_status link_word(struct finder *finder, const struct mt_inspectio
         if (finder->weights[w] < SHARE_OF_BEST * most)
             continue;
         const struct mt_word_link link = {
-            .source = measure(inspection->source_text, &sentence->source, &finder->source.items[w]),
-            .target = measure(inspection->target_text, &sentence->target, target),
+            .source = finder->source.items[w].at,
+            .target = target->at,
             .score = (float)finder->weights[w],
         };
         status = add_link(finder->out, &link, err);
@@ -162,7 +168,7 @@ static enum mt_status link_sentence(struct finder *finder, const struct mt_inspe
     if (!finder->weights)
         return mt_fail_memory(err, finder->source.n * sizeof *finder->weights, "word links");
     for (size_t w = 0; w < finder->target.n && !status; w++)
-        status = link_word(finder, inspection, sentence, &finder->target.items[w], err);
+        status = link_word(finder, sentence, &finder->target.items[w], err);
     return status;
 }
 

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "inspection_sample.h"
 #include "server/word_links.h"
 
@@ -83,12 +84,65 @@ START_TEST(pieces_of_a_word_count_together)
 }
 END_TEST
 
+/* What is measured is counted (meson.build: --wrap). */
+static size_t n_measured;
+size_t __real_mt_utf8_count(const char *bytes, size_t length);
+size_t __wrap_mt_utf8_count(const char *bytes, size_t length);
+
+size_t __wrap_mt_utf8_count(const char *bytes, size_t length)
+{
+    n_measured += length;
+    return __real_mt_utf8_count(bytes, length);
+}
+
+/* One token touches all words, so that each is linked. */
+START_TEST(words_are_measured_once)
+{
+    enum { N_WORDS = 500 };
+    struct mt_text text = {0};
+    struct mt_word_links links = {0};
+    for (size_t i = 0; i < N_WORDS; i++)
+        mt_text_append_string(&text, "Wörd 😀"); /* 4 letters, a blank, and no word */
+    const struct mt_token source[] = {
+        {.begin = 0, .end = text.length, .piece = "▁x"},
+        {.begin = text.length, .end = text.length, .piece = "</s>", .special = true},
+        {.begin = text.length, .end = text.length, .piece = "</s>", .special = true},
+        {.begin = text.length, .end = text.length, .piece = "</s>", .special = true},
+    };
+    sample_init(&sample);
+    sample.input.source_text = text.bytes;
+    sample.input.source_length = text.length;
+    sample.input.n_parts = 1;
+    sample.parts[0].source_tokens = source;
+    sample.parts[0].source_end = text.length;
+    set_row(0, 1, 0, 0, 0);
+    struct mt_inspection *inspection = inspect();
+    n_measured = 0;
+    ck_assert_int_eq(mt_word_links_find(inspection, &links, &err), MT_OK);
+    ck_assert_uint_le(n_measured, text.length + strlen(sample.input.target_text));
+    ck_assert_uint_eq(links.n, N_WORDS);
+    for (size_t i = 0; i < N_WORDS; i++) {
+        const struct mt_offsets *at = &links.items[i].source;
+        ck_assert_uint_eq(at->begin, 10 * i);
+        ck_assert_uint_eq(at->end, 10 * i + 5);
+        ck_assert_uint_eq(at->begin_char, 6 * i);
+        ck_assert_uint_eq(at->end_char, 6 * i + 4);
+        ck_assert_uint_eq(at->begin_utf16, 7 * i);
+        ck_assert_uint_eq(at->end_utf16, 7 * i + 4);
+    }
+    mt_word_links_finish(&links);
+    mt_inspection_destroy(inspection);
+    mt_text_finish(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("word_links");
     TCase *tests = tcase_create("word_links");
     tcase_add_test(tests, words_are_linked_where_their_pieces_are);
     tcase_add_test(tests, pieces_of_a_word_count_together);
+    tcase_add_test(tests, words_are_measured_once);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
