@@ -40,7 +40,8 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .is_fixed = true,
         .doc = "int8: where the packed form of a model is kept after the first start, one file per "
-               "model directory, a quarter of the size of its weights in fp32. Empty: attentiond "
+               "model directory, a quarter of the size of its weights in fp32; those whose "
+               "directory is gone are removed when another is written. Empty: attentiond "
                "below XDG_CACHE_HOME, or .cache in HOME; where there is neither, or it cannot be "
                "written, the model is packed in memory at every start.",
     },
