@@ -244,8 +244,6 @@ static struct mt_range find_words(const struct cues *cues, const char *text, str
 /* Whether there is something to translate. */
 static bool has_words(const struct cues *cues, const char *text, struct mt_range range)
 {
-    if (has_arrow_in(text + range.begin, range.end - range.begin))
-        return false;
     for (size_t at = range.begin; at < range.end;) {
         size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
         if (!n && u_isalpha((UChar32)mt_utf8_decode(text + at)))
@@ -388,7 +386,9 @@ static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, 
     size_t n_lines = trim_lines(cues, document->bytes, first, end, words);
     struct mt_document_piece *piece = NULL;
     enum mt_status status = MT_OK;
-    if (n_lines == 0 || !has_words(cues, document->bytes, words)) {
+    /* Of an arrow a part may be among the words, and a part around them. */
+    bool has_arrow = has_arrow_in(document->bytes + range.begin, range.end - range.begin);
+    if (n_lines == 0 || has_arrow || !has_words(cues, document->bytes, words)) {
         reader->is_open = false;
         return MT_OK;
     }
@@ -628,9 +628,26 @@ struct writing {
     bool has_any;
 };
 
+/* Whether "-->" arises where these bytes follow the text: readers would take the line for a time.
+ */
+static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t length)
+{
+    const char *end = text->bytes + text->length;
+    return (length >= 1 && text->length >= 2 && memcmp(end - 2, "--", 2) == 0 && bytes[0] == '>') ||
+           (length >= 2 && text->length >= 1 && end[-1] == '-' && memcmp(bytes, "->", 2) == 0);
+}
+
+/* Of what is translated and what stands around it, apart where together they would be an arrow. */
+static void append(struct writing *writing, const char *bytes, size_t length)
+{
+    if (makes_arrow(writing->out, bytes, length))
+        mt_text_append(writing->out, " ", 1);
+    mt_text_append(writing->out, bytes, length);
+}
+
 static void copy_until(struct writing *writing, size_t end)
 {
-    mt_text_append(writing->out, writing->document->bytes + writing->at, end - writing->at);
+    append(writing, writing->document->bytes + writing->at, end - writing->at);
     writing->at = end;
 }
 
@@ -655,7 +672,7 @@ static void write_line(void *context, size_t slot, size_t line, const char *byte
     } else if (line > 0) {
         mt_text_append_string(writing->out, writing->document->line_end);
     }
-    mt_text_append(writing->out, bytes, length);
+    append(writing, bytes, length);
 }
 
 static void free_slots(struct mt_cue_slot *slots, size_t *n_chars)
@@ -700,6 +717,9 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
     if (mt_cue_layout(&layout, write_line, &writing, NULL) != MT_OK)
         out->status = MT_MEMORY;
     go_to(&writing, piece->n - 1);
+    size_t end = piece->range.end;
+    if (makes_arrow(out, document->bytes + end, document->length - end))
+        mt_text_append(out, " ", 1);
     free_slots(slots, n_chars);
     return true;
 }

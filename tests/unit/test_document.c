@@ -443,6 +443,23 @@ static void swap(const struct mt_document_text *text, struct mt_text *out)
     mt_text_append_string(out, swapped);
 }
 
+/* Readers would take the line for a time. */
+START_TEST(no_arrow_arises_in_a_cue)
+{
+    expect_texts(CUE("1", "01", "02", "Hello-->>"), MT_DOCUMENT_SRT, "");
+    expect_texts(CUE("1", "01", "02", "{\\an8}--><i>Hello</i>"), MT_DOCUMENT_SRT, "");
+    swapped = "Ja--";
+    expect(CUE("1", "01", "02", "Yes>>"), MT_DOCUMENT_SRT, swap, CUE("1", "01", "02", "Ja-- >>"));
+    expect(CUE("1", "01", "02", "Yes >>"), MT_DOCUMENT_SRT, swap, CUE("1", "01", "02", "Ja-- >>"));
+    swapped = ">Ja";
+    expect(CUE("1", "01", "02", "--Yes"), MT_DOCUMENT_SRT, swap, CUE("1", "01", "02", "-- >Ja"));
+    swapped = "->Ja";
+    expect(CUE("1", "01", "02", "-Yes"), MT_DOCUMENT_SRT, swap, CUE("1", "01", "02", "- ->Ja"));
+    swapped = "Ja --> nein"; /* stays as it was */
+    expect(CUE("1", "01", "02", "Yes."), MT_DOCUMENT_SRT, swap, CUE("1", "01", "02", "Yes."));
+}
+END_TEST
+
 static const struct {
     const char *message, *translation;
     bool is_kept;
@@ -628,6 +645,7 @@ int main(void)
     tcase_add_test(all, lines_of_text_are_one_text);
     tcase_add_test(all, wrapped_paragraphs_are_joined_and_wrapped_again);
     tcase_add_test(all, cues_are_texts_of_their_own);
+    tcase_add_test(all, no_arrow_arises_in_a_cue);
     tcase_add_test(all, a_sentence_that_goes_on_is_one_text);
     tcase_add_test(all, tags_notes_and_dashes_around_words_stay_out);
     tcase_add_test(all, a_translation_is_laid_out_over_the_same_cues);
