@@ -37,6 +37,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
         free(exchange);
         return NULL;
     }
+    exchange->target_place = target;
     exchange->http = http;
     exchange->connection = connection;
     exchange->slot = slot;
@@ -340,12 +341,29 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
+/*
+ * Where the head is, for the gate to see what libmicrohttpd does not say. Up to 0.9.77 it cuts the
+ * head up in its read buffer, whose beginning stays where it is however much it grows; a folded
+ * line makes it append the line to the name of its field, and values end at a NUL. From 1.0 on it
+ * refuses NULs and makes one value of folded lines, as RFC 9112, 5.2 has it, and trims values, so
+ * that the pieces do not adjoin.
+ */
+static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *head)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (info == NULL || strncmp(MHD_get_version(), "0.", 2) != 0)
+        return;
+    head->target_place = exchange->target_place;
+    head->end = head->method + info->header_size;
+}
+
 static void check_head(struct mt_exchange *exchange, const char *method, const char *version,
                        struct mt_gate_result *gate)
 {
     struct header_list list = {.n = 0};
     MHD_get_connection_values_n(exchange->connection, MHD_HEADER_KIND, add_header, &list);
-    const struct mt_gate_head head = {
+    struct mt_gate_head head = {
         .method = method,
         .target = exchange->target,
         .version = version,
@@ -353,6 +371,7 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
         .n_headers = list.n,
         .max_body_bytes = max_body_bytes(exchange),
     };
+    find_place(exchange, &head);
     mt_gate_check(&head, gate);
     exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;
     exchange->query = gate->query;

@@ -40,7 +40,8 @@ struct mt_exchange {
     struct mt_generation *generation; /* held until the reply needs it no more; then NULL */
     struct MHD_Connection *connection;
     struct mt_connection *slot;
-    char *target; /* as received; request.path and query are cut out of it */
+    char *target;             /* as received; request.path and query are cut out of it */
+    const char *target_place; /* libmicrohttpd's, while the head is being checked */
     const char *query;
     enum mt_exchange_stage stage;
     const struct mt_route *route;

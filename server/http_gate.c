@@ -100,7 +100,54 @@ static void check_fields(const struct mt_gate_head *head, struct mt_gate_result 
     if (n_hosts > 1 || (n_hosts == 0 && strcmp(head->version, "HTTP/1.1") == 0))
         refuse(out, 400, true, "malformed request: there must be one Host header");
     if (n_bytes > MT_MAX_HEADER_BYTES || head->n_headers > MT_MAX_HEADERS)
-        refuse(out, 431, false, "the request headers are longer than 16384 bytes or more than 100");
+        refuse(out, 431, true, "the request headers are longer than 16384 bytes or more than 100");
+}
+
+static bool is_filled_with(const char *begin, const char *end, char c)
+{
+    for (; begin < end; begin++)
+        if (*begin != c)
+            return false;
+    return true;
+}
+
+/* Whether next follows a line that ends at end, where a NUL is: one that stands for LF, or two for
+ * CR LF. NUL LF cannot be told from the latter. */
+static bool is_next_line(const char *end, const char *next)
+{
+    return next == end + 1 || (next == end + 2 && end[1] == '\0');
+}
+
+/* Whether the pieces of the head adjoin, but for the blanks that may be between them. Where they
+ * do not, the next party may have read another request than we: libmicrohttpd took a NUL for the
+ * end of a piece, or of the head, or moved a name that a folded line went on. */
+static bool is_gapless(const struct mt_gate_head *head)
+{
+    const char *end = head->method + strlen(head->method);
+    if (end >= head->target_place || !is_filled_with(end + 1, head->target_place, ' ') ||
+        head->target_place + strlen(head->target) + 1 != head->version)
+        return false;
+    end = head->version + strlen(head->version);
+    for (size_t i = 0; i < head->n_headers; i++) {
+        const struct mt_gate_header *header = &head->headers[i];
+        const char *value = header->name + header->name_length + 1; /* behind the colon */
+        if (!is_next_line(end, header->name) || header->value < value)
+            return false;
+        value += strspn(value, " \t");
+        if (header->value != value)
+            return false;
+        end = value + header->value_length;
+    }
+    /* The end of the last line, and the empty line. */
+    ptrdiff_t n_rest = head->end - end;
+    return n_rest >= 2 && n_rest <= 4 && is_filled_with(end, head->end, '\0');
+}
+
+static void check_gaps(const struct mt_gate_head *head, struct mt_gate_result *out)
+{
+    bool is_complete = head->n_headers <= MT_MAX_HEADERS;
+    if (head->target_place != NULL && is_complete && !is_gapless(head))
+        refuse(out, 400, true, "malformed request: a folded line or a NUL byte in its head");
 }
 
 static bool parse_length(const struct mt_gate_header *header, uint64_t *out)
@@ -162,6 +209,7 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
 void mt_gate_check(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
     *out = (struct mt_gate_result){.path = "", .query = ""};
+    check_gaps(head, out);
     check_framing(head, out);
     check_fields(head, out);
     check_request_line(head, out);

@@ -29,6 +29,10 @@ struct mt_gate_head {
     const struct mt_gate_header *headers;
     size_t n_headers;
     uint64_t max_body_bytes;
+    /* Where it was received: all of the above but the target is in there, in place, and a NUL was
+     * put over what ended it. NULL: that is not so, and what lies between is not looked at. */
+    const char *target_place;
+    const char *end; /* behind the empty line */
 };
 
 /* What the gate found out; pointers are into the head. */
@@ -51,12 +55,15 @@ struct mt_gate_result {
  * - 400 and close: Transfer-Encoding that is not exactly one "chunked", or together with
  *   Content-Length, or in HTTP/1.0; more than one Content-Length; a length that is no number; more
  *   than one Host, or none in HTTP/1.1; a header name or method that is no token; a control
- *   character in a value
+ *   character in a value; bytes that are in none of the fields: a folded line (obs-fold), or a NUL
+ *   and what stands behind it
  * - 400: a target that does not begin with '/', or has control characters, blanks, bytes above 0x7E
  *   or %00 in it; "*" is for OPTIONS alone
  * - 411: POST, PUT or PATCH without Content-Length or chunked, and without a query string
  * - 413: Content-Length above max_body_bytes
- * - 414, 431: longer than the limits above
+ * - 414: a target over the limit above
+ * - 431 and close: headers over the limits above, since those behind the last one were not looked
+ * at
  * - 417: Expect with anything but 100-continue
  * - 505 and close: another version than HTTP/1.0 and HTTP/1.1
  */

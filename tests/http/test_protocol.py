@@ -107,6 +107,74 @@ class Protocol(unittest.TestCase):
         self.closes_with(get("/health", "Good: a\x7fb"), 400)
         self.answers(get("/health", "Good: a\tb \xe4", CLOSE), 200)
 
+    def test_what_stands_behind_too_many_headers_is_not_obeyed(self):
+        filler = [f"A{i}: b" for i in range(105)]
+        hidden = get("/health/live")
+        for length, last in ((5 + len(hidden), "Transfer-Encoding: chunked"),
+                             (0, f"Content-Length: {len(hidden)}"), (0, "Host: y"), (0, "A: b")):
+            data = post(b"0\r\n\r\n" + hidden, f"Content-Length: {length}", *filler, last)
+            self.closes_with(data, 431)
+        self.closes_with(get("/health", "X: " + "x" * 17000), 431)
+
+    def test_folded_lines(self):
+        hidden = get("/health/live")
+        for lines in ("A: b\r\n c", "A: b\r\n\tc\r\nB: d", "A: b\r\n c\r\n d", "A: b\r\n ", "A:\r\n b",
+                      f"Content-Length:\r\n {len(hidden)}", f"Content-Lengt:    {len(hidden)}\r\n h",
+                      "Transfer-Encodin:   chunked\r\n g", "Content-Length: 0\r\n\t0",
+                      f"A:{' ' * 50}\r\n {'b' * 20}"):
+            self.closes_with(get("/detect?q=Hello", lines, method="POST") + hidden, 400)
+            self.closes_with(get("/detect?q=Hello", "B: c", lines, "C: d", method="POST") + hidden, 400)
+            self.closes_with(get("/health", lines).replace(b"\r\n", b"\n") + hidden, 400)
+
+    def test_folded_lines_at_the_end_of_the_read_buffer(self):
+        # There libmicrohttpd appends in place; the buffer is half of what a connection may take.
+        for n in range(16384 - 120, 16384 + 20):
+            head = get("/health", "A:" + " " * (n - 60) + "b")[:-2]
+            self.closes_with(head + b"B:" + b" " * 20 + b"\r\n c\r\n\r\n" + get("/health/live"), 400)
+            self.answers(head + b"B:" + b" " * 20 + b"\r\n\r\n" + get("/health", CLOSE), 200, 200)
+
+    def test_nul_bytes(self):
+        hidden = get("/health/live")
+        for line in ("A: b\0c", "A: b\0", "A:\0", "A: \0b", "Content-Length: 3\0 99", "Content-Length: 0\0",
+                     "Transfer-Encoding: chunked\0x", "\0A: b", "\0Content-Length: 5"):
+            for lines in ((line,), (line, "C: d"), ("B: c", line)):
+                self.closes_with(get("/detect?q=Hello", *lines, method="POST") + hidden, 400)
+        for target in ("/health\0x", "/health\0", "\0/health", "/health\0?a=b", "/health?a\0=b"):
+            self.closes_with(get(target) + hidden, 400)
+        for method in ("GET\0x", "GET\0"):
+            self.closes_with(get(method=method) + hidden, 400)
+        for data in (get("/health", "A\0: b"), get("/health", version="HTTP/1.1\0"), b"\0" + get()):
+            self.assertNotIn(200, statuses(self.daemon.raw(data)))
+
+    def test_heads_of_any_honest_shape(self):
+        shapes = [
+            get(version="HTTP/1.0").replace(b"Host: localhost\r\n", b"Connection: keep-alive\r\n"),
+            get("/health", "A:", "B: ", "C:\t ", "D:d", "E:  e  ", "F: \tf\t", "G: " + "g" * 9000),
+            get("/health?a=b&c&d=%20+e&&=", "A: b"),
+            get("/health", "Cookie: a=b; c=\"d e\"; f", "Cookie: a=b", "Cookie:"),
+            get("/health", *[f"X-{i}: y" for i in range(99)]),
+            get("/health", *[f"X-{i}: {'y' * 140}" for i in range(99)]),
+            get("/health", "X: " + "y" * 16000), get("/health?" + "x" * 16000),
+            get("/health", "A: b\xff", "B:"), get("/health", method="HEAD"),
+            b"GET   /health HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"\r\n" + get(), b"\n\r\n" + get(),
+        ]
+        shapes += [shape.replace(b"\r\n", b"\n") for shape in shapes]
+        for shape in shapes:
+            self.answers(shape.replace(b"Connection: keep-alive\r\n", b""), 200, half_close=True)
+        everything = b"".join(shapes)
+        n = len(shapes)
+        self.answers(everything + post() + get("/health", CLOSE), *[200] * (n + 2))
+        for size in (1, 3, 1000):
+            data = everything if size > 100 else b"".join(s for s in shapes if len(s) < 2000)
+            n = data.count(b"HTTP/1.")
+            with self.daemon.socket(timeout=60 * SLOWNESS) as connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for i in range(0, len(data), size):
+                    connection.sendall(data[i:i + size])
+                connection.sendall(get("/nowhere", CLOSE))
+                self.assertEqual(statuses(read_all(connection)), [200] * n + [404], size)
+
     def test_versions(self):
         self.answers(get(version="HTTP/1.0"), 200)
         for version in ("HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "HTTQ/1.1", "http/1.1"):

@@ -1,6 +1,7 @@
 #include "server/http_gate.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,7 @@ START_TEST(limits_the_size_of_a_head)
     memset(value, 'x', sizeof value - 1);
     const struct request header = {.method = "GET", .target = "/", .fields = {{"X", value}}};
     ck_assert_uint_eq(check(&header, true).code, 431);
+    ck_assert(check(&header, true).must_close);
     value[MT_MAX_HEADER_BYTES - 14] = '\0'; /* "X", "Host" and "localhost" count too */
     ck_assert_uint_eq(check(&header, true).code, 0);
 
@@ -192,6 +194,147 @@ START_TEST(limits_the_size_of_a_head)
     head.n_headers = MT_MAX_HEADERS + 1;
     mt_gate_check(&head, &result);
     ck_assert_uint_eq(result.code, 431);
+    ck_assert(result.must_close); /* nobody has looked at those behind */
+}
+END_TEST
+
+/* ---- heads in place ---- */
+
+#define PLACE_BYTES 256
+
+/* libmicrohttpd's read buffer, and what it takes the head for. */
+struct place {
+    char bytes[PLACE_BYTES], *at;
+    char moved[PLACE_BYTES], *free; /* names that a folded line was appended to */
+    char target[PLACE_BYTES];
+    struct mt_gate_header headers[MAX_FIELDS + 1];
+    struct mt_gate_head head;
+};
+
+/* The next line; its end becomes NULs. NULL: there is none. */
+static char *cut_line(struct place *place)
+{
+    char *line = place->at;
+    char *end = memchr(line, '\n', (size_t)(place->bytes + sizeof place->bytes - line));
+    if (end == NULL)
+        return NULL;
+    place->at = end + 1;
+    *end = '\0';
+    if (end > line && end[-1] == '\r')
+        end[-1] = '\0';
+    return line;
+}
+
+static void cut_request_line(struct place *place)
+{
+    char *line = cut_line(place);
+    char *target = memchr(line, ' ', (size_t)(place->at - line));
+    char *version = place->at - 1;
+    while (version[-1] != ' ')
+        version--;
+    *target++ = '\0';
+    target += strspn(target, " ");
+    version[-1] = '\0';
+    strcpy(place->target, target);
+    place->head.method = line;
+    place->head.target = place->target;
+    place->head.target_place = target;
+    place->head.version = version;
+}
+
+static void fold(struct place *place, struct mt_gate_header *header, const char *line)
+{
+    char *name = place->free;
+    int n = sprintf(name, "%s%s", header->name, line + strspn(line, " \t"));
+    place->free += n + 1;
+    header->name = name;
+    header->name_length = (size_t)n;
+}
+
+/* As libmicrohttpd 0.9.75 does. */
+static struct mt_gate_result check_in_place(const char *bytes, size_t n)
+{
+    static struct place place;
+    struct mt_gate_result result;
+    memset(&place, '#', sizeof place);
+    ck_assert_uint_le(n, sizeof place.bytes);
+    memcpy(place.bytes, bytes, n);
+    place.at = place.bytes;
+    place.free = place.moved;
+    place.head = (struct mt_gate_head){.headers = place.headers, .max_body_bytes = MAX_BODY};
+    cut_request_line(&place);
+    char *line;
+    size_t n_fields = 0;
+    while ((line = cut_line(&place)) != NULL && *line != '\0') {
+        if ((*line == ' ' || *line == '\t') && n_fields > 0) {
+            fold(&place, &place.headers[n_fields - 1], line);
+            continue;
+        }
+        char *value = strchr(line, ':');
+        ck_assert(value != NULL && n_fields < MAX_FIELDS + 1);
+        *value++ = '\0';
+        value += strspn(value, " \t");
+        place.headers[n_fields++] =
+            (struct mt_gate_header){line, value, strlen(line), strlen(value)};
+    }
+    ck_assert_ptr_nonnull(line);
+    place.head.n_headers = n_fields;
+    place.head.end = place.at;
+    mt_gate_check(&place.head, &result);
+    return result;
+}
+
+#define HEAD(text) text, sizeof text - 1
+#define GET "GET /a HTTP/1.1\r\nHost: x\r\n"
+#define POST "POST /a HTTP/1.1\r\nHost: x\r\n"
+
+static const struct {
+    const char *bytes;
+    size_t n_bytes;
+    unsigned code; /* 400 comes with close */
+} places[] = {
+    {HEAD(GET "\r\n"), 0},
+    {HEAD(GET "\r\nthe body"), 0},
+    {HEAD(GET "\r\n the body"), 0},
+    {HEAD("GET   /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"), 0},
+    {HEAD("GET /a HTTP/1.1\nHost: x\n\n"), 0},
+    {HEAD("GET /a HTTP/1.1\nHost: x\r\n\n"), 0},
+    {HEAD("GET /a HTTP/1.1\r\nHost: x\n\r\n b"), 0},
+    {HEAD("GET /a HTTP/1.0\r\n\r\n"), 0},
+    {HEAD("GET /a HTTP/1.0\n\n"), 0},
+    {HEAD(GET "A:\r\nB: \t \r\nC:d\r\nD: e \t\r\n\r\n"), 0},
+    {HEAD(GET "A:\nB:\n\n"), 0},
+    /* folded lines */
+    {HEAD(GET "A: b\r\n c\r\n\r\n"), 400},
+    {HEAD(GET "A: b\r\n\tc\r\nB: c\r\n\r\n"), 400},
+    {HEAD(GET "A: b\n c\n\n"), 400},
+    {HEAD(GET "A: b\r\n \r\n\r\n"), 400},
+    {HEAD(GET "A: b\n \n\n"), 400},
+    {HEAD(POST "Content-Length:\r\n 38\r\n\r\n"), 400},
+    {HEAD(POST "Content-Lengt:    38\r\n h\r\n\r\n"), 400},
+    {HEAD(POST "Transfer-Encodin:  chunked\r\n g\r\n\r\n"), 400},
+    {HEAD("GET /a HTTP/1.1\r\nHost:\r\n x\r\n\r\n"), 400},
+    /* NULs */
+    {HEAD(GET "A: b\0c\r\n\r\n"), 400},
+    {HEAD(GET "A: b\0\r\n\r\n"), 400},
+    {HEAD(GET "A:\0b\r\nB: c\r\n\r\n"), 400},
+    {HEAD(POST "Content-Length: 3\0 99\r\n\r\n"), 400},
+    {HEAD(POST "Transfer-Encoding: chunked\0x\r\nA: b\r\n\r\n"), 400},
+    {HEAD(GET "\0A: b\r\nB: c\r\n\r\n"), 400}, /* would end the head there */
+    {HEAD("GET /a HTTP/1.0\r\n\0Content-Length: 3\r\n\r\n"), 400},
+    {HEAD("GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n"), 400},
+    {HEAD("GET /a\0 HTTP/1.1\r\nHost: x\r\n\r\n"), 400},
+    {HEAD("GET \0/a HTTP/1.1\r\nHost: x\r\n\r\n"), 400},
+    {HEAD("GET\0b /a HTTP/1.1\r\nHost: x\r\n\r\n"), 400},
+    {HEAD("GET\0 /a HTTP/1.1\r\nHost: x\r\n\r\n"), 400},
+};
+
+START_TEST(finds_what_is_in_none_of_the_fields)
+{
+    struct mt_gate_result result = check_in_place(places[_i].bytes, places[_i].n_bytes);
+    ck_assert_msg(result.code == places[_i].code && result.must_close == (places[_i].code != 0),
+                  "%u%s (%s), expected %u", result.code, result.must_close ? " and close" : "",
+                  result.code ? result.message : "", places[_i].code);
 }
 END_TEST
 
@@ -205,6 +348,8 @@ int main(void)
     tcase_add_test(tcase, takes_the_target_apart);
     tcase_add_test(tcase, says_how_the_body_comes);
     tcase_add_test(tcase, limits_the_size_of_a_head);
+    tcase_add_loop_test(tcase, finds_what_is_in_none_of_the_fields, 0,
+                        sizeof places / sizeof places[0]);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
