@@ -138,15 +138,13 @@ static uint64_t count_chars(const struct cJSON *text)
     return mt_utf8_count(text->valuestring, strlen(text->valuestring));
 }
 
-/* "q" is LibreTranslate's name for the texts, "text" is DeepL's, which forms repeat. */
-static void count_texts(const struct mt_params *params, bool counts_chars,
+/* The field that is translated, and no other: "q" is LibreTranslate's name for the texts, "text" is
+ * DeepL's, which forms repeat. */
+static void count_texts(const struct mt_params *params, bool is_deepl, bool counts_chars,
                         uint64_t amounts[MT_N_RATES])
 {
-    const struct cJSON *texts = mt_params_get(params, "q");
+    const struct cJSON *texts = mt_params_get(params, is_deepl ? "text" : "q");
     uint64_t n_texts = 1, n_chars = 0;
-    bool is_deepl = texts == NULL;
-    if (is_deepl)
-        texts = mt_params_get(params, "text");
     if (cJSON_IsArray(texts)) {
         n_texts = 0;
         for (const struct cJSON *text = texts->child; text != NULL; text = text->next, n_texts++)
@@ -240,7 +238,8 @@ enum mt_status mt_access_check(const struct mt_access_question *question, struct
                       err);
     if (!is_metered)
         return MT_OK;
-    count_texts(question->params, out->limits.rates[MT_RATE_CHARS] > 0, amounts);
+    count_texts(question->params, question->dialect == MT_DEEPL,
+                out->limits.rates[MT_RATE_CHARS] > 0, amounts);
     return take(out, limiter, amounts, question->now_ns, err);
 }
 

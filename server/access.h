@@ -53,6 +53,7 @@ void mt_meters_destroy(struct mt_meters *meters);
 
 struct mt_access_question {
     enum mt_access_kind kind; /* not BY_METHOD */
+    enum mt_dialect dialect;  /* the texts are LibreTranslate's "q" or DeepL's "text" */
     const struct mt_settings *settings;
     const struct mt_keys *keys; /* NULL: none are in use */
     struct mt_meters *meters;
@@ -81,7 +82,8 @@ MT_MUST_CHECK enum mt_status mt_access_check(const struct mt_access_question *qu
 /* Characters that were counted, but not translated in the end. */
 void mt_access_give_back(struct mt_access *access, struct mt_meters *meters);
 
-/* Counts characters that stand in neither "q" nor "text", those of a file. MT_THROTTLED. */
+/* Counts characters that do not stand in that field, those of a file. MT_THROTTLED, and a refusal
+ * as above. */
 MT_MUST_CHECK enum mt_status mt_access_take_chars(struct mt_access *access,
                                                   struct mt_meters *meters, uint64_t n_chars,
                                                   int64_t now_ns, struct mt_error *err);

@@ -44,7 +44,7 @@ static void destroy_traced(void *owner)
     free(traced);
 }
 
-static enum mt_status read_text(struct state *state, const struct mt_request *request,
+static enum mt_status read_text(struct state *state, struct mt_request *request,
                                 struct mt_error *err)
 {
     size_t limit = (size_t)request->access.limits.max_text_chars;
@@ -61,12 +61,14 @@ static enum mt_status read_text(struct state *state, const struct mt_request *re
     if (state->target_text && !state->target_text[0])
         state->target_text = NULL;
     size_t n_chars = mt_utf8_count(state->text, strlen(state->text));
+    size_t n_target_chars = 0;
     if (state->target_text)
-        n_chars += mt_utf8_count(state->target_text, strlen(state->target_text));
-    if (n_chars > limit)
+        n_target_chars = mt_utf8_count(state->target_text, strlen(state->target_text));
+    if (n_chars + n_target_chars > limit)
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%zu)",
-                       n_chars, limit);
-    return MT_OK;
+                       n_chars + n_target_chars, limit);
+    /* q has been counted; what the decoder is made to write takes no less time. */
+    return mt_request_take_chars(request, n_target_chars, err);
 }
 
 /* ---- target_ids ---- */

@@ -129,11 +129,26 @@ const char *mt_request_header(const struct mt_request *request, const char *name
     return header((const struct mt_exchange *)request, name);
 }
 
+/* What a refusal of access.h needs beside its text. */
+static void describe_refusal(struct mt_exchange *exchange)
+{
+    const struct mt_access *access = &exchange->request.access;
+    mt_exchange_count_rejection(exchange, access->rejection);
+    if (access->retry_seconds <= 0)
+        return;
+    char seconds[24];
+    snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
+    mt_reply_header(&exchange->request.reply, "Retry-After", seconds);
+}
+
 enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                      struct mt_error *err)
 {
-    return mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(),
-                                err);
+    enum mt_status status =
+        mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(), err);
+    if (status != MT_OK)
+        describe_refusal((struct mt_exchange *)request);
+    return status;
 }
 
 uint64_t mt_request_used_chars(const struct mt_request *request)
@@ -601,6 +616,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     struct mt_access *access = &request->access;
     const struct mt_access_question question = {
         .kind = access_kind(exchange->route),
+        .dialect = exchange->route->dialect,
         .settings = request->service->settings,
         .keys = request->service->keys,
         .meters = request->service->meters,
@@ -613,16 +629,12 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     enum mt_status status = mt_access_check(&question, access, err);
     if (status == MT_OK)
         return MT_OK;
-    mt_exchange_count_rejection(exchange, access->rejection);
     if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
+        mt_exchange_count_rejection(exchange, access->rejection);
         mt_reply_error(&request->reply, 456, err->message);
         return MT_OK;
     }
-    if (access->retry_seconds > 0) {
-        char seconds[24];
-        snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
-        mt_reply_header(&request->reply, "Retry-After", seconds);
-    }
+    describe_refusal(exchange);
     return status;
 }
 

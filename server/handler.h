@@ -99,8 +99,9 @@ MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
 /* A header of the request, or NULL; borrowed, valid during the call of the handler. */
 const char *mt_request_header(const struct mt_request *request, const char *name);
 
-/* Counts n_chars more against the client's characters per day, for texts that are in neither "q"
- * nor "text". They are given back where the request fails. Before finish. MT_THROTTLED. */
+/* Counts n_chars more against the client's characters per day, for texts that are not in the field
+ * that access.h counts. They are given back where the request fails. Before finish. MT_THROTTLED.
+ */
 MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                                    struct mt_error *err);
 

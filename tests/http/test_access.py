@@ -189,6 +189,18 @@ class Rates(Files):
                 self.assertEqual(daemon.translate(["a", "b"]).status, 200)
                 self.refused(daemon.translate("a"), 429, f"Slowdown: 2 per 1 {name}")
 
+    def test_a_target_that_is_given_counts_too(self):
+        with Daemon("--chars-per-day", "30") as daemon:
+            def ask(**fields):
+                return daemon.request("POST", "/attention", {"q": "Hello.", "source": "en", "target": "de", **fields})
+
+            self.assertEqual(ask(target_text="Hallo, Leute.").status, 200)  # 6 and 13
+            reply = ask(target_text="Hallo.")
+            self.refused(reply, 429, "Slowdown: 30 characters per 1 day")
+            self.assertGreater(int(reply.headers["retry-after"]), 1)
+            self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="rate"}'], 1)
+            self.assertEqual(ask().status, 200)  # what was refused has not been counted
+
     def test_ban(self):
         with Daemon("--requests-per-minute", "1", "--max-limit-violations", "2") as daemon:
             self.assertEqual(daemon.translate("a").status, 200)

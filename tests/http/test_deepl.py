@@ -185,6 +185,14 @@ class Keys(unittest.TestCase):
                 self.assertEqual(usage("poor-key-1").json, {"character_count": 17, "character_limit": 40})
                 reply = post("poor-key-1", STATION)
                 self.assertEqual((reply.status, list(reply.json)), (456, ["message"]))
+                # A field of LibreTranslate's is none here: it is the text that is translated and counts.
+                for body, headers in (
+                        ({"q": "x", "text": [STATION], "target_lang": "DE"}, {}),
+                        (urllib.parse.urlencode({"q": "x", "text": STATION, "target_lang": "DE"}), FORM)):
+                    reply = daemon.request("POST", "/v2/translate", body,
+                                           {"Authorization": "DeepL-Auth-Key poor-key-1", **headers})
+                    self.assertEqual((reply.status, list(reply.json)), (456, ["message"]))
+                self.assertEqual(usage("poor-key-1").json["character_count"], 17)
                 self.assertEqual(post("slow-key-1", "Hello.", "Hello.").status, 200)
                 reply = post("slow-key-1", "Hello.")
                 self.assertEqual((reply.status, reply.json), (429, {"message": "Slowdown: 2 per 1 minute"}))

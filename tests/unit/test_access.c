@@ -48,6 +48,7 @@ struct ask {
     const char *query, *authorization;
     uint64_t address; /* 0: HERE */
     enum mt_access_kind kind;
+    enum mt_dialect dialect;
     bool has_no_keys;
 };
 
@@ -61,6 +62,7 @@ static enum mt_status ask(struct ask ask)
                          MT_OK);
     const struct mt_access_question question = {
         .kind = ask.kind != MT_ACCESS_BY_METHOD ? ask.kind : MT_ACCESS_METERED,
+        .dialect = ask.dialect,
         .settings = &settings,
         .keys = ask.has_no_keys ? NULL : keys,
         .meters = &meters,
@@ -193,7 +195,8 @@ START_TEST(characters_are_counted_and_given_back)
 {
     const struct ask six = {.json = "{\"q\":[\"abc\",\"\xC3\xA4\xC3\xB6\xC3\xBC\"]}",
                             .authorization = "Bearer carol-key-3"};
-    const struct ask five = {.form = "text=abcde", .authorization = "Bearer carol-key-3"};
+    const struct ask five = {
+        .form = "text=abcde", .authorization = "Bearer carol-key-3", .dialect = MT_DEEPL};
     ck_assert_int_eq(ask(six), MT_OK);
     ck_assert_uint_eq(mt_access_used_chars(&access_found, &meters, now_ns), 6);
     struct mt_access first = access_found;
@@ -209,6 +212,36 @@ START_TEST(characters_are_counted_and_given_back)
     ck_assert_int_eq(mt_access_take_chars(&access_found, &meters, 5, now_ns, &err), MT_OK);
     mt_access_give_back(&access_found, &meters);
     ck_assert_uint_eq(mt_access_used_chars(&access_found, &meters, now_ns), 0);
+}
+END_TEST
+
+static const struct {
+    struct ask ask;
+    uint64_t n_texts, n_chars;
+} fields[] = {
+    {{.json = "{\"q\":\"ab\"}"}, 1, 2},
+    {{.json = "{\"q\":[\"ab\",\"c\"]}"}, 2, 3},
+    {{.json = "{\"q\":\"ab\",\"text\":[\"abcd\",\"e\"]}"}, 1, 2},
+    {{.json = "{\"text\":[\"abcd\",\"e\"]}"}, 1, 0}, /* is going to be refused */
+    {{.form = "q=ab&q=cde"}, 1, 2},
+    {{.json = "{\"text\":\"ab\"}", .dialect = MT_DEEPL}, 1, 2},
+    {{.json = "{\"text\":[\"ab\",\"c\"]}", .dialect = MT_DEEPL}, 2, 3},
+    {{.json = "{\"q\":\"x\",\"text\":[\"abcd\",\"ef\",\"\"]}", .dialect = MT_DEEPL}, 3, 6},
+    {{.json = "{\"q\":[],\"text\":\"abcd\"}", .dialect = MT_DEEPL}, 1, 4},
+    {{.form = "text=ab&q=x&text=cde", .dialect = MT_DEEPL}, 2, 5},
+    {{.json = "{\"q\":[\"ab\",\"cd\"]}", .dialect = MT_DEEPL}, 1, 0},
+};
+
+START_TEST(what_is_translated_is_what_counts)
+{
+    settings.requests_per_minute = 50;
+    settings.chars_per_day = 1000;
+    ck_assert_int_eq(ask(fields[_i].ask), MT_OK);
+    ck_assert_uint_eq(access_found.n_chars, fields[_i].n_chars);
+    const struct mt_limits limits = access_found.limits;
+    ck_assert_uint_eq(
+        mt_limiter_level(meters.addresses, access_found.client, &limits, MT_RATE_MINUTE, now_ns),
+        fields[_i].n_texts);
 }
 END_TEST
 
@@ -278,6 +311,8 @@ int main(void)
     tcase_add_test(tcase, requests_over_the_rate_are_told_when_to_come_back);
     tcase_add_test(tcase, a_key_is_one_client_wherever_it_is_used);
     tcase_add_test(tcase, characters_are_counted_and_given_back);
+    tcase_add_loop_test(tcase, what_is_translated_is_what_counts, 0,
+                        sizeof fields / sizeof fields[0]);
     tcase_add_test(tcase, too_many_violations_end_in_a_ban_that_ends);
     tcase_add_test(tcase, who_guesses_keys_is_slowed_down);
     tcase_add_test(tcase, a_required_key_needs_a_file);
