@@ -419,7 +419,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
             exchange->target[gate->path_length] = '\0';
             exchange->request.path = exchange->target;
         }
-        exchange->keeps_body = strcmp(routing.route->method, "POST") == 0;
+        exchange->keeps_body = strcmp(method, "POST") == 0;
         return;
     case MT_ROUTE_OPTIONS:
         reply->code = 200;
@@ -564,9 +564,10 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     const struct mt_text *body = &exchange->body;
     const char *type = header(exchange, "Content-Type");
     bool has_query = exchange->query[0] != '\0';
+    bool wants_body = strcmp(exchange->route->method, "POST") == 0;
     if (type == NULL)
         type = "";
-    if (is_json_type(type) && (body->length > 0 || (exchange->keeps_body && !has_query)))
+    if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
     bool is_form = is_type(type, "application/x-www-form-urlencoded");
     bool is_multipart = is_type(type, "multipart/form-data");

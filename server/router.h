@@ -24,7 +24,7 @@ enum mt_access_kind {
 
 struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
-    bool takes_post;    /* as GET does; a body is thrown away */
+    bool takes_post;    /* as GET does; its body may hold fields, the key among them */
     const char *path;
     const struct mt_handler *handler;
     bool is_folder; /* path ends in '/' */

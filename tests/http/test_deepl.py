@@ -181,6 +181,14 @@ class Keys(unittest.TestCase):
                 self.assertEqual((reply.status, reply.json), (403, {"message": "Invalid API key"}))
                 self.assertEqual(usage("wrong-key-1").status, 403)
                 self.assertEqual(daemon.get("/v2/usage").status, 403)
+                for body, headers in (({"api_key": "poor-key-1"}, {}), ("api_key=poor-key-1", FORM)):
+                    reply = daemon.request("POST", "/v2/usage", body, headers)
+                    self.assertEqual((reply.status, reply.json["character_limit"]), (200, 40))
+                reply = daemon.request("POST", "/v2/usage?api_key=poor-key-1", "")
+                self.assertEqual((reply.status, reply.json["character_limit"]), (200, 40))
+                for body in "", {"api_key": "wrong-key-1"}:
+                    reply = daemon.request("POST", "/v2/usage", body, {"Content-Type": "application/json"})
+                    self.assertEqual(reply.status, 403)
                 self.assertEqual(post("poor-key-1", "I am tired.", "Hello.").status, 200)
                 self.assertEqual(usage("poor-key-1").json, {"character_count": 17, "character_limit": 40})
                 reply = post("poor-key-1", STATION)
