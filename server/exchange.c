@@ -109,7 +109,8 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
         mt_metrics_reject(metrics, exchange->rejection);
-    if (code >= 400 && !exchange->is_streaming) /* some of it was sent */
+    /* A stream fails with the code 200 that it began with. */
+    if (exchange->is_streaming ? !exchange->stream.has_pieces : code >= 400)
         mt_access_give_back(&exchange->request.access, http->options.meters);
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",

@@ -27,6 +27,7 @@ struct mt_exchange_stream {
     struct mt_text events; /* what is being sent: never more than one piece */
     size_t n_sent;
     bool is_over;              /* events are the last */
+    bool has_pieces;           /* of the translation: the request counts, however it ends */
     bool is_broken;            /* without memory for them: the connection is cut off */
     bool is_loading;           /* the task is a wait, not a job */
     atomic_bool was_stopped;   /* the wait, which nobody ends then but the HTTP thread */

@@ -136,6 +136,7 @@ static void append_result(struct mt_exchange *exchange)
         append_failure(exchange, &err);
         return;
     }
+    exchange->stream.has_pieces = true;
     append_reply(exchange, "result");
     mt_event_begin(&exchange->stream.events, NULL);
     mt_text_append_string(&exchange->stream.events, "[DONE]");
@@ -254,7 +255,9 @@ static void collect_pieces(struct mt_exchange *exchange, bool has_ended)
         append_failure(exchange, &err);
         return;
     }
-    if (stream->events.length == 0 && has_ended)
+    if (stream->events.length > 0)
+        stream->has_pieces = true;
+    else if (has_ended)
         next_round(exchange);
 }
 

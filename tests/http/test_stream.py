@@ -348,6 +348,40 @@ class Stream(unittest.TestCase):
             self.assertEqual(joined(events[:-2], 1), [json.loads(plain)["translatedText"]])
 
 
+class Charges(unittest.TestCase):
+    def test_only_what_was_begun_counts(self):
+        # The level falls while time passes, by less than one in two seconds: thousands tell.
+        text = "Good morning. " * 250
+        with Daemon("--chars-per-day", "40000", "--max-batch-rows", "4", "--workers", "1") as daemon:
+            def used():
+                return round(daemon.get("/v2/usage").json["character_count"] / 1000, 1)
+
+            self.assertEqual(used(), 0)
+            with daemon.socket() as hog:
+                hog.sendall(request_bytes({**ENDLESS, "q": ENDLESS["q"] * 10}))
+                wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+                before = used()
+                self.assertGreater(before, 25)
+                reply = daemon.request("POST", "/translate", body_of(text), {"X-Request-Timeout": "0.2"})
+                self.assertEqual([event.name for event in parse(reply.body)[0]], ["error"], reply)
+                wait_until(lambda: used() < before + 1, what="given back")
+                with daemon.socket() as connection:
+                    connection.sendall(request_bytes(body_of(text)))
+                    wait_until(lambda: used() > before + 3, what="counted")
+                wait_until(lambda: used() < before + 1, what="given back by who left")
+            wait_until(lambda: used() < 1, what="given back by the hog")
+            with daemon.socket() as connection:
+                connection.sendall(request_bytes({**ENDLESS, "stream": True, "stream_mode": "token"}))
+                received = b""
+                while b"data:" not in received:
+                    received += connection.recv(65536)
+            gone = 'attentiond_rejected_total{reason="client_gone"}'
+            wait_until(lambda: daemon.metrics()[gone] == 3, what="left")
+            self.assertGreater(used(), 2)
+            self.assertEqual(daemon.request("POST", "/translate", body_of(text[:700])).status, 200)
+            self.assertGreater(used(), 3)
+
+
 class SlowReaders(unittest.TestCase):
     """Clients that do not read what is more than the system buffers for them."""
 
