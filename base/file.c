@@ -374,7 +374,7 @@ static enum mt_status write_draft(const atomic_bool *is_cancelled, const char *p
         return status;
     remove_leftovers(path, draft.fd);
     status = write_all(is_cancelled, draft.fd, path, bytes, length, err);
-    if (!status && fchmod(draft.fd, 0644))
+    if (!status && fchmod(draft.fd, MT_FILE_MODE))
         status = mt_fail_errno(err, path, "set the mode of");
     if (status)
         mt_file_draft_drop(&draft);

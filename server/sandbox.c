@@ -151,10 +151,9 @@ static const char *const allowed[] = {
     "recvmsg", "select", "sendfile", "sendmsg", "sendto", "setsockopt", "shutdown", "write",
     "writev",
     /* files */
-    "access", "faccessat", "faccessat2", "fadvise64", "fchmod", "fdatasync", "flock", "fstat",
+    "access", "faccessat", "faccessat2", "fadvise64", "fdatasync", "flock", "fstat",
     "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
-    "inotify_rm_watch", "lseek", "lstat", "mkdir", "mkdirat",
-    "newfstatat", "open", "openat", "pread64", "pwrite64", "readlink", "readlinkat", "rename",
+    "inotify_rm_watch", "lseek", "lstat", "newfstatat", "pread64", "pwrite64", "readlink", "readlinkat", "rename",
     "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink", "unlinkat",
     /* memory */
     "brk", "madvise", "membarrier", "memfd_create", "mincore", "mremap", "msync", "munmap",
@@ -194,7 +193,9 @@ static const char *const refused[] = {
 
 /* clone must make a thread, or a process that stays in here with us (base/confined.h); memory must
  * not be executable; tgkill reaches ourselves, for abort; sched_setscheduler is for the calling
- * thread; ioctl is isatty and what sockets are asked. */
+ * thread; ioctl is isatty and what sockets are asked; fchmod is what a file in the cache gets.
+ * Where an argument is narrower than its register, the kernel cuts it off after the filter has seen
+ * all of it: what is allowed is named, and no range is open at its upper end. */
 static int add_conditions(scmp_filter_ctx filter)
 {
     const uint32_t yes = SCMP_ACT_ALLOW, no = SCMP_ACT_ERRNO(EPERM);
@@ -214,6 +215,8 @@ static int add_conditions(scmp_filter_ctx filter)
         {no, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self, 0)},
         {yes, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
         {no, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_NE, 0, 0)},
+        {yes, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_EQ, MT_FILE_MODE, 0)},
+        {no, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_NE, MT_FILE_MODE, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)},
@@ -223,6 +226,33 @@ static int add_conditions(scmp_filter_ctx filter)
     for (size_t i = 0; i < sizeof rules / sizeof rules[0] && code == 0; i++)
         code =
             seccomp_rule_add_array(filter, rules[i].action, rules[i].call, 1, &rules[i].condition);
+    return code;
+}
+
+/* Files and directories may be made, but none that lends root's rights to whoever runs it once we
+ * are gone. Where nothing is made, the mode that glibc gives is 0. */
+static int add_modes(scmp_filter_ctx filter)
+{
+    static const scmp_datum_t special[] = {S_ISUID, S_ISGID, S_ISVTX};
+    const struct {
+        int call;
+        unsigned mode; /* which argument it is */
+    } makers[] = {
+        {SCMP_SYS(open), 2},
+        {SCMP_SYS(openat), 3},
+        {SCMP_SYS(mkdir), 1},
+        {SCMP_SYS(mkdirat), 2},
+    };
+    int code = 0;
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0] && code == 0; i++) {
+        struct scmp_arg_cmp plain = {makers[i].mode, SCMP_CMP_MASKED_EQ,
+                                     S_ISUID | S_ISGID | S_ISVTX, 0};
+        code = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, makers[i].call, 1, &plain);
+        for (size_t k = 0; k < sizeof special / sizeof special[0] && code == 0; k++) {
+            struct scmp_arg_cmp bit = {makers[i].mode, SCMP_CMP_MASKED_EQ, special[k], special[k]};
+            code = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), makers[i].call, 1, &bit);
+        }
+    }
     return code;
 }
 
@@ -251,6 +281,8 @@ static int fill(scmp_filter_ctx filter)
             add_calls(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof refused / sizeof refused[0]);
     if (code == 0)
         code = add_conditions(filter);
+    if (code == 0)
+        code = add_modes(filter);
     return code;
 }
 

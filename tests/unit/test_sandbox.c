@@ -1,6 +1,9 @@
 #include "server/sandbox.h"
 
+#include "base/file.h"
+
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -178,6 +181,38 @@ static void dangerous_calls_are_refused(void)
     EXPECT(syscall(SYS_vhangup) < 0 && errno == ENOSYS); /* on neither list */
 }
 
+static void modes_are_those_of_data(void)
+{
+    struct mt_error err;
+    struct stat st;
+    char path[256], file[256];
+    int mine = open(inside("mine"), O_CREAT | O_WRONLY, 0600);
+    EXPECT(mine >= 0 && mt_sandbox_restrict_calls());
+    EXPECT(fchmod(mine, 04755) < 0 && errno == EPERM);
+    EXPECT(fchmod(mine, 0666) < 0 && errno == EPERM);
+    EXPECT(syscall(SYS_fchmod, mine, 0644 | 1L << 32) < 0 && errno == EPERM);
+    EXPECT(fchmod(mine, 0644) == 0);
+    const mode_t special[] = {04755, 02755, 01755, 06755, 07777};
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        EXPECT(open(inside("new"), O_CREAT | O_WRONLY, special[i]) < 0 && errno == EPERM);
+        EXPECT(mkdir(inside("new"), special[i]) < 0 && errno == EPERM);
+        EXPECT(mkdirat(AT_FDCWD, inside("new"), special[i]) < 0 && errno == EPERM);
+#ifdef SYS_open
+        EXPECT(syscall(SYS_open, inside("new"), O_CREAT | O_WRONLY, special[i]) < 0 &&
+               errno == EPERM);
+#endif
+    }
+    EXPECT(stat(inside("new"), &st) < 0 && errno == ENOENT);
+    EXPECT(open(inside("program"), O_CREAT | O_WRONLY, 0755) >= 0); /* nobody's but its owner's */
+    EXPECT(mkdir(inside("folder"), 0755) == 0);
+    EXPECT(opendir(directory) != NULL);
+    snprintf(path, sizeof path, "%s", inside("temporary.XXXXXX"));
+    EXPECT(mkostemp(path, O_CLOEXEC) >= 0);
+    snprintf(file, sizeof file, "%s", inside("packed"));
+    EXPECT(mt_file_write(file, "x", 1, &err) == MT_OK);
+    EXPECT(stat(file, &st) == 0 && (st.st_mode & 07777) == 0644);
+}
+
 static void what_the_daemon_needs_works(void)
 {
     EXPECT(mt_sandbox_restrict_calls());
@@ -196,6 +231,7 @@ START_TEST(calls_are_filtered)
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) < 0)
         return;
     in_child(dangerous_calls_are_refused);
+    in_child(modes_are_those_of_data);
     in_child(what_the_daemon_needs_works);
 }
 END_TEST
