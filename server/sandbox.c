@@ -146,7 +146,7 @@ bool mt_sandbox_restrict_files(const char *writable_directory)
 static const char *const allowed[] = {
     /* connections and descriptors */
     "accept", "accept4", "close", "close_range", "dup", "dup3", "epoll_create", "epoll_create1",
-    "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd2", "fcntl", "getpeername",
+    "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd2", "getpeername",
     "getsockname", "getsockopt", "pipe2", "poll", "ppoll", "pselect6", "read", "readv", "recvfrom",
     "recvmsg", "select", "sendfile", "sendmsg", "sendto", "setsockopt", "shutdown", "write",
     "writev",
@@ -166,7 +166,7 @@ static const char *const allowed[] = {
     "times",
     /* about ourselves */
     "arch_prctl", "getegid", "geteuid", "getgid", "getpid", "getppid", "getrlimit", "getuid",
-    "prctl", "prlimit64", "seccomp", "setrlimit", "sysinfo", "uname", "wait4",
+    "prctl", "seccomp", "setrlimit", "sysinfo", "uname", "wait4",
 };
 // clang-format on
 
@@ -193,9 +193,11 @@ static const char *const refused[] = {
 
 /* clone must make a thread, or a process that stays in here with us (base/confined.h); memory must
  * not be executable; tgkill reaches ourselves, for abort; sched_setscheduler is for the calling
- * thread; ioctl is isatty and what sockets are asked; fchmod is what a file in the cache gets.
- * Where an argument is narrower than its register, the kernel cuts it off after the filter has seen
- * all of it: what is allowed is named, and no range is open at its upper end. */
+ * thread; ioctl is isatty and what sockets are asked; fchmod is what a file in the cache gets;
+ * prlimit64 is about ourselves, as a limit kills others no less than a signal, and fcntl makes
+ * nobody else the owner of a descriptor, who would get signals. Where an argument is narrower than
+ * its register, the kernel cuts it off after the filter has seen all of it: what is allowed is
+ * named, and no range is open at its upper end. */
 static int add_conditions(scmp_filter_ctx filter)
 {
     const uint32_t yes = SCMP_ACT_ALLOW, no = SCMP_ACT_ERRNO(EPERM);
@@ -217,6 +219,15 @@ static int add_conditions(scmp_filter_ctx filter)
         {no, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_NE, 0, 0)},
         {yes, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_EQ, MT_FILE_MODE, 0)},
         {no, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_NE, MT_FILE_MODE, 0)},
+        {yes, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+        {no, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_LT, F_SETOWN, 0)}, /* from F_DUPFD to F_SETLKW */
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_ADD_SEALS, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_GET_SEALS, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN_EX, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0)},
         {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)},

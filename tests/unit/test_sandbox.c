@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -190,7 +191,7 @@ static void modes_are_those_of_data(void)
     EXPECT(mine >= 0 && mt_sandbox_restrict_calls());
     EXPECT(fchmod(mine, 04755) < 0 && errno == EPERM);
     EXPECT(fchmod(mine, 0666) < 0 && errno == EPERM);
-    EXPECT(syscall(SYS_fchmod, mine, 0644 | 1L << 32) < 0 && errno == EPERM);
+    EXPECT(syscall(SYS_fchmod, mine, 0644 | 1LL << 32) < 0 && errno == EPERM);
     EXPECT(fchmod(mine, 0644) == 0);
     const mode_t special[] = {04755, 02755, 01755, 06755, 07777};
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
@@ -213,6 +214,29 @@ static void modes_are_those_of_data(void)
     EXPECT(stat(file, &st) == 0 && (st.st_mode & 07777) == 0644);
 }
 
+static void others_are_out_of_reach(void)
+{
+    struct rlimit limit;
+    const struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
+    int ends[2];
+    EXPECT(pipe2(ends, O_CLOEXEC) == 0 && getrlimit(RLIMIT_CPU, &limit) == 0);
+    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(prlimit(getppid(), RLIMIT_CPU, &limit, NULL) < 0 && errno == EPERM);
+    EXPECT(prlimit(getppid(), RLIMIT_CPU, NULL, &limit) < 0 && errno == EPERM);
+    EXPECT(syscall(SYS_prlimit64, 1LL << 32 | getppid(), RLIMIT_CPU, NULL, &limit) < 0 &&
+           errno == EPERM);
+    EXPECT(prlimit(0, RLIMIT_CPU, NULL, &limit) == 0);
+    EXPECT(getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    EXPECT(fcntl(ends[0], F_SETOWN, getppid()) < 0 && errno == EPERM);
+    EXPECT(fcntl(ends[0], F_SETOWN_EX, &owner) < 0 && errno == EPERM);
+    EXPECT(fcntl(ends[0], F_SETSIG, SIGKILL) < 0 && errno == EPERM);
+    EXPECT(syscall(SYS_fcntl, ends[0], 1LL << 32 | F_SETOWN, getppid()) < 0);
+    EXPECT(fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK) == 0);
+    EXPECT(fcntl(ends[0], F_DUPFD_CLOEXEC, 3) >= 3 && fcntl(ends[0], F_GETFD) == FD_CLOEXEC);
+    int copy = memfd_create("x", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    EXPECT(fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+}
+
 static void what_the_daemon_needs_works(void)
 {
     EXPECT(mt_sandbox_restrict_calls());
@@ -231,6 +255,7 @@ START_TEST(calls_are_filtered)
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) < 0)
         return;
     in_child(dangerous_calls_are_refused);
+    in_child(others_are_out_of_reach);
     in_child(modes_are_those_of_data);
     in_child(what_the_daemon_needs_works);
 }
