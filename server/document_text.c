@@ -89,6 +89,14 @@ static void add_line(const struct mt_document *document, const struct mt_documen
     paragraph->n_lines++;
 }
 
+/* "\r" is not, where lines end with "\r\n". */
+static bool has_usual_end(const struct mt_document *document, const struct mt_document_line *line)
+{
+    size_t n = strlen(document->line_end);
+    return line->next - line->end == n &&
+           memcmp(document->bytes + line->end, document->line_end, n) == 0;
+}
+
 /* Whether every line is full: the next one's first word would not have had room. Blanks at the ends
  * of lines or twice between words, and line ends that change, are somebody's intention. */
 static bool is_full(const struct mt_document *document, const struct paragraph *paragraph)
@@ -106,7 +114,7 @@ static bool is_full(const struct mt_document *document, const struct paragraph *
             memmem(bytes + word, line.end - word, "  ", 2))
             return false;
         bool is_last = i + 1 == paragraph->n_lines;
-        if (!is_last && strncmp(bytes + line.end, document->line_end, line.next - line.end) != 0)
+        if (!is_last && !has_usual_end(document, &line))
             return false;
         width = n_chars(document, line.begin, line.end);
     }

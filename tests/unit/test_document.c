@@ -229,6 +229,15 @@ START_TEST(wrapped_paragraphs_are_joined_and_wrapped_again)
 }
 END_TEST
 
+START_TEST(line_ends_that_differ_are_kept)
+{
+    static const char file[] =
+        "The quick brown fox jumps over the lazy dog,\r\nruns away from all of "
+        "the others, and\rcomes back.\r\n";
+    expect(file, MT_DOCUMENT_TEXT, same, file);
+}
+END_TEST
+
 /* ---- subtitles ---- */
 
 #define CUE(number, begin, end, text) \
@@ -644,6 +653,7 @@ int main(void)
     tcase_add_test(all, other_encodings_are_refused_by_what_was_seen);
     tcase_add_test(all, lines_of_text_are_one_text);
     tcase_add_test(all, wrapped_paragraphs_are_joined_and_wrapped_again);
+    tcase_add_test(all, line_ends_that_differ_are_kept);
     tcase_add_test(all, cues_are_texts_of_their_own);
     tcase_add_test(all, no_arrow_arises_in_a_cue);
     tcase_add_test(all, a_sentence_that_goes_on_is_one_text);
