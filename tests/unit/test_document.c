@@ -233,7 +233,7 @@ START_TEST(line_ends_that_differ_are_kept)
 {
     static const char file[] =
         "The quick brown fox jumps over the lazy dog,\r\nruns away from all of "
-        "the others, and\rcomes back.\r\n";
+        "the others there, and\rcomes back.\r\n";
     expect(file, MT_DOCUMENT_TEXT, same, file);
 }
 END_TEST
