@@ -5,8 +5,10 @@
 #include "server/cli.h"
 #include "server/commands.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct verb {
     const char *name;
@@ -87,8 +89,21 @@ static int help(const char *name)
     return verb->run(1, (char *[]){flag, NULL});
 }
 
+/* A file that is opened later must not take the place of a descriptor that was closed: what we log
+ * would go into it, and the text to translate come from it. */
+static void hold_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_descriptors();
     if (argc < 2) {
         print_help(stderr);
         return MT_EXIT_USAGE;

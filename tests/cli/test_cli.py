@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -89,6 +90,36 @@ class Help(Case):
             for arguments in (["--help"], ["serve", "--help"], ["--version"], ["check-config"]):
                 result = subprocess.run([binary, *arguments], stdout=full, stderr=subprocess.DEVNULL)
                 self.assertEqual(result.returncode, FAILED, arguments)
+
+
+class ClosedDescriptors(Case):
+    """A parent may leave standard input, output or error closed."""
+
+    @staticmethod
+    def start(closed, *arguments, **streams):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+        return subprocess.Popen([binary, *map(str, arguments)], env=clean, **streams,
+                                preexec_fn=lambda: [os.close(fd) for fd in closed])
+
+    def test_no_file_of_ours_becomes_the_text(self):
+        process = self.start([0], "translate", "--model", TEST_MODEL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        output, message = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, output), (OK, b""), message)
+
+    def test_nothing_of_ours_takes_their_place(self):
+        process = self.start([0, 1, 2], "serve", "--model", TEST_MODEL, "--port", 0)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        folder = pathlib.Path(f"/proc/{process.pid}/fd")
+        end = time.monotonic() + 60
+        names = []
+        while names != ["/dev/null"] * 3 and time.monotonic() < end:
+            try:  # the loader of programs opens libraries there, and closes them
+                names = [os.readlink(folder / str(fd)) for fd in range(3)]
+            except OSError:
+                names = []
+        self.assertEqual(names, ["/dev/null"] * 3)
 
 
 class WrongFlags(Case):
