@@ -20,6 +20,9 @@
 #define TICK_MS 100
 #define MAX_EVENTS 64
 #define FRESH_GRACE_MS 1000
+/* A client that asks again and again does so within a round trip: its next request may be on its
+ * way, and would be lost. */
+#define IDLE_GRACE_MS 100
 /* How long an incomplete request may stand still after its client has finished sending. */
 #define LOST_END_MS 200
 #define POLL_BATCH 128
@@ -207,15 +210,26 @@ static bool has_input(const struct mt_connection *connection)
     return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
 }
 
+/* A client that has sent in time does not pay for an HTTP thread that is late. It may go on sending
+ * for ever, so its time is doubled, not endless. */
+static bool is_overdue(const struct mt_connections *connections,
+                       const struct mt_connection *connection, int64_t now)
+{
+    enum mt_phase phase = connection->phase;
+    int64_t timeout_ns = connections->options.timeout_ms[phase] * 1000000;
+    int64_t age_ns = now - connection->since_ns;
+    bool is_awaited = phase == MT_PHASE_FRESH || phase == MT_PHASE_HEADER || phase == MT_PHASE_IDLE;
+    if (connection->fd < 0 || timeout_ns == 0 || age_ns < timeout_ns)
+        return false;
+    return !is_awaited || age_ns >= 2 * timeout_ns || !has_input(connection);
+}
+
 static void close_overdue(struct mt_connections *connections)
 {
     int64_t now = mt_now_ns();
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        int64_t timeout_ms = connections->options.timeout_ms[connection->phase];
-        if (connection->fd < 0 || timeout_ms == 0)
-            continue;
-        if (now - connection->since_ns < timeout_ms * 1000000)
+        if (!is_overdue(connections, connection, now))
             continue;
         connections->counts.n_timed_out += !connection->is_shut;
         shut(connections, connection);
@@ -354,38 +368,68 @@ void mt_connections_destroy(struct mt_connections *connections)
     free(connections);
 }
 
-/* Whether the connection may go to make room for another. A fresh one gets a moment to say what it
- * wants. */
-static bool is_evictable(const struct mt_connection *connection, int64_t now)
+/* Whether the connection, of one client or (0) of any, has no request, and may go if nothing speaks
+ * for it. */
+static bool may_go(const struct mt_connection *connection, uint64_t client)
 {
-    if (connection->fd < 0 || connection->is_shut)
+    if (connection->fd < 0 || connection->is_shut || is_active(connection->phase))
         return false;
-    if (connection->phase == MT_PHASE_FRESH)
-        return now - connection->since_ns > FRESH_GRACE_MS * 1000000;
-    return connection->phase == MT_PHASE_IDLE;
+    return client == 0 ||
+           (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* Closes the connection that has waited for longest, of one client or (0) of all. False: none does.
- */
-static bool evict(struct mt_connections *connections, uint64_t client)
+/* The connection that has waited for longest. A fresh one gets a moment to say what it wants. */
+static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
 {
     int64_t now = mt_now_ns();
     struct mt_connection *oldest = NULL;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        if (!is_evictable(connection, now))
+        int64_t grace_ms = connection->phase == MT_PHASE_FRESH ? FRESH_GRACE_MS : IDLE_GRACE_MS;
+        if (!may_go(connection, client) || now - connection->since_ns <= grace_ms * 1000000)
             continue;
-        bool is_of_client =
-            connection->is_counted && mt_address_client(&connection->address) == client;
-        if (client != 0 && !is_of_client)
-            continue;
-        if (oldest == NULL || connection->since_ns < oldest->since_ns)
+        bool is_older = oldest == NULL || connection->since_ns < oldest->since_ns;
+        if (is_older && !has_input(connection)) /* a system call, so it comes last */
             oldest = connection;
     }
-    if (oldest == NULL)
+    return oldest;
+}
+
+/* One whose client has left, which libmicrohttpd is about to see: clients that take a connection
+ * for each request come again before it does. */
+static struct mt_connection *find_ended(struct mt_connections *connections, uint64_t client)
+{
+    struct pollfd polled[POLL_BATCH];
+    struct mt_connection *owners[POLL_BATCH];
+    for (size_t i = 0; i < connections->n_used;) {
+        nfds_t n = 0;
+        for (; i < connections->n_used && n < POLL_BATCH; i++) {
+            struct mt_connection *connection = &connections->slots[i];
+            if (!may_go(connection, client))
+                continue;
+            polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
+            owners[n++] = connection;
+        }
+        if (poll(polled, n, 0) <= 0)
+            continue;
+        for (nfds_t k = 0; k < n; k++)
+            if (polled[k].revents != 0 &&
+                (connections->options.end_is_leaving || !has_input(owners[k])))
+                return owners[k];
+    }
+    return NULL;
+}
+
+/* Closes a connection to make room for another. False: none may go. */
+static bool evict(struct mt_connections *connections, uint64_t client)
+{
+    struct mt_connection *connection = find_oldest(connections, client);
+    if (connection == NULL)
+        connection = find_ended(connections, client);
+    if (connection == NULL)
         return false;
     connections->counts.n_evicted++;
-    shut(connections, oldest);
+    shut(connections, connection);
     return true;
 }
 

@@ -50,7 +50,9 @@ struct mt_connections_options {
     size_t max_client_connections;
     bool limits_this_machine;
     const struct mt_proxies *proxies; /* NULL: none */
-    int64_t timeout_ms[MT_N_PHASES];  /* a phase that takes longer ends the connection; 0: never */
+    /* A phase that takes longer ends the connection; 0: never. Where a request is awaited and bytes
+     * have arrived that nobody has read, it may take twice as long. */
+    int64_t timeout_ms[MT_N_PHASES];
     /* The end of what a client sends is the end of the connection: so it is with TLS, where nothing
      * can be slipped into the stream to find out. */
     bool end_is_leaving;
@@ -73,9 +75,10 @@ void mt_connections_destroy(struct mt_connections *connections);
 
 /* A connection that was just accepted. fd stays the caller's and open until remove. Where there are
  * too many, in all or of one client, the one that has been without a request for longest (of that
- * client) is closed to make room; where none is, the new one is surplus. Of connections that are
- * too many of their client, MT_POLITE_SURPLUS are told so at a time; more are closed at once. NULL
- * if even the surplus is exhausted. */
+ * client) is closed to make room, but none that has sent something, or had a reply a moment ago and
+ * is still there; where none is left, the new one is surplus. Of connections that are too many of
+ * their client, MT_POLITE_SURPLUS are told so at a time; more are closed at once. NULL if even the
+ * surplus is exhausted. */
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address);
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection);

@@ -265,7 +265,7 @@ class Shares(unittest.TestCase):
             kept = [daemon.connect() for _ in range(3)]
             for client in kept:
                 self.assertEqual(daemon.get("/health", client=client).status, 200)
-            self.assertEqual(daemon.get("/languages").status, 200)
+            wait_until(lambda: daemon.get("/languages").status == 200)
             for client in kept:
                 client.close()
 

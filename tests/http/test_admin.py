@@ -33,10 +33,12 @@ class Admin(unittest.TestCase):
 
     def ask(self, method, target, body=None, headers={}):
         client = Client(self.path)
-        self.addCleanup(client.close)
-        client.request(method, target, body, headers)
-        response = client.getresponse()
-        return response.status, response.read().decode()
+        try:
+            client.request(method, target, body, headers)
+            response = client.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            client.close()
 
     def stats(self):
         status, body = self.ask("GET", "/stats")

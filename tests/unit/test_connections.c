@@ -93,6 +93,8 @@ static bool becomes_cancelled(struct fixture *fixture, int n, int ms)
 }
 
 #define LONG_MS 60000
+/* Longer than a connection that has just become idle is spared. */
+#define IDLE_MS 120
 static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
 
 START_TEST(phase_that_takes_too_long_ends_the_connection)
@@ -404,6 +406,7 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
     sleep_ms(2);
     mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+    sleep_ms(IDLE_MS);
     slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
     ck_assert(!mt_connection_surplus(slots[4]));
     ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
@@ -412,6 +415,69 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     ck_assert(becomes_shut(&pairs[1], 1000));
     ck_assert_ptr_null(mt_connections_add(fixture.connections, pairs[6].server, NULL));
     for (size_t i = 0; i < 6; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
+{
+    struct fixture fixture;
+    create(&fixture, (struct mt_connections_options){.max_connections = 3, .max_surplus = 2});
+    struct pair pairs[5];
+    struct mt_connection *slots[5];
+    for (size_t i = 0; i < 5; i++)
+        pairs[i] = connect_pair();
+    for (size_t i = 0; i < 3; i++)
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+    /* The first has sent, the last has just had its reply: only the one between may go. */
+    for (size_t i = 0; i < 2; i++)
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_IDLE);
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_WORK);
+    ck_assert_int_eq(send(pairs[0].client, "G", 1, 0), 1);
+    sleep_ms(IDLE_MS);
+    slots[3] = mt_connections_add(fixture.connections, pairs[3].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(becomes_shut(&pairs[1], 1000));
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+    ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
+    /* But those that have left make room at once. */
+    mt_connections_remove(fixture.connections, slots[4]);
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    shutdown(pairs[2].client, SHUT_WR);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[4]));
+    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[0]));
+    for (size_t i = 0; i < 5; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+static const enum mt_phase awaiting[] = {MT_PHASE_FRESH, MT_PHASE_HEADER, MT_PHASE_IDLE};
+
+/* Its bytes lie there because nobody reads; that ends, too. */
+START_TEST(deadlines_wait_for_those_that_have_sent)
+{
+    struct fixture fixture;
+    enum mt_phase phase = awaiting[_i];
+    struct mt_connections_options options = {.max_connections = 4, .max_surplus = 2};
+    options.timeout_ms[phase] = 1000;
+    create(&fixture, options);
+    struct pair spoke = connect_pair(), silent = connect_pair();
+    struct mt_connection *slots[] = {
+        mt_connections_add(fixture.connections, spoke.server, NULL),
+        mt_connections_add(fixture.connections, silent.server, NULL),
+    };
+    mt_connections_enter(fixture.connections, slots[0], phase);
+    mt_connections_enter(fixture.connections, slots[1], phase);
+    ck_assert_int_eq(send(spoke.client, "G", 1, 0), 1);
+    ck_assert(becomes_shut(&silent, 3000));
+    ck_assert(!is_shut(&spoke));
+    ck_assert(becomes_shut(&spoke, 5000));
+    for (size_t i = 0; i < 2; i++)
         mt_connections_remove(fixture.connections, slots[i]);
     mt_connections_destroy(fixture.connections);
 }
@@ -528,8 +594,10 @@ START_TEST(a_client_makes_room_for_itself)
     struct pair pairs[4] = {connect_pair(), connect_pair(), connect_pair(), connect_pair()};
     struct mt_connection *slots[4];
     for (size_t i = 0; i < 4; i++) {
-        if (i == 3)
+        if (i == 3) {
             mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+            sleep_ms(IDLE_MS);
+        }
         slots[i] = mt_connections_add(fixture.connections, pairs[i].server,
                                       (struct sockaddr *)(i == 0 ? &other : &one));
         mt_connections_enter(fixture.connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
@@ -591,6 +659,9 @@ int main(void)
     tcase_add_test(tcase, work_is_not_cancelled_before_it_is_watched);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
+    tcase_add_test(tcase, room_is_not_made_at_the_cost_of_requests_on_their_way);
+    tcase_add_loop_test(tcase, deadlines_wait_for_those_that_have_sent, 0,
+                        sizeof awaiting / sizeof awaiting[0]);
     tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
     tcase_add_test(tcase, one_address_is_one_client);
     tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
