@@ -335,15 +335,9 @@ static int await_signal(const sigset_t *signals, int64_t timeout_ms)
     return signal > 0 ? signal : 0;
 }
 
-/* Work outlives its connection where the client of a stream has left: until the end of a step. */
-static bool is_at_rest(const struct mt_connection_counts *counts)
-{
-    return counts->n_active == 0 && counts->n_working == 0;
-}
-
-/* Waits for requests to finish and connections to close. False: some are left, because the time is
- * over or somebody has lost patience. */
-static bool drain(struct server *server, const sigset_t *signals)
+/* Waits for requests to finish and connections to close, until the time is over or somebody has
+ * lost patience. */
+static void drain(struct server *server, const sigset_t *signals)
 {
     int64_t start_ms = mt_now_ms();
     struct mt_connection_counts counts;
@@ -357,13 +351,24 @@ static bool drain(struct server *server, const sigset_t *signals)
             mt_http_close_idle(server->http);
         mt_http_count(server->http, &counts);
         if (counts.n_open == 0 && counts.n_working == 0)
-            return true;
+            return;
         if (waited_ms >= server->drain_timeout_ms)
-            return is_at_rest(&counts);
+            return;
         int signal = await_signal(signals, DRAIN_TICK_MS);
         if (signal != 0 && signal != SIGHUP)
-            return is_at_rest(&counts);
+            return;
     }
+}
+
+/* Whether no request is left. A client that is still connected may send one until the end, so the
+ * decision comes first, and what comes after it is refused. Work outlives its connection where the
+ * client of a stream has left: until the end of a step. */
+static bool is_drained(struct server *server)
+{
+    struct mt_connection_counts counts;
+    mt_http_refuse_work(server->http);
+    mt_http_count(server->http, &counts);
+    return counts.n_active == 0 && counts.n_working == 0;
 }
 
 /* With work that was told to end, or only with clients that read. */
@@ -422,15 +427,11 @@ static void watch(struct server *server, const sigset_t *signals)
     }
 }
 
-static int end(struct server *server, const sigset_t *signals)
+/* When no client has work. The exit code is given back. */
+static int take_down(struct server *server, const sigset_t *signals, int exit_code)
 {
-    bool is_complete = drain(server, signals);
-    int exit_code = is_complete ? MT_EXIT_OK : MT_EXIT_FAILURE;
-    if (!is_complete && !cancel(server, signals)) {
-        /* Whoever still uses the model keeps us from taking it down in order. */
-        mt_log(MT_LOG_ERROR, "a worker does not answer: leaving it behind");
-        _exit(MT_EXIT_FAILURE);
-    }
+    if (server->admin != NULL)
+        mt_http_refuse_work(server->admin);
     if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
         mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
         _exit(exit_code);
@@ -440,6 +441,19 @@ static int end(struct server *server, const sigset_t *signals)
         _exit(MT_EXIT_FAILURE);
     }
     stop(server);
+    return exit_code;
+}
+
+static int end(struct server *server, const sigset_t *signals)
+{
+    drain(server, signals);
+    int exit_code = is_drained(server) ? MT_EXIT_OK : MT_EXIT_FAILURE;
+    if (exit_code != MT_EXIT_OK && !cancel(server, signals)) {
+        /* Whoever still uses the model keeps us from taking it down in order. */
+        mt_log(MT_LOG_ERROR, "a worker does not answer: leaving it behind");
+        _exit(MT_EXIT_FAILURE);
+    }
+    exit_code = take_down(server, signals, exit_code);
     mt_log(MT_LOG_INFO, "stopped");
     return exit_code;
 }

@@ -62,6 +62,7 @@ struct mt_connections {
     size_t n_polite; /* surplus of their clients, not shut */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
+    bool refuses_work;
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
@@ -529,14 +530,25 @@ const struct mt_address *mt_connection_address(const struct mt_connection *conne
     return &connection->address;
 }
 
-void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
+bool mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
                                void *work)
 {
     pthread_mutex_lock(&connections->lock);
     assert(connection->work == NULL && work != NULL);
-    connection->work = work;
-    connection->may_cancel = connection->may_probe = connection->may_nudge = false;
-    connections->counts.n_working++;
+    bool may_begin = !connections->refuses_work;
+    if (may_begin) {
+        connection->work = work;
+        connection->may_cancel = connection->may_probe = connection->may_nudge = false;
+        connections->counts.n_working++;
+    }
+    pthread_mutex_unlock(&connections->lock);
+    return may_begin;
+}
+
+void mt_connections_refuse_work(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->refuses_work = true;
     pthread_mutex_unlock(&connections->lock);
 }
 

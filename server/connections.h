@@ -102,20 +102,25 @@ const struct mt_address *mt_connection_address(const struct mt_connection *conne
  * Work for a connection's request, which another thread may end:
  *
  *   begin_work, start the work, watch_work, ... end_work ..., forget_work
+ *   begin_work, start the work, watch_work, ... leave_work ... count_done, and forget_work
  *
- * end_work comes from any thread, from begin_work on. Between watch_work and end_work a client that
- * leaves causes options.cancel(work); when end_work has returned, cancel is not called any more.
- * The others belong to the caller of begin_work. may_probe: the client speaks HTTP/1.1.
+ * end_work, or leave_work, comes from any thread, from begin_work on. Between watch_work and these
+ * a client that leaves causes options.cancel(work); when they have returned, cancel is not called
+ * any more. Until end_work or count_done the work is counted. The others belong to the caller of
+ * begin_work. may_probe: the client speaks HTTP/1.1.
+ *
+ * begin_work returns false, and does nothing, after refuse_work. A connection is suspended only
+ * while its work is counted: when the count is 0 after refuse_work, none is suspended, nor will be.
  *
  * Work whose reply is sent meanwhile may outlive its request, and the connection:
  *
  *   begin_work, start the work, watch_stream, ... leave_work, forget_work ... count_done
  *
  * leave_work comes from the work's end or the request's, whichever is first, and does nothing the
- * second time; after it neither cancel nor nudge is called. Until count_done the work is counted.
+ * second time; after it neither cancel nor nudge is called.
  */
-void mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
-                               void *work);
+MT_MUST_CHECK bool mt_connections_begin_work(struct mt_connections *connections,
+                                             struct mt_connection *connection, void *work);
 void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
                                bool may_probe);
 void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection);
@@ -127,9 +132,12 @@ void mt_connections_leave_work(struct mt_connections *connections, struct mt_con
                                const void *work);
 void mt_connections_count_done(struct mt_connections *connections);
 
-/* For the end of the server, to be called until it is reached: cancels all work that is watched;
- * closes connections that have been without a request for at least age_ms and have sent nothing
- * (the next request of a pipeline may have been read already, and then it begins at once). */
+/* For the end of the server: from now on no work begins. */
+void mt_connections_refuse_work(struct mt_connections *connections);
+
+/* Likewise, to be called until it is reached: cancels all work that is watched; closes connections
+ * that have been without a request for at least age_ms and have sent nothing (the next request of a
+ * pipeline may have been read already, and then it begins at once). */
 void mt_connections_cancel_all(struct mt_connections *connections);
 void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms);
 

@@ -62,7 +62,8 @@ struct mt_exchange {
     struct mt_served_model *awaited; /* which one */
     struct mt_model_wait wait;
     enum mt_status wait_status;
-    bool has_left; /* written under the connections' lock, before the job ends */
+    bool is_wait_ours; /* nobody else ends it: it was not accepted, or taken back under the lock */
+    bool has_left;     /* written under the connections' lock, before the job ends */
 
     bool is_streaming;
     atomic_int n_holders; /* the connection, and a job that is streamed */

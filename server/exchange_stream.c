@@ -145,13 +145,16 @@ static void append_result(struct mt_exchange *exchange)
 
 /* ---- tasks ---- */
 
-static void begin_task(struct mt_exchange *exchange, bool is_loading)
+static enum mt_status begin_task(struct mt_exchange *exchange, bool is_loading,
+                                 struct mt_error *err)
 {
+    if (!mt_connections_begin_work(exchange->http->connections, exchange->slot, exchange))
+        return mt_fail(err, MT_CANCELLED, "the server is shutting down");
     exchange->stream.is_loading = is_loading;
     atomic_store(&exchange->stream.was_stopped, false);
     atomic_store(&exchange->stream.has_ended, false);
     atomic_fetch_add(&exchange->n_holders, 1);
-    mt_connections_begin_work(exchange->http->connections, exchange->slot, exchange);
+    return MT_OK;
 }
 
 /* Nobody has accepted it. */
@@ -166,8 +169,10 @@ static enum mt_status submit(struct mt_exchange *exchange, struct mt_error *err)
 {
     exchange->job.on_progress = on_progress;
     exchange->job.on_done = job_done;
-    begin_task(exchange, false);
-    enum mt_status status = mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
+    enum mt_status status = begin_task(exchange, false, err);
+    if (status != MT_OK)
+        return status;
+    status = mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
     if (status == MT_OK)
         mt_connections_watch_stream(exchange->http->connections, exchange->slot);
     else
@@ -180,12 +185,14 @@ static void load_model(struct mt_exchange *exchange, struct mt_served_model *ser
     struct mt_error err;
     mt_exchange_describe_wait(exchange, served);
     exchange->wait.on_done = model_done;
-    begin_task(exchange, true);
-    if (mt_served_model_wait(served, &exchange->wait, &err) == MT_OK) {
-        mt_connections_watch_stream(exchange->http->connections, exchange->slot);
-        return;
+    enum mt_status status = begin_task(exchange, true, &err);
+    if (status == MT_OK) {
+        if (mt_served_model_wait(served, &exchange->wait, &err) == MT_OK) {
+            mt_connections_watch_stream(exchange->http->connections, exchange->slot);
+            return;
+        }
+        take_task_back(exchange);
     }
-    take_task_back(exchange);
     mt_exchange_fail_wait(exchange, &err);
     append_error(exchange);
 }

@@ -181,14 +181,24 @@ static enum MHD_Result finish_request(struct mt_exchange *exchange)
     return mt_exchange_send(exchange);
 }
 
-/* A worker's thread. After end_work nobody cancels, and after resume the exchange may be gone. */
+/* A worker's thread. After leave_work nobody cancels, and after resume the exchange may be gone;
+ * libmicrohttpd goes when no work is counted, so that comes last. */
 static void job_done(struct mt_job *job, enum mt_status status)
 {
     struct mt_exchange *exchange = job->user;
+    struct mt_connections *connections = exchange->http->connections;
     struct MHD_Connection *connection = exchange->connection;
     exchange->job_status = status;
-    mt_connections_end_work(exchange->http->connections, exchange->slot);
+    mt_connections_leave_work(connections, exchange->slot, exchange);
     MHD_resume_connection(connection);
+    mt_connections_count_done(connections);
+}
+
+/* The server ends, and takes no more work. */
+static enum MHD_Result refuse_work(struct mt_exchange *exchange)
+{
+    fail_cancelled(exchange);
+    return mt_exchange_send(exchange);
 }
 
 /* Suspends first: the job may end before mt_engine_submit returns. */
@@ -196,10 +206,11 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
     struct mt_error err;
+    if (!mt_connections_begin_work(http->connections, exchange->slot, exchange))
+        return refuse_work(exchange);
     exchange->stage = STAGE_RUNNING;
     exchange->job.on_done = job_done;
     MHD_suspend_connection(exchange->connection);
-    mt_connections_begin_work(http->connections, exchange->slot, exchange);
     enum mt_status status = mt_engine_submit(exchange->request.model->engine, &exchange->job, &err);
     if (status == MT_OK) {
         mt_connections_watch_work(http->connections, exchange->slot, exchange->is_http_1_1);
@@ -211,30 +222,36 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     return MHD_YES;
 }
 
-/* A thread of the models' host. The work is ended by the HTTP thread, as where the wait is stopped
- * and this is not called. */
+/* A thread of the models' host; as job_done. */
 static void model_done(struct mt_model_wait *wait, enum mt_status status)
 {
     struct mt_exchange *exchange = wait->user;
+    struct mt_connections *connections = exchange->http->connections;
+    struct MHD_Connection *connection = exchange->connection;
     exchange->wait_status = status;
     exchange->request.model = wait->model;
-    MHD_resume_connection(exchange->connection);
+    mt_connections_leave_work(connections, exchange->slot, exchange);
+    MHD_resume_connection(connection);
+    mt_connections_count_done(connections);
 }
 
 static enum MHD_Result load_model(struct mt_exchange *exchange, struct mt_served_model *served)
 {
     struct mt_connections *connections = exchange->http->connections;
     struct mt_error err;
+    if (!mt_connections_begin_work(connections, exchange->slot, exchange))
+        return refuse_work(exchange);
     exchange->stage = STAGE_LOADING;
     exchange->is_waiting = true;
+    exchange->is_wait_ours = false;
     mt_exchange_describe_wait(exchange, served);
     exchange->wait.on_done = model_done;
     MHD_suspend_connection(exchange->connection);
-    mt_connections_begin_work(connections, exchange->slot, exchange);
     if (mt_served_model_wait(served, &exchange->wait, &err) == MT_OK) {
         mt_connections_watch_work(connections, exchange->slot, exchange->is_http_1_1);
         return MHD_YES;
     }
+    exchange->is_wait_ours = true;
     mt_exchange_fail_wait(exchange, &err);
     MHD_resume_connection(exchange->connection);
     return MHD_YES;
@@ -251,6 +268,7 @@ void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
         mt_exchange_stream_stop(exchange);
     } else if (mt_served_model_stop_waiting(exchange->awaited, &exchange->wait)) {
         exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
+        exchange->is_wait_ours = true;
         MHD_resume_connection(exchange->connection);
     }
 }
@@ -322,7 +340,8 @@ void mt_exchange_end_wait(struct mt_exchange *exchange)
     if (!exchange->is_waiting)
         return;
     exchange->is_waiting = false;
-    mt_connections_end_work(exchange->http->connections, exchange->slot);
+    if (exchange->is_wait_ours)
+        mt_connections_end_work(exchange->http->connections, exchange->slot);
     mt_connections_forget_work(exchange->http->connections, exchange->slot);
 }
 

@@ -270,6 +270,11 @@ void mt_http_close_idle(struct mt_http *http)
     mt_connections_close_idle(http->connections, 100);
 }
 
+void mt_http_refuse_work(struct mt_http *http)
+{
+    mt_connections_refuse_work(http->connections);
+}
+
 void mt_http_cancel(struct mt_http *http)
 {
     mt_connections_cancel_all(http->connections);

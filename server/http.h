@@ -61,11 +61,13 @@ MT_MUST_CHECK enum mt_status mt_http_start(struct mt_http *http, int listen_fd,
 /*
  * The end, in this order: drain stops accepting (connections that the kernel has already accepted
  * are taken in), marks the server as not ready and ends each connection with its next reply;
- * close_idle, again and again, closes connections without a request; cancel ends the work that is
- * left; destroy, when no work is left, cuts off what is still connected.
+ * close_idle, again and again, closes connections without a request; after refuse_work no work
+ * begins, and requests that need some are told so; cancel ends the work that is left; destroy, when
+ * there is none (n_working is 0) after refuse_work, cuts off what is still connected.
  */
 void mt_http_drain(struct mt_http *http);
 void mt_http_close_idle(struct mt_http *http);
+void mt_http_refuse_work(struct mt_http *http);
 void mt_http_cancel(struct mt_http *http);
 /* Takes NULL. */
 void mt_http_destroy(struct mt_http *http);

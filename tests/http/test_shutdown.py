@@ -157,6 +157,33 @@ class Stop(unittest.TestCase):
             self.assertEqual(daemon.stop(None), 1)
             self.assertLess(time.monotonic() - start, 1.5 * SLOWNESS)
 
+    def test_requests_after_the_end_of_draining_are_refused(self):
+        """While the daemon waits for something else: here for a client of the admin socket."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "admin"
+            daemon = Daemon("--drain-timeout-ms", "0", "--admin-socket", str(path)).start()
+            with daemon.socket() as client, socket.socket(socket.AF_UNIX) as admin:
+                client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+                self.assertTrue(client.recv(65536).startswith(b"HTTP/1.1 200 "))
+                admin.connect(str(path))
+                admin.sendall(b"POST /reload HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+                time.sleep(0.1)
+                daemon.process.send_signal(signal.SIGTERM)
+                wait_until(lambda: "shutting down" in daemon.log)
+                time.sleep(0.1)
+                received = b""
+                try:
+                    client.sendall(request_bytes(SLOW))
+                    received = read_all(client)
+                except BrokenPipeError:
+                    pass
+            # On a slow machine it may have been too late for an answer.
+            if received:
+                self.assertTrue(received.startswith(b"HTTP/1.1 503 "), received)
+                self.assertIn(b'{"error":"the server is shutting down"}', received)
+                self.assertIn(b"\r\nConnection: close\r\n", received)
+            self.assertEqual(daemon.stop(None), 0, daemon.log)
+
     def drain_under_load(self, n_clients, new_connections):
         """Clients that send as fast as they can; how many got an answer, and what was lost."""
         daemon = Daemon().start()

@@ -189,7 +189,7 @@ START_TEST(client_that_leaves_cancels_its_work)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_work(fixture.connections, slot, true);
     leave(&pair, (enum leaving)_i);
     ck_assert(becomes_cancelled(&fixture, 1, 2000));
@@ -207,7 +207,7 @@ START_TEST(half_closed_client_keeps_its_work)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_work(fixture.connections, slot, true);
     shutdown(pair.client, SHUT_WR);
     sleep_ms(300);
@@ -230,7 +230,7 @@ START_TEST(http_1_0_is_not_probed)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_work(fixture.connections, slot, false);
     shutdown(pair.client, SHUT_WR);
     sleep_ms(200);
@@ -255,7 +255,7 @@ START_TEST(a_stream_is_nudged_instead_of_probed)
     struct mt_connection_counts counts;
     int work, other;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_stream(fixture.connections, slot);
     sleep_ms(300);
     ck_assert_int_eq(atomic_load(&fixture.n_nudged), 0);
@@ -291,7 +291,7 @@ START_TEST(a_silent_stream_is_nudged_again_and_again)
     struct pair pair = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int work;
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_stream(fixture.connections, slot);
     for (int i = 0; i < 20; i++) { /* one that speaks */
         mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
@@ -318,12 +318,12 @@ START_TEST(work_that_ended_is_not_cancelled)
     int work;
     /* It may end before anybody watches it. */
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_end_work(fixture.connections, slot);
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_forget_work(fixture.connections, slot);
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_end_work(fixture.connections, slot);
     close(pair.client);
@@ -337,6 +337,38 @@ START_TEST(work_that_ended_is_not_cancelled)
 END_TEST
 
 /* What is begun after the client has left may not be there yet, for whoever is to cancel it. */
+/* Which is what the end of the server relies on: nothing is suspended when the count is 0. */
+START_TEST(no_work_begins_after_refuse_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pairs[2] = {connect_pair(), connect_pair()};
+    struct mt_connection *slots[2];
+    struct mt_connection_counts counts;
+    int work;
+    for (size_t i = 0; i < 2; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+    }
+    ck_assert(mt_connections_begin_work(fixture.connections, slots[0], &work));
+    mt_connections_watch_work(fixture.connections, slots[0], true);
+    mt_connections_refuse_work(fixture.connections);
+    ck_assert(!mt_connections_begin_work(fixture.connections, slots[1], &work));
+    mt_connections_leave_work(fixture.connections, slots[0], &work);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 1);
+    ck_assert(!mt_connections_begin_work(fixture.connections, slots[0], &work));
+    mt_connections_count_done(fixture.connections);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 0);
+    for (size_t i = 0; i < 2; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
 START_TEST(work_is_not_cancelled_before_it_is_watched)
 {
     struct fixture fixture;
@@ -345,10 +377,10 @@ START_TEST(work_is_not_cancelled_before_it_is_watched)
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
     int former, work;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &former);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &former));
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_end_work(fixture.connections, slot);
-    mt_connections_begin_work(fixture.connections, slot, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
     leave(&pair, RESETS);
     sleep_ms(200);
     ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
@@ -368,8 +400,8 @@ START_TEST(cancel_all_cancels_what_is_watched)
     struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
     int work;
     mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
-    mt_connections_begin_work(fixture.connections, slot, &work);
-    mt_connections_begin_work(fixture.connections, second, &work);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    ck_assert(mt_connections_begin_work(fixture.connections, second, &work));
     mt_connections_watch_work(fixture.connections, slot, true);
     mt_connections_cancel_all(fixture.connections);
     ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 1);
@@ -656,6 +688,7 @@ int main(void)
     tcase_add_test(tcase, a_stream_is_nudged_instead_of_probed);
     tcase_add_test(tcase, a_silent_stream_is_nudged_again_and_again);
     tcase_add_test(tcase, work_that_ended_is_not_cancelled);
+    tcase_add_test(tcase, no_work_begins_after_refuse_work);
     tcase_add_test(tcase, work_is_not_cancelled_before_it_is_watched);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
