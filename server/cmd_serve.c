@@ -177,10 +177,9 @@ static enum mt_status listen_for_admin(struct server *server, const char *path,
 }
 
 /* The same HTTP, on another socket and with other routes. */
-static enum mt_status start_admin(struct server *server, struct mt_error *err)
+static enum mt_status create_admin(struct server *server, struct mt_error *err)
 {
-    int listen_fd = server->admin_fd;
-    if (listen_fd < 0)
+    if (server->admin_fd < 0)
         return MT_OK;
     enum mt_status status = create_metrics(mt_admin_routes, mt_n_admin_routes,
                                            &server->admin_route_names, &server->admin_metrics, err);
@@ -196,10 +195,14 @@ static enum mt_status start_admin(struct server *server, struct mt_error *err)
         .body_timeout_ms = ADMIN_TIMEOUT_MS,
         .idle_timeout_ms = ADMIN_TIMEOUT_MS,
     };
-    if (status == MT_OK)
-        status = mt_http_create(&options, &server->admin, err);
-    if (status != MT_OK)
-        return status;
+    return status == MT_OK ? mt_http_create(&options, &server->admin, err) : status;
+}
+
+static enum mt_status start_admin(struct server *server, struct mt_error *err)
+{
+    int listen_fd = server->admin_fd;
+    if (listen_fd < 0)
+        return MT_OK;
     server->admin_fd = -1;
     mt_log(MT_LOG_INFO, "admin requests at %s", server->admin_path);
     return mt_http_start(server->admin, listen_fd, err);
@@ -232,6 +235,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = create_generations(server, err);
     if (status == MT_OK)
         status = create_http(server, settings, err);
+    if (status == MT_OK)
+        status = create_admin(server, err);
     if (status == MT_OK)
         status = mt_generations_start(server->generations, settings, server->http, err);
     if (status == MT_OK && is_sandboxed) /* before there are clients */
@@ -344,13 +349,13 @@ static void drain(struct server *server, const sigset_t *signals)
     mt_http_count(server->http, &counts);
     mt_log(MT_LOG_INFO, "shutting down: %zu requests in progress, %zu connections", counts.n_active,
            counts.n_open);
-    mt_http_drain(server->http);
     for (;;) {
         int64_t waited_ms = mt_now_ms() - start_ms;
+        bool has_all = mt_http_drain(server->http); /* before they are counted */
         if (waited_ms >= DRAIN_GRACE_MS)
             mt_http_close_idle(server->http);
         mt_http_count(server->http, &counts);
-        if (counts.n_open == 0 && counts.n_working == 0)
+        if (has_all && counts.n_open == 0 && counts.n_working == 0)
             return;
         if (waited_ms >= server->drain_timeout_ms)
             return;

@@ -32,6 +32,11 @@ struct mt_http {
     struct mt_connections *connections;
     int listen_fd; /* ours again once draining; else -1 */
     atomic_bool is_draining;
+    int64_t drained_ms;  /* when that began */
+    bool is_shut;        /* the listener */
+    int barrier_fds[2];  /* http.c: a connection that is none */
+    bool is_barrier_set; /* it is on its way to the HTTP thread */
+    atomic_bool has_passed;
     bool gives_way; /* the HTTP thread's alone */
 };
 

@@ -1,5 +1,6 @@
 #include "server/http.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "server/admin_api.h"
 #include "server/connections.h"
@@ -10,6 +11,7 @@
 #include "server/tls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
@@ -22,6 +24,12 @@
 /* Descriptors for everything else: logs, epolls, model files, listeners, the admin socket's
  * connections. */
 #define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + MT_SURPLUS_CONNECTIONS)
+
+/* How long handshakes that have begun have to end, once new ones are turned away. A client that
+ * comes meanwhile hears nothing, asks again after a second, and is refused. */
+#define HANDSHAKE_MS 50
+/* Packets begin with 64 or 128. */
+#define UNLIKELY_TTL 255
 
 static void cancel_work(void *context, void *work, bool has_left)
 {
@@ -43,6 +51,12 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
         return mt_fail_memory(err, sizeof *http, "HTTP server");
     http->options = *options;
     http->listen_fd = -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, http->barrier_fds) !=
+        0) {
+        enum mt_status failed = mt_fail(err, MT_IO, "no sockets for HTTP: %s", strerror(errno));
+        free(http);
+        return failed;
+    }
     size_t limit = options->max_client_connections;
     const struct mt_connections_options connections = {
         .max_connections = options->max_connections,
@@ -68,7 +82,7 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
     };
     enum mt_status status = mt_connections_create(&connections, &http->connections, err);
     if (status != MT_OK) {
-        free(http);
+        mt_http_destroy(http);
         return status;
     }
     *out = http;
@@ -104,6 +118,17 @@ static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_
     return code;
 }
 
+/* From now on the socket sees only packets with so much time to live, 0: all. A listener that asks
+ * for the unlikely hears nothing of new clients, while handshakes that have begun go on: were it
+ * closed at once, a client that takes itself for connected would be reset. A socket filter could
+ * say it better, but takes privileges. False: it is no listener for TCP. */
+static bool limit_ttl(int fd, int ttl)
+{
+    bool has_ipv4 = setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof ttl) == 0;
+    bool has_ipv6 = setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &ttl, sizeof ttl) == 0;
+    return has_ipv4 || has_ipv6;
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -117,6 +142,12 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const union MHD_ConnectionInfo *address =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (address != NULL && address->client_addr->sa_family == AF_UNSPEC) {
+        atomic_store(&http->has_passed, true);
+        return; /* its end has come, and it is closed */
+    }
+    if (mt_http_is_draining(http))
+        limit_ttl(fd->connect_fd, 0); /* which the last ones have of the listener */
     *socket_context = mt_connections_add(http->connections, fd->connect_fd,
                                          address != NULL ? address->client_addr : NULL);
 }
@@ -236,13 +267,13 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
 }
 
 /* Connections that the kernel has completed are clients that we have accepted, in their eyes. */
-static void take_backlog(struct mt_http *http, int listen_fd)
+static void take_backlog(struct mt_http *http)
 {
     for (;;) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
-        int fd =
-            accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(http->listen_fd, (struct sockaddr *)&address, &length,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (fd < 0)
@@ -252,17 +283,48 @@ static void take_backlog(struct mt_http *http, int listen_fd)
     }
 }
 
+/* The HTTP thread knows of a connection some time after it was accepted, by itself or by us. What
+ * is added now it meets after all of those: a connection without an address that has already ended.
+ * False: it could not be added. */
+static bool set_barrier(struct mt_http *http)
+{
+    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+    int fd = fcntl(http->barrier_fds[0], F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    shutdown(http->barrier_fds[1], SHUT_WR);
+    return MHD_add_connection(http->daemon, fd, &nowhere, sizeof nowhere) == MHD_YES;
+}
+
+static void begin_drain(struct mt_http *http)
+{
+    http->drained_ms = mt_now_ms();
+    http->listen_fd = MHD_quiesce_daemon(http->daemon);
+    http->is_shut = http->listen_fd < 0;
+    if (!http->is_shut && !limit_ttl(http->listen_fd, UNLIKELY_TTL))
+        http->drained_ms -= HANDSHAKE_MS; /* there is nothing to wait for */
+}
+
 /* shutdown, not close: the HTTP thread may be about to accept, and must not find another file under
  * that number. */
-void mt_http_drain(struct mt_http *http)
+static void shut_listener(struct mt_http *http)
 {
-    if (atomic_exchange(&http->is_draining, true))
-        return;
-    http->listen_fd = MHD_quiesce_daemon(http->daemon);
-    if (http->listen_fd < 0)
-        return;
-    take_backlog(http, http->listen_fd);
+    take_backlog(http);
     shutdown(http->listen_fd, SHUT_RDWR);
+    http->is_shut = true;
+}
+
+bool mt_http_drain(struct mt_http *http)
+{
+    if (!atomic_exchange(&http->is_draining, true))
+        begin_drain(http);
+    if (!http->is_shut && mt_now_ms() - http->drained_ms >= HANDSHAKE_MS)
+        shut_listener(http);
+    else if (!http->is_shut)
+        take_backlog(http);
+    if (http->is_shut && !http->is_barrier_set)
+        http->is_barrier_set = set_barrier(http);
+    return atomic_load(&http->has_passed);
 }
 
 void mt_http_close_idle(struct mt_http *http)
@@ -272,6 +334,8 @@ void mt_http_close_idle(struct mt_http *http)
 
 void mt_http_refuse_work(struct mt_http *http)
 {
+    if (mt_http_is_draining(http) && !http->is_shut)
+        shut_listener(http);
     mt_connections_refuse_work(http->connections);
 }
 
@@ -290,6 +354,8 @@ void mt_http_destroy(struct mt_http *http)
         if (http->listen_fd >= 0)
             close(http->listen_fd);
     }
+    close(http->barrier_fds[0]);
+    close(http->barrier_fds[1]);
     mt_connections_destroy(http->connections);
     free(http);
 }

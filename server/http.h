@@ -50,6 +50,7 @@ struct mt_http_options {
     int64_t stream_keepalive_ms;
 };
 
+/* Before seccomp: it takes a pair of sockets. */
 MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,
                                             struct mt_http **out, struct mt_error *err);
 
@@ -59,13 +60,14 @@ MT_MUST_CHECK enum mt_status mt_http_start(struct mt_http *http, int listen_fd,
                                            struct mt_error *err);
 
 /*
- * The end, in this order: drain stops accepting (connections that the kernel has already accepted
- * are taken in), marks the server as not ready and ends each connection with its next reply;
+ * The end, in this order: drain, to be called again and again, turns new clients away, takes in
+ * those that the kernel has accepted, marks the server as not ready and ends each connection with
+ * its next reply; when it has returned true, no connection is on its way and all are counted;
  * close_idle, again and again, closes connections without a request; after refuse_work no work
  * begins, and requests that need some are told so; cancel ends the work that is left; destroy, when
  * there is none (n_working is 0) after refuse_work, cuts off what is still connected.
  */
-void mt_http_drain(struct mt_http *http);
+bool mt_http_drain(struct mt_http *http);
 void mt_http_close_idle(struct mt_http *http);
 void mt_http_refuse_work(struct mt_http *http);
 void mt_http_cancel(struct mt_http *http);

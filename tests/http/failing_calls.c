@@ -5,6 +5,8 @@
  *   FAILING_CALLS=1   every few calls EINTR; reads and writes of files and pipes move a part of
  *                     what was asked for
  *   SLOW_DISK=N       what is written is on the disk after N seconds
+ *   LATE_ACCEPT=N     a connection that was accepted is known to the caller after N milliseconds
+ *   LATE_EMPTY=N      likewise that there was none
  *   STEPPING_CLOCK=1  the time of day jumps by ten years, forwards and backwards, all the time
  */
 #include <errno.h>
@@ -28,14 +30,21 @@
 #define STEP_SECONDS ((time_t)10 * 365 * 86400)
 
 static bool fails, steps;
-static unsigned sync_seconds;
+static unsigned sync_seconds, accept_ms, empty_ms;
+
+static unsigned number_of(const char *name)
+{
+    const char *text = getenv(name);
+    return text != NULL ? (unsigned)atoi(text) : 0;
+}
 
 __attribute__((constructor)) static void start(void)
 {
     fails = getenv("FAILING_CALLS") != NULL;
     steps = getenv("STEPPING_CLOCK") != NULL;
-    const char *seconds = getenv("SLOW_DISK");
-    sync_seconds = seconds != NULL ? (unsigned)atoi(seconds) : 0;
+    sync_seconds = number_of("SLOW_DISK");
+    accept_ms = number_of("LATE_ACCEPT");
+    empty_ms = number_of("LATE_EMPTY");
 }
 
 /* The same numbers in every run, whichever thread gets them. */
@@ -110,7 +119,13 @@ ssize_t sendfile(int to, int from, off_t *at, size_t n)
 
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 {
-    return is_interrupted_on(fd) ? -1 : (int)syscall(SYS_accept4, fd, address, length, flags);
+    if (is_interrupted_on(fd))
+        return -1;
+    int accepted = (int)syscall(SYS_accept4, fd, address, length, flags);
+    int reason = errno;
+    usleep(1000 * (accepted >= 0 ? accept_ms : empty_ms));
+    errno = reason;
+    return accepted;
 }
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)

@@ -2,6 +2,7 @@
 when it stops."""
 
 import http.client
+import os
 import pathlib
 import shutil
 import signal
@@ -13,6 +14,8 @@ import unittest
 
 from serve import MODEL, SLOWNESS, Daemon, read_all, run, wait_until
 from test_load import SENTENCES, SLOW, in_parallel, request_bytes
+
+CALLS_LIBRARY = os.environ.get("FAILING_CALLS_LIBRARY", "")
 
 
 class Start(unittest.TestCase):
@@ -183,6 +186,44 @@ class Stop(unittest.TestCase):
                 self.assertIn(b'{"error":"the server is shutting down"}', received)
                 self.assertIn(b"\r\nConnection: close\r\n", received)
             self.assertEqual(daemon.stop(None), 0, daemon.log)
+
+    def stop_among(self, clients, **environment):
+        """What each client, which may connect before or after the signal, has received: None where
+        it was not let in."""
+        daemon = Daemon(environment={"LD_PRELOAD": CALLS_LIBRARY, **environment}).start()
+        received = [None] * len(clients)
+
+        def ask(i):
+            time.sleep(clients[i])
+            try:
+                connection = daemon.socket()
+            except OSError:
+                return
+            with connection:
+                connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                received[i] = read_all(connection)[:12]
+
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(clients))]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.2)
+        self.assertEqual(daemon.stop(), 0)
+        for thread in threads:
+            thread.join()
+        return received
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_connections_just_accepted_are_answered(self):
+        """Those that the HTTP thread does not know of yet."""
+        for clients in [0], [0, 0.05, 0.1]:
+            received = self.stop_among(clients, LATE_ACCEPT="1000")
+            self.assertEqual(received, [b"HTTP/1.1 200"] * len(clients))
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_newcomers_are_answered_or_not_let_in(self):
+        """Also between the last look for one and the end of looking."""
+        received = self.stop_among([0.3, 0.35, 0.4], LATE_EMPTY="400")
+        self.assertEqual(set(received) - {None, b"HTTP/1.1 200"}, set())
 
     def drain_under_load(self, n_clients, new_connections):
         """Clients that send as fast as they can; how many got an answer, and what was lost."""
