@@ -26,6 +26,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +217,8 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
     return mt_http_start(server->http, listen_fd, err);
 }
 
-/* The port first: whether it is free is known at once, and clients that come early wait. */
+/* All that can take long. The port first: whether it is free is known at once, and clients that
+ * come early wait. */
 static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
@@ -241,10 +244,6 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = mt_generations_start(server->generations, settings, server->http, err);
     if (status == MT_OK && is_sandboxed) /* before there are clients */
         mt_sandbox_restrict_calls();
-    if (status == MT_OK)
-        status = start_admin(server, err);
-    if (status == MT_OK)
-        status = start_http(server, err);
     return status;
 }
 
@@ -313,6 +312,20 @@ static void pass_to_main(int number)
     errno = reason;
 }
 
+/* Before there are clients: nobody has been promised anything. */
+static void leave_at_once(int number)
+{
+    (void)number;
+    _exit(MT_EXIT_OK);
+}
+
+static void handle_stopping(void (*handler)(int number))
+{
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
 /* Blocked in all threads of ours; only await_signal sees them. */
 static void block_signals(sigset_t *signals)
 {
@@ -322,10 +335,49 @@ static void block_signals(sigset_t *signals)
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    handle_stopping(pass_to_main);
     signal(SIGPIPE, SIG_IGN);
+}
+
+/* A thread that can be interrupted while the others, which inherit their signal mask from each
+ * other, cannot, and the main thread is busy with the start. It goes before there are clients, and
+ * so needs no sandbox. */
+struct sentry {
+    pthread_t thread;
+    sem_t is_over;
+};
+
+static void *stand_sentry(void *argument)
+{
+    struct sentry *sentry = argument;
+    sigset_t stopping;
+    sigemptyset(&stopping);
+    sigaddset(&stopping, SIGTERM);
+    sigaddset(&stopping, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &stopping, NULL);
+    while (sem_wait(&sentry->is_over) != 0)
+        ;
+    return NULL;
+}
+
+static enum mt_status begin_sentry(struct sentry *sentry, struct mt_error *err)
+{
+    sem_init(&sentry->is_over, 0, 0);
+    int code = pthread_create(&sentry->thread, NULL, stand_sentry, sentry);
+    if (code != 0)
+        return mt_fail(err, MT_IO, "cannot start a thread: %s", strerror(code));
+    handle_stopping(leave_at_once);
+    return MT_OK;
+}
+
+/* From now on a signal is for await_signal. */
+static void end_sentry(struct sentry *sentry)
+{
+    handle_stopping(pass_to_main);
+    sem_post(&sentry->is_over);
+    pthread_join(sentry->thread, NULL);
+    sem_destroy(&sentry->is_over);
 }
 
 /* The signal, or 0 after timeout_ms (-1: never). */
@@ -475,12 +527,23 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
 {
     struct mt_error err;
     sigset_t signals;
+    struct sentry sentry;
     limit_heaps();
     block_signals(&signals);
-    if (start(server, settings, &err) != MT_OK) {
+    enum mt_status status = begin_sentry(&sentry, &err);
+    if (status == MT_OK) {
+        status = start(server, settings, &err);
+        end_sentry(&sentry);
+    }
+    if (status != MT_OK) {
         stop(server);
         return mt_cli_fail(server->command, &err);
     }
+    status = start_admin(server, &err);
+    if (status == MT_OK)
+        status = start_http(server, &err);
+    if (status != MT_OK)
+        return take_down(server, &signals, mt_cli_fail(server->command, &err));
     log_start(server, start_ms);
     watch(server, &signals);
     return end(server, &signals);
@@ -499,7 +562,8 @@ int mt_cmd_serve(int argc, char **argv)
             "wrong with them, the log says so and nothing changes.\n\n"
             "SIGTERM and SIGINT end it: it stops accepting, finishes what it has accepted\n"
             "within drain_timeout_ms, and exits with 0, or with 1 where requests were cut\n"
-            "off. A second signal acts at once.\n",
+            "off. A second signal acts at once, and so does the first one before there are\n"
+            "clients.\n",
         .needs_model = true,
         .serves_directory = true,
     };

@@ -5,6 +5,7 @@
  *   FAILING_CALLS=1   every few calls EINTR; reads and writes of files and pipes move a part of
  *                     what was asked for
  *   SLOW_DISK=N       what is written is on the disk after N seconds
+ *   SLOW_WATCH=N      a directory is watched after N seconds, which holds up the start
  *   LATE_ACCEPT=N     a connection that was accepted is known to the caller after N milliseconds
  *   LATE_EMPTY=N      likewise that there was none
  *   STEPPING_CLOCK=1  the time of day jumps by ten years, forwards and backwards, all the time
@@ -30,7 +31,7 @@
 #define STEP_SECONDS ((time_t)10 * 365 * 86400)
 
 static bool fails, steps;
-static unsigned sync_seconds, accept_ms, empty_ms;
+static unsigned sync_seconds, watch_seconds, accept_ms, empty_ms;
 
 static unsigned number_of(const char *name)
 {
@@ -43,6 +44,7 @@ __attribute__((constructor)) static void start(void)
     fails = getenv("FAILING_CALLS") != NULL;
     steps = getenv("STEPPING_CLOCK") != NULL;
     sync_seconds = number_of("SLOW_DISK");
+    watch_seconds = number_of("SLOW_WATCH");
     accept_ms = number_of("LATE_ACCEPT");
     empty_ms = number_of("LATE_EMPTY");
 }
@@ -131,6 +133,14 @@ int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     return is_interrupted() ? -1 : (int)syscall(SYS_poll, fds, n, timeout);
+}
+
+/* In a signal handler's way, sleep ends early. */
+int inotify_init1(int flags)
+{
+    for (unsigned left = watch_seconds; left > 0;)
+        left = sleep(left);
+    return (int)syscall(SYS_inotify_init1, flags);
 }
 
 int epoll_wait(int fd, struct epoll_event *events, int n, int timeout)

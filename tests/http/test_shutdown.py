@@ -7,12 +7,13 @@ import pathlib
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
-from serve import MODEL, SLOWNESS, Daemon, read_all, run, wait_until
+from serve import BINARY, MODEL, SLOWNESS, Daemon, clean_environment, read_all, run, wait_until
 from test_load import SENTENCES, SLOW, in_parallel, request_bytes
 
 CALLS_LIBRARY = os.environ.get("FAILING_CALLS_LIBRARY", "")
@@ -186,6 +187,21 @@ class Stop(unittest.TestCase):
                 self.assertIn(b'{"error":"the server is shutting down"}', received)
                 self.assertIn(b"\r\nConnection: close\r\n", received)
             self.assertEqual(daemon.stop(None), 0, daemon.log)
+
+    @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
+    def test_a_start_can_be_ended(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with tempfile.TemporaryDirectory() as directory:
+                environment = clean_environment({"LD_PRELOAD": CALLS_LIBRARY, "SLOW_WATCH": "60"})
+                process = subprocess.Popen(
+                    [BINARY, "serve", "--model", MODEL, "--port", "0", "--admin-socket",
+                     f"{directory}/admin", "--models-directory", directory],
+                    env=environment, stderr=subprocess.DEVNULL)
+                self.addCleanup(process.wait)
+                self.addCleanup(process.kill)
+                wait_until(lambda: os.path.exists(f"{directory}/admin"), what="the start")
+                process.send_signal(number)
+                self.assertEqual(process.wait(20), 0)
 
     def stop_among(self, clients, **environment):
         """What each client, which may connect before or after the signal, has received: None where
