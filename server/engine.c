@@ -113,7 +113,8 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
-    enum mt_status status = mt_queue_create(engine->max_queued_sentences, &engine->queue, err);
+    enum mt_status status = mt_queue_create(engine->max_queued_sentences,
+                                            options->max_continued_jobs, &engine->queue, err);
     if (!status)
         status = start_workers(engine, err);
     if (status) {

@@ -39,6 +39,9 @@ struct mt_engine_options {
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
+    /* Jobs with n_continued that may wait beyond them; one for each request that there can be at
+     * once, and none is ever refused for lack of room. Default 0. */
+    size_t max_continued_jobs;
     int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 1000 */
 };
 
@@ -52,7 +55,10 @@ struct mt_job {
     struct mt_lane *lane;           /* of the model that they were made for */
     uint64_t client;                /* whom the queue is fair to; 0: nobody in particular */
     size_t max_client_sentences;    /* waiting, of this client with this job; 0: any number */
-    int64_t deadline_ns;            /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
+    /* Not 0: the job continues a request of which the engine has accepted one before; what a client
+     * may have waiting does not count against so many sentences. */
+    size_t n_continued;
+    int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 
     /*
      * Called exactly once for every accepted job, from a worker's thread, holding no lock: it may
@@ -115,9 +121,9 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane);
 #define MT_COUNTED_TOKENS 64
 
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
- * the client has its share of it; MT_LIMIT: a sentence that never fits a batch; MT_CANCELLED: the
- * engine is draining, or the lane is being detached. After MT_OK on_done will be called, possibly
- * before this returns. */
+ * the client has its share of it (neither as long as n_continued says otherwise); MT_LIMIT: a
+ * sentence that never fits a batch; MT_CANCELLED: the engine is draining, or the lane is being
+ * detached. After MT_OK on_done will be called, possibly before this returns. */
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 

@@ -1,6 +1,7 @@
 #include "server/exchange_state.h"
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "config/settings.h"
 #include "server/client.h"
 #include "server/connections.h"
@@ -114,12 +115,24 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
+/* The next model may find more sentences in the same text. */
+#define CONTINUED_FACTOR 2
+
+/* A round that follows another is no newcomer: where it were refused, the work of those before
+ * would be lost. But a short text opens no door for a long one in another language. */
+static size_t n_continued(const struct mt_exchange *exchange)
+{
+    const struct mt_job *former = &exchange->job; /* it ended well, or there was none */
+    return mt_size_max(former->n_continued, CONTINUED_FACTOR * former->n_sentences);
+}
+
 /* More than there can ever be room for would be refused for ever as if they only came too early. Of
  * a client's share one request may have more, where it is the only one. */
-static enum mt_status check_sentences(const struct mt_request *request, struct mt_error *err)
+static enum mt_status check_sentences(const struct mt_request *request, size_t n_continued,
+                                      struct mt_error *err)
 {
     size_t limit = (size_t)request->service->settings->max_queued_sentences;
-    if (request->n_sentences > limit)
+    if (request->n_sentences > mt_size_max(limit, n_continued))
         return mt_fail(err, MT_LIMIT, "the request has %zu sentences: at most %zu",
                        request->n_sentences, limit);
     return MT_OK;
@@ -145,17 +158,19 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
 enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_request *request = &exchange->request;
+    size_t n_expected = n_continued(exchange);
     request->n_sentences = 0;
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
     if (status == MT_OK)
-        status = check_sentences(request, err);
+        status = check_sentences(request, n_expected, err);
     exchange->job = (struct mt_job){
         .sentences = request->sentences,
         .n_sentences = request->n_sentences,
         .lane = request->model->lane,
         .client = request->access.client,
         .max_client_sentences = queue_share(exchange),
+        .n_continued = n_expected,
         .deadline_ns = exchange->deadline_ns,
         .user = exchange,
     };

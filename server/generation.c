@@ -68,6 +68,7 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
         .max_batch_rows = (size_t)settings->max_batch_rows,
         .encode_tokens = (size_t)settings->encode_tokens,
         .max_queued_sentences = (size_t)settings->max_queued_sentences,
+        .max_continued_jobs = (size_t)settings->max_connections,
     };
 }
 

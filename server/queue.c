@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 /* A client with waiting sentences, and a client's jobs in one lane. There are never more of either
- * than sentences. */
+ * than jobs, and of these never more than max_jobs: a newcomer finds no more than max_sentences
+ * waiting, itself among them, and whatever is put beyond that continues a request. */
 struct client {
     uint64_t key;        /* the client, or the address of the only job of nobody */
     bool is_nobody;      /* client 0 */
@@ -29,7 +30,7 @@ struct flow {
 };
 
 struct mt_queue_lane {
-    struct flow **heap; /* [max_sentences]: the flows of this lane, least received first */
+    struct flow **heap; /* [max_jobs]: the flows of this lane, least received first */
     size_t n_flows, n_sentences;
     /* Where a newcomer starts: what the flow had received that was served last. Each lane has its
      * own: a newcomer is level with the others of its lane, however much more or less other lanes
@@ -40,10 +41,12 @@ struct mt_queue_lane {
 
 struct mt_queue {
     size_t n_sentences, max_sentences;
+    size_t n_continued, max_continued; /* jobs that continue a request */
+    size_t max_jobs;
     size_t n_wanted;        /* places that the largest job refused lately would have needed */
-    struct client *clients; /* [max_sentences] */
+    struct client *clients; /* [max_jobs] */
     struct client *free_clients;
-    struct flow *flows; /* [max_sentences] */
+    struct flow *flows; /* [max_jobs] */
     struct flow *free_flows;
     struct client **buckets; /* [n_buckets], a power of two */
     size_t n_buckets;
@@ -54,7 +57,7 @@ struct mt_queue {
 
 static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
 {
-    size_t n = queue->max_sentences;
+    size_t n = queue->max_jobs;
     queue->n_buckets = 16;
     while (queue->n_buckets < n)
         queue->n_buckets *= 2;
@@ -69,22 +72,28 @@ static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
     return MT_OK;
 }
 
-enum mt_status mt_queue_create(size_t max_sentences, struct mt_queue **out, struct mt_error *err)
+enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, struct mt_queue **out,
+                               struct mt_error *err)
 {
     if (max_sentences < 1 || max_sentences > SIZE_MAX / 256)
         return mt_fail(err, MT_INVALID, "a queue of %zu sentences: expected 1 to %zu",
                        max_sentences, SIZE_MAX / 256);
+    if (max_continued > SIZE_MAX / 256)
+        return mt_fail(err, MT_INVALID, "a queue of %zu more jobs: expected at most %zu",
+                       max_continued, SIZE_MAX / 256);
     struct mt_queue *queue = calloc(1, sizeof *queue);
     if (!queue)
         return mt_fail_memory(err, sizeof *queue, "the queue");
     queue->max_sentences = max_sentences;
+    queue->max_continued = max_continued;
+    queue->max_jobs = max_sentences + max_continued;
     queue->earliest_deadline_ns = INT64_MAX;
     enum mt_status status = take_memory(queue, err);
     if (status) {
         mt_queue_destroy(queue);
         return status;
     }
-    for (size_t i = 0; i < max_sentences; i++) {
+    for (size_t i = 0; i < queue->max_jobs; i++) {
         queue->clients[i].next = queue->free_clients;
         queue->free_clients = &queue->clients[i];
         queue->flows[i].next = queue->free_flows;
@@ -121,11 +130,10 @@ enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **
     struct mt_queue_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return mt_fail_memory(err, sizeof *lane, "a lane of the queue");
-    lane->heap = calloc(queue->max_sentences, sizeof(struct flow *));
+    lane->heap = calloc(queue->max_jobs, sizeof(struct flow *));
     if (!lane->heap) {
         free(lane);
-        return mt_fail_memory(err, queue->max_sentences * sizeof(struct flow *),
-                              "a lane of the queue");
+        return mt_fail_memory(err, queue->max_jobs * sizeof(struct flow *), "a lane of the queue");
     }
     lane->next = queue->lanes;
     if (lane->next)
@@ -338,8 +346,10 @@ static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *
     flow->lane->n_sentences -= n;
     flow->client->n_sentences -= n;
     job->n_taken += n;
-    if (job->n_taken == job->n_sentences)
-        unlink_job(queue, flow, job);
+    if (job->n_taken < job->n_sentences)
+        return;
+    queue->n_continued -= job->n_continued > 0;
+    unlink_job(queue, flow, job);
 }
 
 static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
@@ -352,14 +362,27 @@ static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, s
                    queue->n_sentences, job->n_sentences, queue->max_sentences);
 }
 
+static bool has_room(const struct mt_queue *queue, const struct mt_job *job)
+{
+    if (job->n_continued > 0 && queue->n_continued < queue->max_continued)
+        return true;
+    return queue->n_sentences <= queue->max_sentences &&
+           job->n_sentences <= queue->max_sentences - queue->n_sentences;
+}
+
+static bool is_over_share(const struct client *client, const struct mt_job *job)
+{
+    return client && job->max_client_sentences && job->n_sentences > job->n_continued &&
+           client->n_sentences + job->n_sentences > job->max_client_sentences;
+}
+
 enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job,
                             struct mt_error *err)
 {
-    if (job->n_sentences > queue->max_sentences - queue->n_sentences)
+    if (!has_room(queue, job))
         return refuse(queue, job, err);
     struct client *client = find_client(queue, job);
-    if (client && job->max_client_sentences &&
-        client->n_sentences + job->n_sentences > job->max_client_sentences)
+    if (is_over_share(client, job))
         return mt_fail(err, MT_THROTTLED,
                        "this client has %zu sentences waiting, and %zu more would be over its "
                        "share of %zu",
@@ -373,6 +396,7 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     client->n_sentences += job->n_sentences;
     lane->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
+    queue->n_continued += job->n_continued > 0;
     if (job->deadline_ns && job->deadline_ns < queue->earliest_deadline_ns)
         queue->earliest_deadline_ns = job->deadline_ns;
     return MT_OK;

@@ -22,6 +22,9 @@
  * it was half empty, but at most one place in MT_QUEUE_KEPT is kept so. That also saves them being
  * made ready in vain.
  *
+ * A job that continues an accepted request (job->n_continued) is not refused for what has come
+ * meanwhile: it stands beyond the limit, and newcomers wait until there is room again.
+ *
  * Thread-safety: one thread at a time (the engine's mutex).
  */
 #ifndef MT_SERVER_QUEUE_H
@@ -37,14 +40,16 @@ struct mt_queue;
 struct mt_queue_lane;
 struct mt_sentence;
 
-/* Takes its memory here and for each lane: putting never fails for lack of it. */
-MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, struct mt_queue **out,
-                                             struct mt_error *err);
+/* Takes its memory here and for each lane: putting never fails for lack of it. max_continued: jobs
+ * that continue a request which may wait at once, beyond max_sentences; what is over it is treated
+ * as a newcomer. 0: all are. */
+MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued,
+                                             struct mt_queue **out, struct mt_error *err);
 
 /* Takes NULL. Lanes that are left go with it; jobs still waiting are dropped, not touched. */
 void mt_queue_destroy(struct mt_queue *queue);
 
-/* A lane of the queue, for as many sentences as the queue holds. MT_MEMORY. */
+/* A lane of the queue, for as many jobs as the queue holds. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **out,
                                                struct mt_error *err);
 
@@ -62,7 +67,8 @@ bool mt_queue_is_full(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
  * and n_taken. MT_BUSY: no room for all its sentences. MT_THROTTLED: its client would have more
- * than job->max_client_sentences waiting; one that has none waiting may put any job. */
+ * than job->max_client_sentences waiting; one that has none waiting may put any job, and so may one
+ * whose job has no more sentences than job->n_continued. */
 MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane,
                                           struct mt_job *job, struct mt_error *err);
 

@@ -1,6 +1,7 @@
 """Many models behind one door: which one a request gets, ways that lead through several of them, and
 what can be asked of them."""
 
+import contextlib
 import json
 import pathlib
 import shutil
@@ -278,7 +279,9 @@ class Lists(WithModels):
 class FullQueue(WithModels):
     FLAGS = ("--max-queued-sentences", "4", "--max-batch-rows", "4", "--workers", "1", "--threads-per-worker", "1")
 
-    def test_a_model_is_loaded_while_the_queue_is_full_of_another_s(self):
+    @contextlib.contextmanager
+    def crowd(self):
+        """Ten clients at the first model; yields how they were answered so far."""
         is_over, statuses = threading.Event(), set()
 
         def ask():
@@ -290,15 +293,39 @@ class FullQueue(WithModels):
         for thread in threads:
             thread.start()
         try:
+            yield statuses
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
+
+    def test_who_has_been_accepted_is_not_refused_between_two_models(self):
+        # The head says what became of the first round, the last event what became of the others.
+        body = {"q": TEXTS[0], "source": "en", "target": "es", "stream": True}
+        expected = self.ask(TEXTS[0], target="es", post_edit=False)["translatedText"]
+        n_accepted = 0
+
+        def is_accepted():
+            reply = self.daemon.request("POST", "/translate", body)
+            self.assertIn(reply.status, (200, 503))
+            if reply.status == 200:
+                self.assertTrue(reply.body.endswith(b"data: [DONE]\n\n"), reply)
+                result = json.loads(reply.body.split(b"event: result\ndata: ")[1].split(b"\n")[0])
+                self.assertEqual(result["translatedText"], expected)
+            return reply.status == 200
+
+        with self.crowd() as statuses:
+            while n_accepted < 10:
+                n_accepted += is_accepted()
+        self.assertEqual(statuses, {200, 503})
+
+    def test_a_model_is_loaded_while_the_queue_is_full_of_another_s(self):
+        with self.crowd() as statuses:
             for _ in range(5):
                 status, model = self.administer("POST", "/models/de-fr/load")
                 self.assertEqual((status, model["state"]), (200, "ready"), model)
                 self.administer("POST", "/models/de-fr/unload")
                 wait_until(lambda: self.state("de-fr") == "cold")
-        finally:
-            is_over.set()
-            for thread in threads:
-                thread.join()
         self.assertEqual(statuses, {200, 503})
         metrics = self.daemon.metrics()
         refused = metrics['attentiond_rejected_total{reason="queue_full"}']

@@ -17,7 +17,7 @@ static size_t n_jobs;
 
 static void create_queue(void)
 {
-    ck_assert_int_eq(mt_queue_create(1000, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(1000, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     n_jobs = 0;
 }
@@ -160,7 +160,7 @@ START_TEST(refuses_what_does_not_fit_and_keeps_nothing_of_it)
     struct mt_error err = {0};
     struct mt_job *first = make_job(1, 3, 1), *second = make_job(2, 2, 1),
                   *third = make_job(2, 1, 1);
-    ck_assert_int_eq(mt_queue_create(4, &small, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(4, 0, &small, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(small, &small_lane, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(small, small_lane, first, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(small, small_lane, second, &err), MT_BUSY);
@@ -249,7 +249,7 @@ START_TEST(has_room_for_a_client_per_sentence)
     struct mt_job *many = calloc(N, sizeof *many);
     struct mt_sentence *sentence = fake_sentence(5, 1, 1);
     ck_assert_ptr_nonnull(many);
-    ck_assert_int_eq(mt_queue_create(N, &large, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(N, 0, &large, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(large, &large_lane, NULL), MT_OK);
     for (size_t round = 0; round < 2; round++) {
         for (size_t i = 0; i < N; i++) {
@@ -405,6 +405,70 @@ START_TEST(a_clients_share_is_one_for_all_lanes)
 }
 END_TEST
 
+/* However full it is by now, and however much its client has waiting. */
+START_TEST(a_job_that_continues_a_request_finds_its_place)
+{
+    struct mt_job *newcomer = make_job(3, 1, 1), *next = make_job(1, 20, 1);
+    next->max_client_sentences = 10;
+    next->n_continued = 20;
+    mt_queue_destroy(queue);
+    ck_assert_int_eq(mt_queue_create(100, 1, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
+    struct mt_job *own = put(1, 10, 1), *others = put(2, 90, 1);
+    ck_assert_int_eq(mt_queue_put(queue, lane, next, NULL), MT_OK);
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 120);
+    while (mt_queue_n_sentences(queue) > 100) { /* it waits for its turn as others do */
+        ck_assert(mt_queue_is_full(queue));
+        ck_assert_int_eq(mt_queue_put(queue, lane, newcomer, NULL), MT_BUSY);
+        take();
+    }
+    ck_assert_uint_eq(own->n_taken, 10);
+    ck_assert_uint_eq(others->n_taken, 10);
+    ck_assert_uint_eq(next->n_taken, 0);
+    ck_assert_int_eq(mt_queue_put(queue, lane, newcomer, NULL), MT_BUSY);
+    while (take() != next) {
+    }
+    ck_assert_int_eq(mt_queue_put(queue, lane, newcomer, NULL), MT_OK);
+}
+END_TEST
+
+START_TEST(no_more_of_those_find_a_place_than_there_are_requests)
+{
+    enum { N_NEW = 4, N_CONTINUED = 3 };
+    struct mt_job *continued[N_CONTINUED + 1];
+    mt_queue_destroy(queue);
+    ck_assert_int_eq(mt_queue_create(N_NEW, N_CONTINUED, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
+    for (size_t round = 0; round < 2; round++) { /* all places are given back */
+        for (uint64_t i = 0; i < N_NEW; i++)
+            put(1 + i, 1, 1);
+        for (size_t i = 0; i <= N_CONTINUED; i++) { /* each a client of its own */
+            continued[i] = make_job(10 + i, 2, 1);
+            continued[i]->n_continued = 2;
+            ck_assert_int_eq(mt_queue_put(queue, lane, continued[i], NULL),
+                             i < N_CONTINUED ? MT_OK : MT_BUSY);
+        }
+        mt_queue_remove(queue, lane, continued[0]);
+        ck_assert_int_eq(mt_queue_put(queue, lane, continued[N_CONTINUED], NULL), MT_OK);
+        while (take()) {
+        }
+    }
+}
+END_TEST
+
+/* A short text does not bring a long one in. */
+START_TEST(a_job_that_is_larger_than_what_it_continues_has_a_share_too)
+{
+    struct mt_job *own = put(7, 10, 1), *long_one = make_job(7, 5, 1), *other = make_job(8, 5, 1);
+    long_one->max_client_sentences = other->max_client_sentences = 10;
+    long_one->n_continued = other->n_continued = 4;
+    ck_assert_int_eq(mt_queue_put(queue, lane, long_one, NULL), MT_THROTTLED);
+    ck_assert_int_eq(mt_queue_put(queue, lane, other, NULL), MT_OK);
+    mt_queue_remove(queue, lane, own);
+    ck_assert_int_eq(mt_queue_put(queue, lane, long_one, NULL), MT_OK);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *suite = suite_create("queue");
@@ -429,6 +493,9 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_newcomer_starts_level_with_its_own_lane);
     tcase_add_test(tcase, finds_what_has_expired_in_any_lane);
     tcase_add_test(tcase, a_clients_share_is_one_for_all_lanes);
+    tcase_add_test(tcase, a_job_that_continues_a_request_finds_its_place);
+    tcase_add_test(tcase, no_more_of_those_find_a_place_than_there_are_requests);
+    tcase_add_test(tcase, a_job_that_is_larger_than_what_it_continues_has_a_share_too);
     suite_add_tcase(suite, tcase);
     return suite;
 }
