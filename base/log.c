@@ -1,21 +1,36 @@
 #include "base/log.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A longer message is cut. Short enough for a line without many escapes to fit the 4096 bytes that
- * a pipe takes in one piece, so that lines of several processes do not mix. */
+#define NS_PER_MS INT64_C(1000000)
+#define MAX_PATIENCE_NS (MT_LOG_PATIENCE_MS * NS_PER_MS)
+
+/* A longer message is cut. */
 #define MESSAGE_BYTES 2048
+/* To so many bytes where its line has so many escapes that a pipe would not take it in one piece:
+ * escaped, a byte is six ("\u001b") at most. */
+#define ESCAPED_MESSAGE_BYTES 640
 
 /* The log sink: set by mt_log_configure before threads start; only the level changes after. */
 static _Atomic enum mt_log_level lowest_level = MT_LOG_INFO;
 static bool is_json;
+
+/* Lines of several threads do not mix, and none takes the room that another one has found. */
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static uint64_t n_lost;                 /* lines, since the last one that got through */
+static int64_t patience_ns, counted_ns; /* what is left to wait for room, and as of when */
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "none"};
 
@@ -87,19 +102,90 @@ static void append_json(struct mt_text *line, const char *time, const char *leve
     mt_json_end_object(&writer);
 }
 
-/* One write per line keeps the lines of several threads whole. What standard error does not take
- * (closed, full) is lost: a daemon does not stop for its log. */
-static void write_line(const char *bytes, size_t length)
+static void cut(char message[MESSAGE_BYTES], size_t n_bytes)
+{
+    memcpy(message + n_bytes - sizeof "...", "...", sizeof "...");
+}
+
+static void append_line(struct mt_text *line, const char *time, const char *level,
+                        const char *message)
+{
+    if (is_json) {
+        append_json(line, time, level, message);
+    } else {
+        mt_text_appendf(line, "%s %-5s ", time, level);
+        append_printable(line, message, strlen(message));
+    }
+    mt_text_append(line, "\n", 1);
+}
+
+/* With the mutex from here on. */
+static bool is_writable(int timeout_ms)
+{
+    struct pollfd standard_error = {.fd = STDERR_FILENO, .events = POLLOUT};
+    int n;
+    do
+        n = poll(&standard_error, 1, timeout_ms);
+    while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+static bool has_room(void)
+{
+    if (is_writable(0))
+        return true;
+    int64_t now_ns = mt_now_ns();
+    patience_ns += (now_ns - counted_ns) / MT_LOG_PATIENCE_SHARE;
+    if (patience_ns > MAX_PATIENCE_NS)
+        patience_ns = MAX_PATIENCE_NS;
+    bool is_so = is_writable((int)(patience_ns / NS_PER_MS));
+    counted_ns = mt_now_ns();
+    patience_ns -= counted_ns - now_ns;
+    if (patience_ns < 0)
+        patience_ns = 0;
+    return is_so;
+}
+
+/* A pipe that has room for a byte has it for PIPE_BUF of them. O_NONBLOCK would say the same of
+ * others (sockets, terminals), but it would be set for whoever shares our standard error. What is
+ * not taken (closed, full, a disk without space) is lost. */
+static bool write_line(const char *bytes, size_t length)
 {
     while (length > 0) {
+        if (!has_room())
+            return false;
         ssize_t n = write(STDERR_FILENO, bytes, length);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return;
+            return false;
         bytes += n;
         length -= (size_t)n;
     }
+    return true;
+}
+
+/* Nothing comes between this line and the next one of ours, and it does not tell of itself. */
+static bool write_loss(const char *time)
+{
+    struct mt_text line = {0};
+    char message[96];
+    snprintf(message, sizeof message, "%" PRIu64 " lines of the log were lost: its reader was slow",
+             n_lost);
+    append_line(&line, time, level_names[MT_LOG_WARN], message);
+    bool is_written = !line.status && write_line(line.bytes, line.length);
+    mt_text_finish(&line);
+    return is_written;
+}
+
+static void write_event(const char *time, const char *bytes, size_t length)
+{
+    pthread_mutex_lock(&writing);
+    if (n_lost > 0 && write_loss(time))
+        n_lost = 0;
+    if (n_lost > 0 || !write_line(bytes, length))
+        n_lost++;
+    pthread_mutex_unlock(&writing);
 }
 
 void mt_log(enum mt_log_level level, const char *format, ...)
@@ -114,20 +200,19 @@ void mt_log(enum mt_log_level level, const char *format, ...)
     if (n < 0)
         return;
     if ((size_t)n >= sizeof message)
-        memcpy(message + sizeof message - sizeof "...", "...", sizeof "...");
+        cut(message, sizeof message);
     format_time(time, sizeof time);
 
     struct mt_text line = {0};
-    if (is_json) {
-        append_json(&line, time, level_names[level], message);
-    } else {
-        mt_text_appendf(&line, "%s %-5s ", time, level_names[level]);
-        append_printable(&line, message, strlen(message));
+    append_line(&line, time, level_names[level], message);
+    if (line.length > PIPE_BUF) {
+        line.length = 0;
+        cut(message, ESCAPED_MESSAGE_BYTES);
+        append_line(&line, time, level_names[level], message);
     }
-    mt_text_append(&line, "\n", 1);
     if (line.status)
-        write_line("log: out of memory\n", strlen("log: out of memory\n"));
+        write_event(time, "log: out of memory\n", strlen("log: out of memory\n"));
     else
-        write_line(line.bytes, line.length);
+        write_event(time, line.bytes, line.length);
     mt_text_finish(&line);
 }

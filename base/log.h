@@ -4,8 +4,15 @@
  *   2026-01-31T12:00:00.123Z info  listening on 127.0.0.1:5000
  *
  * or, as JSON lines: {"time":"...","level":"info","message":"..."}. Control characters in a message
- * are escaped, so that one event is always one line. Thread-safety: safe after mt_log_configure,
- * which runs once before threads start.
+ * are escaped, so that one event is always one line, and one of at most PIPE_BUF bytes, which a
+ * pipe takes in one piece.
+ *
+ * Nobody waits for a reader that stands still: what standard error does not take within
+ * MT_LOG_PATIENCE_MS is lost, and how many lines were is the next one that gets through. All waits
+ * together are at most one part in MT_LOG_PATIENCE_SHARE of the time, so that a reader that is
+ * merely slow does not set the pace.
+ *
+ * Thread-safety: safe after mt_log_configure, which runs once before threads start.
  */
 #ifndef MT_BASE_LOG_H
 #define MT_BASE_LOG_H
@@ -13,6 +20,9 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+
+#define MT_LOG_PATIENCE_MS 50
+#define MT_LOG_PATIENCE_SHARE 20
 
 enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR, MT_LOG_NONE };
 

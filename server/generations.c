@@ -183,14 +183,13 @@ static void replace(struct mt_generations *g, struct mt_generation *generation)
     g->n_reloads++;
 }
 
-static void log_reload(const struct mt_generation *generation, int64_t start_ns)
+static void log_reload(const struct mt_generation *generation, uint64_t n_ms)
 {
     const struct mt_service *service = mt_generation_service(generation);
     size_t n_models = mt_catalog_n(service->catalog);
-    mt_log(MT_LOG_INFO, "reloaded in %lld ms: generation %llu, %zu model%s%s%s, %s",
-           (long long)((mt_now_ns() - start_ns) / NS_PER_MS),
-           (unsigned long long)mt_generation_number(generation), n_models, n_models == 1 ? "" : "s",
-           service->pinned != NULL ? ", model " : "",
+    mt_log(MT_LOG_INFO, "reloaded in %llu ms: generation %llu, %zu model%s%s%s, %s",
+           (unsigned long long)n_ms, (unsigned long long)mt_generation_number(generation), n_models,
+           n_models == 1 ? "" : "s", service->pinned != NULL ? ", model " : "",
            service->pinned != NULL ? service->pinned->label : "", service->settings->precision);
 }
 
@@ -212,6 +211,7 @@ static void reload(struct mt_generations *g)
     pthread_mutex_unlock(&g->mutex);
 
     enum mt_status status = load(g, &options, &fresh, &err);
+    uint64_t n_ms = (uint64_t)((mt_now_ns() - start_ns) / NS_PER_MS);
     bool is_early = options.loads_nothing && status == MT_BUSY;
     if (status == MT_OK)
         g->options.apply_settings(g->options.context, mt_generation_service(fresh)->settings);
@@ -228,8 +228,11 @@ static void reload(struct mt_generations *g)
     else
         g->n_failed++;
     pthread_cond_broadcast(&g->changed);
-    if (status == MT_OK)
-        log_reload(fresh, start_ns);
+    if (status != MT_OK)
+        return;
+    pthread_mutex_unlock(&g->mutex); /* this thread alone replaces it */
+    log_reload(fresh, n_ms);
+    pthread_mutex_lock(&g->mutex);
 }
 
 static const struct mt_settings *settings_of(const struct mt_generations *g)
@@ -245,9 +248,12 @@ static void look_at_directory(struct mt_generations *g)
         g->changed_ns = now_ns;
     if (g->changed_ns == 0 || now_ns - g->changed_ns < settings_of(g)->models_watch_ms * NS_PER_MS)
         return;
-    mt_log(MT_LOG_INFO, "%s has changed: reloading", settings_of(g)->models_directory);
     g->changed_ns = 0;
     g->wants_reload = true;
+    const char *directory = settings_of(g)->models_directory;
+    pthread_mutex_unlock(&g->mutex);
+    mt_log(MT_LOG_INFO, "%s has changed: reloading", directory);
+    pthread_mutex_lock(&g->mutex);
 }
 
 /* Until the next look at weights and directory. */
@@ -269,7 +275,8 @@ static void check_weights(struct mt_generations *g)
 
 static bool can_reload(const struct mt_generations *g)
 {
-    return g->wants_reload && g->n_alive < (g->waits_for_memory ? 2 : MT_GENERATIONS_AT_ONCE);
+    return g->wants_reload && !g->is_stopping &&
+           g->n_alive < (g->waits_for_memory ? 2 : MT_GENERATIONS_AT_ONCE);
 }
 
 static void *run(void *argument)

@@ -179,11 +179,10 @@ static void unload(struct mt_served_model *served)
     pthread_cond_broadcast(&host->changed);
 }
 
+/* Lets go of the mutex meanwhile. */
 static void fail(struct mt_served_model *served, const struct mt_error *reason)
 {
     struct mt_error answer = *reason;
-    if (!served->info.is_pinned) /* whoever asked for that one says so */
-        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
     served->phase = PHASE_FAILED;
     served->failure = *reason;
     served->failed_ns = mt_now_ns();
@@ -191,6 +190,11 @@ static void fail(struct mt_served_model *served, const struct mt_error *reason)
     served->is_prefetched = false;
     served->counts.n_failures++;
     served->host->counts.n_failures++;
+    if (!served->info.is_pinned) { /* whoever asked for that one says so */
+        pthread_mutex_unlock(&served->host->mutex);
+        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
+        pthread_mutex_lock(&served->host->mutex);
+    }
     answer.status = MT_BUSY;
     end_waits(served, MT_BUSY, &answer);
 }
@@ -252,8 +256,11 @@ static void load(struct mt_served_model *served)
     host->counts.n_loads++;
     host->counts.n_loaded++;
     host->counts.loaded_bytes += counted_bytes(served);
-    mt_log(MT_LOG_DEBUG, "%s is loaded: %zu MiB, %.0f ms", served->info.id,
-           (size_t)(bytes_of(served) / MIB), served->counts.load_seconds * 1e3);
+    size_t n_mib = (size_t)(bytes_of(served) / MIB);
+    double n_ms = served->counts.load_seconds * 1e3;
+    pthread_mutex_unlock(&host->mutex);
+    mt_log(MT_LOG_DEBUG, "%s is loaded: %zu MiB, %.0f ms", served->info.id, n_mib, n_ms);
+    pthread_mutex_lock(&host->mutex);
     end_waits(served, MT_OK, NULL);
 }
 

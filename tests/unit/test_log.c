@@ -4,6 +4,8 @@
 
 #include <cjson/cJSON.h>
 #include <check.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +137,25 @@ START_TEST(long_messages_are_cut)
 }
 END_TEST
 
+/* A pipe takes no longer line in one piece. */
+START_TEST(messages_of_escapes_are_cut_to_a_line)
+{
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, _i == 1);
+    char message[2001];
+    memset(message, _i == 2 ? 'x' : '\x1b', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    mt_log(MT_LOG_INFO, "%s", message);
+    char *log = read_log();
+    size_t length = strlen(log);
+    ck_assert_uint_le(length, PIPE_BUF);
+    ck_assert_uint_gt(length, 2000);
+    ck_assert_ptr_eq(strchr(log, '\n'), log + length - 1);
+    ck_assert_ptr_nonnull(strstr(log, _i == 1 ? "b...\"}" : _i == 2 ? "x\n" : "b...\n"));
+    free(log);
+}
+END_TEST
+
 START_TEST(level_names_are_known_exactly)
 {
     static const char *const names[] = {"debug", "info", "warn", "error", "none"};
@@ -197,6 +218,53 @@ START_TEST(a_closed_standard_error_is_no_matter)
 }
 END_TEST
 
+#define N_UNREAD 2000
+
+static size_t read_pipe(int fd, char *bytes, size_t n_max)
+{
+    size_t n = 0;
+    for (ssize_t more; n < n_max && (more = read(fd, bytes + n, n_max - n)) > 0;)
+        n += (size_t)more;
+    bytes[n] = '\0';
+    return n;
+}
+
+/* Were each line to wait, the test would take minutes; were one to block, for ever. */
+START_TEST(nobody_waits_for_a_reader_that_stands_still)
+{
+    static char log[1 << 20];
+    int ends[2], n_lines = 0, number = -1, last = -1, n_read;
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    ck_assert_int_gt(fcntl(STDERR_FILENO, F_SETPIPE_SZ, 4 * PIPE_BUF), 0);
+    mt_log_configure(MT_LOG_INFO, false);
+    for (int i = 0; i < N_UNREAD; i++)
+        mt_log(MT_LOG_INFO, "line %d that nobody reads", i);
+
+    read_pipe(ends[0], log, sizeof log - 1);
+    for (char *line = log; *line; line = strchr(line, '\n') + 1, n_lines++) {
+        ck_assert_int_eq(
+            sscanf(line + TIME_BYTES, " info line %d that nobody reads%n", &number, &n_read), 1);
+        ck_assert_int_eq(line[TIME_BYTES + n_read], '\n'); /* whole, all that there are */
+        ck_assert_int_eq(number, ++last);
+    }
+    ck_assert_int_gt(n_lines, 0);
+    ck_assert_int_lt(n_lines, N_UNREAD);
+
+    mt_log(MT_LOG_INFO, "heard");
+    mt_log(MT_LOG_INFO, "again");
+    read_pipe(ends[0], log, sizeof log - 1);
+    ck_assert_int_eq(
+        sscanf(log + TIME_BYTES, " warn %d lines of the log were lost%n", &number, &n_read), 1);
+    ck_assert_int_eq(number, N_UNREAD - n_lines);
+    char *heard = strchr(log, '\n') + 1, *again = strchr(heard, '\n') + 1;
+    ck_assert_int_eq(strncmp(heard + TIME_BYTES, " info  heard\n", 13), 0);
+    ck_assert_str_eq(again + TIME_BYTES, " info  again\n");
+    ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0); /* it is others', too */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("log");
@@ -206,9 +274,11 @@ int main(void)
     tcase_add_test(tcase, control_characters_are_escaped);
     tcase_add_loop_test(tcase, events_below_the_level_are_dropped, 0, 5);
     tcase_add_test(tcase, long_messages_are_cut);
+    tcase_add_loop_test(tcase, messages_of_escapes_are_cut_to_a_line, 0, 3);
     tcase_add_test(tcase, level_names_are_known_exactly);
     tcase_add_test(tcase, lines_of_many_threads_stay_whole);
     tcase_add_test(tcase, a_closed_standard_error_is_no_matter);
+    tcase_add_test(tcase, nobody_waits_for_a_reader_that_stands_still);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
