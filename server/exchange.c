@@ -187,18 +187,10 @@ void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection
 /* Bytes that are made while they are sent. */
 #define STREAM_BLOCK_BYTES ((size_t)32 << 10)
 
-/* The strings that a stream renders may be the model's, and it lives on after the exchange. */
-struct held_stream {
-    struct mt_stream *stream;
-    const struct mt_loaded_model *model; /* NULL: none */
-    struct mt_generations *generations;
-    struct mt_generation *generation;
-};
-
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
 {
     (void)position; /* MHD reads in order */
-    ssize_t n = mt_stream_read(((struct held_stream *)context)->stream, buffer, n_max);
+    ssize_t n = mt_stream_read(context, buffer, n_max);
     return n > 0    ? n
            : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM
                     : MHD_CONTENT_READER_END_WITH_ERROR;
@@ -206,36 +198,20 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 
 static void free_stream(void *context)
 {
-    struct held_stream *held = context;
-    mt_stream_destroy(held->stream);
-    if (held->model != NULL)
-        mt_served_model_let_go(held->model->served);
-    mt_generations_let_go(held->generations, held->generation);
-    free(held);
+    mt_stream_destroy(context);
 }
 
-/* The response takes the stream over, and the exchange's hold on model and generation. */
+/* The response takes the stream over, which lives on after the exchange and owns all that it
+ * renders: a client that reads slowly keeps neither model nor generation. */
 static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     uint64_t n_bytes = mt_stream_bytes(reply->stream);
-    struct held_stream *held = malloc(sizeof *held);
-    if (held == NULL)
-        return NULL;
-    *held = (struct held_stream){.stream = reply->stream,
-                                 .model = exchange->request.model,
-                                 .generations = exchange->http->options.generations,
-                                 .generation = exchange->generation};
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes,
-                                          STREAM_BLOCK_BYTES, read_stream, held, free_stream);
-    if (response == NULL) {
-        free(held);
-        return NULL;
-    }
-    reply->stream = NULL;
-    exchange->request.model = NULL;
-    exchange->generation = NULL;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes, STREAM_BLOCK_BYTES, read_stream,
+        reply->stream, free_stream);
+    if (response != NULL)
+        reply->stream = NULL;
     return response;
 }
 

@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 import time
@@ -50,6 +51,29 @@ class Waiting(unittest.TestCase):
                            b"Content-Length: %d\r\n\r\n" % len(body) + body)
         wait_until(lambda: daemon.get("/models/en-de").json["state"] == "ready", what="the other model")
         return connection
+
+    def test_slow_reader_keeps_no_model(self):
+        fields = {"q": " ".join(["I have a dog, " * 20 + "and it sleeps."] * 4), "model": "en-de",
+                  "kinds": ["cross", "encoder", "decoder"], "reduce": "none", "precision": 9}
+        with self.with_room_for_one() as daemon:
+            expected = daemon.request("POST", "/attention", fields).body
+            self.assertGreater(len(expected), 10 << 20)  # more than the kernel keeps of it
+            slow = daemon.connect(60 * SLOWNESS)
+            slow.sock = socket.socket()
+            slow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
+            slow.sock.settimeout(60 * SLOWNESS)
+            slow.sock.connect((daemon.host, daemon.port))
+            slow.request("POST", "/attention", json.dumps(fields), {"Content-Type": "application/json"})
+            response = slow.getresponse()
+            reply = daemon.translate(GERMAN, source="de", target="fr")
+            self.assertEqual((reply.status, reply.json["translatedText"]), (200, self.french))
+            self.assertEqual(daemon.get("/models/en-de").json["state"], "cold")
+            # What it has not read yet needs nothing of the model that is gone, nor of its generation.
+            daemon.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: daemon.metrics()["attentiond_generation"] == 2, what="another generation")
+            wait_until(lambda: daemon.metrics()["attentiond_generations_alive"] == 1, what="the former one's end")
+            self.assertTrue(response.read() == expected)
+            slow.close()
 
     def test_too_late(self):
         with self.with_room_for_one() as daemon:
