@@ -300,6 +300,14 @@ size_t mt_lane_resident_bytes(struct mt_lane *lane)
     return n_bytes;
 }
 
+bool mt_lane_is_busy(struct mt_lane *lane)
+{
+    pthread_mutex_lock(&lane->engine->mutex);
+    bool is_busy = lane->n_live_jobs > 0;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return is_busy;
+}
+
 size_t mt_lane_cache_bytes(struct mt_lane *lane)
 {
     return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));

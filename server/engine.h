@@ -114,6 +114,9 @@ size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
  * values of each sentence in flight, and is given back when the lane is idle. */
 size_t mt_lane_resident_bytes(struct mt_lane *lane);
 
+/* Whether jobs of the lane have been accepted that are not done. */
+bool mt_lane_is_busy(struct mt_lane *lane);
+
 /* What the lane's keys and values are to be counted as where memory is shared out: full batches of
  * sentences of MT_COUNTED_TOKENS tokens, those of spare workers not among them, or what is
  * resident, if that is more. */

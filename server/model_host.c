@@ -88,23 +88,40 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
     return NEVER;
 }
 
-/* That may be unloaded; held or not, as is_held says. NULL: there is none. */
-static struct mt_served_model *least_recently_used(const struct mt_model_host *host, bool is_held)
+/* Of those that may be unloaded and nobody holds. NULL: there is none. */
+static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;
     for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (s->phase == PHASE_READY && !s->info.is_pinned && (s->n_holders > 0) == is_held &&
+        if (s->phase == PHASE_READY && !s->info.is_pinned && s->n_holders == 0 &&
             (oldest == NULL || s->used_ns < oldest->used_ns))
             oldest = s;
     return oldest;
 }
 
-static bool has_closing(const struct mt_model_host *host)
+static struct mt_served_model *find_closing(const struct mt_model_host *host)
 {
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (s->phase == PHASE_CLOSING)
-            return true;
-    return false;
+    struct mt_served_model *s = host->first;
+    while (s != NULL && s->phase != PHASE_CLOSING)
+        s = s->next;
+    return s;
+}
+
+/* The one to close: the least recently used of those that are held and were not given back just
+ * now. NULL: *until_ns says when there may be one. */
+static struct mt_served_model *find_victim(const struct mt_model_host *host, int64_t now_ns,
+                                           int64_t *until_ns)
+{
+    struct mt_served_model *oldest = NULL;
+    for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+        if (s->phase != PHASE_READY || s->info.is_pinned || s->n_holders == 0)
+            continue;
+        if (s->open_until_ns > now_ns)
+            *until_ns = s->open_until_ns < *until_ns ? s->open_until_ns : *until_ns;
+        else if (oldest == NULL || s->used_ns < oldest->used_ns)
+            oldest = s;
+    }
+    return oldest;
 }
 
 /* ---- those who wait ---- */
@@ -214,7 +231,7 @@ static bool make_room(struct mt_model_host *host, const struct mt_served_model *
     while (!fits(host, served)) {
         struct mt_served_model *victim = NULL;
         if (served->n_waiting > 0 && could_ever_fit(host, served))
-            victim = least_recently_used(host, false);
+            victim = least_recently_used(host);
         if (victim == NULL)
             return false;
         unload(victim);
@@ -284,11 +301,17 @@ static bool is_wanted(const struct mt_served_model *served)
     return served->turn != 0 && (served->phase == PHASE_COLD || served->phase == PHASE_FAILED);
 }
 
+/* First come, first served; but a reload does not stand behind those for whom there is no room. */
+static bool comes_before(const struct mt_served_model *a, const struct mt_served_model *b)
+{
+    return a->info.is_pinned != b->info.is_pinned ? a->info.is_pinned : a->turn < b->turn;
+}
+
 static struct mt_served_model *next_wanted(const struct mt_model_host *host)
 {
     struct mt_served_model *first = NULL;
     for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        if (is_wanted(s) && (first == NULL || s->turn < first->turn))
+        if (is_wanted(s) && (first == NULL || comes_before(s, first)))
             first = s;
     return first;
 }
@@ -320,7 +343,7 @@ static bool is_to_be_unloaded(const struct mt_served_model *served, int64_t now_
 static bool tidy(struct mt_model_host *host)
 {
     int64_t now_ns = mt_now_ns();
-    struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host, false) : NULL;
+    struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host) : NULL;
     if (surplus != NULL) { /* the limit is lower than it was */
         unload(surplus);
         return true;
@@ -354,12 +377,39 @@ static void refuse_for_size(struct mt_served_model *served)
     fail(served, &err);
 }
 
+/* Newcomers are served again; those who wait, by tidy. Lets go of the mutex meanwhile. */
+static void reopen(struct mt_served_model *served)
+{
+    served->phase = PHASE_READY;
+    pthread_mutex_unlock(&served->host->mutex);
+    mt_log(MT_LOG_DEBUG, "%s is not unloaded: it is held", served->info.id);
+    pthread_mutex_lock(&served->host->mutex);
+}
+
+/* False: its holders may still let go of it before *until_ns. */
+static bool give_back(struct mt_served_model *closing, int64_t *until_ns)
+{
+    int64_t now_ns = mt_now_ns();
+    if (mt_model_loading_is_busy(closing))
+        closing->busy_ns = now_ns;
+    *until_ns = closing->busy_ns + MT_CLOSING_PATIENCE_MS * NS_PER_MS;
+    if (now_ns < *until_ns)
+        return false;
+    closing->open_until_ns = now_ns + MT_REOPENED_MS * NS_PER_MS;
+    reopen(closing);
+    return true;
+}
+
 /* Loads the next one, or does what must come before. False: nothing can be done now; then
  * *until_ns says when time changes that. */
 static bool advance(struct mt_model_host *host, int64_t *until_ns)
 {
     struct mt_served_model *served = next_wanted(host);
-    struct mt_served_model *victim = NULL;
+    struct mt_served_model *closing = find_closing(host), *victim = NULL;
+    if (served == NULL && closing != NULL) { /* who wanted its memory has left */
+        reopen(closing);
+        return true;
+    }
     if (served == NULL)
         return false;
     if (!could_ever_fit(host, served)) {
@@ -375,22 +425,24 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
         served->is_prefetched = false;
         return true;
     }
-    victim = least_recently_used(host, false);
+    victim = least_recently_used(host);
     if (victim != NULL) {
         unload(victim);
         return true;
     }
-    if (has_closing(host))
-        return false;
-    victim = least_recently_used(host, true);
+    if (closing != NULL)
+        return give_back(closing, until_ns);
+    int64_t now_ns = mt_now_ns();
+    victim = find_victim(host, now_ns, until_ns);
     int64_t patience_ns = served->wanted_ns + MT_LOAD_PATIENCE_MS * NS_PER_MS;
     if (victim == NULL) /* those of a former generation go when it does */
         return false;
-    if (mt_now_ns() < patience_ns) {
+    if (now_ns < patience_ns) {
         *until_ns = patience_ns;
         return false;
     }
     victim->phase = PHASE_CLOSING;
+    victim->busy_ns = now_ns;
     return true;
 }
 

@@ -6,7 +6,10 @@
  * were asked for. Where there is no room (options.memory_bytes), those that nobody holds are
  * unloaded, the least recently used first. Where all are held, the load waits until one is let go;
  * after MT_LOAD_PATIENCE_MS the least recently used is closed to newcomers, who then wait in their
- * turn, so that steady traffic to some models does not keep another out for ever.
+ * turn, so that steady traffic to some models does not keep another out for ever. Work ends by its
+ * deadline; but one that is still held MT_CLOSING_PATIENCE_MS after its last, as by the reader of a
+ * stream who stands still, is given back to newcomers, and not closed again before
+ * MT_REOPENED_MS have passed. settings->model waits behind nobody.
  *
  * Who keeps whom: a request its generation, and the model that it holds; a generation its catalog
  * and its host; a catalog its served models, which generations share; the host the engine. A lane
@@ -29,6 +32,8 @@ struct mt_model_host;
 struct mt_model_options;
 
 #define MT_LOAD_PATIENCE_MS 500
+#define MT_CLOSING_PATIENCE_MS 1000
+#define MT_REOPENED_MS 10000
 /* A model that could not be loaded is tried again, where somebody asks for it, after that. */
 #define MT_LOAD_RETRY_MS 10000
 

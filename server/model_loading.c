@@ -103,6 +103,11 @@ size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
     return mt_lane_cache_bytes(served->loaded.lane);
 }
 
+bool mt_model_loading_is_busy(const struct mt_served_model *served)
+{
+    return mt_lane_is_busy(served->loaded.lane);
+}
+
 void mt_model_loading_end(struct mt_served_model *served)
 {
     mt_engine_detach(served->host->engine, served->loaded.lane);

@@ -48,6 +48,8 @@ struct mt_served_model {
     bool is_prefetched, wants_unload;
     uint64_t turn; /* among those that are to be loaded; 0: it is not */
     int64_t wanted_ns, used_ns;
+    int64_t busy_ns;                      /* CLOSING: when it last had work, or was closed */
+    int64_t open_until_ns;                /* it was given back, and is not closed before */
     struct mt_served_model_status counts; /* of which state, reason and what is here are not kept */
     struct mt_served_model *next, *previous;
 };
@@ -82,6 +84,8 @@ MT_MUST_CHECK enum mt_status mt_model_loading_begin(struct mt_served_model *serv
 /* What the caches of a loaded one count as now; they grow with what is asked of it. With the host's
  * mutex. */
 size_t mt_model_loading_cache_bytes(const struct mt_served_model *served);
+/* Whether somebody who holds a loaded one has work for it. With the host's mutex. */
+bool mt_model_loading_is_busy(const struct mt_served_model *served);
 /* Nobody holds it. */
 void mt_model_loading_end(struct mt_served_model *served);
 

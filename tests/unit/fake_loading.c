@@ -11,6 +11,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct gate {
     bool is_closed, is_standing;
 } loading, unloading;
+static bool is_busy;
 static size_t next_bytes, cache_bytes, n_loaded, n_loads;
 
 static void expect(bool is_so, const char *what)
@@ -64,6 +65,22 @@ size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
     size_t bytes = cache_bytes;
     pthread_mutex_unlock(&mutex);
     return bytes;
+}
+
+bool mt_model_loading_is_busy(const struct mt_served_model *served)
+{
+    pthread_mutex_lock(&mutex);
+    expect(served->model != NULL, "asked for work, but it is not loaded");
+    bool is_so = is_busy;
+    pthread_mutex_unlock(&mutex);
+    return is_so;
+}
+
+void fake_set_busy(bool is_so)
+{
+    pthread_mutex_lock(&mutex);
+    is_busy = is_so;
+    pthread_mutex_unlock(&mutex);
 }
 
 void fake_set_cache_bytes(size_t bytes)

@@ -18,6 +18,9 @@ void fake_set_bytes(size_t bytes);
 /* Of every model's caches, from now on. */
 void fake_set_cache_bytes(size_t bytes);
 
+/* Whether there is work for any model, from now on. */
+void fake_set_busy(bool is_so);
+
 /* Open at first. */
 void fake_close_loading_gate(void);
 void fake_open_loading_gate(void);

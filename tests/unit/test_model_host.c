@@ -353,6 +353,7 @@ START_TEST(steady_traffic_does_not_keep_another_out)
     int64_t start_ns = mt_now_ns();
     limit(MODEL_BYTES, 0);
     add_many(2);
+    fake_set_busy(true);
     hold(models[0]);
     must(begin_wait(&waiter, models[1], 0));
     while (mt_served_model_hold(models[0]) != NULL) {
@@ -368,6 +369,68 @@ START_TEST(steady_traffic_does_not_keep_another_out)
     mt_served_model_let_go(models[1]);
     ck_assert_int_eq(end_wait(&again), MT_OK); /* in its turn */
     mt_served_model_let_go(models[0]);
+}
+END_TEST
+
+static void wait_until_closed(struct mt_served_model *served)
+{
+    while (mt_served_model_hold(served) != NULL) {
+        mt_served_model_let_go(served);
+        usleep(1000);
+    }
+}
+
+/* As by the reader of a stream who stands still: it must not take the model from all others. */
+START_TEST(one_that_is_held_without_work_is_given_back)
+{
+    struct waiter waiter, newcomer;
+    limit(MODEL_BYTES, 0);
+    add_many(2);
+    hold(models[0]);
+    must(begin_wait(&waiter, models[1], 0));
+    wait_until_closed(models[0]);
+    must(begin_wait(&newcomer, models[0], 0));
+    ck_assert_int_eq(end_wait(&newcomer), MT_OK);
+    ck_assert_ptr_nonnull(mt_served_model_hold(models[0]));
+    ck_assert_int_eq(waiter.n_calls, 0);
+    for (size_t i = 0; i < 3; i++)
+        mt_served_model_let_go(models[0]);
+    ck_assert_int_eq(end_wait(&waiter), MT_OK);
+    mt_served_model_let_go(models[1]);
+}
+END_TEST
+
+START_TEST(one_whose_memory_nobody_wants_any_more_is_given_back)
+{
+    struct waiter waiter;
+    limit(MODEL_BYTES, 0);
+    add_many(2);
+    fake_set_busy(true);
+    hold(models[0]);
+    must(begin_wait(&waiter, models[1], 0));
+    wait_until_closed(models[0]);
+    ck_assert(mt_served_model_stop_waiting(models[1], &waiter.wait));
+    hold(models[0]);
+    for (size_t i = 0; i < 2; i++)
+        mt_served_model_let_go(models[0]);
+}
+END_TEST
+
+START_TEST(a_pinned_model_waits_behind_nobody)
+{
+    const struct mt_loaded_model *loaded;
+    struct waiter waiter;
+    limit(MODEL_BYTES, 0);
+    add_many(2);
+    fake_set_busy(true);
+    hold(models[0]);
+    must(begin_wait(&waiter, models[1], 0));
+    wait_until_closed(models[0]);
+    must(mt_served_model_load(add("pinned", true), &loaded, &err));
+    ck_assert_int_eq(waiter.n_calls, 0);
+    mt_served_model_let_go(models[0]);
+    ck_assert_int_eq(end_wait(&waiter), MT_OK);
+    mt_served_model_let_go(models[1]);
 }
 END_TEST
 
@@ -698,6 +761,9 @@ int main(void)
     tcase_add_test(tcase, the_least_recently_used_goes);
     tcase_add_test(tcase, who_finds_all_held_waits_until_one_is_let_go);
     tcase_add_test(tcase, steady_traffic_does_not_keep_another_out);
+    tcase_add_test(tcase, one_that_is_held_without_work_is_given_back);
+    tcase_add_test(tcase, one_whose_memory_nobody_wants_any_more_is_given_back);
+    tcase_add_test(tcase, a_pinned_model_waits_behind_nobody);
     tcase_add_test(tcase, one_that_never_fits_is_refused_with_its_size);
     tcase_add_test(tcase, one_that_is_larger_than_expected_makes_room_for_itself);
     tcase_add_test(tcase, caches_that_grow_drive_others_out);
