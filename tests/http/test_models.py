@@ -391,8 +391,8 @@ class Change(unittest.TestCase):
         flags = ("--models-directory", str(root / "models"), "--cache-dir", str(root / "cache"), "--precision", "int8")
         with Daemon(*flags, model=None) as daemon:
             expected = daemon.translate("Hello.").body
-            wait_until(lambda: list((root / "cache").glob("en-de*.safetensors")), what="the packed weights")
-        packed, = (root / "cache").glob("en-de*")
+            wait_until(lambda: list((root / "cache").glob("*en-de.int8.safetensors")), what="the packed weights")
+        packed, = (root / "cache").glob("*en-de.int8.safetensors")
         with Daemon(*flags, model=None) as daemon:  # which finds the weights packed, and maps them
             self.assertEqual(daemon.translate("Hello.").body, expected)
             with open(packed, "r+b") as file:
@@ -415,7 +415,7 @@ class Change(unittest.TestCase):
         for _ in range(2):
             with Daemon(*flags, "--cache-dir", str(root / "cache"), model=None) as daemon:
                 self.assertEqual(daemon.translate("Hello.").body, expected)
-                wait_until(lambda: list((root / "cache").glob("en-de*.safetensors")), what="the packed weights")
+                wait_until(lambda: list((root / "cache").glob("*en-de.int8.safetensors")), what="the packed weights")
                 self.assertNotIn("not kept", daemon.log)
             kept.append([(path.name, path.stat().st_ino) for path in (root / "cache").iterdir()])
         self.assertEqual(len(kept[0]), 1)
