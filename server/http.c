@@ -1,6 +1,7 @@
 #include "server/http.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "server/admin_api.h"
 #include "server/connections.h"
@@ -21,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors for everything else: logs, epolls, model files, listeners, the admin socket's
+/* Descriptors for everything else: logs, epolls, some model files, listeners, the admin socket's
  * connections. */
 #define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + MT_SURPLUS_CONNECTIONS)
 
@@ -212,10 +213,11 @@ static enum mt_status reserve_descriptors(size_t max_connections, struct mt_erro
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return mt_fail(err, MT_IO, "cannot read the limit on open files: %s", strerror(errno));
-    if (limit.rlim_cur >= needed)
+    rlim_t wanted = needed + MT_MAX_FAULT_RANGES; /* each mapped file of a model keeps one */
+    if (limit.rlim_cur >= wanted)
         return MT_OK;
     rlim_t allowed = limit.rlim_max;
-    limit.rlim_cur = needed;
+    limit.rlim_cur = wanted < allowed ? wanted : allowed;
     if (needed > allowed || setrlimit(RLIMIT_NOFILE, &limit) != 0)
         return mt_fail(err, MT_LIMIT,
                        "max_connections is %zu, which needs %llu open files, but the limit is %llu "
