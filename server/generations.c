@@ -180,7 +180,6 @@ static void replace(struct mt_generations *g, struct mt_generation *generation)
     g->alive[0] = (struct held){.generation = generation};
     g->n_alive++;
     g->last_number = mt_generation_number(generation);
-    g->n_reloads++;
 }
 
 static void log_reload(const struct mt_generation *generation, uint64_t n_ms)
@@ -220,19 +219,19 @@ static void reload(struct mt_generations *g)
                (unsigned long long)mt_generation_number(options.former), err.message);
 
     pthread_mutex_lock(&g->mutex);
-    g->is_reloading = false;
-    if (status == MT_OK)
+    if (status == MT_OK) {
         replace(g, fresh);
-    else if (is_early)
+        pthread_mutex_unlock(&g->mutex); /* this thread alone replaces it */
+        log_reload(fresh, n_ms);
+        pthread_mutex_lock(&g->mutex);
+        g->n_reloads++; /* who sees the count finds the line in the log */
+    } else if (is_early) {
         g->wants_reload = g->waits_for_memory = true;
-    else
+    } else {
         g->n_failed++;
+    }
+    g->is_reloading = false;
     pthread_cond_broadcast(&g->changed);
-    if (status != MT_OK)
-        return;
-    pthread_mutex_unlock(&g->mutex); /* this thread alone replaces it */
-    log_reload(fresh, n_ms);
-    pthread_mutex_lock(&g->mutex);
 }
 
 static const struct mt_settings *settings_of(const struct mt_generations *g)
