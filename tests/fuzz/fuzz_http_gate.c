@@ -14,6 +14,8 @@
 
 #define MAX_HEADERS (MT_MAX_HEADERS + 20)
 #define MAX_BODY_BYTES 65536
+/* Behind the last header, for its line's end and the empty line. */
+#define N_LAST 2
 
 /* Cuts the next line off *text, in place; "" at the end. */
 static char *next_line(char **text)
@@ -66,11 +68,10 @@ static void check_admitted(const struct mt_gate_head *head, const struct mt_gate
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
+    char *text = calloc(size + N_LAST, 1);
     if (!text)
         return 0;
     memcpy(text, data, size);
-    text[size] = '\0';
     char *rest = text;
     struct mt_gate_header headers[MAX_HEADERS];
     struct mt_gate_head head = {.headers = headers, .max_body_bytes = MAX_BODY_BYTES};
@@ -89,6 +90,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mt_route_find(mt_routes, mt_n_routes, head.method, gate.path, gate.path_length, &routing);
         assert((routing.match == MT_ROUTE_FOUND) == (routing.route != NULL));
     }
+    /* The pieces are in place, each behind the NUL of the one before, unless one holds a NUL. */
+    struct mt_gate_result placed;
+    head.target_place = head.target;
+    head.end = text + size + N_LAST;
+    mt_gate_check(&head, &placed);
+    assert(placed.code != 0 || gate.code == 0);
+    /* NUL LF looks like CR LF, at the end of the head, too. */
+    for (size_t i = 0; i + N_LAST < size && placed.code == 0; i++)
+        assert(data[i] != '\0' || data[i + 1] == '\n');
     free(text);
     return 0;
 }
