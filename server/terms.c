@@ -324,7 +324,7 @@ static uint32_t read_letter(const struct mt_terms *terms, size_t at, bool is_exa
     unsigned char byte = (unsigned char)terms->text[at];
     *next = at + mt_utf8_length(byte);
     if (byte > ' ' && byte < 0x80)
-        return is_exact || byte < 'A' || byte > 'Z' ? byte : byte - 'A' + 'a';
+        return is_exact || byte < 'A' || byte > 'Z' ? byte : byte + (uint32_t)('a' - 'A');
     uint32_t c = mt_utf8_decode(terms->text + at);
     if (!mt_is_space(c))
         return is_exact ? c : fold(c);
