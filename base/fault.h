@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Mappings registered at once: as many models as may be served (MT_MAX_SERVED_MODELS), twice, as a
- * reload opens the new generation beside the old one. */
+/* Mappings registered at once: a daemon serves up to 4096 models, and while it reloads each of them
+ * may be there twice. */
 #define MT_MAX_FAULT_RANGES 8192
 
 /* Handles SIGBUS for the whole process from now on; faults outside of registered ranges end the

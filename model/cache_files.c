@@ -19,7 +19,8 @@
 /* Bytes of a name before its end: behind it there is room for what a temporary file's name has. */
 #define MAX_NAME (NAME_MAX - 64)
 
-/* A name that the other could be mistaken for is one of a slash or a percent sign. */
+/* What a name cannot hold, and "%" itself, as URLs write them, so that two paths never share a
+ * name. Where there is no room for all of it, as much as there is. */
 static size_t escape(const char *path, char *out, size_t size)
 {
     size_t n = 0;

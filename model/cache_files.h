@@ -1,6 +1,7 @@
 /*
  * The names of packed models in the cache directory. A name says which directory the model was in,
- * so that what is left of directories that are gone can be told from what is of use.
+ * so that what is left of directories that are gone can be told from what is of use. Thread-safety:
+ * safe, for several processes, too.
  */
 #ifndef MT_MODEL_CACHE_FILES_H
 #define MT_MODEL_CACHE_FILES_H

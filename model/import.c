@@ -94,7 +94,7 @@ static enum mt_status write_model(const struct mt_source *source, const char *to
     struct mt_file_draft weights;
     size_t length;
     const void *bytes = mt_image_bytes(image, &length);
-    if (!is_same && mkdir(to, 0755) && errno != EEXIST)
+    if (mkdir(to, 0755) && errno != EEXIST)
         return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
     enum mt_status status = mt_file_draft_write(weights_path, bytes, length, &weights, err);
     if (status)

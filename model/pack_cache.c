@@ -142,9 +142,6 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
     return status;
 }
 
-/* Files that are copied together, not with their times, differ by as long as copying takes. */
-#define COPYING_SECONDS 600
-
 /* Somebody else's file may change under us, or be made to look right. */
 static bool is_ours(const char *path)
 {
@@ -241,6 +238,9 @@ done:
     free(path);
     return status;
 }
+
+/* Files that are copied together, not with their times, differ by as long as copying takes. */
+#define COPYING_SECONDS 600
 
 /* Says so where somebody put newer weights beside what was packed: they are not read. */
 static void note_newer(const char *directory, const char *path, struct mt_packed_source *out)

@@ -75,9 +75,8 @@ void mt_token_list_finish(struct mt_token_list *list);
  * blank, the ends are stripped; blanks before punctuation go where tokenizer_config.json says
  * clean_up_tokenization_spaces. With spans (array of n, may be NULL) spans[i] gets the part of *out
  * that ids[i] stands for, without blanks at its ends; empty for dropped ones. Appends to out, which
- * is always well-formed UTF-8. An id without a piece counts as
- * <unk>, and is dropped as it is: embeddings are padded, and vocabularies have holes. Negative ids
- * are MT_INVALID. */
+ * is always well-formed UTF-8. An id without a piece counts as <unk> and is dropped like it, as
+ * embeddings are padded and vocabularies have holes. Negative ids are MT_INVALID. */
 struct mt_span {
     size_t begin, end; /* bytes, relative to the first byte appended */
 };

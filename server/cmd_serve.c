@@ -1,5 +1,4 @@
 #include "base/clock.h"
-#include "base/fault.h"
 #include "base/log.h"
 #include "model/model.h"
 #include "server/access.h"
@@ -484,7 +483,7 @@ static void watch(struct server *server, const sigset_t *signals)
     }
 }
 
-/* When no client has work. The exit code is given back. */
+/* When no client has work. Returns exit_code, if it returns. */
 static int take_down(struct server *server, const sigset_t *signals, int exit_code)
 {
     if (server->admin != NULL)

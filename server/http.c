@@ -29,7 +29,8 @@
 /* How long handshakes that have begun have to end, once new ones are turned away. A client that
  * comes meanwhile hears nothing, asks again after a second, and is refused. */
 #define HANDSHAKE_MS 50
-/* Packets begin with 64 or 128. */
+/* Systems send with 64 or 128, and each router takes one off: of the few that send with 255 only a
+ * neighbour is heard, as before. */
 #define UNLIKELY_TTL 255
 
 static void cancel_work(void *context, void *work, bool has_left)

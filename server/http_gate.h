@@ -62,8 +62,7 @@ struct mt_gate_result {
  * - 411: POST, PUT or PATCH without Content-Length or chunked, and without a query string
  * - 413: Content-Length above max_body_bytes
  * - 414: a target over the limit above
- * - 431 and close: headers over the limits above, since those behind the last one were not looked
- * at
+ * - 431 and close: headers over the limits above; what stands behind them was not looked at
  * - 417: Expect with anything but 100-continue
  * - 505 and close: another version than HTTP/1.0 and HTTP/1.1
  */

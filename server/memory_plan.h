@@ -21,10 +21,12 @@ struct mt_settings;
 #define MT_PINNED_AT_ONCE 2
 
 enum mt_memory_part {
-    MT_MEMORY_WEIGHTS,     /* settings->model's: our own copies; nothing where it is mapped */
-    MT_MEMORY_CACHES,      /* keys, values and activations of all workers */
-    MT_MEMORY_MODELS,      /* of models_directory: models_memory, which covers both, and mappings */
-    MT_MEMORY_QUEUE,       /* max_queued_sentences of the longest, with the widest beam */
+    MT_MEMORY_WEIGHTS, /* settings->model's: our own copies; nothing where it is mapped */
+    MT_MEMORY_CACHES,  /* keys, values and activations of all workers */
+    MT_MEMORY_MODELS,  /* of models_directory: models_memory, which covers both, and mappings */
+    /* max_queued_sentences of the longest, with the widest beam. Not counted: the sentences that
+     * requests through several models have waiting beyond that, for their next one. */
+    MT_MEMORY_QUEUE,
     MT_MEMORY_CONNECTIONS, /* libmicrohttpd's */
     MT_MEMORY_BODIES,      /* bodies, the texts in them, replies */
     MT_MEMORY_TRACES,

@@ -420,7 +420,9 @@ static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received
     for (size_t i = 0; i < lane->n_flows; i++)
         if (lane->heap[i]->is_served && lane->heap[i]->received < least)
             least = lane->heap[i]->received;
-    return least == UINT64_MAX ? lane->virtual_time : least < received ? least : received;
+    if (least == UINT64_MAX)
+        return lane->virtual_time;
+    return least < received ? least : received;
 }
 
 void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)

@@ -151,10 +151,11 @@ static const char *const allowed[] = {
     "recvmsg", "select", "sendfile", "sendmsg", "sendto", "setsockopt", "shutdown", "write",
     "writev",
     /* files */
-    "access", "faccessat", "faccessat2", "fadvise64", "fdatasync", "flock", "fstat",
-    "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
-    "inotify_rm_watch", "lseek", "lstat", "newfstatat", "pread64", "pwrite64", "readlink", "readlinkat", "rename",
-    "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink", "unlinkat",
+    "access", "faccessat", "faccessat2", "fadvise64", "fdatasync", "flock", "fstat", "fstatfs",
+    "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
+    "inotify_rm_watch", "lseek", "lstat", "newfstatat", "pread64", "pwrite64", "readlink",
+    "readlinkat", "rename", "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink",
+    "unlinkat",
     /* memory */
     "brk", "madvise", "membarrier", "memfd_create", "mincore", "mremap", "msync", "munmap",
     /* threads, time and signals */

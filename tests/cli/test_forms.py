@@ -188,20 +188,6 @@ class Forms(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertRegex(result.stderr, 'int8.safetensors.*: metadata settings: expected "layers .*, found "layers ')
 
-    def test_newer_weights_beside_a_packed_form_are_named(self):
-        """They are not read, and nobody should have to find that out."""
-        subprocess.run([binary, "import", str(MODEL), str(self.directory)], check=True, capture_output=True,
-                       timeout=PATIENCE_S)
-        shutil.copy(MODEL / "model.safetensors", self.directory)
-        newer = "is older than the model.safetensors beside it"
-        for seconds, is_said in ((0, False), (3600, True)):
-            packed = (self.directory / "attentiond.int8.safetensors").stat().st_mtime
-            os.utime(self.directory / "model.safetensors", (packed + seconds,) * 2)
-            note = subprocess.run([binary, "bench", "--model", str(self.directory), "--length", "2"], check=True,
-                                  capture_output=True, text=True, timeout=PATIENCE_S).stdout.splitlines()[0]
-            self.assertIn("attentiond.int8.safetensors", note)
-            self.assertEqual(newer in note, is_said, note)
-
     def test_indexes_that_lie(self):
         good = self.shard()
         some, other = list(good)[0], list(good)[-1]

@@ -445,6 +445,18 @@ class Damage(Directories):
             self.weights(directory).unlink()
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
+    def test_newer_weights_beside_a_packed_form_are_named(self):
+        """They are not read, and nobody should have to find that out."""
+        directory = self.root / "both"
+        self.assertEqual(run("import", MODEL, str(directory)).returncode, 0)
+        shutil.copy(pathlib.Path(MODEL) / "model.safetensors", directory)
+        packed = (directory / "attentiond.int8.safetensors").stat().st_mtime
+        for seconds, is_said in ((0, False), (3600, True)):
+            os.utime(directory / "model.safetensors", (packed + seconds,) * 2)
+            with Daemon("--precision", "int8", model=str(directory)) as daemon:
+                self.assertIn("attentiond.int8.safetensors", daemon.log)
+                self.assertEqual("is older than the model.safetensors beside it" in daemon.log, is_said, daemon.log)
+
     def test_numbers_that_are_none_are_refused_with_the_tensor(self):
         for name, number in (("final_logits_bias", float("nan")),
                              ("model.decoder.layers.0.fc1.bias", float("inf"))):

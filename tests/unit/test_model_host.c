@@ -380,15 +380,21 @@ static void wait_until_closed(struct mt_served_model *served)
     }
 }
 
+/* The first of two models, held, is closed because of who waits for the second. */
+static void close_first(struct waiter *waiter)
+{
+    limit(MODEL_BYTES, 0);
+    add_many(2);
+    hold(models[0]);
+    must(begin_wait(waiter, models[1], 0));
+    wait_until_closed(models[0]);
+}
+
 /* As by the reader of a stream who stands still: it must not take the model from all others. */
 START_TEST(one_that_is_held_without_work_is_given_back)
 {
     struct waiter waiter, newcomer;
-    limit(MODEL_BYTES, 0);
-    add_many(2);
-    hold(models[0]);
-    must(begin_wait(&waiter, models[1], 0));
-    wait_until_closed(models[0]);
+    close_first(&waiter);
     must(begin_wait(&newcomer, models[0], 0));
     ck_assert_int_eq(end_wait(&newcomer), MT_OK);
     ck_assert_ptr_nonnull(mt_served_model_hold(models[0]));
@@ -403,12 +409,8 @@ END_TEST
 START_TEST(one_whose_memory_nobody_wants_any_more_is_given_back)
 {
     struct waiter waiter;
-    limit(MODEL_BYTES, 0);
-    add_many(2);
     fake_set_busy(true);
-    hold(models[0]);
-    must(begin_wait(&waiter, models[1], 0));
-    wait_until_closed(models[0]);
+    close_first(&waiter);
     ck_assert(mt_served_model_stop_waiting(models[1], &waiter.wait));
     hold(models[0]);
     for (size_t i = 0; i < 2; i++)
@@ -420,12 +422,8 @@ START_TEST(a_pinned_model_waits_behind_nobody)
 {
     const struct mt_loaded_model *loaded;
     struct waiter waiter;
-    limit(MODEL_BYTES, 0);
-    add_many(2);
     fake_set_busy(true);
-    hold(models[0]);
-    must(begin_wait(&waiter, models[1], 0));
-    wait_until_closed(models[0]);
+    close_first(&waiter);
     must(mt_served_model_load(add("pinned", true), &loaded, &err));
     ck_assert_int_eq(waiter.n_calls, 0);
     mt_served_model_let_go(models[0]);
