@@ -261,6 +261,16 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
     return MT_OK;
 }
 
+/* The activations stay with the worker: what this place has touched of them is given back by the
+ * places that are in use, and where there are none, here or by nobody. */
+static void let_go_of_place(const struct mt_engine_worker *worker, struct mt_engine_place *place)
+{
+    bool is_warm = place->list == &worker->warm;
+    mt_engine_move_place(place, NULL);
+    if (is_warm && !worker->busy.first)
+        mt_batch_trim(place->batch);
+}
+
 void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
 {
     if (!lane)
@@ -272,7 +282,7 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
     for (size_t i = 0; i < engine->n_workers; i++)
-        mt_engine_move_place(&lane->places[i], NULL);
+        let_go_of_place(&engine->workers[i], &lane->places[i]);
     mt_queue_remove_lane(engine->queue, lane->waiting);
     if (lane->previous)
         lane->previous->next = lane->next;

@@ -44,8 +44,10 @@ SENTENCES = [
 ]
 BURST_MS = 5
 LOAD = pathlib.Path(BINARY).parent / "tests/bench/load"
-# Memory of libraries' caches, glibc's heaps and Python-sized noise apart.
-MEMORY_SLACK_MIB = 8
+# Until idle batches have given their memory back, which they do after a second.
+REST_S = 2
+# Holes that one load leaves in glibc's heaps; what a reload gives back to the system is not among them.
+HEAP_SLACK_MIB = 8
 
 
 def translate(q, **fields):
@@ -230,13 +232,18 @@ class Traffic:
         report.demand(self.n_lost == 0, f"{self.n_lost} lost requests")
 
 
-async def demand_as_before(report, watch, memory, descriptors, rest=lambda: asyncio.sleep(0.5)):
+async def at_rest(watch):
+    """Memory and descriptors."""
+    await watch.settled()
+    await asyncio.sleep(REST_S)
+    return watch.memory(), watch.descriptors()
+
+
+async def demand_as_before(report, watch, memory, descriptors, slack_mib=HEAP_SLACK_MIB):
     report.demand(await watch.settled(), "no request, sentence or row is left behind")
-    await rest()
-    now = watch.memory()
-    report.demand(now <= memory + MEMORY_SLACK_MIB,
+    now, left = await at_rest(watch)
+    report.demand(now <= memory + slack_mib,
                   f"memory {now:.1f} MiB, {memory:.1f} after the warm-up")
-    left = watch.descriptors()
     report.demand(left <= descriptors, f"{left} descriptors, {descriptors} before")
 
 
@@ -294,11 +301,10 @@ async def reload_once(daemon, link, number):
 
 
 async def mixed(arguments, report):
-    async def rest():
+    async def give_back():
         """What the heap keeps for later goes back to the system with a generation: what remains is in use."""
         for number in range(2):
             await reload_once(daemon, link, number)
-        await asyncio.sleep(0.5)
 
     with Link() as link, link.daemon() as daemon:
         answers = await alone(daemon.port, KINDS)
@@ -309,9 +315,8 @@ async def mixed(arguments, report):
         for number in range(10):
             await reload_once(daemon, link, number)
         await warm.end()
-        await watch.settled()
-        await rest()
-        memory, descriptors = watch.memory(), watch.descriptors()
+        await give_back()
+        memory, descriptors = await at_rest(watch)
         traffic = Traffic(daemon.port, KINDS, answers, 16, seed=2)
         traffic.abort_share = 0.05
         end, under_load, as_expected = time.monotonic() + arguments.seconds, [], True
@@ -325,7 +330,8 @@ async def mixed(arguments, report):
         quarter = len(under_load) // 4 + 1
         first, last = (statistics.median(part) for part in (under_load[:quarter], under_load[-quarter:]))
         print(f"        memory under load: {first:.1f} MiB in the first quarter, {last:.1f} in the last (medians), most {max(under_load):.1f}")
-        await demand_as_before(report, watch, memory, descriptors, rest)
+        await give_back()
+        await demand_as_before(report, watch, memory, descriptors, slack_mib=1)
 
 
 async def idle(arguments, report):
@@ -422,8 +428,7 @@ async def overload(arguments, report):
                  "--watch-stalls"]
         warm = load(daemon, texts.name, *flags, "--duration", min(10, arguments.seconds))
         say_refusals(report, warm)
-        await watch.settled()
-        memory, descriptors = watch.memory(), watch.descriptors()
+        memory, descriptors = await at_rest(watch)
         run = load(daemon, texts.name, *flags, "--duration", arguments.seconds)
         say_refusals(report, run)
         refusals, rate = run["refusals"], run["requests_per_second"]
@@ -449,8 +454,7 @@ async def aborts(arguments, report):
                 await asyncio.sleep(0.1)
             await traffic.end()
             if seed == 1:
-                await watch.settled()
-                memory, descriptors = watch.memory(), watch.descriptors()
+                memory, descriptors = await at_rest(watch)
         traffic.demand(report)
         await demand_as_before(report, watch, memory, descriptors)
 

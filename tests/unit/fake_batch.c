@@ -38,6 +38,7 @@ static bool is_closed;
 static size_t n_allowed, n_standing;
 static const struct mt_sentence *admitted[MAX_LOG];
 static size_t n_admitted, largest_share, last_width;
+static atomic_size_t n_left_touched;
 
 static void demand(bool condition, const char *what)
 {
@@ -113,6 +114,11 @@ size_t fake_admitted(const struct mt_sentence **out, size_t capacity)
     size_t n = n_admitted;
     pthread_mutex_unlock(&mutex);
     return n;
+}
+
+size_t fake_left_touched(void)
+{
+    return atomic_load(&n_left_touched);
 }
 
 size_t fake_largest_share(void)
@@ -227,6 +233,7 @@ void mt_batch_destroy(struct mt_batch *batch)
         return;
     enter(batch);
     demand(!batch->n, "a batch destroyed with sentences in flight");
+    atomic_fetch_add(&n_left_touched, batch->n_touched_rows > 0);
     free(batch);
 }
 

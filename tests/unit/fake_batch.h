@@ -39,6 +39,9 @@ size_t fake_admitted(const struct mt_sentence **out, size_t capacity);
 /* Threads that took part in the step that was begun last. */
 size_t fake_last_width(void);
 
+/* Batches that were destroyed without being trimmed after their last step. */
+size_t fake_left_touched(void);
+
 /* Most sentences that any one batch ever took in. */
 size_t fake_largest_share(void);
 

@@ -342,6 +342,21 @@ START_TEST(an_idle_lane_gives_its_memory_back_while_others_work)
 }
 END_TEST
 
+/* A worker's batches share their activations, which outlive each of them. */
+START_TEST(a_lane_that_leaves_gives_back_what_it_touched)
+{
+    test_start(2, 4, 100);
+    for (size_t round = 1; round <= 20; round++) {
+        struct mt_lane *lane = test_attach(model(0));
+        test_submit(lane, 1, 8, 1, 2);
+        test_wait(round);
+        mt_engine_detach(test_engine, lane);
+    }
+    ck_assert_uint_eq(fake_left_touched(), 0);
+    test_finish();
+}
+END_TEST
+
 /* Whether it has given its memory back by then or not. */
 START_TEST(detaches_a_lane_that_is_still_warm)
 {
@@ -437,6 +452,7 @@ int main(void)
     tcase_add_test(tcase, detaching_waits_for_on_done);
     tcase_add_test(tcase, an_idle_lane_gives_its_memory_back);
     tcase_add_test(tcase, an_idle_lane_gives_its_memory_back_while_others_work);
+    tcase_add_test(tcase, a_lane_that_leaves_gives_back_what_it_touched);
     tcase_add_test(tcase, detaches_a_lane_that_is_still_warm);
     tcase_add_test(tcase, lanes_come_and_go_under_load);
     suite_add_tcase(suite, tcase);
