@@ -32,7 +32,8 @@ struct flow {
 struct mt_queue_lane {
     struct flow **heap; /* [max_jobs]: the flows of this lane, least received first */
     size_t n_flows, n_sentences;
-    /* Where a newcomer starts: what the flow had received that was served last. Each lane has its
+    /* Where a newcomer starts: what the flow had received that was served last, and never less than
+     * before, or those who started there would stand behind all who come later. Each lane has its
      * own: a newcomer is level with the others of its lane, however much more or less other lanes
      * have served. */
     uint64_t virtual_time;
@@ -422,7 +423,8 @@ static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received
             least = lane->heap[i]->received;
     if (least == UINT64_MAX)
         return lane->virtual_time;
-    return least < received ? least : received;
+    least = least < received ? least : received;
+    return least > lane->virtual_time ? least : lane->virtual_time;
 }
 
 void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
@@ -430,7 +432,8 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
     assert(lane->n_flows);
     struct flow *flow = lane->heap[0];
     struct mt_job *job = flow->first;
-    lane->virtual_time = flow->received;
+    if (lane->virtual_time < flow->received)
+        lane->virtual_time = flow->received;
     flow->received += cost(job->sentences[job->n_taken]);
     flow->is_served = true;
     flow->since = queue->clock++;

@@ -113,6 +113,26 @@ START_TEST(who_comes_again_and_again_does_not_hold_up_a_document)
 }
 END_TEST
 
+/* The start of newcomers has moved on with a document that is taken back then: who came meanwhile
+ * does not stand behind all who come later. */
+START_TEST(who_came_behind_a_document_that_is_taken_back_is_served)
+{
+    struct mt_job *document = put(1, 2, 1000), *job = put(2, 1, 1000);
+    put(3, 1, 10);
+    ck_assert_ptr_eq(take(), document);
+    ck_assert_ptr_eq(take(), job);
+    const struct mt_job *other = put(4, 1, 10);
+    mt_queue_remove(queue, lane, document);
+    for (uint64_t client = 5; client < 500 && other->n_taken == 0; client++) {
+        job->client = client; /* somebody new */
+        job->n_taken = 0;
+        ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
+        job = take();
+    }
+    ck_assert_uint_eq(other->n_taken, 1);
+}
+END_TEST
+
 /* Twice as long sentences come half as often. */
 START_TEST(shares_by_cost)
 {
@@ -478,6 +498,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, serves_clients_in_turn);
     tcase_add_test(tcase, a_document_does_not_hold_up_a_single_sentence);
     tcase_add_loop_test(tcase, who_comes_again_and_again_does_not_hold_up_a_document, 0, 4);
+    tcase_add_test(tcase, who_came_behind_a_document_that_is_taken_back_is_served);
     tcase_add_test(tcase, shares_by_cost);
     tcase_add_test(tcase, a_client_that_pauses_saves_nothing_up);
     tcase_add_test(tcase, jobs_of_nobody_are_each_their_own_client);
