@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -26,16 +27,30 @@
 /* The log sink: set by mt_log_configure before threads start; only the level changes after. */
 static _Atomic enum mt_log_level lowest_level = MT_LOG_INFO;
 static bool is_json;
+static int sink_fd = STDERR_FILENO;
 
 /* Lines of several threads do not mix, and none takes the room that another one has found. */
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static uint64_t n_lost;                 /* lines, since the last one that got through */
 static int64_t patience_ns, counted_ns; /* what is left to wait for room, and as of when */
+static bool is_cut;                     /* the last line, whose end was not taken */
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "none"};
 
+/* A pipe that has room for a byte has it for PIPE_BUF of them, and sockets do likewise, but a
+ * terminal may make us wait for the rest. O_NONBLOCK would be set for whoever shares our standard
+ * error; of a terminal that we open ourselves it is ours alone. */
+static int open_sink(void)
+{
+    int fd = -1;
+    if (isatty(STDERR_FILENO))
+        fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return fd >= 0 ? fd : STDERR_FILENO;
+}
+
 void mt_log_configure(enum mt_log_level level, bool as_json)
 {
+    sink_fd = open_sink();
     lowest_level = level;
     is_json = as_json;
 }
@@ -122,10 +137,10 @@ static void append_line(struct mt_text *line, const char *time, const char *leve
 /* With the mutex from here on. */
 static bool is_writable(int timeout_ms)
 {
-    struct pollfd standard_error = {.fd = STDERR_FILENO, .events = POLLOUT};
+    struct pollfd sink = {.fd = sink_fd, .events = POLLOUT};
     int n;
     do
-        n = poll(&standard_error, 1, timeout_ms);
+        n = poll(&sink, 1, timeout_ms);
     while (n < 0 && errno == EINTR);
     return n > 0;
 }
@@ -146,23 +161,28 @@ static bool has_room(void)
     return is_so;
 }
 
-/* A pipe that has room for a byte has it for PIPE_BUF of them. O_NONBLOCK would say the same of
- * others (sockets, terminals), but it would be set for whoever shares our standard error. What is
- * not taken (closed, full, a disk without space) is lost. */
-static bool write_line(const char *bytes, size_t length)
+/* How many bytes were taken. The rest (closed, full, a disk without space) is lost. */
+static size_t write_bytes(const char *bytes, size_t length)
 {
-    while (length > 0) {
-        if (!has_room())
-            return false;
-        ssize_t n = write(STDERR_FILENO, bytes, length);
+    size_t n_written = 0;
+    while (n_written < length && has_room()) {
+        ssize_t n = write(sink_fd, bytes + n_written, length - n_written);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
+            break;
+        n_written += (size_t)n;
     }
-    return true;
+    return n_written;
+}
+
+static bool write_line(const char *bytes, size_t length)
+{
+    if (is_cut && write_bytes("\n", 1) == 0)
+        return false;
+    size_t n = write_bytes(bytes, length);
+    is_cut = n > 0 && n < length;
+    return n == length;
 }
 
 /* Nothing comes between this line and the next one of ours, and it does not tell of itself. */

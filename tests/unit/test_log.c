@@ -265,6 +265,34 @@ START_TEST(nobody_waits_for_a_reader_that_stands_still)
 }
 END_TEST
 
+/* A terminal that has room says nothing of how much. */
+START_TEST(nobody_waits_for_a_terminal_that_stands_still)
+{
+    static char log[1 << 20];
+    size_t n = 0;
+    int number, master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    if (master < 0)
+        return; /* there are none here */
+    ck_assert(grantpt(master) == 0 && unlockpt(master) == 0);
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(dup2(terminal, STDERR_FILENO), 0);
+    mt_log_configure(MT_LOG_INFO, false);
+    for (int i = 0; i < N_UNREAD; i++)
+        mt_log(MT_LOG_INFO, "line %d that nobody reads", i);
+
+    /* What was written comes to the reader bit by bit. */
+    while (strstr(log, " info  heard\r\n") == NULL) {
+        mt_log(MT_LOG_INFO, "heard");
+        n += read_pipe(master, log + n, sizeof log - 1 - n);
+    }
+    const char *warning = strstr(log, " warn ");
+    ck_assert_ptr_nonnull(warning);
+    ck_assert_int_eq(sscanf(warning, " warn %d lines of the log were lost", &number), 1);
+    ck_assert(warning[-TIME_BYTES - 1] == '\n' && is_time(warning - TIME_BYTES));
+    ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("log");
@@ -279,6 +307,7 @@ int main(void)
     tcase_add_test(tcase, lines_of_many_threads_stay_whole);
     tcase_add_test(tcase, a_closed_standard_error_is_no_matter);
     tcase_add_test(tcase, nobody_waits_for_a_reader_that_stands_still);
+    tcase_add_test(tcase, nobody_waits_for_a_terminal_that_stands_still);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
