@@ -52,8 +52,14 @@ static enum mt_status remove_leftover(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
-static enum mt_status copy_document(const struct mt_source *source, const char *to, size_t i,
-                                    struct mt_error *err)
+/* What is to become of a file. {0}: it stays. */
+struct change {
+    char *path;                 /* NULL: none */
+    struct mt_file_draft draft; /* what takes its place; {0}: nothing, it goes */
+};
+
+static enum mt_status prepare_document(const struct mt_source *source, const char *to, size_t i,
+                                       struct change *out, struct mt_error *err)
 {
     struct mt_document document = {0};
     char *path = NULL;
@@ -63,49 +69,65 @@ static enum mt_status copy_document(const struct mt_source *source, const char *
     status = documents[i].is_read
                  ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
                  : read_plain(source, documents[i].name, &document, err);
-    if (!status)
-        status = mt_file_write(path, document.bytes, document.length, err);
-    else if (!documents[i].is_read)
+    bool is_found = !status;
+    if (is_found)
+        status = mt_file_draft_write(path, document.bytes, document.length, &out->draft, err);
+    else if (!documents[i].is_read || (status == MT_NOT_FOUND && !documents[i].is_required))
         status = MT_OK; /* what is only for people may lie beyond reach */
-    else if (status == MT_NOT_FOUND && !documents[i].is_required)
-        status = remove_leftover(path, err); /* it would be read with this model */
     mt_document_finish(&document);
-    free(path);
+    /* What this model has not would be read with it, but for what is for people. */
+    if (!status && (is_found || documents[i].is_read))
+        out->path = path;
+    else
+        free(path);
     return status;
 }
 
-/* The weights that are there go first: if we end in the middle, they would be taken for this
- * model's. */
-static enum mt_status copy_documents(const struct mt_source *source, const char *to,
-                                     const char *weights_path, struct mt_error *err)
+static enum mt_status apply(struct change *change, struct mt_error *err)
 {
-    enum mt_status status = remove_leftover(weights_path, err);
-    for (size_t i = 0; i < sizeof documents / sizeof *documents && !status; i++)
-        status = copy_document(source, to, i, err);
+    if (!change->path)
+        return MT_OK;
+    return change->draft.name ? mt_file_draft_keep(&change->draft, change->path, err)
+                              : remove_leftover(change->path, err);
+}
+
+/* The weights that are there go first, and the new ones come last: if we end in the middle, they
+ * would be taken for another model's. */
+static enum mt_status apply_all(struct change *changes, size_t n, const char *weights_path,
+                                bool is_same, struct mt_error *err)
+{
+    enum mt_status status = is_same ? MT_OK : remove_leftover(weights_path, err);
+    for (size_t i = 0; i < n && !status; i++)
+        status = apply(&changes[i], err);
     return status;
 }
 
-/* The large file is on the disk before anything of a model that is there is touched: a disk that is
- * full leaves that model as it was. */
+/* All files are on the disk before anything of a model that is there is touched: a disk that is
+ * full leaves that model as it was. Where a daemon has its weights, their end makes no room. */
 static enum mt_status write_model(const struct mt_source *source, const char *to, bool is_same,
                                   const struct mt_image *image, const char *weights_path,
                                   struct mt_error *err)
 {
-    struct mt_file_draft weights;
+    enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
+    struct change changes[N_DOCUMENTS + 1] = {0};
+    struct change *weights = &changes[N_DOCUMENTS];
     size_t length;
     const void *bytes = mt_image_bytes(image, &length);
     if (mkdir(to, 0755) && errno != EEXIST)
         return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
-    enum mt_status status = mt_file_draft_write(weights_path, bytes, length, &weights, err);
-    if (status)
-        return status;
-    if (!is_same)
-        status = copy_documents(source, to, weights_path, err);
-    if (status) {
-        mt_file_draft_drop(&weights);
-        return status;
+    weights->path = strdup(weights_path);
+    enum mt_status status =
+        weights->path ? mt_file_draft_write(weights_path, bytes, length, &weights->draft, err)
+                      : mt_fail_memory(err, strlen(weights_path) + 1, "path");
+    for (size_t i = 0; i < N_DOCUMENTS && !is_same && !status; i++)
+        status = prepare_document(source, to, i, &changes[i], err);
+    if (!status)
+        status = apply_all(changes, N_DOCUMENTS + 1, weights_path, is_same, err);
+    for (size_t i = 0; i <= N_DOCUMENTS; i++) {
+        mt_file_draft_drop(&changes[i].draft);
+        free(changes[i].path);
     }
-    return mt_file_draft_keep(&weights, weights_path, err);
+    return status;
 }
 
 /* The tensors of a file, or of several, as one file. */

@@ -17,13 +17,12 @@ struct mt_import_report {
 
 /* Makes the directory `to`, which may exist, of the model in `from`. options->precision says which
  * weights it gets: MT_INT8 the packed form, MT_FP32 model.safetensors with the numbers as they are.
- * Nothing is written of a model that does not open in MT_FP32. The new weights are
- * on the disk before anything of an earlier import is touched, so that a full disk leaves that as
- * it was; then its weights are removed, and documents that this model has not; what people write
- * beside a model (attentiond.json, README.md, LICENSE) stays. Each file is written under a
- * temporary name, synced and renamed, the weights last. MT_INVALID: `to` is the directory of a
- * model of another family, or, unless it is `from`, holds weights in another file. Thread-safety:
- * safe on distinct directories.
+ * Nothing is written of a model that does not open in MT_FP32. All files are on the disk, under
+ * temporary names, before anything of an earlier import is touched, so that a full disk leaves that
+ * as it was; then its weights are removed, and documents that this model has not; what people write
+ * beside a model (attentiond.json, README.md, LICENSE) stays. Then the files get their names, the
+ * weights last. MT_INVALID: `to` is the directory of a model of another family, or, unless it is
+ * `from`, holds weights in another file. Thread-safety: safe on distinct directories.
  */
 MT_MUST_CHECK enum mt_status mt_model_import(const char *from, const char *to,
                                              const struct mt_model_options *options,

@@ -79,17 +79,22 @@ class Faults(unittest.TestCase):
 
     def test_a_full_disk_leaves_the_model_that_is_there(self):
         """A file over the limit is what a full disk is: a write that fails in the middle."""
-        target = self.root / "target"
-        self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
+        source, target = self.root / "source", self.root / "target"
+        shutil.copytree(MODEL, source)
+        self.assertEqual(run("import", str(source), str(target)).returncode, 0)
         expected = {file.name: file.read_bytes() for file in target.iterdir()}
-        largest = (1 << 20, resource.RLIM_INFINITY)
-        ended = subprocess.run([BINARY, "import", MODEL, str(target)], capture_output=True, text=True, check=False,
-                               env=clean_environment(None),
-                               preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, largest),
-                                                   signal.signal(signal.SIGXFSZ, signal.SIG_IGN)))
-        self.assertEqual(ended.returncode, 1)
-        self.assertIn("attentiond.int8.safetensors: cannot write: File too large", ended.stderr)
-        self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
+        n_weights = len(expected["attentiond.int8.safetensors"])
+        (source / "README.md").write_bytes(b"x" * (n_weights + 2))
+        for limit, name in (1 << 20, "attentiond.int8.safetensors"), (n_weights + 1, "README.md"):
+            largest = (limit, resource.RLIM_INFINITY)
+            ended = subprocess.run([BINARY, "import", str(source), str(target)], capture_output=True, text=True,
+                                   check=False, env=clean_environment(None),
+                                   preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, largest),
+                                                       signal.signal(signal.SIGXFSZ, signal.SIG_IGN)))
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn(f"{name}: cannot write: File too large", ended.stderr)
+            found = {file.name: file.read_bytes() for file in target.iterdir()}
+            self.assertTrue(found == expected, f"without room for {name} the model is another one")
 
     def test_death_in_the_middle_of_an_import(self):
         whole = self.root / "whole"
