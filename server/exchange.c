@@ -94,6 +94,17 @@ void mt_exchange_let_go(struct mt_exchange *exchange)
     free(exchange);
 }
 
+/* Whether the client has got something of the translation: it counts then, or who closes the
+ * connection before the last byte would have nearly all of it for nothing. A stream fails with the
+ * code 200 that it began with. */
+static bool has_answered(const struct mt_exchange *exchange)
+{
+    if (exchange->is_streaming)
+        return exchange->stream.has_pieces;
+    return exchange->stage == STAGE_REPLIED && exchange->request.reply.code < 400 &&
+           !exchange->has_left;
+}
+
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
@@ -109,8 +120,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
     if (exchange->has_rejection)
         mt_metrics_reject(metrics, exchange->rejection);
-    /* A stream fails with the code 200 that it began with. */
-    if (exchange->is_streaming ? !exchange->stream.has_pieces : code >= 400)
+    if (!has_answered(exchange))
         mt_access_give_back(&exchange->request.access, http->options.meters);
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 import unittest
@@ -200,6 +201,20 @@ class Rates(Files):
             self.assertGreater(int(reply.headers["retry-after"]), 1)
             self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="rate"}'], 1)
             self.assertEqual(ask().status, 200)  # what was refused has not been counted
+
+    def test_a_reply_counts_though_its_end_is_not_read(self):
+        """It is larger than what the kernel keeps for a client that does not read."""
+        n_chars = 6_000_000
+        page = f'<p>Hello.</p><pre translate="no">{"x" * n_chars}</pre>'
+        with Daemon("--chars-per-day", str(n_chars + 1000), "--max-text-chars", str(2 * n_chars),
+                    "--max-body-bytes", str(2 * n_chars), "--log-level", "debug") as daemon:
+            body = json.dumps({"q": page, "source": "en", "target": "de", "format": "html"}).encode()
+            with daemon.socket() as client:
+                client.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                               b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                self.assertEqual(client.recv(12, socket.MSG_WAITALL), b"HTTP/1.1 200")
+            wait_until(lambda: "POST /translate" in daemon.log, what="the end of the request")
+            self.assertEqual(daemon.translate(" " * (n_chars // 2)).status, 429)
 
     def test_ban(self):
         with Daemon("--requests-per-minute", "1", "--max-limit-violations", "2") as daemon:
