@@ -318,25 +318,27 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
 /* What was made a moment ago may not have been locked yet. */
 #define LEFTOVER_SECONDS 10
 
-static void remove_leftover(int directory, const char *name, time_t now)
+bool mt_file_remove_leftover(int directory, const char *name, time_t latest)
 {
     struct stat st;
     int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return;
-    bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                   now - st.st_mtime >= LEFTOVER_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (is_left)
-        unlinkat(directory, name, 0);
+        return false;
+    bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime <= latest &&
+                   flock(fd, LOCK_EX | LOCK_NB) == 0;
+    is_left = is_left && unlinkat(directory, name, 0) == 0;
     close(fd);
+    return is_left;
 }
 
-static bool is_temporary(const char *name, const char *path_name)
+size_t mt_file_temporary_length(const char *name)
 {
-    size_t length = strlen(path_name);
-    return strncmp(name, path_name, length) == 0 && name[length] == '.' &&
-           strlen(name + length) == 1 + N_RANDOM + sizeof TEMPORARY_END - 1 &&
-           strcmp(name + length + 1 + N_RANDOM, TEMPORARY_END) == 0;
+    const size_t n_end = 1 + N_RANDOM + sizeof TEMPORARY_END - 1;
+    size_t length = strlen(name);
+    if (length <= n_end || name[length - n_end] != '.' ||
+        strcmp(name + length - n_end + 1 + N_RANDOM, TEMPORARY_END) != 0)
+        return 0;
+    return length - n_end;
 }
 
 /* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
@@ -352,9 +354,12 @@ static void remove_leftovers(const char *path, int new_fd)
     free(directory);
     if (!entries)
         return;
-    for (const struct dirent *entry; (entry = readdir(entries));)
-        if (is_temporary(entry->d_name, name))
-            remove_leftover(dirfd(entries), entry->d_name, st.st_mtime);
+    for (const struct dirent *entry; (entry = readdir(entries));) {
+        size_t length = mt_file_temporary_length(entry->d_name);
+        if (length > 0 && length == strlen(name) && strncmp(entry->d_name, name, length) == 0)
+            (void)mt_file_remove_leftover(dirfd(entries), entry->d_name,
+                                          st.st_mtime - LEFTOVER_SECONDS);
+    }
     closedir(entries);
 }
 

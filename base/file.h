@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* How a large file gets into memory. */
 enum mt_load_mode {
@@ -75,6 +76,13 @@ MT_MUST_CHECK enum mt_status mt_file_draft_write(const char *path, const void *b
 MT_MUST_CHECK enum mt_status mt_file_draft_keep(struct mt_file_draft *draft, const char *path,
                                                 struct mt_error *err);
 void mt_file_draft_drop(struct mt_file_draft *draft);
+
+/* What writers leave that are killed: of the name of a temporary file, as many bytes as are the
+ * name that it was to get; 0: it is another file. */
+size_t mt_file_temporary_length(const char *name);
+/* Removes such a file from a directory, unless somebody writes it, or its st_mtime is later than
+ * `latest` (who has just made one may not have locked it yet). Whether it is gone. */
+bool mt_file_remove_leftover(int directory, const char *name, time_t latest);
 
 /* Joins directory and name with one '/', malloc'd. */
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,

@@ -1,5 +1,6 @@
 #include "model/cache_files.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,18 +76,30 @@ enum mt_status mt_cache_file_path(const char *cache_directory, const char *direc
     return MT_OK;
 }
 
-/* A directory that may not be looked at is there. */
-static bool is_orphan(int cache, const char *name)
+/* Of as many bytes of the name as are no temporary file's. A directory that may not be looked at is
+ * there. */
+static bool is_orphan(int cache, const char *name, size_t length)
 {
     char directory[NAME_MAX + 1];
     struct stat st;
-    size_t length = strlen(name), n_end = sizeof END - 1;
-    if (length <= n_end || strcmp(name + length - n_end, END) != 0 ||
+    size_t n_end = sizeof END - 1;
+    if (length <= n_end || strncmp(name + length - n_end, END, n_end) != 0 ||
         !unescape(name, length - n_end, directory))
         return false;
     bool is_gone = stat(directory, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
     return is_gone && fstatat(cache, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
            st.st_uid == geteuid();
+}
+
+/* A writer that was killed has left a temporary file; one that lives, and has not locked it yet,
+ * writes what nobody can read. */
+static bool remove_orphan(int cache, const char *name)
+{
+    size_t length = mt_file_temporary_length(name);
+    if (length > 0)
+        return is_orphan(cache, name, length) &&
+               mt_file_remove_leftover(cache, name, (time_t)INT64_MAX);
+    return is_orphan(cache, name, strlen(name)) && unlinkat(cache, name, 0) == 0;
 }
 
 size_t mt_cache_remove_orphans(const char *cache_directory)
@@ -95,9 +109,7 @@ size_t mt_cache_remove_orphans(const char *cache_directory)
     if (!entries)
         return 0;
     for (const struct dirent *entry; (entry = readdir(entries));)
-        if (is_orphan(dirfd(entries), entry->d_name) &&
-            unlinkat(dirfd(entries), entry->d_name, 0) == 0)
-            n++;
+        n += remove_orphan(dirfd(entries), entry->d_name);
     closedir(entries);
     return n;
 }

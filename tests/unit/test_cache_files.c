@@ -2,9 +2,11 @@
 #include "model/cache_files.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +59,28 @@ START_TEST(what_is_packed_goes_with_its_directory)
     ck_assert_uint_eq(mt_cache_remove_orphans(cache), 0);
     free(path);
     free(other);
+}
+END_TEST
+
+/* A writer was killed in the middle; another one lives. */
+START_TEST(what_killed_writers_left_goes_with_its_directory)
+{
+    char directory[256], *path = make_model("en-de", directory, sizeof directory), *left, *locked;
+    ck_assert_int_gt(asprintf(&left, "%s.Ab3dE6.attentiond-tmp", path), 0);
+    ck_assert_int_gt(asprintf(&locked, "%s.ZZZZZZ.attentiond-tmp", path), 0);
+    ck_assert_int_eq(mt_file_write(left, "x", 1, &err), MT_OK);
+    ck_assert_int_eq(mt_file_write(locked, "x", 1, &err), MT_OK);
+    int writer = open(locked, O_RDWR);
+    ck_assert_int_eq(flock(writer, LOCK_EX), 0);
+    ck_assert_uint_eq(mt_cache_remove_orphans(cache), 0);
+    ck_assert_int_eq(rmdir(directory), 0);
+    ck_assert_uint_eq(mt_cache_remove_orphans(cache), 2);
+    ck_assert_int_eq(access(left, F_OK), -1);
+    ck_assert_int_eq(access(locked, F_OK), 0);
+    close(writer);
+    free(path);
+    free(left);
+    free(locked);
 }
 END_TEST
 
@@ -141,6 +165,7 @@ static Suite *suite(void)
     TCase *tcase = tcase_create("all");
     tcase_add_checked_fixture(tcase, make, remove_all);
     tcase_add_loop_test(tcase, what_is_packed_goes_with_its_directory, 0, N_NAMES);
+    tcase_add_test(tcase, what_killed_writers_left_goes_with_its_directory);
     tcase_add_test(tcase, each_directory_has_a_name_of_its_own);
     tcase_add_test(tcase, a_link_is_what_it_points_to);
     tcase_add_test(tcase, a_path_that_is_too_long_for_a_name_stays);

@@ -258,6 +258,39 @@ START_TEST(a_write_removes_what_killed_ones_left)
 }
 END_TEST
 
+START_TEST(a_name_says_what_a_temporary_file_is_for)
+{
+    static const struct {
+        const char *name;
+        size_t length;
+    } cases[] = {
+        {"left.Ab3dE6.attentiond-tmp", 4},
+        {"a.b.Ab3dE6.attentiond-tmp", 3},
+        {".Ab3dE6.attentiond-tmp", 0},
+        {"left.toolong.attentiond-tmp", 0},
+        {"left.Ab3dE6.attentiond-tm", 0},
+        {"left.attentiond-tmp", 0},
+        {"left", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_msg(mt_file_temporary_length(cases[i].name) == cases[i].length, "%s",
+                      cases[i].name);
+}
+END_TEST
+
+/* As a directory's name has none. */
+START_TEST(without_a_name_nothing_is_removed)
+{
+    char *path = leave("somebodys", 100), *folder = strdup(path);
+    strrchr(folder, '/')[1] = '\0';
+    ck_assert_int_ne(mt_file_write(folder, "x", 1, NULL), MT_OK);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    free(path);
+    free(folder);
+}
+END_TEST
+
 START_TEST(a_draft_replaces_nothing_until_it_is_kept)
 {
     struct mt_file_draft draft;
@@ -309,6 +342,8 @@ int main(void)
     tcase_add_test(tcase, a_failed_write_leaves_what_was_there);
     tcase_add_test(tcase, a_cancelled_write_leaves_nothing);
     tcase_add_test(tcase, a_write_removes_what_killed_ones_left);
+    tcase_add_test(tcase, a_name_says_what_a_temporary_file_is_for);
+    tcase_add_test(tcase, without_a_name_nothing_is_removed);
     tcase_add_test(tcase, a_draft_replaces_nothing_until_it_is_kept);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
