@@ -151,7 +151,7 @@ class Faults(unittest.TestCase):
         with Daemon("--config", str(settings)) as daemon:
             settings.write_text('{"memory_limit": 100000000}')
             reload(daemon)
-            self.assertIn("memory_limit is 95 MiB", daemon.log)
+            wait_until(lambda: "memory_limit is 95 MiB" in daemon.log, what="the log says why")
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
     @unittest.skipIf(SLOWNESS > 1 or not CALLS_LIBRARY, "sanitizers must be loaded first")
