@@ -16,8 +16,9 @@
 /* Elements in an inline one; with more it is a block: a list of links is no sentence. */
 #define MAX_INLINE_ELEMENTS 64
 
-/* Longest source of an element that stands in for a word. */
-#define MAX_WORD_BYTES 256
+/* Elements in one that stands in for a word because its text is a placeholder: with more it is a
+ * span, so that no text is looked at for each of the many elements around it. */
+#define MAX_PLACEHOLDER_ELEMENTS 3
 
 struct entity {
     uint32_t code_point;
@@ -38,11 +39,12 @@ struct mt_markup {
     size_t n, capacity;
 };
 
-/* What add_children asks about each element, found out once. */
+/* What add_children and add_element ask about each element, found out once. */
 struct element {
     size_t n_below; /* elements in it that the list has behind it */
     bool is_left_alone;
     bool is_inline; /* and holds nothing that is a block */
+    bool has_words;
 };
 
 struct builder {
@@ -50,6 +52,7 @@ struct builder {
     const struct mt_markup_options *options;
     struct element *elements; /* in document order, but for those in one that is left alone */
     size_t n_elements, elements_capacity;
+    size_t next;             /* the element that add_node meets next */
     struct segment *segment; /* the one that is being filled */
     enum mt_status status;
     struct mt_error *err;
@@ -128,6 +131,26 @@ static bool is_left_alone(const struct mt_markup_options *options, const GumboNo
            is_ignored(options, node);
 }
 
+static bool has_words(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+/* In all text, as a reader sees it. */
+static bool holds_words(const GumboNode *node)
+{
+    if (is_text(node))
+        return has_words(node->v.text.text, strlen(node->v.text.text));
+    const GumboVector *children = mt_html_children(node);
+    for (unsigned i = 0; children && !mt_html_is_raw_text(node) && i < children->length; i++)
+        if (holds_words(children->data[i]))
+            return true;
+    return false;
+}
+
 static bool reserve_element(struct builder *builder)
 {
     if (builder->n_elements < builder->elements_capacity)
@@ -156,8 +179,15 @@ static bool survey(struct builder *builder, const GumboNode *node)
     struct element element = {.is_left_alone = is_left_alone(builder->options, node),
                               .is_inline = is_inline_tag(node)};
     const GumboVector *children = mt_html_children(node);
-    for (unsigned i = 0; !element.is_left_alone && i < children->length; i++)
-        element.is_inline = survey(builder, children->data[i]) && element.is_inline;
+    element.has_words = element.is_left_alone && holds_words(node);
+    for (unsigned i = 0; !element.is_left_alone && i < children->length && !builder->status; i++) {
+        const GumboNode *child = children->data[i];
+        size_t below = builder->n_elements;
+        element.is_inline = survey(builder, child) && element.is_inline;
+        element.has_words = element.has_words || (is_element(child) && !builder->status
+                                                      ? builder->elements[below].has_words
+                                                      : holds_words(child));
+    }
     element.n_below = builder->n_elements - index - 1;
     element.is_inline = element.is_inline && element.n_below < MAX_INLINE_ELEMENTS;
     builder->elements[index] = element;
@@ -172,14 +202,6 @@ static void gather_text(const GumboNode *node, struct mt_text *out)
     const GumboVector *children = mt_html_children(node);
     for (unsigned i = 0; children && !mt_html_is_raw_text(node) && i < children->length; i++)
         gather_text(children->data[i], out);
-}
-
-static bool has_words(const char *text, size_t length)
-{
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)))
-            return true;
-    return false;
 }
 
 /* ---- segments ---- */
@@ -377,30 +399,39 @@ static void add_span(struct builder *builder, const GumboNode *node, size_t dept
     finish_part(builder, &tag);
 }
 
-static void add_element(struct builder *builder, const GumboNode *node, size_t depth)
+/* Whether its text is a placeholder and nothing else. */
+static bool is_placeholder(struct builder *builder, const GumboNode *node)
 {
     struct mt_text text = {0};
     enum mt_protected_kind kind = MT_PROTECTED_NOTHING;
     gather_text(node, &text);
-    const char *bytes = text.bytes ? text.bytes : "";
-    bool has_text = has_words(bytes, text.length);
-    bool is_placeholder = builder->options->protects && has_text &&
-                          mt_protect_is_all(bytes, text.length, &kind) && kind == MT_PROTECTED_WORD;
+    bool is_all = mt_protect_is_all(text.bytes ? text.bytes : "", text.length, &kind);
     finish_part(builder, &text);
+    return is_all && kind == MT_PROTECTED_WORD;
+}
+
+static void add_element(struct builder *builder, const GumboNode *node, size_t depth)
+{
+    size_t behind = builder->next + 1;
+    const struct element *element = &builder->elements[builder->next];
+    bool is_word = builder->options->protects && element->has_words &&
+                   element->n_below <= MAX_PLACEHOLDER_ELEMENTS && is_placeholder(builder, node);
+    builder->next = behind + element->n_below;
     if (node->v.element.tag == GUMBO_TAG_BR && mt_html_is_void(node)) {
         struct mt_text tag = {0};
         mt_html_write_start(node, &tag);
         mt_marked_trim(&builder->segment->marked);
         mt_marked_break(&builder->segment->marked, tag.bytes ? tag.bytes : "", tag.length);
         finish_part(builder, &tag);
-    } else if (!has_text || mt_html_is_void(node)) {
+    } else if (!element->has_words || mt_html_is_void(node)) {
         add_whole(builder, node, false);
-    } else if (is_left_alone(builder->options, node) || is_placeholder) {
-        bool is_word = !mt_html_is_raw_text(node) && node->type == GUMBO_NODE_ELEMENT &&
-                       (says_no(node) || is_placeholder ||
-                        node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
+    } else if (element->is_left_alone || is_word) {
+        is_word =
+            !mt_html_is_raw_text(node) && node->type == GUMBO_NODE_ELEMENT &&
+            (says_no(node) || is_word || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
         add_whole(builder, node, is_word);
     } else {
+        builder->next = behind;
         add_span(builder, node, depth);
     }
 }
@@ -486,6 +517,7 @@ static void add_children(struct builder *builder, const GumboVector *children, s
     const size_t max_marks = MT_MAX_MARKS - 2 * MAX_INLINE_ELEMENTS;
     for (unsigned i = 0; i < children->length && !builder->status;) {
         unsigned end = i;
+        size_t first = index;
         bool is_full = false;
         for (size_t n_marks = 0; end < children->length && !is_full; end++) {
             const GumboNode *node = children->data[end];
@@ -498,6 +530,7 @@ static void add_children(struct builder *builder, const GumboVector *children, s
             is_full = (end + 1 - i) % 32 == 0 && n_marks > max_marks;
         }
         if (end > i) {
+            builder->next = first;
             add_run(builder, children, i, end, depth);
         } else {
             add_block(builder, children->data[end++], index, depth + 1);

@@ -178,6 +178,77 @@ START_TEST(nested_elements_are_looked_at_once)
 }
 END_TEST
 
+/* So are the characters that are looked at for whether there are words, and the bytes for whether
+ * all is a placeholder. */
+static size_t n_looked_at, n_protect_bytes;
+bool __real_mt_is_word_char(uint32_t code_point);
+bool __wrap_mt_is_word_char(uint32_t code_point);
+bool __real_mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *kind);
+bool __wrap_mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *kind);
+
+bool __wrap_mt_is_word_char(uint32_t code_point)
+{
+    n_looked_at++;
+    return __real_mt_is_word_char(code_point);
+}
+
+bool __wrap_mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *kind)
+{
+    n_protect_bytes += length;
+    return __real_mt_protect_is_all(text, length, kind);
+}
+
+/* The text in nested <b>. */
+static void parse_nested(size_t n_deep, const char *text, struct mt_markup **out)
+{
+    struct mt_text html = {0};
+    for (size_t i = 0; i < n_deep; i++)
+        mt_text_append_string(&html, "<b>");
+    mt_text_append_string(&html, text);
+    for (size_t i = 0; i < n_deep; i++)
+        mt_text_append_string(&html, "</b>");
+    ck_assert_int_eq(parse(html.bytes, 1000, out), MT_OK);
+    mt_text_finish(&html);
+}
+
+START_TEST(a_text_in_many_elements_is_looked_at_a_few_times)
+{
+    enum { N_DEEP = 60, N_BYTES = 5000 };
+    char text[N_BYTES + 1];
+    struct mt_markup *markup;
+    memset(text, '.', N_BYTES);
+    memcpy(text + N_BYTES - 2, " a", 3);
+    n_looked_at = n_protect_bytes = 0;
+    parse_nested(N_DEEP, text, &markup);
+    ck_assert_uint_eq(mt_markup_segment(markup, 0)->n, N_DEEP);
+    ck_assert_uint_le(n_looked_at, 2 * N_BYTES);
+    ck_assert_uint_le(n_protect_bytes, 4 * N_BYTES);
+    mt_markup_destroy(markup);
+}
+END_TEST
+
+START_TEST(a_placeholder_in_elements_is_a_word_with_them)
+{
+    struct mt_markup *markup;
+    parse_nested(4, "{x}", &markup);
+    ck_assert_uint_eq(mt_markup_n_segments(markup), 0);
+    mt_markup_destroy(markup);
+    parse_nested(6, "{x}", &markup);
+    ck_assert_uint_eq(mt_markup_n_segments(markup), 0);
+    mt_markup_destroy(markup);
+    ck_assert_int_eq(
+        parse("See <b><b><b><b><b>{x}</b></b></b></b></b><i>{y}</i> <u></u> now", 100, &markup),
+        MT_OK);
+    const struct mt_marked *marked = mt_markup_segment(markup, 0);
+    ck_assert_uint_eq(marked->n, 4);
+    ck_assert_int_eq(marked->marks[0].kind, MT_MARK_SPAN);
+    ck_assert_int_eq(marked->marks[1].kind, MT_MARK_STAND_IN);
+    ck_assert_int_eq(marked->marks[2].kind, MT_MARK_STAND_IN);
+    ck_assert_int_eq(marked->marks[3].kind, MT_MARK_POINT);
+    mt_markup_destroy(markup);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("markup");
@@ -190,6 +261,8 @@ int main(void)
     tcase_add_test(tcase, markup_that_explodes_is_refused);
     tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
     tcase_add_test(tcase, nested_elements_are_looked_at_once);
+    tcase_add_test(tcase, a_text_in_many_elements_is_looked_at_a_few_times);
+    tcase_add_test(tcase, a_placeholder_in_elements_is_a_word_with_them);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
