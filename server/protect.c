@@ -42,13 +42,12 @@ static char at(const char *text, size_t length, size_t index)
 /* Ends behind the closing string, or is 0; no line feeds, not too long, not empty. */
 static size_t match_closed(const char *text, size_t length, size_t begin, const char *closing)
 {
-    size_t n_closing = strlen(closing);
     size_t limit =
         length - begin < MT_MAX_PLACEHOLDER_BYTES ? length : begin + MT_MAX_PLACEHOLDER_BYTES;
-    for (size_t i = begin; i + n_closing <= limit && text[i] != '\n'; i++)
-        if (memcmp(text + i, closing, n_closing) == 0)
-            return i > begin ? i + n_closing - begin : 0;
-    return 0;
+    const char *feed = memchr(text + begin, '\n', limit - begin);
+    size_t n = feed ? (size_t)(feed - text) - begin : limit - begin;
+    const char *end = memmem(text + begin, n, closing, strlen(closing));
+    return end > text + begin ? (size_t)(end - text) - begin + strlen(closing) : 0;
 }
 
 /* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything without blanks. */
@@ -110,9 +109,10 @@ static bool is_url_char(char c)
 /* Full stops, brackets and the like at the end are the sentence's. */
 static size_t trim_url(const char *text, size_t begin, size_t end)
 {
+    const char *open = memchr(text + begin, '(', end - begin);
     while (end > begin) {
         char last = text[end - 1];
-        bool is_balanced = last == ')' && memchr(text + begin, '(', end - begin);
+        bool is_balanced = last == ')' && open && open < text + end;
         if (is_balanced || !strchr(".,;:!?)'*]", last))
             break;
         end--;

@@ -161,6 +161,47 @@ START_TEST(terms_and_placeholders_come_in_order)
 }
 END_TEST
 
+/* How often bytes are compared, and among how many others are sought (meson.build: --wrap). */
+static size_t n_compared, n_searched;
+void *__real_memchr(const void *bytes, int byte, size_t n);
+void *__wrap_memchr(const void *bytes, int byte, size_t n);
+int __real_memcmp(const void *a, const void *b, size_t n);
+int __wrap_memcmp(const void *a, const void *b, size_t n);
+
+int __wrap_memcmp(const void *a, const void *b, size_t n)
+{
+    n_compared++;
+    return __real_memcmp(a, b, n);
+}
+
+void *__wrap_memchr(const void *bytes, int byte, size_t n)
+{
+    n_searched += n;
+    return __real_memchr(bytes, byte, n);
+}
+
+START_TEST(what_closes_a_placeholder_is_not_sought_byte_by_byte)
+{
+    enum { N = 20000 };
+    static char text[N + 1];
+    memset(text, '{', N);
+    n_compared = 0;
+    ck_assert_int_eq(mt_protect_find(text, N, 0).kind, MT_PROTECTED_NOTHING);
+    ck_assert_uint_le(n_compared, N);
+}
+END_TEST
+
+START_TEST(the_brackets_behind_a_url_are_looked_at_once)
+{
+    enum { N = 20000 };
+    static char text[N + 1] = "http://a";
+    memset(text + strlen(text), ')', N - strlen(text));
+    n_searched = 0;
+    ck_assert_uint_eq(mt_protect_find(text, N, 0).end, strlen("http://a"));
+    ck_assert_uint_le(n_searched, 2 * N);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("protect");
@@ -172,6 +213,8 @@ int main(void)
     tcase_add_test(tcase, stand_ins_are_not_in_the_text);
     tcase_add_test(tcase, texts_are_marked_and_cut_where_marks_are_many);
     tcase_add_test(tcase, terms_and_placeholders_come_in_order);
+    tcase_add_test(tcase, what_closes_a_placeholder_is_not_sought_byte_by_byte);
+    tcase_add_test(tcase, the_brackets_behind_a_url_are_looked_at_once);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
