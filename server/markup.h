@@ -27,6 +27,12 @@ struct mt_terms;
 #define MT_MARKUP_MAX_DEPTH 512
 #define MT_MARKUP_MAX_BYTES ((size_t)64 << 20)
 
+/* Attributes of one element; and of all, where more than so many tags are <html> or <body>, whose
+ * attributes become those of the first. */
+#define MT_MARKUP_MAX_ATTRIBUTES 256
+#define MT_MARKUP_MAX_ROOT_TAGS 8
+#define MT_MARKUP_MAX_ALL_ATTRIBUTES 4096
+
 struct mt_markup_options {
     struct mt_stand_ins *stand_ins;  /* for <code> and placeholders; borrowed during parse */
     bool protects;                   /* placeholders too (protect.h) */

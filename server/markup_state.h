@@ -16,7 +16,11 @@ struct mt_html_tree {
     char *source;         /* what it was built from, which it points into */
     struct block *blocks; /* gumbo's memory */
     size_t n_bytes;
-    jmp_buf out; /* where to go when it ends */
+    size_t last_bytes;           /* what gumbo asked for last */
+    size_t n_attributes, n_open; /* attributes so far, and behind the last element */
+    size_t max_attributes;       /* of all elements together */
+    bool has_many_attributes;    /* why the status is MT_LIMIT; else it is n_bytes */
+    jmp_buf out;                 /* where to go when it ends */
     enum mt_status status;
 };
 

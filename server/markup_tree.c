@@ -16,16 +16,37 @@ struct block {
     size_t padding; /* what follows is aligned as malloc aligns */
 };
 
+static void give_up(struct mt_html_tree *tree, enum mt_status status)
+{
+    tree->status = status;
+    longjmp(tree->out, 1); /* gumbo expects memory never to end */
+}
+
+/* Gumbo compares every attribute of a tag with all before it, so that 20,000 take a second, and has
+ * no limit of its own. That an element was made shows in its memory: a node, then room for one
+ * child. */
+static void count_attributes(struct mt_html_tree *tree, size_t n_bytes)
+{
+    bool is_element = tree->last_bytes == sizeof(GumboNode) && n_bytes == sizeof(void *);
+    bool is_attribute = n_bytes == sizeof(GumboAttribute);
+    tree->last_bytes = n_bytes;
+    tree->n_open = is_element ? 0 : tree->n_open + is_attribute;
+    tree->n_attributes += is_attribute;
+    tree->has_many_attributes =
+        tree->n_open > MT_MARKUP_MAX_ATTRIBUTES || tree->n_attributes > tree->max_attributes;
+    if (tree->has_many_attributes)
+        give_up(tree, MT_LIMIT);
+}
+
 static void *allocate(void *context, size_t n_bytes)
 {
     struct mt_html_tree *tree = context;
+    count_attributes(tree, n_bytes);
     size_t n = n_bytes + sizeof(struct block);
     bool fits = n >= n_bytes && n <= MT_MARKUP_MAX_BYTES - tree->n_bytes;
     struct block *block = fits ? malloc(n) : NULL;
-    if (!block) {
-        tree->status = fits ? MT_MEMORY : MT_LIMIT;
-        longjmp(tree->out, 1); /* gumbo expects memory never to end */
-    }
+    if (!block)
+        give_up(tree, fits ? MT_MEMORY : MT_LIMIT);
     *block = (struct block){.next = tree->blocks, .n_bytes = n};
     if (block->next)
         block->next->previous = block;
@@ -50,21 +71,20 @@ static void release(void *context, void *memory)
     free(block);
 }
 
-static bool has_tag(const char *html, size_t length, const char *tag)
+static size_t count_tags(const char *html, size_t length, const char *tag)
 {
-    size_t n = strlen(tag);
+    size_t n = strlen(tag), n_found = 0;
     for (const char *at = html; (at = memchr(at, '<', length - (size_t)(at - html))); at++)
-        if (length - (size_t)(at - html) > n && strncasecmp(at + 1, tag, n) == 0 &&
-            !isalnum((unsigned char)at[1 + n]))
-            return true;
-    return false;
+        n_found += length - (size_t)(at - html) > n && strncasecmp(at + 1, tag, n) == 0 &&
+                   !isalnum((unsigned char)at[1 + n]);
+    return n_found;
 }
 
 /* A page, or a piece of one? In a <template> every piece may stand, table rows too. */
-static GumboTag context_of(const char *html, size_t length)
+static GumboTag context_of(const char *html, size_t length, size_t n_roots)
 {
-    bool is_page = has_tag(html, length, "!doctype") || has_tag(html, length, "html") ||
-                   has_tag(html, length, "body") || has_tag(html, length, "head");
+    bool is_page = n_roots > 0 || count_tags(html, length, "!doctype") > 0 ||
+                   count_tags(html, length, "head") > 0;
     return is_page ? GUMBO_TAG_LAST : GUMBO_TAG_TEMPLATE;
 }
 
@@ -101,7 +121,10 @@ enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tre
     options.deallocator = release;
     options.userdata = tree;
     options.max_errors = 0;
-    options.fragment_context = context_of(html, length);
+    size_t n_roots = count_tags(html, length, "html") + count_tags(html, length, "body");
+    options.fragment_context = context_of(html, length, n_roots);
+    tree->max_attributes =
+        n_roots > MT_MARKUP_MAX_ROOT_TAGS ? MT_MARKUP_MAX_ALL_ATTRIBUTES : SIZE_MAX;
     tree->source = malloc(length + 1);
     if (!tree->source)
         return mt_fail_memory(err, length + 1, "an html text");
@@ -109,6 +132,13 @@ enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tre
     tree->source[length] = '\0';
     limit_numbers(tree->source);
     if (setjmp(tree->out) != 0) {
+        if (tree->has_many_attributes && tree->n_open > MT_MARKUP_MAX_ATTRIBUTES)
+            return mt_fail(err, MT_LIMIT, "the html has a tag with more than %d attributes",
+                           MT_MARKUP_MAX_ATTRIBUTES);
+        if (tree->has_many_attributes)
+            return mt_fail(err, MT_LIMIT,
+                           "the html has more than %d attributes and %d tags <html> and <body>",
+                           MT_MARKUP_MAX_ALL_ATTRIBUTES, MT_MARKUP_MAX_ROOT_TAGS);
         if (tree->status == MT_LIMIT)
             return mt_fail(err, MT_LIMIT, "%zu bytes of html need more than %zu MiB of memory",
                            length, MT_MARKUP_MAX_BYTES >> 20);

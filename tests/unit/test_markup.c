@@ -132,6 +132,57 @@ static void check_segments(const char *open, const char *close, size_t n, const 
     mt_markup_destroy(markup);
 }
 
+/* Behind what html holds: `before`, n different attributes, `behind`. */
+static enum mt_status parse_attributes(const char *before, size_t n, const char *behind,
+                                       struct mt_text *html)
+{
+    struct mt_markup *markup = NULL;
+    mt_text_append_string(html, before);
+    for (size_t i = 0; i < n; i++)
+        mt_text_appendf(html, "a%zu ", i);
+    mt_text_append_string(html, behind);
+    enum mt_status status = parse(html->bytes, 10000, &markup);
+    mt_markup_destroy(markup);
+    return status;
+}
+
+START_TEST(too_many_attributes_are_refused)
+{
+    struct mt_text html = {0};
+    char value[128] = {0};
+    ck_assert_int_eq(parse_attributes("<p ", MT_MARKUP_MAX_ATTRIBUTES, ">x", &html), MT_OK);
+    html.length = 0;
+    ck_assert_int_eq(parse_attributes("<p ", MT_MARKUP_MAX_ATTRIBUTES + 1, ">x", &html), MT_LIMIT);
+    ck_assert_str_eq(err.message, "the html has a tag with more than 256 attributes");
+    /* Values as large as what gumbo makes of an element do not hide them. */
+    memset(value, 'v', sizeof value - 1);
+    html.length = 0;
+    mt_text_append_string(&html, "<p ");
+    for (size_t i = 0; i < MT_MARKUP_MAX_ATTRIBUTES; i++)
+        mt_text_appendf(&html, "b%zu=%s c%zu=7654321 ", i, value, i);
+    ck_assert_int_eq(parse_attributes("", 1, ">x", &html), MT_LIMIT);
+    /* Each in its own element, they are none too many. */
+    html.length = 0;
+    for (size_t i = 0; i < 9000; i++)
+        mt_text_appendf(&html, "<br class=%zu id=%zu>", i, i);
+    ck_assert_int_eq(parse_attributes("<p ", 1, ">x", &html), MT_OK);
+    mt_text_finish(&html);
+}
+END_TEST
+
+START_TEST(attributes_of_many_bodies_are_refused)
+{
+    struct mt_text html = {0};
+    for (size_t i = 0; i < MT_MARKUP_MAX_ALL_ATTRIBUTES; i++)
+        mt_text_appendf(&html, "<br><body a%zu>", i);
+    ck_assert_int_eq(parse_attributes("", 0, "x", &html), MT_OK);
+    ck_assert_int_eq(parse_attributes("<body ", 1, ">x", &html), MT_LIMIT);
+    ck_assert_str_eq(err.message,
+                     "the html has more than 4096 attributes and 8 tags <html> and <body>");
+    mt_text_finish(&html);
+}
+END_TEST
+
 START_TEST(elements_with_many_in_them_are_blocks)
 {
     check_segments("<b>", "</b>", 64, "[xy]");
@@ -259,6 +310,8 @@ int main(void)
     tcase_add_test(tcase, characters_are_written_as_their_source_wrote_them);
     tcase_add_test(tcase, too_many_tags_and_too_deep_ones_are_refused);
     tcase_add_test(tcase, markup_that_explodes_is_refused);
+    tcase_add_test(tcase, too_many_attributes_are_refused);
+    tcase_add_test(tcase, attributes_of_many_bodies_are_refused);
     tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
     tcase_add_test(tcase, nested_elements_are_looked_at_once);
     tcase_add_test(tcase, a_text_in_many_elements_is_looked_at_a_few_times);
