@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "model/model.h"
 #include "server/guard.h"
+#include "server/lost.h"
 #include "server/markup.h"
 #include "server/placement.h"
 #include "server/post_edit.h"
@@ -663,59 +664,13 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage)
 
 /* ---- what was lost ---- */
 
-static size_t count(const char *text, size_t length, const char *bytes, size_t n)
-{
-    size_t n_found = 0;
-    const char *end = text + length, *at = text;
-    while (n > 0 && at < end && (at = memmem(at, (size_t)(end - at), bytes, n))) {
-        n_found++;
-        at += n;
-    }
-    return n_found;
-}
-
-static bool is_placeholder(const struct mt_mark *mark)
-{
-    if (mark->is_gap)
-        return false;
-    return mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_POINT;
-}
-
-/* Among all marks, because one placeholder may be part of another. */
-static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
-{
-    size_t n_found = count(marked->passed_over.bytes, marked->passed_over.length, bytes, n);
-    for (size_t i = 0; i < marked->n; i++) {
-        struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
-        const char *strings = marked->strings.bytes;
-        n_found += count(strings + opening.begin, opening.end - opening.begin, bytes, n);
-        if (marked->marks[i].kind == MT_MARK_SPAN)
-            n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
-    }
-    return n_found;
-}
-
 static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index,
                                    mt_passage_lost *lost, void *context, struct mt_error *err)
 {
-    const struct mt_marked *marked = passage->parts[index].marked;
     struct mt_text text = {0};
     enum mt_status status = render_part(passage, index, 0, &text, err);
-    for (size_t m = 0; m < marked->n && !status; m++) {
-        const struct mt_mark *mark = &marked->marks[m];
-        const char *bytes = marked->strings.bytes + mark->opening.begin;
-        size_t n = mark->opening.end - mark->opening.begin;
-        if (is_placeholder(mark) &&
-            count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
-            lost(context, bytes, n);
-    }
-    const struct mt_text *others = &marked->passed_over;
-    for (size_t at = 0, n; at < others->length && !status; at += n + 1) {
-        const char *bytes = others->bytes + at;
-        n = strlen(bytes);
-        if (count(text.bytes, text.length, bytes, n) != count_wanted(marked, bytes, n))
-            lost(context, bytes, n);
-    }
+    if (!status)
+        status = mt_lost_find(passage->parts[index].marked, &text, lost, context, err);
     mt_text_finish(&text);
     return status;
 }

@@ -71,7 +71,8 @@ float mt_passage_score(const struct mt_passage *passage, size_t rank);
 size_t mt_passage_n_source_tokens(const struct mt_passage *passage);
 size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 
-/* Called for every placeholder that rank 0 does not hold exactly as often as the text. Renders. */
+/* Called for every placeholder that rank 0 does not hold exactly as often as the text (lost.h).
+ * Renders. */
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
 MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                                   void *context, struct mt_error *err);
