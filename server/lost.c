@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is empty may have no bytes at all. */
 static size_t count(const char *text, size_t length, const char *bytes, size_t n)
 {
+    if (!text || !bytes || n == 0)
+        return 0;
     size_t n_found = 0;
     const char *end = text + length, *at = text;
-    while (n > 0 && at < end && (at = memmem(at, (size_t)(end - at), bytes, n))) {
+    while (at < end && (at = memmem(at, (size_t)(end - at), bytes, n))) {
         n_found++;
         at += n;
     }
