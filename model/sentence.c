@@ -50,6 +50,12 @@ static enum mt_status check_options(const struct mt_hparams *h, const struct mt_
                : check_ids(o->forced_target, o->n_forced_target, h->n_target_vocab, "target", err);
 }
 
+/* Tokens that a hypothesis begins with, whatever the model thinks of them. */
+static size_t n_begun(const struct mt_hparams *h, const struct mt_sentence_options *o)
+{
+    return o->n_target_prefix + (h->forced_bos_id != MT_NO_TOKEN);
+}
+
 /* Generated tokens at most: what the options say, else what the model says; a given target brings
  * its own length. */
 static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
@@ -61,9 +67,40 @@ static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
     if (h->max_length_factor > 0.0f) {
         float by_source = ceilf(h->max_length_factor * (float)n_source);
         by_model = by_source < (float)by_model ? mt_size_max((size_t)by_source, 1) : by_model;
-        by_model = mt_size_max(by_model, o->n_target_prefix + 1);
+        by_model = mt_size_max(by_model, n_begun(h, o) + 1);
     }
     return o->max_decoding_length ? o->max_decoding_length : by_model;
+}
+
+/* Behind what a hypothesis begins with there must be room for a token. */
+static enum mt_status check_begin(const struct mt_hparams *h, size_t max_target,
+                                  const struct mt_sentence_options *o, struct mt_error *err)
+{
+    size_t n = n_begun(h, o), n_forced = n - o->n_target_prefix;
+    if (o->n_forced_target || n < max_target)
+        return MT_OK;
+    if (o->n_target_prefix && n_forced)
+        return mt_fail(err, MT_LIMIT,
+                       "target_prefix: expected fewer tokens than max_decoding_length (%zu) less "
+                       "the model's forced_bos_token_id, found %zu",
+                       max_target, o->n_target_prefix);
+    if (o->n_target_prefix)
+        return mt_fail(
+            err, MT_LIMIT,
+            "target_prefix: expected fewer than max_decoding_length (%zu) tokens, found %zu",
+            max_target, o->n_target_prefix);
+    if (o->max_decoding_length)
+        return mt_fail(err, MT_INVALID,
+                       "max_decoding_length: expected at least %zu, because every translation of "
+                       "this model begins with its forced_bos_token_id (%d), found %zu",
+                       n + 1, h->forced_bos_id, max_target);
+    /* Whichever of the model's own settings leaves so little; max_length counts the start token. */
+    bool is_short = max_target < h->max_positions;
+    return mt_fail(err, MT_LIMIT,
+                   "the model's %s: expected at least %zu, because every translation begins with "
+                   "its forced_bos_token_id (%d), found %zu",
+                   is_short ? "max_length" : "max_position_embeddings", n + 1 + is_short,
+                   h->forced_bos_id, max_target + is_short);
 }
 
 static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
@@ -76,12 +113,9 @@ static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
     if (max_target > h->max_positions)
         return mt_fail(err, MT_LIMIT, "target: expected at most %zu tokens, found %zu",
                        h->max_positions, max_target);
-    size_t n_forced = h->forced_bos_id != MT_NO_TOKEN;
-    if (!o->n_forced_target && o->n_target_prefix + n_forced >= max_target)
-        return mt_fail(
-            err, MT_LIMIT,
-            "target_prefix: expected fewer than max_decoding_length (%zu) tokens, found %zu",
-            max_target, o->n_target_prefix);
+    enum mt_status status = check_begin(h, max_target, o, err);
+    if (status)
+        return status;
     if (o->min_decoding_length > max_target)
         return mt_fail(err, MT_INVALID,
                        "min_decoding_length: expected at most max_decoding_length (%zu), found %zu",

@@ -185,6 +185,27 @@ class BadInput(Case):
             result = run("", *flags)
             self.assertEqual((result.returncode, result.stdout), (USAGE, b""), flags)
 
+    def test_what_leaves_no_room_behind_a_forced_beginning_says_so(self):
+        for settings, flags, code, pattern in (
+                ({"max_length": 2}, [], FAILED, r"the model's max_length: expected at least 3, .* \(12\), found 2\n"),
+                ({"max_length": 2}, ["--max-decoding-length", "2"], OK, "^$"),
+                ({"max_length": 3}, [], OK, "^$"),
+                ({}, ["--max-decoding-length", "1"], USAGE,
+                 r"max_decoding_length: expected at least 2, .* forced_bos_token_id \(12\), found 1\n"),
+                # A limit by the length of the source is never less than what is forced.
+                ({"max_length_factor": 0.001}, [], OK, "^$")):
+            with self.subTest(settings=settings, flags=flags), tempfile.TemporaryDirectory() as directory:
+                model = pathlib.Path(directory, "model")
+                shutil.copytree(MODEL, model)
+                (model / "generation_config.json").unlink()
+                config = json.loads((MODEL / "config.json").read_text())
+                (model / "config.json").write_text(json.dumps(config | {"forced_bos_token_id": 12} | settings))
+                result = run("I love it.\n", "--json", "--model", str(model), *flags)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertRegex(result.stderr.decode(), pattern)
+                self.assertEqual([json.loads(line)["output_ids"][0] for line in result.stdout.splitlines()],
+                                 [12] if code == OK else [])
+
     def test_output_that_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "wb") as full:
             result = subprocess.run(command(), input=b"I love it.\n", stdout=full,
