@@ -2,10 +2,12 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "model/pack_cache.h"
 #include "model/source.h"
 #include "weights/image.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CONFIG_NAME "config.json"
 #define WEIGHTS_NAME "model.safetensors"
+#define MAX_CONFIG_BYTES ((size_t)1 << 20)
 /* Largest of the files beside the weights: a vocabulary or a SentencePiece model. */
 #define MAX_DOCUMENT_BYTES ((size_t)256 << 20)
 
@@ -23,7 +27,7 @@ static const struct {
     bool is_required;
     bool is_read; /* by us; the others are copied for people, wherever they come from */
 } documents[] = {
-    {"config.json", true, true},
+    {CONFIG_NAME, true, true},
     {"generation_config.json", false, true},
     {"tokenizer_config.json", false, true},
     {"vocab.json", true, true},
@@ -218,10 +222,51 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
+/* By config.json alone: the others may be of two models, if an import ended in the middle. */
+static enum mt_status find_marianmt(const char *directory, bool *out, struct mt_error *err)
+{
+    char *path;
+    cJSON *config = NULL;
+    const char *type = NULL;
+    enum mt_status status = mt_path_join(directory, CONFIG_NAME, &path, err);
+    if (status)
+        return status;
+    status = mt_json_read_file(path, MAX_CONFIG_BYTES, NULL, &config, err);
+    free(path);
+    if (status == MT_MEMORY)
+        return status;
+    *out = !status && cJSON_IsObject(config) &&
+           !mt_json_get_string(config, "model_type", &type, NULL, NULL) && type &&
+           strcmp(type, "marian") == 0;
+    cJSON_Delete(config);
+    return MT_OK;
+}
+
+/* A directory with files of these names that is no model of ours is somebody's work, or another
+ * program's model: what would be overwritten or removed there cannot be had back. */
+static enum mt_status check_no_others(const char *from, const char *to, const char *weights_name,
+                                      struct mt_error *err)
+{
+    const char *found = mt_path_holds(to, weights_name) ? weights_name : NULL;
+    bool is_ours = mt_path_holds(to, MT_PACKED_FILE_NAME);
+    enum mt_status status = is_ours ? MT_OK : find_marianmt(to, &is_ours, err);
+    if (status || is_ours)
+        return status;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents && !found; i++)
+        if (mt_path_holds(to, documents[i].name) &&
+            (documents[i].is_read || mt_path_holds(from, documents[i].name)))
+            found = documents[i].name;
+    return found ? mt_fail(err, MT_INVALID,
+                           "%s: %s is there, but no MarianMT model: expected another directory, "
+                           "lest it be overwritten or removed",
+                           to, found)
+                 : MT_OK;
+}
+
 /* Another family's config.json, say, would be overwritten by ours; and weights in another file than
  * ours would be taken for this model's, whenever that file is looked for first. */
-static enum mt_status check_target(const char *to, bool is_same, const char *weights_name,
-                                   struct mt_error *err)
+static enum mt_status check_target(const char *from, const char *to, bool is_same,
+                                   const char *weights_name, struct mt_error *err)
 {
     struct mt_source *there = NULL;
     enum mt_status status = mt_source_open(to, &there, NULL);
@@ -231,9 +276,10 @@ static enum mt_status check_target(const char *to, bool is_same, const char *wei
         return mt_fail(err, MT_INVALID,
                        "%s: a model of another family is there, expected another directory", to);
     const char *other = is_same ? NULL : mt_source_other_weights(to, weights_name);
-    return other ? mt_fail(err, MT_INVALID, "%s: %s is there, expected no weights but %s", to,
-                           other, weights_name)
-                 : MT_OK;
+    if (other)
+        return mt_fail(err, MT_INVALID, "%s: %s is there, expected no weights but %s", to, other,
+                       weights_name);
+    return is_same ? MT_OK : check_no_others(from, to, weights_name, err);
 }
 
 enum mt_status mt_model_import(const char *from, const char *to,
@@ -245,7 +291,7 @@ enum mt_status mt_model_import(const char *from, const char *to,
     struct mt_source *source = NULL;
     struct mt_image *image = NULL;
     char *path = NULL;
-    enum mt_status status = check_target(to, is_same, weights_name, err);
+    enum mt_status status = check_target(from, to, is_same, weights_name, err);
     if (!status)
         status = check_model(from, options, err);
     if (!status)

@@ -22,7 +22,8 @@ struct mt_import_report {
  * as it was; then its weights are removed, and documents that this model has not; what people write
  * beside a model (attentiond.json, README.md, LICENSE) stays. Then the files get their names, the
  * weights last. MT_INVALID: `to` is the directory of a model of another family, or, unless it is
- * `from`, holds weights in another file. Thread-safety: safe on distinct directories.
+ * `from`, holds weights in another file, or no MarianMT model but a file that would be overwritten
+ * or removed. Thread-safety: safe on distinct directories.
  */
 MT_MUST_CHECK enum mt_status mt_model_import(const char *from, const char *to,
                                              const struct mt_model_options *options,

@@ -401,6 +401,35 @@ class Import(Case):
         self.assertIn("generation_config.json: cannot remove what another model left", result.stderr)
         self.assertEqual(list((self.directory / "copy").glob("*.safetensors")), [])
 
+    def test_what_is_no_model_of_ours_is_left_alone(self):
+        """A project's directory, and a model that another program reads."""
+        to = self.directory / "copy"
+        for files in ({"README.md": b"# Mine"}, {"config.json": b'{"port": 80}', "main.c": b"int x;"},
+                      {"tokenizer_config.json": b"{}"}, {"generation_config.json": b"{}"},
+                      {"config.json": b'{"model_type": "t5"}', "model.safetensors": b"its weights"},
+                      {"config.json": b"not JSON"}):
+            for precision in "int8", "fp32":
+                if "model.safetensors" in files and precision == "int8":
+                    continue  # refused for these weights
+                with self.subTest(files=list(files), precision=precision):
+                    shutil.rmtree(to, ignore_errors=True)
+                    to.mkdir()
+                    for name, content in files.items():
+                        (to / name).write_bytes(content)
+                    result = self.imports(MODEL, "--precision", precision)
+                    self.assertEqual((result.returncode, result.stdout), (2, ""))
+                    self.assertRegex(result.stderr, f"copy: ({'|'.join(files)}) is there, but no MarianMT model")
+                    self.assertEqual({path.name: path.read_bytes() for path in to.iterdir()}, files)
+        # What neither is ours nor would be touched, and an import that ended before its weights.
+        shutil.rmtree(to)
+        to.mkdir()
+        (to / "notes.txt").write_text("mine")
+        (to / "LICENSE").write_text("mine, too: the model brings none")
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        (to / "attentiond.int8.safetensors").unlink()
+        self.assertEqual(self.imports(FLOAT32).returncode, 0)
+        self.assertEqual((to / "LICENSE").read_text(), "mine, too: the model brings none")
+
     def test_a_model_into_its_own_directory(self):
         shutil.copytree(MODEL, self.directory / "copy")
         before = {path.name: path.read_bytes() for path in (self.directory / "copy").iterdir()}
