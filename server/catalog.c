@@ -86,11 +86,14 @@ struct mt_served_model *mt_catalog_default(const struct mt_catalog *catalog)
     return NULL;
 }
 
-size_t mt_catalog_max_positions(const struct mt_catalog *catalog)
+struct mt_longest_sentence mt_catalog_longest_sentence(const struct mt_catalog *catalog)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < catalog->n; i++)
-        most = mt_size_max(most, mt_served_model_info(catalog->models[i])->max_positions);
+    struct mt_longest_sentence most = {0};
+    for (size_t i = 0; i < catalog->n; i++) {
+        const struct mt_served_model_info *info = mt_served_model_info(catalog->models[i]);
+        most.n_positions = mt_size_max(most.n_positions, info->max_positions);
+        most.n_beams = mt_size_max(most.n_beams, info->n_beams);
+    }
     return most;
 }
 

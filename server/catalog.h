@@ -87,8 +87,12 @@ MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, con
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
 
-/* Tokens of the longest sentence that any of them takes; 0: none says. */
-size_t mt_catalog_max_positions(const struct mt_catalog *catalog);
+/* The longest sentence that any of them takes, and the widest beam that any has where nobody says
+ * one; 0: none says. */
+struct mt_longest_sentence {
+    size_t n_positions, n_beams;
+};
+struct mt_longest_sentence mt_catalog_longest_sentence(const struct mt_catalog *catalog);
 
 /* All languages of all models, sorted, each once. */
 size_t mt_catalog_n_languages(const struct mt_catalog *catalog);

@@ -122,8 +122,8 @@ static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
     const struct mt_settings *settings = &g->settings;
     struct mt_memory_plan plan;
     struct mt_text text = {0};
-    enum mt_status status =
-        mt_memory_plan_make(settings, g->pinned, mt_catalog_max_positions(g->catalog), &plan, err);
+    const struct mt_longest_sentence longest = mt_catalog_longest_sentence(g->catalog);
+    enum mt_status status = mt_memory_plan_make(settings, g->pinned, &longest, &plan, err);
     if (status == MT_OK)
         status = mt_memory_plan_check(&plan, (uint64_t)settings->memory_limit, err);
     if (status != MT_OK)

@@ -5,6 +5,7 @@
 #include "model/model.h"
 #include "model/sentence.h"
 #include "server/access.h"
+#include "server/catalog.h"
 #include "server/engine.h"
 #include "server/http.h"
 #include "server/served_model.h"
@@ -47,15 +48,26 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* What a request may ask for, outright or by its alternatives, and what it gets where it does not:
+ * the settings' or the model's, which no limit of requests makes narrower. */
+static size_t widest_beam(const struct mt_settings *settings, size_t model_beams)
+{
+    size_t asked =
+        mt_size_max((size_t)settings->max_beam_size, (size_t)settings->max_alternatives + 1);
+    size_t unasked = settings->beam_size > 0 ? (size_t)settings->beam_size : model_beams;
+    return mt_size_min(mt_size_max(asked, unasked), MT_MAX_BEAMS);
+}
+
 /* The sentence that takes most memory, made and measured. */
 static enum mt_status measure_sentence(const struct mt_settings *settings,
                                        const struct mt_model *model, uint64_t *out,
                                        struct mt_error *err)
 {
     const struct mt_hparams *h = mt_model_hparams(model);
+    size_t n_beams = widest_beam(settings, h->n_beams);
     const struct mt_sentence_options options = {
-        .beam_size = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS),
-        .num_hypotheses = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS),
+        .beam_size = n_beams,
+        .num_hypotheses = n_beams,
         .max_decoding_length = h->max_positions - 1,
         .return_logprobs = true,
     };
@@ -73,12 +85,14 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
 }
 
 /* Of a model that is not in memory: ids, scores and tables of each hypothesis, and the search. */
-static uint64_t estimate_sentence(const struct mt_settings *settings, size_t max_positions)
+static uint64_t estimate_sentence(const struct mt_settings *settings,
+                                  const struct mt_longest_sentence *longest)
 {
-    uint64_t n_beams = mt_size_min((size_t)settings->max_beam_size, MT_MAX_BEAMS);
-    if (max_positions == 0)
+    uint64_t n_beams = widest_beam(settings, longest->n_beams);
+    if (longest->n_positions == 0)
         return 0;
-    return SENTENCE_BYTES + times(max_positions, POSITION_BYTES + n_beams * BEAM_POSITION_BYTES);
+    return SENTENCE_BYTES +
+           times(longest->n_positions, POSITION_BYTES + n_beams * BEAM_POSITION_BYTES);
 }
 
 /* What models_directory's models may take. */
@@ -95,11 +109,12 @@ static uint64_t share_of_models(const struct mt_settings *settings, uint64_t oth
 }
 
 enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
-                                   const struct mt_loaded_model *pinned, size_t max_positions,
+                                   const struct mt_loaded_model *pinned,
+                                   const struct mt_longest_sentence *others,
                                    struct mt_memory_plan *out, struct mt_error *err)
 {
     uint64_t sentence_bytes = 0, twice = MT_PINNED_AT_ONCE;
-    uint64_t other_sentence_bytes = estimate_sentence(settings, max_positions);
+    uint64_t other_sentence_bytes = estimate_sentence(settings, others);
     uint64_t n_connections = (uint64_t)settings->max_connections;
     uint64_t connection_bytes =
         MT_CONNECTION_BYTES + (*settings->tls_certificate ? MT_TLS_CONNECTION_BYTES : 0);

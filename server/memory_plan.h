@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct mt_loaded_model;
+struct mt_longest_sentence;
 struct mt_settings;
 
 /* Largest attention requests whose traces may be in memory together. */
@@ -41,14 +42,14 @@ struct mt_memory_plan {
     uint64_t mapped_bytes; /* of weights; beside the total */
 };
 
-/* pinned: settings->model, in memory; NULL: there is none. max_positions: of the longest sentence
- * of any other model; 0: there is none. Where models_memory is 0, memory_limit leaves the rest to
- * the models of models_directory; with neither, their part is 0, and they have no limit. MT_MEMORY,
- * MT_LIMIT: no sentence of the longest kind can be made. */
+/* pinned: settings->model, in memory; NULL: there is none. others: of the other models. Where
+ * models_memory is 0, memory_limit leaves the rest to the models of models_directory; with neither,
+ * their part is 0, and they have no limit. MT_MEMORY, MT_LIMIT: no sentence of the longest kind can
+ * be made. */
 MT_MUST_CHECK enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                                                  const struct mt_loaded_model *pinned,
-                                                 size_t max_positions, struct mt_memory_plan *out,
-                                                 struct mt_error *err);
+                                                 const struct mt_longest_sentence *others,
+                                                 struct mt_memory_plan *out, struct mt_error *err);
 
 /* "1234 MiB (weights 10, ...)" */
 void mt_memory_plan_describe(const struct mt_memory_plan *plan, struct mt_text *out);

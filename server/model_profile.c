@@ -308,6 +308,7 @@ static enum mt_status read_languages(const struct mt_source *source, const char 
 static void describe_shape(const struct mt_hparams *hparams, struct mt_model_profile *profile)
 {
     profile->max_positions = hparams->max_positions;
+    profile->n_beams = hparams->n_beams;
     profile->shape = (struct mt_model_shape){
         .n_encoder_layers = hparams->n_encoder_layers,
         .n_decoder_layers = hparams->n_decoder_layers,

@@ -23,6 +23,7 @@ struct mt_model_profile {
     char licence[MT_LICENCE_BYTES]; /* "": its card does not say */
     struct mt_model_defaults defaults;
     size_t max_positions; /* tokens of the longest sentence */
+    size_t n_beams;       /* where nobody says how many */
     /* Changes whenever a file of the directory that belongs to the model does. */
     uint64_t files_hash;
     uint64_t largest_file_bytes; /* the weights */

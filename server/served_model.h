@@ -62,6 +62,7 @@ struct mt_served_model_info {
     char licence[MT_LICENCE_BYTES]; /* of its model card, when its files were read; "": none */
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
     size_t max_positions; /* tokens of its longest sentence; 0: its files do not say it simply */
+    size_t n_beams;       /* where nobody says how many; 0 likewise */
     bool is_pinned;       /* settings->model: in memory as long as its generation */
 };
 const struct mt_served_model_info *mt_served_model_info(const struct mt_served_model *served);

@@ -157,7 +157,8 @@ START_TEST(each_subdirectory_is_a_model)
     ck_assert_ptr_eq(mt_catalog_default(catalog), mt_catalog_at(catalog, 0));
     ck_assert_ptr_null(mt_catalog_find(catalog, "hidden"));
     ck_assert_str_eq(mt_catalog_nearest(catalog, "od_name"), "odd_name");
-    ck_assert_uint_gt(mt_catalog_max_positions(catalog), 0);
+    ck_assert_uint_gt(mt_catalog_longest_sentence(catalog).n_positions, 0);
+    ck_assert_uint_gt(mt_catalog_longest_sentence(catalog).n_beams, 0);
     ck_assert_uint_eq(fake_n_loads(), 0);
 }
 END_TEST

@@ -2,6 +2,7 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "server/catalog.h"
 #include "server/engine.h"
 #include "server/served_model.h"
 
@@ -46,7 +47,8 @@ static void stop(void)
 static struct mt_memory_plan make(void)
 {
     struct mt_memory_plan plan;
-    must(mt_memory_plan_make(&settings, &pinned, 0, &plan, &err));
+    const struct mt_longest_sentence none = {0};
+    must(mt_memory_plan_make(&settings, &pinned, &none, &plan, &err));
     return plan;
 }
 
@@ -135,14 +137,44 @@ END_TEST
 START_TEST(the_estimate_of_a_sentence_covers_a_real_one)
 {
     struct mt_memory_plan real = make(), estimated;
-    size_t max_positions = mt_model_hparams(model)->max_positions;
-    must(mt_memory_plan_make(&settings, NULL, max_positions, &estimated, &err));
+    struct mt_longest_sentence longest = {.n_positions = mt_model_hparams(model)->max_positions};
+    must(mt_memory_plan_make(&settings, NULL, &longest, &estimated, &err));
     ck_assert_uint_ge(estimated.bytes[MT_MEMORY_QUEUE], real.bytes[MT_MEMORY_QUEUE]);
     ck_assert_uint_le(estimated.bytes[MT_MEMORY_QUEUE], 2 * real.bytes[MT_MEMORY_QUEUE]);
     ck_assert_uint_eq(estimated.bytes[MT_MEMORY_CACHES], 0);
 
-    must(mt_memory_plan_make(&settings, &pinned, 2 * max_positions, &estimated, &err));
+    longest.n_positions *= 2;
+    must(mt_memory_plan_make(&settings, &pinned, &longest, &estimated, &err));
     ck_assert_uint_gt(estimated.bytes[MT_MEMORY_QUEUE], real.bytes[MT_MEMORY_QUEUE] * 3 / 2);
+}
+END_TEST
+
+/* A sentence gets the beam of the settings or of its model, or one for its alternatives, where
+ * max_beam_size says less. */
+START_TEST(the_queue_holds_the_widest_beam_whoever_wants_it)
+{
+    const struct mt_longest_sentence wide = {.n_positions = 1, .n_beams = 16};
+    struct mt_memory_plan narrow, plan;
+    settings.max_beam_size = 16;
+    uint64_t widest = make().bytes[MT_MEMORY_QUEUE];
+    settings.max_beam_size = 1;
+    settings.max_alternatives = 0;
+    settings.beam_size = 1;
+    uint64_t narrowest = make().bytes[MT_MEMORY_QUEUE];
+    ck_assert_uint_lt(2 * narrowest, widest);
+    must(mt_memory_plan_make(&settings, NULL, &wide, &narrow, &err));
+
+    settings.beam_size = 16;
+    ck_assert_uint_eq(make().bytes[MT_MEMORY_QUEUE], widest);
+    settings.beam_size = 1;
+    settings.max_alternatives = 15;
+    ck_assert_uint_eq(make().bytes[MT_MEMORY_QUEUE], widest);
+    settings.max_alternatives = 0;
+    settings.beam_size = 0; /* the model's */
+    ck_assert_uint_gt(mt_model_hparams(model)->n_beams, 1);
+    ck_assert_uint_gt(make().bytes[MT_MEMORY_QUEUE], narrowest);
+    must(mt_memory_plan_make(&settings, NULL, &wide, &plan, &err));
+    ck_assert_uint_gt(plan.bytes[MT_MEMORY_QUEUE], narrow.bytes[MT_MEMORY_QUEUE]);
 }
 END_TEST
 
@@ -165,6 +197,7 @@ int main(void)
     tcase_add_test(tcase, a_limit_below_the_total_is_refused_with_the_parts);
     tcase_add_test(tcase, models_get_what_the_limit_leaves);
     tcase_add_test(tcase, the_estimate_of_a_sentence_covers_a_real_one);
+    tcase_add_test(tcase, the_queue_holds_the_widest_beam_whoever_wants_it);
     tcase_add_test(tcase, a_sum_that_overflows_is_too_large);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
