@@ -490,7 +490,8 @@ static bool hypothesis(const struct part *part, size_t rank, struct mt_hypothesi
 static enum mt_status check_number(const struct part *part, const struct mt_hypothesis *best,
                                    struct mt_error *err)
 {
-    if (best->score > -INFINITY || best->n_ids > 1) /* a forced target may have no chance */
+    bool has_no_chance = best->score == -INFINITY && best->n_ids > 1; /* a forced target may */
+    if (best->score > -INFINITY || has_no_chance)
         return MT_OK;
     return mt_fail(err, MT_IO,
                    "the model's score of the sentence at byte %zu is %g, expected a number: its "

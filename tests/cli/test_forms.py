@@ -212,6 +212,17 @@ class Forms(unittest.TestCase):
         write_safetensors(path, tensors | {some: self.published[some]})
         self.refused(f'"{some}" is in more than one file')
 
+    def test_numbers_that_are_too_large_together(self):
+        """Each is finite, as all that is read is, and a product is not: beam search went on with what was left."""
+        name = "model.shared.weight"
+        dtype, (n_rows, width), data = self.f32[name]
+        table = array.array("f", data)
+        row = 7000 * width
+        table[row:row + width] = array.array("f", [3e38] + [0.0] * (width - 1))
+        write_safetensors(self.directory / "model.safetensors",
+                          self.f32 | {name: (dtype, [n_rows, width], table.tobytes())})
+        self.refused(r"line 1: the model's score of the sentence at byte 0 is -?(nan|inf), expected a number")
+
     def test_no_weights(self):
         self.refused("expected model.safetensors, model.safetensors.index.json or pytorch_model.bin, found none")
 
