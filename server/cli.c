@@ -422,6 +422,13 @@ void mt_cli_show_progress(struct mt_model_options *options)
         options->on_progress = show_progress;
 }
 
+enum mt_status mt_cli_flush(struct mt_error *err)
+{
+    if (fflush(stdout) || ferror(stdout))
+        return mt_fail(err, MT_IO, "standard output: cannot write");
+    return MT_OK;
+}
+
 int mt_cli_fail(const struct mt_cli_command *command, const struct mt_error *err)
 {
     fprintf(stderr, "attentiond %s: %s\n", command->name, err->message);

@@ -100,6 +100,9 @@ struct mt_model_options mt_cli_model_options(const struct mt_settings *settings)
 /* Shows the progress of packing on standard error, if that is a terminal. */
 void mt_cli_show_progress(struct mt_model_options *options);
 
+/* Writes out what was printed. MT_IO: it could not be, now or before. */
+MT_MUST_CHECK enum mt_status mt_cli_flush(struct mt_error *err);
+
 /* "attentiond VERB: message" on standard error, as all commands say what went wrong. Returns the
  * exit code that fits the status: MT_EXIT_USAGE for MT_INVALID, else MT_EXIT_FAILURE. */
 int mt_cli_fail(const struct mt_cli_command *command, const struct mt_error *err);

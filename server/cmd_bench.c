@@ -267,6 +267,8 @@ static enum mt_status bench(const struct mt_settings *settings, size_t length, s
         printf("Memory, resident: %.1f MB our own, %.1f MB mapped from files\n", (double)own / 1e6,
                (double)mapped / 1e6);
     }
+    if (!status)
+        status = mt_cli_flush(err);
     mt_team_destroy(b.team);
     mt_model_close(b.model);
     return status;

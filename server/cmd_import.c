@@ -210,6 +210,8 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
         status = mt_model_import(cli->arguments[0], cli->arguments[1], &options, &report, &err);
     if (!status)
         status = verify(cli->arguments[0], cli->arguments[1], &options, &report, sentence, &err);
+    if (!status)
+        status = mt_cli_flush(&err);
     return status ? mt_cli_fail(command, &err) : MT_EXIT_OK;
 }
 

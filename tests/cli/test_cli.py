@@ -86,8 +86,9 @@ class Help(Case):
                 self.assertRegex(page, rf"(?m)^  --{flag}( |$)", verb)
 
     def test_a_page_that_cannot_be_written_is_a_failure(self):
-        with open("/dev/full", "wb") as full:
-            for arguments in (["--help"], ["serve", "--help"], ["--version"], ["check-config"]):
+        with open("/dev/full", "wb") as full, tempfile.TemporaryDirectory() as directory:
+            for arguments in (["--help"], ["serve", "--help"], ["--version"], ["check-config"],
+                              ["import", str(TEST_MODEL), directory]):
                 result = subprocess.run([binary, *arguments], stdout=full, stderr=subprocess.DEVNULL)
                 self.assertEqual(result.returncode, FAILED, arguments)
 
