@@ -48,14 +48,23 @@ struct find {
     struct mt_error failure; /* MT_OK: none */
 };
 
+/* The beam of a request that asks for none (server/decoding_params.h); 0: the model's. */
+static size_t default_beam_size(const struct mt_settings *settings, const struct find *find)
+{
+    size_t own = find->profile.defaults.beam_size;
+    return own > 0 ? mt_size_min(own, (size_t)settings->max_beam_size)
+                   : (size_t)settings->beam_size;
+}
+
 /* Everything that a loaded model depends on. */
 static void describe(const struct mt_settings *settings, const struct find *find,
                      struct mt_text *out)
 {
-    mt_text_appendf(out, "%s\n%s\n%016" PRIx64 "\n%s\n%s\n%s\n%s\n%s\n%s\n", find->path, find->name,
-                    find->profile.files_hash, settings->precision, settings->load_mode,
+    mt_text_appendf(out, "%s\n%s\n%016" PRIx64 "\n%s\n%s\n%s\n%s\n%s\n%s\n%zu\n", find->path,
+                    find->name, find->profile.files_hash, settings->precision, settings->load_mode,
                     settings->kernels, settings->cache_dir, settings->warm_up_text,
-                    find->is_pinned ? settings->warm_up_answer : "");
+                    find->is_pinned ? settings->warm_up_answer : "",
+                    default_beam_size(settings, find));
     if (find->is_pinned)
         mt_text_appendf(out, "settings\n%s\n%s\n", settings->source_lang, settings->target_lang);
 }
@@ -96,6 +105,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
         .model = &model,
         .warm_up_text = settings->warm_up_text,
         .warm_up_answer = find->is_pinned ? settings->warm_up_answer : "",
+        .warm_up_beam_size = default_beam_size(settings, find),
         .fingerprint = fingerprint,
         .expected_bytes = expected_bytes(settings, find),
         .failure = find->failure.status != MT_OK ? &find->failure : NULL,

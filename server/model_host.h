@@ -77,6 +77,7 @@ struct mt_served_model_options {
     const struct mt_model_options *model; /* precision, kernels, ... */
     const char *warm_up_text;             /* "": no warm-up */
     const char *warm_up_answer;           /* "": any */
+    size_t warm_up_beam_size;             /* 0: the model's */
     const char *fingerprint; /* two of one fingerprint are the same (mt_served_model_is) */
     size_t expected_bytes;   /* in memory, at least: what counts until it was loaded once; 0 */
     const struct mt_error *failure; /* NULL, or why it can never be loaded */

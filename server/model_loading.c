@@ -74,7 +74,10 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
     loaded->engine = served->host->engine;
     status = mt_engine_attach(loaded->engine, served->model, &loaded->lane, err);
     if (status == MT_OK)
-        status = mt_warm_up(loaded, served->warm_up_text, served->warm_up_answer,
+        status = mt_warm_up(loaded,
+                            &(struct mt_warm_up_options){.text = served->warm_up_text,
+                                                         .answer = served->warm_up_answer,
+                                                         .beam_size = served->warm_up_beam_size},
                             served->info.directory, err);
     if (status == MT_OK) /* the weights may have changed while we looked at them */
         status = mt_model_check(served->model, err);

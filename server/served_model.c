@@ -97,6 +97,7 @@ static enum mt_status copy_options(struct mt_served_model *served,
     served->options.writes_cache_later = !from->info.is_pinned;
     served->options.on_cache_failure = log_cache_failure;
     served->expected_bytes = from->expected_bytes;
+    served->warm_up_beam_size = from->warm_up_beam_size;
     enum mt_status status = copy(arena, from->warm_up_text, &served->warm_up_text, err);
     if (status == MT_OK)
         status = copy(arena, from->warm_up_answer, &served->warm_up_answer, err);

@@ -28,6 +28,7 @@ struct mt_served_model {
     struct mt_model_defaults defaults;
     struct mt_model_options options;
     const char *warm_up_text, *warm_up_answer, *fingerprint;
+    size_t warm_up_beam_size;
     size_t expected_bytes;    /* before it was ever loaded */
     size_t fresh_cache_bytes; /* of its caches, as it was when it was last loaded */
 

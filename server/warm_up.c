@@ -97,23 +97,25 @@ static enum mt_status check_answer(const struct mt_translation *translation, con
     return status;
 }
 
-enum mt_status mt_warm_up(const struct mt_loaded_model *loaded, const char *text,
-                          const char *answer, const char *name, struct mt_error *err)
+enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
+                          const struct mt_warm_up_options *warm_up, const char *name,
+                          struct mt_error *err)
 {
-    struct mt_translation_options options = {.split = MT_SPLIT_OFF};
+    struct mt_translation_options options = {.split = MT_SPLIT_OFF,
+                                             .decoding = {.beam_size = warm_up->beam_size}};
     struct mt_translation *translation;
     /* A model that never ends must not hold up the start; its weights have been touched by then. */
-    if (answer[0] == '\0')
+    if (warm_up->answer[0] == '\0')
         options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;
-    enum mt_status status =
-        mt_translation_create(loaded->model, text, strlen(text), &options, &translation, err);
+    enum mt_status status = mt_translation_create(
+        loaded->model, warm_up->text, strlen(warm_up->text), &options, &translation, err);
     if (status != MT_OK)
         return status;
     size_t n_sentences = mt_translation_n_sentences(translation);
     for (size_t i = 0; i < n_sentences && status == MT_OK; i++)
         status = decode(loaded, mt_translation_part(translation, i).sentence, err);
     if (status == MT_OK)
-        status = check_answer(translation, answer, name, err);
+        status = check_answer(translation, warm_up->answer, name, err);
     mt_translation_destroy(translation);
     return status;
 }

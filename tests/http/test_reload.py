@@ -299,6 +299,17 @@ class Settings(Directories):
             self.assertEqual(daemon.translate("a" * 200).status, 400)
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
+    def test_the_warm_up_has_the_beam_of_requests(self):
+        """The model's own, of 4, translates this otherwise, and finds no room."""
+        flags = ("--beam-size", "1", "--warm-up-text", "Hello, world.")
+        with Daemon("--warm-up-text", "Hello, world.") as daemon:
+            other = daemon.translate("Hello, world.").json["translatedText"]
+        with Daemon(*flags, "--max-batch-rows", "1", "--max-alternatives", "0") as daemon:
+            answer = daemon.translate("Hello, world.").json["translatedText"]
+        self.assertNotEqual(answer, other)
+        with Daemon(*flags, "--warm-up-answer", answer) as daemon:
+            self.assertEqual(daemon.translate("Hello, world.").json["translatedText"], answer)
+
     def test_an_answer_that_is_not_the_expected_one_is_refused(self):
         with Daemon(model=MODEL) as daemon:
             answer = daemon.translate("Good morning.").json["translatedText"]

@@ -256,7 +256,8 @@ START_TEST(other_settings_make_other_models)
     const char *const keys[][2] = {{"precision", "fp32"},
                                    {"load_mode", "copy"},
                                    {"kernels", "c"},
-                                   {"warm_up_text", "Good morning."}};
+                                   {"warm_up_text", "Good morning."},
+                                   {"beam_size", "1"}};
     make_pair("one", "en", "de", NULL);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct mt_catalog *former = scan(NULL);
