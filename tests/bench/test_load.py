@@ -278,7 +278,8 @@ class Errors(Case):
         self.assertGreaterEqual(run["longest_stall_ms"], 150)
 
     def test_refusal_is_timed_by_its_arrival_not_by_its_reading(self):
-        """The generator stands still for 0.5 s with the reply in its socket."""
+        """The generator stands still for a second with the reply in its socket. Linux begins to stamp
+        what arrives a moment after it was asked to."""
         process = []
 
         def answer(handler, *_):
@@ -286,14 +287,15 @@ class Errors(Case):
                 process.append(int(subprocess.check_output(["pgrep", "-n", "-P", str(os.getpid())])))
                 handler.send(http(GOOD))
                 return
+            time.sleep(0.2)
             os.kill(process[0], signal.SIGSTOP)
             handler.send(http(b'{"error":"later"}', "503 Service Unavailable"))
-            time.sleep(0.5)
+            time.sleep(1)
             os.kill(process[0], signal.SIGCONT)
 
         run = self.drive(answer, "--clients", 1, "--requests", 1, code=FAILED)
         self.assertEqual(run["refusals"]["count"], 1)
-        self.assertLess(run["refusals"]["max_ms"], 400)
+        self.assertLess(run["refusals"]["max_ms"], 800)
 
     def drive_second(self, second, *flags):
         """The request after the probe gets second(handler); the others are answered well."""
