@@ -17,8 +17,9 @@
 struct unit {
     size_t begin, end;
     size_t source_begin, source_end;
-    float score;   /* how much of it did */
-    bool is_taken; /* by a span or stand-in of the parent at hand */
+    float score;       /* how much of it did */
+    bool is_taken;     /* by a span or stand-in of the parent at hand */
+    size_t n_children; /* of that parent, once counted: the marks that the source word lies in */
 };
 
 /* A run of units [first, end), and what it counts. */
@@ -29,8 +30,9 @@ struct run {
 
 struct placer {
     const struct mt_placement_input *input;
-    struct unit *units;
+    struct unit *units; /* by begin */
     size_t n;
+    bool is_counted; /* n_children of the units */
     struct mt_placement *out;
 };
 
@@ -190,10 +192,16 @@ static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
 static bool came_from_elsewhere(const struct placer *placer, size_t begin,
                                 const struct mt_mark *mark)
 {
-    for (size_t i = 0; i < placer->n; i++)
-        if (placer->units[i].begin == begin)
-            return !came_from(&placer->units[i], mark->begin, mark->end);
-    return false;
+    size_t low = 0, high = placer->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (placer->units[middle].begin < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < placer->n && placer->units[low].begin == begin &&
+           !came_from(&placer->units[low], mark->begin, mark->end);
 }
 
 static struct mt_range target_sentence(const struct mt_placement_input *input,
@@ -204,6 +212,15 @@ static struct mt_range target_sentence(const struct mt_placement_input *input,
     return input->target_sentences[sentence_of(input, mark->begin)];
 }
 
+/* The next place from `at` on, whole in [at, end), where the bytes stand in the target; end if
+ * there is none. */
+static size_t next_copy(const struct mt_placement_input *input, const char *word, size_t length,
+                        size_t at, size_t end)
+{
+    const char *found = at < end ? memmem(input->target + at, end - at, word, length) : NULL;
+    return found ? (size_t)(found - input->target) : end;
+}
+
 /* The word as it stands in the mark's sentence of the target; with is_strict only where it came
  * from the mark. */
 static bool take_copy(struct placer *placer, size_t index, const char *word, size_t length,
@@ -212,9 +229,8 @@ static bool take_copy(struct placer *placer, size_t index, const char *word, siz
     const struct mt_placement_input *input = placer->input;
     const struct mt_mark *mark = &input->marked->marks[index];
     struct mt_range to = target_sentence(input, mark);
-    for (size_t at = to.begin; at + length <= to.end; at++) {
-        if (memcmp(input->target + at, word, length) != 0 ||
-            !is_whole_word(input->target, input->target_length, at, at + length) ||
+    for (size_t at = to.begin; (at = next_copy(input, word, length, at, to.end)) < to.end; at++) {
+        if (!is_whole_word(input->target, input->target_length, at, at + length) ||
             (is_strict && came_from_elsewhere(placer, at, mark)))
             continue;
         if (!remove_range(placer->out, at, at + length))
@@ -251,12 +267,13 @@ static bool take_word(struct placer *placer, size_t index)
 static void remove_other_copies(struct placer *placer, const struct mt_mark *mark, size_t n_most)
 {
     const struct mt_placement_input *input = placer->input;
-    size_t length = mark->end - mark->begin;
-    for (size_t at = 0; at + length <= input->target_length; at++) {
-        if (placer->out->n_removed >= n_most)
+    const char *word = input->marked->text.bytes + mark->begin;
+    size_t length = mark->end - mark->begin, end = input->target_length;
+    for (size_t at = 0; placer->out->n_removed < n_most; at++) {
+        at = next_copy(input, word, length, at, end);
+        if (at == end)
             return;
-        if (memcmp(input->target + at, input->marked->text.bytes + mark->begin, length) == 0 &&
-            is_whole_word(input->target, input->target_length, at, at + length))
+        if (is_whole_word(input->target, input->target_length, at, at + length))
             (void)remove_range(placer->out, at - (at > 0 && input->target[at - 1] == ' '),
                                at + length);
     }
@@ -497,31 +514,44 @@ static struct run best_run(const struct placer *placer, const struct mt_mark *ma
     return best;
 }
 
-/* Whether the word came from another child of the mark's parent. */
-static bool is_of_sibling(const struct placer *placer, const struct unit *unit,
-                          const struct mt_mark *mark)
+static bool is_within(const struct unit *unit, const struct mt_mark *mark)
+{
+    return mark->begin < mark->end && mark->kind != MT_MARK_BREAK &&
+           came_from(unit, mark->begin, mark->end);
+}
+
+/* Once for all children of a parent: whoever looks for siblings at each word, for each span, takes
+ * time that grows with the square of the marks times the words. */
+static void count_children(struct placer *placer, size_t parent)
 {
     const struct mt_marked *marked = placer->input->marked;
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *other = &marked->marks[i];
-        if (other != mark && other->parent == mark->parent && other->begin < other->end &&
-            other->kind != MT_MARK_BREAK && came_from(unit, other->begin, other->end))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < placer->n; i++)
+        placer->units[i].n_children = 0;
+    for (size_t k = 0; k < marked->n; k++)
+        for (size_t i = 0; i < placer->n && marked->marks[k].parent == parent; i++)
+            placer->units[i].n_children += is_within(&placer->units[i], &marked->marks[k]);
+    placer->is_counted = true;
+}
+
+/* Whether the word came from another child of the mark's parent. */
+static bool is_of_sibling(const struct unit *unit, const struct mt_mark *mark)
+{
+    return unit->n_children > is_within(unit, mark);
 }
 
 /* The word that stands where the alignment has none for the span: nearest to where it would be. */
-static struct run nearest_word(const struct placer *placer, size_t at, struct mt_range within,
+static struct run nearest_word(struct placer *placer, size_t at, struct mt_range within,
                                const struct mt_mark *mark)
 {
     struct run best = {0};
     size_t best_distance = (size_t)-1;
+    if (!placer->is_counted)
+        count_children(placer, mark->parent);
     for (size_t i = 0; i < placer->n; i++) {
         const struct unit *unit = &placer->units[i];
         size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
         if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
-            distance >= best_distance || is_of_sibling(placer, unit, mark))
+            distance >= best_distance || is_of_sibling(unit, mark))
             continue;
         best_distance = distance;
         best = (struct run){.first = i, .end = i + 1};
@@ -627,6 +657,7 @@ static void place_spans_in(struct placer *placer, size_t parent, double *worth)
     }
     for (size_t i = 0; i < placer->n; i++)
         placer->units[i].is_taken = false;
+    placer->is_counted = false;
     weigh_spans(placer, parent, within, worth);
     for (size_t i; (i = index_of_most(worth, input->marked->n)) != MT_NO_MARK;) {
         place_span(placer, i, source, within);

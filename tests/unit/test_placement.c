@@ -306,6 +306,70 @@ START_TEST(without_an_alignment_words_keep_their_order)
 }
 END_TEST
 
+/* One sentence, each word of the target from the given bytes of the source. The same work for each
+ * mark at each word, or for each word at each other, would take minutes; Check's limit is seconds.
+ */
+static void find_in_long(size_t n_words, const char *word, struct mt_offsets from,
+                         struct mt_placement *out)
+{
+    struct mt_text target = {0};
+    struct mt_word_links links = {.items = calloc(n_words, sizeof *links.items)};
+    ck_assert_ptr_nonnull(links.items);
+    for (size_t i = 0; i < n_words; i++) {
+        size_t begin = target.length;
+        mt_text_append(&target, word, strlen(word));
+        links.items[links.n++] = (struct mt_word_link){
+            .source = from, .target = {.begin = begin, .end = target.length}, .score = 1};
+        mt_text_append(&target, " ", 1);
+    }
+    ck_assert_int_eq(mt_text_check(&target, "a target", &err), MT_OK);
+    const struct mt_range source_all = {0, marked.text.length}, target_all = {0, target.length};
+    const struct mt_placement_input input = {.marked = &marked,
+                                             .target = target.bytes,
+                                             .target_length = target.length,
+                                             .links = &links,
+                                             .source_sentences = &source_all,
+                                             .target_sentences = &target_all,
+                                             .n_sentences = 1};
+    ck_assert_int_eq(mt_placement_find(&input, out, &err), MT_OK);
+    free(links.items);
+    mt_text_finish(&target);
+}
+
+START_TEST(spans_without_words_of_their_own_take_what_is_no_others)
+{
+    enum { N_SPANS = 4000, N_WORDS = 8000 };
+    struct mt_placement placement = {0};
+    mt_marked_init(&marked);
+    mt_marked_append(&marked, "a ", 2);
+    for (size_t i = 0; i < N_SPANS; i++) {
+        mt_marked_open(&marked, "<b>", 3);
+        mt_marked_append(&marked, "c", 1);
+        mt_marked_close(&marked, "</b>", 4);
+        mt_marked_append(&marked, " ", 1);
+    }
+    ck_assert_int_eq(mt_marked_check(&marked, &err), MT_OK);
+    find_in_long(N_WORDS, "x", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
+    for (size_t i = 0; i < N_SPANS; i++)
+        ck_assert_uint_eq(placement.places[i].end, placement.places[i].begin + 1);
+    mt_placement_finish(&placement);
+    mt_marked_finish(&marked);
+}
+END_TEST
+
+START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first)
+{
+    enum { N_WORDS = 400000 };
+    struct mt_placement placement = {0};
+    mark("a {1:Tom} c");
+    find_in_long(N_WORDS, "Tom", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
+    ck_assert_uint_eq(placement.places[0].begin, 0);
+    ck_assert_uint_eq(placement.places[0].end, 3);
+    mt_placement_finish(&placement);
+    mt_marked_finish(&marked);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("placement");
@@ -315,6 +379,8 @@ int main(void)
     tcase_add_test(tcase, terms_are_not_put_where_links_are_guessed);
     tcase_add_test(tcase, another_translation_takes_the_links_of_shared_words);
     tcase_add_test(tcase, without_an_alignment_words_keep_their_order);
+    tcase_add_test(tcase, spans_without_words_of_their_own_take_what_is_no_others);
+    tcase_add_test(tcase, a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
