@@ -274,24 +274,40 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     return MT_OK;
 }
 
-/* What decoding will keep in memory, which the caller's choice of layers does not make smaller. */
-static enum mt_status reserve(const struct state *state, const struct mt_request *request,
-                              struct mt_error *err)
+/* The sentences that there are so far. */
+struct measure {
+    const struct state *state;
+    const struct mt_model *model;
+    uint64_t n_values;
+};
+
+/* What decoding will keep in memory, which the caller's choice of layers does not make smaller.
+ * Sentences take theirs as they are made, so the first that is too much ends it: what the whole
+ * text would need is told from how far it was read. */
+static enum mt_status admit(void *context, const struct mt_translation_part *part,
+                            struct mt_error *err)
 {
+    struct measure *measure = context;
+    const struct state *state = measure->state;
     const struct mt_inspection_options *options = &state->inspection.options;
-    uint64_t n = mt_inspection_estimate_traced(request->model->model, state->traced->translation,
-                                               options, is_forced(state));
-    if (n > options->max_values)
-        return mt_fail(
-            err, MT_LIMIT,
-            "attention of this text: about %llu numbers needed, %llu allowed; send fewer "
-            "sentences at a time",
-            (unsigned long long)n, (unsigned long long)options->max_values);
-    if (!mt_budget_take(state->traced->budget, n))
+    measure->n_values +=
+        mt_inspection_estimate_part(measure->model, part, options, is_forced(state));
+    if (measure->n_values <= options->max_values)
+        return MT_OK;
+    double share = (double)part->end / (double)strlen(state->text);
+    return mt_fail(err, MT_LIMIT,
+                   "attention of this text: about %.0f numbers needed, %llu allowed; send fewer "
+                   "sentences at a time",
+                   (double)measure->n_values / share, (unsigned long long)options->max_values);
+}
+
+static enum mt_status reserve(const struct state *state, uint64_t n_values, struct mt_error *err)
+{
+    if (!mt_budget_take(state->traced->budget, n_values))
         return mt_fail(err, MT_BUSY,
                        "attention: other requests hold the memory that this one needs: try again "
                        "later");
-    state->traced->n_values = n;
+    state->traced->n_values = n_values;
     return MT_OK;
 }
 
@@ -322,12 +338,15 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     struct traced *traced = state->traced;
+    struct measure measure = {.state = state, .model = request->model->model};
     enum mt_status status = read_options(state, request, err);
+    state->options.admit = admit;
+    state->options.admit_context = &measure;
     if (!status)
         status = mt_translation_create(request->model->model, state->text, strlen(state->text),
                                        &state->options, &traced->translation, err);
     if (!status)
-        status = reserve(state, request, err);
+        status = reserve(state, measure.n_values, err);
     if (status)
         return status;
     size_t n = mt_translation_n_sentences(traced->translation);

@@ -45,25 +45,33 @@ static size_t expected_steps(const struct mt_sentence *sentence, size_t n_source
     return is_forced ? most : mt_size_min(most, 2 * n_source + 16);
 }
 
-uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
-                                       const struct mt_translation *translation,
-                                       const struct mt_inspection_options *options, bool is_forced)
+uint64_t mt_inspection_estimate_part(const struct mt_model *model,
+                                     const struct mt_translation_part *part,
+                                     const struct mt_inspection_options *options, bool is_forced)
 {
     const struct mt_hparams *hparams = mt_model_hparams(model);
     uint64_t n_encoder = (uint64_t)hparams->n_encoder_layers * hparams->n_encoder_heads;
     uint64_t n_decoder = (uint64_t)hparams->n_decoder_layers * hparams->n_decoder_heads;
+    uint64_t s = part->source_tokens->n;
+    uint64_t t = expected_steps(part->sentence, part->source_tokens->n, is_forced);
+    uint64_t n = n_decoder * s * t;
+    if (options->kinds & MT_TRACE_ENCODER)
+        n += n_encoder * s * s;
+    if (options->kinds & MT_TRACE_DECODER)
+        n += n_decoder * t * t;
+    if (options->n_top)
+        n += t * hparams->n_target_vocab;
+    return n;
+}
+
+uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
+                                       const struct mt_translation *translation,
+                                       const struct mt_inspection_options *options, bool is_forced)
+{
     uint64_t total = 0;
     for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
-        struct mt_translation_part part = mt_translation_part(translation, i);
-        uint64_t s = part.source_tokens->n;
-        uint64_t t = expected_steps(part.sentence, part.source_tokens->n, is_forced);
-        total += n_decoder * s * t;
-        if (options->kinds & MT_TRACE_ENCODER)
-            total += n_encoder * s * s;
-        if (options->kinds & MT_TRACE_DECODER)
-            total += n_decoder * t * t;
-        if (options->n_top)
-            total += t * hparams->n_target_vocab;
+        const struct mt_translation_part part = mt_translation_part(translation, i);
+        total += mt_inspection_estimate_part(model, &part, options, is_forced);
     }
     return total;
 }

@@ -8,6 +8,7 @@
 
 struct mt_model;
 struct mt_translation;
+struct mt_translation_part;
 
 /* The shape of a model. The strings are borrowed; NULL is "". */
 struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *model,
@@ -19,8 +20,11 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
 void mt_inspection_require(const struct mt_inspection_options *options,
                            struct mt_sentence_options *decoding);
 
-/* Numbers that tracing the sentences takes in memory: exact for what is known, and for targets
- * twice as long as their sources where they are still to be found. */
+/* Numbers that tracing one sentence, or all of them, takes in memory: exact for what is known, and
+ * for targets twice as long as their sources where they are still to be found. */
+uint64_t mt_inspection_estimate_part(const struct mt_model *model,
+                                     const struct mt_translation_part *part,
+                                     const struct mt_inspection_options *options, bool is_forced);
 uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
                                        const struct mt_translation *translation,
                                        const struct mt_inspection_options *options, bool is_forced);

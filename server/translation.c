@@ -142,8 +142,12 @@ static enum mt_status add_part(struct pass *pass, struct mt_range range,
         mt_token_list_finish(tokens);
         return status;
     }
-    pass->translation->parts[pass->translation->n++] = part;
-    return MT_OK;
+    struct mt_translation *t = pass->translation;
+    t->parts[t->n++] = part;
+    if (!pass->options->admit)
+        return MT_OK;
+    const struct mt_translation_part made = mt_translation_part(t, t->n - 1);
+    return pass->options->admit(pass->options->admit_context, &made, err);
 }
 
 static enum mt_status add_range(struct pass *pass, struct mt_range range, bool was_cut,

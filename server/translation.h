@@ -24,6 +24,18 @@
 struct mt_model;
 struct mt_translation;
 
+/* What one sentence is made of. Pointers are borrowed from the translation. */
+struct mt_translation_part {
+    struct mt_sentence *sentence;
+    const struct mt_token_list *source_tokens; /* offsets relative to the sentence's text */
+    size_t begin, end;                         /* bytes of the sentence in the text */
+    bool was_cut; /* a piece of a sentence that was too long for the model */
+};
+
+/* Asked about each sentence as it is made, before the next one takes memory. */
+typedef enum mt_status mt_translation_admit(void *context, const struct mt_translation_part *part,
+                                            struct mt_error *err);
+
 struct mt_translation_options {
     struct mt_sentence_options decoding; /* for every sentence */
     enum mt_split split;
@@ -36,6 +48,8 @@ struct mt_translation_options {
                                        own; NULL: none. Borrowed during create */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
+    mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */
+    void *admit_context;
 };
 
 /* text is well-formed UTF-8 and copied. A blank text has no sentences and translates to itself. */
@@ -50,13 +64,6 @@ void mt_translation_destroy(struct mt_translation *translation);
 
 size_t mt_translation_n_sentences(const struct mt_translation *translation);
 
-/* What one sentence is made of. Pointers are borrowed from the translation. */
-struct mt_translation_part {
-    struct mt_sentence *sentence;
-    const struct mt_token_list *source_tokens; /* offsets relative to the sentence's text */
-    size_t begin, end;                         /* bytes of the sentence in the text */
-    bool was_cut; /* a piece of a sentence that was too long for the model */
-};
 struct mt_translation_part mt_translation_part(const struct mt_translation *translation,
                                                size_t index);
 const char *mt_translation_text(const struct mt_translation *translation, size_t *length);

@@ -213,6 +213,18 @@ class Attention(Case):
                 self.refused(400, pattern, **fields)
 
 
+class Refusals(Case):
+    def address_space_kib(self):
+        with open(f"/proc/{self.daemon.pid}/status", encoding="ascii") as file:
+            return int(next(line for line in file if line.startswith("VmPeak")).split()[1])
+
+    def test_no_memory_is_taken_for_sentences_behind_the_limit(self):
+        before = self.address_space_kib()
+        self.refused(413, r"about \d{9,} numbers needed, 32000000 allowed", "Hi. " * 5000, next_tokens=20)
+        # All of them would be 40 GiB, those up to the limit 2.
+        self.assertLess(self.address_space_kib() - before, 8 << 20)
+
+
 class Limits(Case):
     flags = ["--max-attention-values", "40000"]
 

@@ -222,6 +222,37 @@ START_TEST(refuses_more_sentences_than_allowed)
 }
 END_TEST
 
+struct counted {
+    size_t n, n_most, end;
+};
+
+static enum mt_status count_part(void *context, const struct mt_translation_part *part,
+                                 struct mt_error *error)
+{
+    struct counted *counted = context;
+    ck_assert_uint_gt(part->source_tokens->n, 0);
+    ck_assert_uint_eq(mt_sentence_n_source(part->sentence), part->source_tokens->n);
+    counted->end = part->end;
+    return ++counted->n > counted->n_most ? mt_fail(error, MT_LIMIT, "too many for me") : MT_OK;
+}
+
+START_TEST(no_sentence_is_made_behind_one_that_is_not_admitted)
+{
+    struct counted counted = {.n_most = 9};
+    struct mt_translation_options options = greedy();
+    struct mt_error err;
+    options.admit = count_part;
+    options.admit_context = &counted;
+    mt_translation_destroy(create_with("One. Two. Three. Four.", &options));
+    ck_assert_uint_eq(counted.n, 4);
+    counted = (struct counted){.n_most = 1};
+    ck_assert_int_eq(try_to_create("One. Two. Three. Four.", &options, &err), MT_LIMIT);
+    ck_assert_str_eq(err.message, "too many for me");
+    ck_assert_uint_eq(counted.n, 2);
+    ck_assert_uint_eq(counted.end, strlen("One. Two."));
+}
+END_TEST
+
 START_TEST(passes_on_what_is_wrong_with_the_options)
 {
     struct mt_translation_options options = greedy();
@@ -664,6 +695,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, works_without_a_splitter_of_the_caller);
     tcase_add_test(tcase, a_script_without_blanks_gets_them_where_the_target_has_them);
     tcase_add_test(tcase, refuses_more_sentences_than_allowed);
+    tcase_add_test(tcase, no_sentence_is_made_behind_one_that_is_not_admitted);
     tcase_add_test(tcase, passes_on_what_is_wrong_with_the_options);
     tcase_add_test(tcase, cuts_what_is_too_long_and_drops_nothing);
     tcase_add_test(tcase, cuts_between_words_where_there_are_blanks);
