@@ -277,7 +277,8 @@ enum mt_status mt_inspection_safetensors_stream(const struct mt_inspection_curso
         binary_destroy(stream);
         return status;
     }
-    struct mt_stream_source source = {safetensors_next, binary_destroy, stream};
+    struct mt_stream_source source = {
+        .next = safetensors_next, .destroy = binary_destroy, .state = stream};
     return mt_stream_create(source, stream->header.length + n_data, out, err);
 }
 
@@ -327,6 +328,6 @@ enum mt_status mt_inspection_npy_stream(const struct mt_inspection_cursor *curso
         binary_destroy(stream);
         return status;
     }
-    struct mt_stream_source source = {npy_next, binary_destroy, stream};
+    struct mt_stream_source source = {.next = npy_next, .destroy = binary_destroy, .state = stream};
     return mt_stream_create(source, stream->header.length + n_bytes, out, err);
 }

@@ -178,7 +178,7 @@ static enum mt_status cursor_stream(const struct mt_inspection_cursor *cursor,
         return mt_fail_memory(err, sizeof *state, "a reply");
     }
     *state = *cursor;
-    struct mt_stream_source source = {next, destroy, state};
+    struct mt_stream_source source = {.next = next, .destroy = destroy, .state = state};
     return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
 }
 
@@ -369,6 +369,7 @@ enum mt_status mt_inspection_bertviz_stream(const struct mt_inspection_cursor *c
     }
     stream->at = *cursor;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {bertviz_next, bertviz_destroy, stream};
+    struct mt_stream_source source = {
+        .next = bertviz_next, .destroy = bertviz_destroy, .state = stream};
     return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
 }

@@ -309,6 +309,7 @@ enum mt_status mt_inspection_inseq_stream(const struct mt_inspection_cursor *cur
     }
     stream->at = *cursor;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {inseq_next, inseq_destroy, stream};
+    struct mt_stream_source source = {
+        .next = inseq_next, .destroy = inseq_destroy, .state = stream};
     return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
 }

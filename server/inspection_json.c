@@ -428,6 +428,6 @@ enum mt_status mt_inspection_json_stream(const struct mt_inspection_cursor *curs
     }
     stream->at = *cursor;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {json_next, json_destroy, stream};
+    struct mt_stream_source source = {.next = json_next, .destroy = json_destroy, .state = stream};
     return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
 }

@@ -208,6 +208,7 @@ enum mt_status mt_picture_png(const struct mt_picture_source *source, struct mt_
         png_destroy(png);
         return status;
     }
-    struct mt_stream_source stream = {png_next, png_destroy, png};
+    struct mt_stream_source stream = {
+        .next = png_next, .destroy = png_destroy, .state = png, .is_slow = true};
     return mt_stream_create(stream, MT_STREAM_UNKNOWN, out, err);
 }

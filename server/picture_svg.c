@@ -105,6 +105,6 @@ enum mt_status mt_picture_svg(const struct mt_picture_source *source, struct mt_
     }
     svg->picture = picture;
     svg->canvas = (struct mt_canvas){.fill = svg_fill, .text = svg_text, .bottom = picture->height};
-    struct mt_stream_source stream = {svg_next, svg_destroy, svg};
+    struct mt_stream_source stream = {.next = svg_next, .destroy = svg_destroy, .state = svg};
     return mt_stream_create(stream, MT_STREAM_UNKNOWN, out, err);
 }

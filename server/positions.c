@@ -161,7 +161,7 @@ static enum mt_status render(struct positions *positions, struct mt_stream **out
                              struct mt_error *err)
 {
     struct mt_picture_source picture;
-    struct mt_stream_source stream = {json_next, destroy, positions};
+    struct mt_stream_source stream = {.next = json_next, .destroy = destroy, .state = positions};
     enum mt_inspection_format format = positions->request.format;
     switch (format) {
     case MT_FORMAT_JSON:

@@ -57,7 +57,7 @@ static bool refill(struct mt_stream *stream)
 ssize_t mt_stream_read(struct mt_stream *stream, char *buffer, size_t n_max)
 {
     size_t n = 0;
-    while (n < n_max && refill(stream)) {
+    while (n < n_max && !(n > 0 && stream->source.is_slow) && refill(stream)) {
         size_t step = mt_size_min(stream->piece.length - stream->n_read, n_max - n);
         memcpy(buffer + n, stream->piece.bytes + stream->n_read, step);
         stream->n_read += step;
@@ -142,6 +142,6 @@ enum mt_status mt_stream_gzip(struct mt_stream *inner, struct mt_stream **out, s
         gzip_destroy(gzip);
         return mt_fail_memory(err, (size_t)256 << 10, "a gzip stream");
     }
-    struct mt_stream_source source = {gzip_next, gzip_destroy, gzip};
+    struct mt_stream_source source = {.next = gzip_next, .destroy = gzip_destroy, .state = gzip};
     return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
 }

@@ -31,6 +31,7 @@ struct mt_stream_source {
     bool (*next)(void *state, struct mt_text *out);
     void (*destroy)(void *state);
     void *state;
+    bool is_slow; /* a piece takes milliseconds: a read makes no more once it has bytes */
 };
 
 /* n_bytes: what the stream will give in total, or MT_STREAM_UNKNOWN. On failure the source's state

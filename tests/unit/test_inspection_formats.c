@@ -2,6 +2,7 @@
 #include "inspection_sample.h"
 #include "server/inspection_formats.h"
 #include "server/inspection_image.h"
+#include "server/picture.h"
 #include "weights/safetensors.h"
 
 #include <check.h>
@@ -434,6 +435,41 @@ START_TEST(png_decodes_to_the_pixels_of_the_svg)
 }
 END_TEST
 
+static const float *next_blank_row(void *context, size_t panel, size_t row)
+{
+    static const float blanks[512];
+    (void)panel;
+    *(size_t *)context = row + 1;
+    return blanks;
+}
+
+static void keep(void *context)
+{
+    (void)context;
+}
+
+/* Blank rows give hardly any bytes, and a server does nothing else during a read. */
+START_TEST(a_read_of_a_png_draws_some_of_it)
+{
+    struct mt_panel panel = {.n_rows = 512, .n_columns = 512, .high = 1};
+    size_t n_drawn = 0;
+    const struct mt_picture_source source = {.panels = &panel,
+                                             .n_panels = 1,
+                                             .row = next_blank_row,
+                                             .destroy = keep,
+                                             .context = &n_drawn};
+    struct mt_stream *stream;
+    char buffer[32768];
+    ck_assert_int_eq(mt_picture_png(&source, &stream, &err), MT_OK);
+    ck_assert_int_gt(mt_stream_read(stream, buffer, sizeof buffer), 0);
+    ck_assert_uint_lt(n_drawn, 64);
+    while (mt_stream_read(stream, buffer, sizeof buffer) > 0)
+        ;
+    ck_assert_uint_eq(n_drawn, 512);
+    mt_stream_destroy(stream);
+}
+END_TEST
+
 START_TEST(gzip_gives_the_same_bytes)
 {
     struct mt_inspection *inspection;
@@ -495,6 +531,7 @@ int main(void)
     tcase_add_test(tests, npy_holds_the_alignment_or_the_one_tensor);
     tcase_add_test(tests, svg_names_tokens_and_escapes_them);
     tcase_add_test(tests, png_decodes_to_the_pixels_of_the_svg);
+    tcase_add_test(tests, a_read_of_a_png_draws_some_of_it);
     tcase_add_test(tests, gzip_gives_the_same_bytes);
     tcase_add_test(tests, formats_are_known_by_name);
     suite_add_tcase(suite, tests);

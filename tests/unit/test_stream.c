@@ -31,7 +31,8 @@ static struct mt_error err;
 static struct mt_stream *start(struct counter *counter)
 {
     struct mt_stream *stream;
-    struct mt_stream_source source = {counter_next, counter_destroy, counter};
+    struct mt_stream_source source = {
+        .next = counter_next, .destroy = counter_destroy, .state = counter};
     ck_assert_int_eq(mt_stream_create(source, MT_STREAM_UNKNOWN, &stream, &err), MT_OK);
     return stream;
 }
@@ -60,6 +61,23 @@ START_TEST(pieces_are_made_only_when_they_are_wanted)
     char buffer[4];
     ck_assert_int_eq(mt_stream_read(stream, buffer, 4), 4);
     ck_assert_uint_eq(counter.next, 2);
+    mt_stream_destroy(stream);
+}
+END_TEST
+
+START_TEST(a_slow_source_is_asked_once_for_each_read)
+{
+    struct counter counter = {.n = 3, .fail_at = SIZE_MAX};
+    struct mt_stream *stream;
+    struct mt_stream_source source = {
+        .next = counter_next, .destroy = counter_destroy, .state = &counter, .is_slow = true};
+    ck_assert_int_eq(mt_stream_create(source, MT_STREAM_UNKNOWN, &stream, &err), MT_OK);
+    char buffer[64];
+    for (size_t i = 1; i <= 3; i++) {
+        ck_assert_int_eq(mt_stream_read(stream, buffer, sizeof buffer), 2);
+        ck_assert_uint_eq(counter.next, i);
+    }
+    ck_assert_int_eq(mt_stream_read(stream, buffer, sizeof buffer), 0);
     mt_stream_destroy(stream);
 }
 END_TEST
@@ -115,6 +133,7 @@ int main(void)
     TCase *tests = tcase_create("stream");
     tcase_add_test(tests, bytes_come_in_any_portion);
     tcase_add_test(tests, pieces_are_made_only_when_they_are_wanted);
+    tcase_add_test(tests, a_slow_source_is_asked_once_for_each_read);
     tcase_add_test(tests, a_failed_source_gives_what_it_had_and_then_fails);
     tcase_add_test(tests, read_all_respects_the_buffers_limit);
     tcase_add_test(tests, a_budget_is_never_overdrawn);
