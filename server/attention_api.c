@@ -276,8 +276,7 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
 
 /* The sentences that there are so far. */
 struct measure {
-    const struct state *state;
-    const struct mt_model *model;
+    struct mt_request *request;
     uint64_t n_values;
 };
 
@@ -288,12 +287,12 @@ static enum mt_status admit(void *context, const struct mt_translation_part *par
                             struct mt_error *err)
 {
     struct measure *measure = context;
-    const struct state *state = measure->state;
+    const struct state *state = measure->request->state;
     const struct mt_inspection_options *options = &state->inspection.options;
-    measure->n_values +=
-        mt_inspection_estimate_part(measure->model, part, options, is_forced(state));
+    measure->n_values += mt_inspection_estimate_part(measure->request->model->model, part, options,
+                                                     is_forced(state));
     if (measure->n_values <= options->max_values)
-        return MT_OK;
+        return mt_request_admit(measure->request, part, err);
     double share = (double)part->end / (double)strlen(state->text);
     return mt_fail(err, MT_LIMIT,
                    "attention of this text: about %.0f numbers needed, %llu allowed; send fewer "
@@ -338,13 +337,14 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     struct traced *traced = state->traced;
-    struct measure measure = {.state = state, .model = request->model->model};
+    struct measure measure = {.request = request};
     enum mt_status status = read_options(state, request, err);
-    state->options.admit = admit;
-    state->options.admit_context = &measure;
+    struct mt_translation_options options = state->options;
+    options.admit = admit;
+    options.admit_context = &measure;
     if (!status)
         status = mt_translation_create(request->model->model, state->text, strlen(state->text),
-                                       &state->options, &traced->translation, err);
+                                       &options, &traced->translation, err);
     if (!status)
         status = reserve(state, measure.n_values, err);
     if (status)

@@ -167,6 +167,17 @@ uint64_t mt_request_used_chars(const struct mt_request *request)
     return mt_access_used_chars(&request->access, request->service->meters, mt_now_ns());
 }
 
+enum mt_status mt_request_admit(void *context, const struct mt_translation_part *part,
+                                struct mt_error *err)
+{
+    (void)part;
+    struct mt_request *request = context;
+    if (request->n_made++ < request->max_made)
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT, "the request has more than %zu sentences: at most %zu",
+                   request->max_made, (size_t)request->service->settings->max_queued_sentences);
+}
+
 enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
                                        struct mt_error *err)
 {

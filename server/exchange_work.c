@@ -159,7 +159,9 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
 {
     struct mt_request *request = &exchange->request;
     size_t n_expected = n_continued(exchange);
-    request->n_sentences = 0;
+    request->n_sentences = request->n_made = 0;
+    request->max_made =
+        2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
     if (status == MT_OK)

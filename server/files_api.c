@@ -160,7 +160,7 @@ static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
     return mt_request_add_sentence(context, sentence, err);
 }
 
-static enum mt_status describe_decoding(const struct mt_request *request,
+static enum mt_status describe_decoding(struct mt_request *request,
                                         struct mt_translation_options *out, struct mt_error *err)
 {
     const struct state *state = request->state;
@@ -172,6 +172,8 @@ static enum mt_status describe_decoding(const struct mt_request *request,
         .splitter = request->service->splitter,
         .source_lang = state->languages.source,
         .target_code = step->target != NULL ? step->target->token : NULL,
+        .admit = mt_request_admit,
+        .admit_context = request,
     };
     if (state->n_steps > 0)
         out->source_lang = step->source->code;

@@ -37,6 +37,7 @@ struct mt_served_model;
 struct mt_settings;
 struct mt_splitter;
 struct mt_tls;
+struct mt_translation_part;
 
 /* What all handlers work with. Immutable while any request holds it; borrowed everywhere. A request
  * has the same one from its first line to its end, whatever is reloaded meanwhile. */
@@ -88,7 +89,14 @@ struct mt_request {
     /* Filled by mt_request_add_sentence; read by the HTTP side. */
     struct mt_sentence **sentences;
     size_t n_sentences, sentence_capacity;
+    size_t n_made, max_made; /* of this round; see mt_request_admit */
 };
+
+/* For mt_translation_options.admit, with the request as context: MT_LIMIT where more sentences are
+ * made than could ever get into the queue, twice over, because some are made anew without traces.
+ * What is in the end exactly too much is refused behind begin. */
+MT_MUST_CHECK enum mt_status mt_request_admit(void *request, const struct mt_translation_part *part,
+                                              struct mt_error *err);
 
 /* Adds a sentence to what the request has to decode. Borrowed: it stays the handler's, who destroys
  * it when they have ended, or in release. Only in begin. */

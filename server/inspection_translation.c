@@ -45,6 +45,13 @@ static size_t expected_steps(const struct mt_sentence *sentence, size_t n_source
     return is_forced ? most : mt_size_min(most, 2 * n_source + 16);
 }
 
+/* The log has room for every step from the beginning. */
+static uint64_t search_log_values(const struct mt_sentence *sentence)
+{
+    return (uint64_t)mt_sentence_max_target(sentence) * mt_sentence_n_rows(sentence) * 2 *
+           (sizeof(struct mt_search_candidate) / sizeof(float));
+}
+
 uint64_t mt_inspection_estimate_part(const struct mt_model *model,
                                      const struct mt_translation_part *part,
                                      const struct mt_inspection_options *options, bool is_forced)
@@ -61,6 +68,8 @@ uint64_t mt_inspection_estimate_part(const struct mt_model *model,
         n += n_decoder * t * t;
     if (options->n_top)
         n += t * hparams->n_target_vocab;
+    if (options->search)
+        n += search_log_values(part->sentence);
     return n;
 }
 

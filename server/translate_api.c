@@ -273,13 +273,15 @@ static struct mt_served_model *choose_round(struct state *state)
     return NULL;
 }
 
-static enum mt_status begin_round(struct state *state, const struct mt_request *request,
+static enum mt_status begin_round(struct state *state, struct mt_request *request,
                                   struct mt_error *err)
 {
     struct round *round = &state->round;
     struct mt_translation_options *plain = &round->decoding.options;
     enum mt_status status =
         mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
+    plain->admit = mt_request_admit;
+    plain->admit_context = request;
     if (status == MT_OK && state->params.returns_alignment)
         status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
                                           plain, err);

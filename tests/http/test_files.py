@@ -444,6 +444,10 @@ class Settings(unittest.TestCase):
             reply = upload(daemon, "Hello.\n" * 21, "a.txt")
             self.assertEqual((reply.status, reply.error),
                              (413, "the request has 21 sentences: at most 20"))
+            # The others take no memory.
+            reply = upload(daemon, "Hello.\n" * 5000, "a.txt")
+            self.assertEqual((reply.status, reply.error),
+                             (413, "the request has more than 40 sentences: at most 20"))
 
     def test_a_client_that_leaves_ends_the_work(self):
         with Daemon() as daemon:

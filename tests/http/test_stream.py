@@ -473,6 +473,10 @@ class End(unittest.TestCase):
                 reply = daemon.request("POST", "/translate", {**body_of(["Hello."] * 9), **fields})
                 self.assertEqual((reply.status, reply.error),
                                  (413, "the request has 9 sentences: at most 8"))
+                for q in (["Hello."] * 17, "Hello. " * 5000):
+                    reply = daemon.request("POST", "/translate", {**body_of(q), **fields})
+                    self.assertEqual((reply.status, reply.error),
+                                     (413, "the request has more than 16 sentences: at most 8"))
 
 
 if __name__ == "__main__":
