@@ -111,9 +111,11 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 4000,
         .default_string = "",
         .verbs = DAEMON,
-        .doc =
-            "What model has to make of that, to the byte; where it says something else it is not "
-            "used. Empty: anything, because the program does not know your model.",
+        .doc = "What model has to make of that, to the byte, with the beam that requests get; "
+               "where it "
+               "says something else it is not used. Empty: anything, because the program does not "
+               "know "
+               "your model.",
     },
     {
         .section = "Models",

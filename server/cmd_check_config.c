@@ -129,8 +129,10 @@ static enum mt_status check_tls(const struct mt_settings *settings, struct mt_er
 static enum mt_status print(struct mt_text *text, struct mt_error *err)
 {
     enum mt_status status = mt_text_check(text, "settings", err);
-    if (!status && (fputs(text->bytes, stdout) < 0 || fflush(stdout)))
-        status = mt_fail(err, MT_IO, "standard output: cannot write");
+    if (!status) {
+        (void)fputs(text->bytes, stdout);
+        status = mt_cli_flush(err);
+    }
     mt_text_finish(text);
     return status;
 }

@@ -102,9 +102,10 @@ MT_MUST_CHECK enum mt_status mt_engine_attach(struct mt_engine *engine,
                                               const struct mt_model *model, struct mt_lane **out,
                                               struct mt_error *err);
 
-/* Cancels the lane's jobs, waits until on_done has returned for each, and frees the batches; jobs
- * that are submitted meanwhile are refused. The lane is gone then. Takes a NULL lane. Not to be
- * called from on_done or on_progress, which it waits for. */
+/* Cancels the lane's jobs, waits until on_done has returned for each, and frees the batches, with
+ * what they touched of the workers' activations; jobs that are submitted meanwhile are refused. The
+ * lane is gone then. Takes a NULL lane. Not to be called from on_done or on_progress, which it
+ * waits for. */
 void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane);
 
 /* Memory of the lane's batches: reserved, not necessarily resident. */

@@ -21,7 +21,8 @@ void mt_inspection_require(const struct mt_inspection_options *options,
                            struct mt_sentence_options *decoding);
 
 /* Numbers that tracing one sentence, or all of them, takes in memory: exact for what is known, and
- * for targets twice as long as their sources where they are still to be found. */
+ * for targets twice as long as their sources where they are still to be found; the log of a search
+ * has room for the longest. */
 uint64_t mt_inspection_estimate_part(const struct mt_model *model,
                                      const struct mt_translation_part *part,
                                      const struct mt_inspection_options *options, bool is_forced);

@@ -414,8 +414,9 @@ static void add_element(struct builder *builder, const GumboNode *node, size_t d
 {
     size_t behind = builder->next + 1;
     const struct element *element = &builder->elements[builder->next];
-    bool is_word = builder->options->protects && element->has_words &&
-                   element->n_below <= MAX_PLACEHOLDER_ELEMENTS && is_placeholder(builder, node);
+    bool is_protected = builder->options->protects && element->has_words &&
+                        element->n_below <= MAX_PLACEHOLDER_ELEMENTS &&
+                        is_placeholder(builder, node);
     builder->next = behind + element->n_below;
     if (node->v.element.tag == GUMBO_TAG_BR && mt_html_is_void(node)) {
         struct mt_text tag = {0};
@@ -425,10 +426,10 @@ static void add_element(struct builder *builder, const GumboNode *node, size_t d
         finish_part(builder, &tag);
     } else if (!element->has_words || mt_html_is_void(node)) {
         add_whole(builder, node, false);
-    } else if (element->is_left_alone || is_word) {
-        is_word =
-            !mt_html_is_raw_text(node) && node->type == GUMBO_NODE_ELEMENT &&
-            (says_no(node) || is_word || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
+    } else if (element->is_left_alone || is_protected) {
+        bool is_word = !mt_html_is_raw_text(node) && node->type == GUMBO_NODE_ELEMENT &&
+                       (says_no(node) || is_protected ||
+                        node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
         add_whole(builder, node, is_word);
     } else {
         builder->next = behind;

@@ -26,7 +26,8 @@ enum mt_memory_part {
     MT_MEMORY_CACHES,  /* keys, values and activations of all workers */
     MT_MEMORY_MODELS,  /* of models_directory: models_memory, which covers both, and mappings */
     /* max_queued_sentences of the longest, with the widest beam. Not counted: the sentences that
-     * requests through several models have waiting beyond that, for their next one. */
+     * requests through several models have waiting beyond that, for their next one, and those of
+     * the one request that is being prepared (mt_request_admit). */
     MT_MEMORY_QUEUE,
     MT_MEMORY_CONNECTIONS, /* libmicrohttpd's */
     MT_MEMORY_BODIES,      /* bodies, the texts in them, replies */
