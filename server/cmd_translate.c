@@ -39,7 +39,7 @@ struct session {
     struct mt_engine *engine;
     struct mt_lane *lane; /* the model's in the engine */
     struct mt_splitter *splitter;
-    int stop_fd;
+    int stop_fd, stopped_by;
 };
 
 static const char detail[] =
@@ -147,6 +147,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     stream.engine = session->engine;
     stream.lane = session->lane;
     stream.stop_fd = session->stop_fd;
+    stream.stopped_by = &session->stopped_by;
     /* The table of settings lets no other name through. */
     stream.translation.split = MT_SPLIT_OFF;
     if (!flags->as_json)
@@ -215,12 +216,9 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
 
 /* Exit code of a process that a signal ended, as shells see it; of one whose reader went away,
  * failure, which nobody hears of. */
-static int cancelled(int stop_fd)
+static int cancelled(int stopped_by)
 {
-    struct signalfd_siginfo info;
-    if (stop_fd >= 0 && read(stop_fd, &info, sizeof info) == (ssize_t)sizeof info)
-        return 128 + (int)info.ssi_signo;
-    return MT_EXIT_FAILURE;
+    return stopped_by ? 128 + stopped_by : MT_EXIT_FAILURE;
 }
 
 int mt_cmd_translate(int argc, char **argv)
@@ -285,7 +283,7 @@ int mt_cmd_translate(int argc, char **argv)
         status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
                              : run(&session, &cli.settings, &flags, &err);
     if (status == MT_CANCELLED)
-        exit_code = cancelled(session.stop_fd);
+        exit_code = cancelled(session.stopped_by);
     else
         exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
 

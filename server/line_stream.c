@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* Lines in flight: most of them are one sentence, but empty ones are none. */
@@ -366,12 +367,18 @@ static bool is_written(struct stream *stream)
     return is_written;
 }
 
-/* Takes note of what woke the reader. MT_CANCELLED: it is time to stop. */
+/* Takes note of what woke the reader. MT_CANCELLED: it is time to stop. A signal that can be seen
+ * need not be there to be read: a thread that does not block it may be faster, and passes it on
+ * (signals.h). */
 static enum mt_status look_up(const struct stream *stream, struct mt_error *err)
 {
-    struct pollfd stop = {.fd = stream->options->stop_fd, .events = POLLIN};
-    if (poll(&stop, 1, 0) > 0)
+    const struct mt_line_stream_options *options = stream->options;
+    struct signalfd_siginfo info;
+    if (options->stop_fd >= 0 &&
+        read(options->stop_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        *options->stopped_by = (int)info.ssi_signo;
         return mt_fail(err, MT_CANCELLED, "stopped");
+    }
     uint64_t count;
     ssize_t n = read(stream->event_fd, &count, sizeof count);
     (void)n; /* nothing to read is as good */

@@ -23,13 +23,13 @@ struct mt_line_stream_options {
      */
     bool as_json;
     int in_fd, out_fd;
-    int stop_fd; /* readable, to the calling thread, when it is time to stop: a signalfd; -1: never
-                  */
+    int stop_fd;     /* a signalfd, nonblocking, of what makes it stop; -1: nothing */
+    int *stopped_by; /* set to the signal that was read from there */
 };
 
 /*
- * Runs until the input ends and all of it is written. MT_CANCELLED: stop_fd became readable, or
- * nobody reads the output (EPIPE); MT_FORMAT: a line is no UTF-8; MT_IO; or what the translation
+ * Runs until the input ends and all of it is written. MT_CANCELLED: a signal came, or nobody
+ * reads the output (EPIPE); MT_FORMAT: a line is no UTF-8; MT_IO; or what the translation
  * of a line failed with. Messages name the line; the lines before it are written first, but for
  * MT_CANCELLED and failures of the output.
  * Thread-safety: safe; runs a thread of its own for the output.
