@@ -28,7 +28,8 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Arithmetic of the linear layers. int8 is several times faster, takes a quarter of "
                "the memory, costs next to nothing in quality, and answers the same text with the "
-               "same bytes on every machine. fp32 is the measure that it is held against.",
+               "same bytes on every machine. fp32 is the measure that it is held against; its last "
+               "digits depend on what is translated beside it.",
     },
     {
         .section = "Model",

@@ -42,9 +42,12 @@ binary = sys.argv.pop(1)
 
 
 def translate(model, lines=None, *flags, precision="fp32"):
-    """The process; fp32 goes through OpenBLAS, whose last bits depend on what else is in the batch."""
+    """The process. fp32 goes through OpenBLAS. With AVX-512 it sums small products in another order, and what is
+    small depends on what else is in the batch and on how many threads share a layer's columns.
+    """
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
-    return subprocess.run([binary, "translate", "--model", str(model), "--precision", precision, *flags],
+    return subprocess.run([binary, "translate", "--model", str(model), "--precision", precision, "--workers", "1",
+                           "--threads-per-worker", "1", *flags],
                           input="".join(f"{line}\n" for line in lines or LINES), capture_output=True, text=True,
                           timeout=PATIENCE_S, env=inherited | {"XDG_CACHE_HOME": CACHE.name}, check=False)
 
