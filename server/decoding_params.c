@@ -25,6 +25,8 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
     int64_t longest = (int64_t)mt_model_hparams(model->model)->max_positions;
     int64_t minimum = 0, maximum = service->settings->max_decoding_length;
     double penalty = service->settings->length_penalty;
+    if (maximum > longest) /* the setting is for models of any size */
+        maximum = longest;
     if (own->max_decoding_length > 0)
         maximum = (int64_t)own->max_decoding_length;
     if (own->length_penalty >= 0)

@@ -18,8 +18,8 @@ struct mt_loaded_model;
 size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
                              size_t asked);
 
-/* length_penalty, min_decoding_length, max_decoding_length. MT_INVALID names field, value and
- * range. */
+/* length_penalty, min_decoding_length, max_decoding_length; of the setting of that name no more
+ * than the model has positions. MT_INVALID names field, value and range. */
 MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                                         const struct mt_loaded_model *model,
                                                         const struct mt_params *params,

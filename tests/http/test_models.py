@@ -384,6 +384,17 @@ class Change(unittest.TestCase):
             self.assertGreater(daemon.metrics()['attentiond_rejected_total{reason="model"}'], 0)
             self.assertEqual(daemon.get("/health/ready").status, 200)
 
+    def test_a_longest_translation_for_larger_models_leaves_a_smaller_one_its_own(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        make_model(root / "en-de")
+        with Daemon("--models-directory", str(root), model=None) as daemon:
+            expected = daemon.translate("Hello.").body
+        with Daemon("--models-directory", str(root), "--max-decoding-length", "65536", model=None) as daemon:
+            reply = daemon.translate("Hello.")
+            self.assertEqual((reply.status, reply.body), (200, expected))
+            self.assertEqual(daemon.translate("Hello.", max_decoding_length=65536).status, 400)
+
     def test_a_model_that_is_damaged_in_memory_is_loaded_anew(self):
         root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, root)
