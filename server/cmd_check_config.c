@@ -1,9 +1,15 @@
+#include "base/log.h"
 #include "server/access.h"
 #include "server/catalog.h"
 #include "server/cli.h"
+#include "server/client.h"
 #include "server/commands.h"
+#include "server/files_api.h"
+#include "server/generation.h"
+#include "server/handler.h"
 #include "server/keys.h"
 #include "server/model_host.h"
+#include "server/served_model.h"
 #include "server/tls.h"
 
 #include <stdio.h>
@@ -58,9 +64,9 @@ static enum mt_status check_model(struct mt_served_model *served, struct mt_erro
 }
 
 /* What is wrong with one of models_directory keeps nobody from looking at the others. */
-static enum mt_status check_catalog(const struct mt_settings *settings,
-                                    const struct mt_catalog *catalog, struct mt_error *err)
+static enum mt_status check_catalog(const struct mt_service *service, struct mt_error *err)
 {
+    const struct mt_catalog *catalog = service->catalog;
     size_t n = mt_catalog_n(catalog), n_broken = 0;
     for (size_t i = 0; i < n; i++) {
         struct mt_served_model *served = mt_catalog_at(catalog, i);
@@ -71,28 +77,21 @@ static enum mt_status check_catalog(const struct mt_settings *settings,
     }
     if (n_broken > 0)
         return mt_fail(err, MT_FORMAT, "models_directory %s: %zu of %zu models cannot be served",
-                       settings->models_directory, n_broken, n);
+                       service->settings->models_directory, n_broken, n);
     return MT_OK;
 }
 
-static enum mt_status check_models(const struct mt_settings *settings, struct mt_error *err)
+/* As serve makes them, with its engine and its memory plan: whatever it would refuse at the start,
+ * or at a reload, is refused here. Takes the content of *settings over. */
+static enum mt_status check_generation(struct mt_settings *settings, struct mt_error *err)
 {
-    if (!*settings->model && !*settings->models_directory) {
-        fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
-        return MT_OK;
-    }
-    const struct mt_engine_options engine = {.n_workers = 1, .threads_per_worker = 1};
-    struct mt_model_host *host;
-    enum mt_status status = mt_model_host_create(&engine, &host, err);
-    if (status)
-        return status;
-    struct mt_catalog *catalog = NULL;
-    const struct mt_catalog_options options = {.settings = settings, .host = host};
-    status = mt_catalog_create(&options, &catalog, err);
+    const struct mt_service nothing_shared = {0};
+    const struct mt_generation_options options = {.common = &nothing_shared, .number = 1};
+    struct mt_generation *generation = NULL;
+    enum mt_status status = mt_generation_create(&options, settings, &generation, err);
     if (!status)
-        status = check_catalog(settings, catalog, err);
-    mt_catalog_destroy(catalog);
-    mt_model_host_let_go(host);
+        status = check_catalog(mt_generation_service(generation), err);
+    mt_generation_destroy(generation);
     return status;
 }
 
@@ -137,7 +136,16 @@ static enum mt_status print(struct mt_text *text, struct mt_error *err)
     return status;
 }
 
-static enum mt_status check(const struct mt_settings *settings, struct mt_error *err)
+/* What needs no model. */
+static enum mt_status check_texts(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_proxies proxies;
+    enum mt_status status =
+        mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for", &proxies, err);
+    return status ? status : mt_files_check_settings(settings, err);
+}
+
+static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_text text = {0};
     mt_settings_print_effective(settings, &text);
@@ -146,7 +154,14 @@ static enum mt_status check(const struct mt_settings *settings, struct mt_error 
         status = check_keys(settings, err);
     if (!status)
         status = check_tls(settings, err);
-    return status ? status : check_models(settings, err);
+    if (!status)
+        status = check_texts(settings, err);
+    if (status)
+        return status;
+    if (*settings->model || *settings->models_directory)
+        return check_generation(settings, err);
+    fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
+    return MT_OK;
 }
 
 static enum mt_status print_example(struct mt_error *err)
@@ -176,7 +191,8 @@ int mt_cmd_check_config(int argc, char **argv)
             "Reads the settings exactly as serve would and prints those that result, as JSON, "
             "to standard\noutput. Loads the models that they name, one after the other, and says "
             "on standard error\nwhat it found there. Fails where one of them could not be "
-            "served.\n",
+            "served, or where serve\nwould not start with these settings; that its addresses are "
+            "free is not looked at.\n",
         .options = options,
     };
     struct mt_cli cli;
@@ -184,6 +200,7 @@ int mt_cmd_check_config(int argc, char **argv)
     int exit_code;
     if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
         return exit_code;
+    mt_log_set_level(MT_LOG_WARN); /* what is good is told in a shorter way */
     enum mt_status status = wants_example ? print_example(&err) : check(&cli.settings, &err);
     exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
     mt_cli_finish(&cli);

@@ -235,6 +235,30 @@ class Settings(Case):
             self.assertIn("opus-mt-de-fr: good", result.stderr.decode())
             self.assertIn("2 of 3 models cannot be served", result.stderr.decode())
 
+    def test_what_serve_would_refuse_is_refused(self):
+        for code, pattern, flags in (
+            (USAGE, "memory_limit is 0 MiB, but these settings may come to need", ["--memory-limit", 1000]),
+            (FAILED, "beam_size: expected at most max_batch_rows \\(2\\), found 8",
+             ["--beam-size", 8, "--max-batch-rows", 2]),
+            (USAGE, "alignment: layer 99", ["--alignment-layers", 99]),
+            (USAGE, 'alignment_heads: found "x"', ["--alignment-heads", "x"]),
+            (USAGE, 'public_url is "here"', ["--public-url", "here"]),
+            (USAGE, 'trust_forwarded_for has "proxy"', ["--trust-forwarded-for", "proxy"]),
+        ):
+            for verb in ("check-config", "serve"):
+                with self.subTest(flags, verb=verb):
+                    result = run(verb, "--model", TEST_MODEL, "--port", 0, *flags)
+                    self.assertEqual(result.returncode, code, result.stderr.decode())
+                    self.assertRegex(result.stderr.decode(), f"(?m)^attentiond {verb}: {pattern}")
+        self.assertEqual(run("check-config", "--public-url", "here").returncode, USAGE)
+
+    def test_a_model_that_models_memory_has_no_room_for_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            (pathlib.Path(directory) / "en-de").symlink_to(TEST_MODEL)
+            result = run("check-config", "--models-directory", directory, "--models-memory", 1_000_000)
+            self.assertEqual(result.returncode, FAILED)
+            self.assertRegex(result.stderr.decode(), "en-de cannot be served: .*models_memory is 0 MiB")
+
     def test_without_a_model_there_is_nothing_to_serve(self):
         self.assertIn("serve would need --model DIR or --models-directory DIR", run("check-config").stderr.decode())
 
