@@ -189,22 +189,22 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         status = mt_splitter_create(&session->splitter, err);
     if (status)
         return status;
-    bool is_split = strcmp(settings->split_sentences, "off") != 0;
     size_t n_left = 0;
-    const struct mt_document_command command = {
+    struct mt_document_command command = {
         .settings = settings,
         .model = session->model,
         .document = {.format = format, .retranslate = flags->retranslate},
         .translation =
             {
                 .decoding = decoding_options(settings, flags),
-                .split = is_split ? MT_SPLIT_ON : MT_SPLIT_OFF,
                 .splitter = session->splitter,
                 .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
             },
         .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
         .path = path,
     };
+    /* The table of settings lets no other name through. */
+    (void)mt_split_parse(settings->split_sentences, &command.translation.split);
     status = mt_document_command_run(&command, &n_left, err);
     if (!status && n_left > 0)
         fprintf(stderr,

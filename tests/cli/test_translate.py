@@ -348,6 +348,15 @@ class Files(Case):
         self.assertEqual(self.translated("", "--format", "srt", self.file("film", self.SRT)),
                          expected)
 
+    def test_a_file_is_cut_into_sentences_as_lines_are(self):
+        line = "I love it.   Where is Tom?\n"
+        one, two = self.translated("I love it.\nWhere is Tom?\n").splitlines()
+        whole = self.translated(line, "--split-sentences", "newlines")
+        self.assertNotEqual(whole, f"{one}   {two}\n")
+        for split, expected in (("on", f"{one}   {two}\n"), ("newlines", whole), ("off", whole)):
+            path = self.file("lines.txt", line)
+            self.assertEqual(self.translated("", path, "--split-sentences", split), expected, split)
+
     def test_catalogues_are_filled_in_or_translated_again(self):
         content = 'msgid "I am tired."\nmsgstr "X"\n\nmsgid "She is my sister."\nmsgstr ""\n'
         tired, sister = self.translated("I am tired.\nShe is my sister.\n").splitlines()
