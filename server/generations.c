@@ -226,12 +226,21 @@ static void reload(struct mt_generations *g)
         pthread_mutex_lock(&g->mutex);
         g->n_reloads++; /* who sees the count finds the line in the log */
     } else if (is_early) {
-        g->wants_reload = g->waits_for_memory = true;
+        g->waits_for_memory = !g->wants_reload; /* or it was asked for once more meanwhile */
+        g->wants_reload = true;
     } else {
         g->n_failed++;
     }
     g->is_reloading = false;
     pthread_cond_broadcast(&g->changed);
+}
+
+/* What was asked for before may have waited for memory; whether this one has to is another
+ * question. */
+static void want_reload(struct mt_generations *g)
+{
+    g->wants_reload = true;
+    g->waits_for_memory = false;
 }
 
 static const struct mt_settings *settings_of(const struct mt_generations *g)
@@ -248,7 +257,7 @@ static void look_at_directory(struct mt_generations *g)
     if (g->changed_ns == 0 || now_ns - g->changed_ns < settings_of(g)->models_watch_ms * NS_PER_MS)
         return;
     g->changed_ns = 0;
-    g->wants_reload = true;
+    want_reload(g);
     const char *directory = settings_of(g)->models_directory;
     pthread_mutex_unlock(&g->mutex);
     mt_log(MT_LOG_INFO, "%s has changed: reloading", directory);
@@ -328,7 +337,7 @@ enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings
 void mt_generations_reload(struct mt_generations *g)
 {
     pthread_mutex_lock(&g->mutex);
-    g->wants_reload = true;
+    want_reload(g);
     pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->mutex);
 }

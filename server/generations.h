@@ -9,7 +9,7 @@
  * Generations share the models that are the same. A reload that needs another settings->model waits
  * until all former generations are gone, so that there are never more than two of these in memory;
  * any other waits only while there are MT_GENERATIONS_AT_ONCE. Requests for reloads that come
- * meanwhile are one.
+ * meanwhile are one, and each looks anew at what there is to wait for.
  *
  * A change in models_directory is a request for a reload, too, once nothing has changed there for
  * models_watch_ms.

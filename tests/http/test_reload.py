@@ -241,6 +241,29 @@ class Reload(Directories):
             metrics = daemon.metrics()
             self.assertEqual(metrics['attentiond_jobs_total{outcome="done"}'], 5)  # 2 warm-ups
 
+    def test_a_reload_that_waits_for_memory_holds_up_no_other(self):
+        """For another model the first generation, which a long request keeps, must be gone; the next SIGHUP takes the
+        wish for it back."""
+        config = self.root / "config.json"
+        config.write_text("{}")
+        with self.start("--config", str(config)) as daemon:
+            client = daemon.connect(120 * SLOWNESS)
+            client.request("POST", "/translate", json.dumps({
+                "q": TEXTS * 40, "source": "en", "target": "de", "beam_size": 8, "min_decoding_length": 500,
+                "max_decoding_length": 511}), {"Content-Type": "application/json"})
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"] > 0)
+            reload(daemon)
+            self.use(self.other_model())
+            daemon.process.send_signal(signal.SIGHUP)
+            time.sleep(1 * SLOWNESS)
+            self.assertEqual(reloads(daemon), 1)
+            self.use(pathlib.Path(MODEL))
+            config.write_text('{"max_text_chars": 100}')
+            reload(daemon, 10 * SLOWNESS)
+            self.assertEqual(daemon.translate("a" * 200).status, 400)
+            self.assertGreater(daemon.metrics()["attentiond_generations_alive"], 1)
+            client.close()
+
     def test_terminating_during_a_reload(self):
         for delay in (0, 0.01, 0.03, 0.1):
             with self.start() as daemon:
