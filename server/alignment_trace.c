@@ -17,7 +17,7 @@ enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
 {
     *trace = (struct mt_alignment_trace){.service = service, .model = model};
     enum mt_status status =
-        mt_alignment_of_model(service->settings, model->defaults, &trace->options.alignment, err);
+        mt_alignment_of_model(service->settings, model, &trace->options.alignment, err);
     mt_inspection_require(&trace->options, &options->decoding);
     return status;
 }

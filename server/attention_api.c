@@ -237,7 +237,7 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
                                                 state->languages.target);
     options->max_values = (uint64_t)service->settings->max_attention_values;
     enum mt_status status =
-        mt_alignment_of_model(service->settings, model->defaults, &options->alignment, err);
+        mt_alignment_of_model(service->settings, model, &options->alignment, err);
     if (!status)
         status = mt_inspection_request_read(&request->params, &state->inspection, err);
     if (!status)

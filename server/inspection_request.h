@@ -23,7 +23,7 @@
 #include "server/inspection_formats.h"
 #include "server/params.h"
 
-struct mt_model_defaults;
+struct mt_loaded_model;
 struct mt_settings;
 
 struct mt_inspection_request {
@@ -58,9 +58,10 @@ MT_MUST_CHECK enum mt_status mt_alignment_of_settings(const struct mt_settings *
                                                       struct mt_alignment_choice *out,
                                                       struct mt_error *err);
 
-/* The same, under what the model's own attentiond.json says of layers and heads. */
+/* The same, under what the model's own attentiond.json says of layers and heads. Settings for a
+ * model with more layers or heads than this one leave it both as they are by default. */
 MT_MUST_CHECK enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
-                                                   const struct mt_model_defaults *defaults,
+                                                   const struct mt_loaded_model *model,
                                                    struct mt_alignment_choice *out,
                                                    struct mt_error *err);
 

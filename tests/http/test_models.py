@@ -395,6 +395,21 @@ class Change(unittest.TestCase):
             self.assertEqual((reply.status, reply.body), (200, expected))
             self.assertEqual(daemon.translate("Hello.", max_decoding_length=65536).status, 400)
 
+    def test_alignment_layers_of_larger_models_leave_a_smaller_one_its_own(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        make_model(root / "en-de")
+        html = {"format": "html"}
+        with Daemon("--models-directory", str(root), model=None) as daemon:
+            expected = daemon.translate("I <b>really</b> love it.", **html).body
+        for flags in (("--alignment-layers", "5"), ("--alignment-heads", "15"), ("--alignment-layers", "0,5")):
+            with Daemon("--models-directory", str(root), *flags, model=None) as daemon:
+                reply = daemon.translate("I <b>really</b> love it.", **html)
+                self.assertEqual((reply.status, reply.body), (200, expected), flags)
+                body = json.dumps({"q": "Hello.", "source": "en", "target": "de"}).encode()
+                reply = daemon.request("POST", "/attention", body, {"Content-Type": "application/json"})
+                self.assertEqual(reply.status, 200, flags)
+
     def test_a_model_that_is_damaged_in_memory_is_loaded_anew(self):
         root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, root)
