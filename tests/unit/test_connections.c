@@ -1,5 +1,6 @@
 #include "server/connections.h"
 
+#include "base/clock.h"
 #include "server/client.h"
 
 #include <check.h>
@@ -499,6 +500,7 @@ START_TEST(deadlines_wait_for_those_that_have_sent)
     options.timeout_ms[phase] = 1000;
     create(&fixture, options);
     struct pair spoke = connect_pair(), silent = connect_pair();
+    int64_t began_ns = mt_now_ns();
     struct mt_connection *slots[] = {
         mt_connections_add(fixture.connections, spoke.server, NULL),
         mt_connections_add(fixture.connections, silent.server, NULL),
@@ -507,7 +509,9 @@ START_TEST(deadlines_wait_for_those_that_have_sent)
     mt_connections_enter(fixture.connections, slots[1], phase);
     ck_assert_int_eq(send(spoke.client, "G", 1, 0), 1);
     ck_assert(becomes_shut(&silent, 3000));
-    ck_assert(!is_shut(&spoke));
+    bool is_early = is_shut(&spoke);
+    /* On a busy machine this thread may not have looked for so long that both are due. */
+    ck_assert(!is_early || mt_now_ns() - began_ns >= INT64_C(2000000000));
     ck_assert(becomes_shut(&spoke, 5000));
     for (size_t i = 0; i < 2; i++)
         mt_connections_remove(fixture.connections, slots[i]);
