@@ -42,8 +42,9 @@ class Sandbox(unittest.TestCase):
         # Without the threads that OpenBLAS starts before main().
         with Daemon(environment={"OPENBLAS_NUM_THREADS": "1"}) as daemon:
             daemon.translate("Hello.")
-            for name, fields in threads(daemon).items():
-                self.assertEqual(int(fields["CapEff"], 16) & ~0b110, 0, name)
+            privileged = [name for name, fields in threads(daemon).items() if int(fields["CapEff"], 16) & ~0b110]
+            # ThreadSanitizer has a thread of its own, which comes with the first other one.
+            self.assertLessEqual(len(privileged), SLOWNESS > 1, privileged)
 
     def test_it_can_be_turned_off(self):
         with Daemon("--sandbox=off", "--log-level", "debug") as daemon:
