@@ -121,7 +121,7 @@ static enum mt_status render(const struct mt_document_translation *t, struct mt_
     if (texts == NULL)
         return mt_fail_memory(err, t->n * sizeof *texts, "a file's translation");
     for (size_t i = 0; i < t->n && status == MT_OK; i++)
-        status = mt_passage_render(t->passages[i], 0, &texts[i], err);
+        status = mt_passage_render(t->passages[i], 0, NULL, &texts[i], err);
     if (status != MT_OK)
         drop_texts(texts, t->n);
     else

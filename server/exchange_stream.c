@@ -220,6 +220,8 @@ static void next_round(struct mt_exchange *exchange)
     mt_connections_forget_work(exchange->http->connections, exchange->slot);
     if (mt_exchange_choose(exchange, &served, &err) != MT_OK)
         append_failure(exchange, &err);
+    else if (exchange->request.goes_on)
+        mt_bell_ring(&exchange->stream.bell);
     else if (served == NULL)
         append_result(exchange);
     else if (exchange->request.model == NULL)

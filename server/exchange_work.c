@@ -143,6 +143,7 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
 {
     struct mt_request *request = &exchange->request;
     *out = NULL;
+    request->goes_on = false;
     enum mt_status status = exchange->route->handler->choose(request, out, err);
     if (status != MT_OK || *out == NULL)
         return status;
@@ -320,6 +321,15 @@ static bool run_round(struct mt_exchange *exchange, enum MHD_Result *result)
     return true;
 }
 
+/* libmicrohttpd looks after the other connections, and calls again as if a job had ended. */
+static enum MHD_Result yield(struct mt_exchange *exchange)
+{
+    exchange->stage = STAGE_RUNNING;
+    MHD_suspend_connection(exchange->connection);
+    MHD_resume_connection(exchange->connection);
+    return MHD_YES;
+}
+
 static enum MHD_Result next_round(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -331,6 +341,8 @@ static enum MHD_Result next_round(struct mt_exchange *exchange)
             return mt_exchange_send_failure(exchange, &err);
         if (request->reply.code != 0)
             return mt_exchange_send(exchange);
+        if (request->goes_on)
+            return yield(exchange);
         if (served == NULL)
             return request->is_streamed ? stream_reply(exchange) : finish_request(exchange);
         if (request->model == NULL)

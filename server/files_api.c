@@ -229,9 +229,9 @@ static enum mt_status count_terms(struct state *state, struct mt_error *err)
     size_t n = state->glossary.terms != NULL ? mt_document_n_texts(state->document) : 0;
     for (size_t i = 0; i < n && status == MT_OK; i++) {
         struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
-        status = state->n_steps > 0
-                     ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
-                     : mt_glossary_count(&state->glossary, passage, err);
+        status = state->n_steps > 0 ? mt_glossary_count_lost(&state->glossary, &state->passed_on,
+                                                             passage, NULL, err)
+                                    : mt_glossary_count(&state->glossary, passage, NULL, err);
     }
     return status;
 }

@@ -81,6 +81,10 @@ struct mt_request {
      * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
      * begin is an event "error". */
     bool is_streamed;
+    /* Set by choose: sentences that have ended are still being put together, and *out is not known
+     * yet. It is called again when others have had their turn, so that no reply, however long,
+     * keeps them waiting. */
+    bool goes_on;
 
     /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
      * names no other, to release. NULL where there is none. */
@@ -122,10 +126,10 @@ struct mt_handler {
      * Names the model of the next round, one of the generation's catalog; *out stays NULL where
      * nothing has to be decoded (any more). Called first, when it checks request->params and sets
      * up request->state, and again each time that all sentences of a round have ended well, with
-     * request->model still there. Anything but MT_OK is answered as an error with err's message
-     * (reply.h has the table), and so is a reply.code that choose sets itself; nothing but release
-     * is called then. A model that cannot be loaded is answered so, too (503). NULL: the handler
-     * uses no model.
+     * request->model still there, as often as it sets request->goes_on. Anything but MT_OK is
+     * answered as an error with err's message (reply.h has the table), and so is a reply.code that
+     * choose sets itself; nothing but release is called then. A model that cannot be loaded is
+     * answered so, too (503). NULL: the handler uses no model.
      */
     enum mt_status (*choose)(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err);

@@ -7,10 +7,7 @@
 #ifndef MT_SERVER_OUTCOME_H
 #define MT_SERVER_OUTCOME_H
 
-#include "base/json.h"
-
-struct mt_alignment_trace;
-struct mt_passage;
+#include "server/passage.h"
 
 /* Zero-initialise. */
 struct mt_outcome {
@@ -19,6 +16,12 @@ struct mt_outcome {
     size_t n;                                /* 0: there is none yet */
     struct mt_text alignment;                /* JSON; empty where none was asked for */
     size_t n_source_tokens, n_target_tokens; /* of all models that the text went through */
+
+    /* While it is being taken. */
+    bool is_begun;
+    size_t rank; /* the one that is rendered: as far as turn */
+    struct mt_text rendering;
+    struct mt_passage_turn turn;
 };
 
 /* A text that is its own translation. MT_MEMORY. */
@@ -26,11 +29,12 @@ MT_MUST_CHECK enum mt_status mt_outcome_keep(struct mt_outcome *outcome, const c
                                              size_t length, struct mt_error *err);
 
 /* The best translation of a passage that has been decoded, and at most n_alternatives others, in
- * the place of what was there. alignment NULL: none. */
+ * the place of what was there. alignment NULL: none. Where turn, of which until_ns alone counts,
+ * comes back without has_all, it is to be called again with the same. */
 MT_MUST_CHECK enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *passage,
                                              size_t n_alternatives,
                                              const struct mt_alignment_trace *alignment,
-                                             struct mt_error *err);
+                                             struct mt_passage_turn *turn, struct mt_error *err);
 
 void mt_outcome_finish(struct mt_outcome *outcome);
 

@@ -1,5 +1,6 @@
 #include "server/passage.h"
 
+#include "base/clock.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/guard.h"
@@ -547,17 +548,49 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
     return status;
 }
 
-enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct mt_text *out,
+/* What is done with each part. */
+typedef enum mt_status each_part(const struct mt_passage *passage, size_t index, void *context,
+                                 struct mt_error *err);
+
+static enum mt_status for_each(const struct mt_passage *passage, struct mt_passage_turn *turn,
+                               each_part *work, void *context, struct mt_error *err)
+{
+    struct mt_passage_turn whole = {.until_ns = INT64_MAX};
+    struct mt_passage_turn *own = turn ? turn : &whole;
+    bool is_over = false;
+    enum mt_status status = MT_OK;
+    while (own->part < passage->n && !is_over && !status) {
+        status = work(passage, own->part++, context, err);
+        is_over = turn && mt_now_ns() >= turn->until_ns;
+    }
+    own->has_all = !status && own->part == passage->n;
+    return status;
+}
+
+struct render {
+    size_t rank;
+    struct mt_text *out;
+};
+
+static enum mt_status append_part(const struct mt_passage *passage, size_t index, void *context,
+                                  struct mt_error *err)
+{
+    const struct render *render = context;
+    if (passage->markup)
+        mt_markup_write_verbatim(passage->markup, index, render->out);
+    return render_part(passage, index, render->rank, render->out, err);
+}
+
+enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
+                                 struct mt_passage_turn *turn, struct mt_text *out,
                                  struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
+    struct mt_passage_turn whole = {.until_ns = INT64_MAX};
+    struct mt_passage_turn *own = turn ? turn : &whole;
+    struct render render = {.rank = rank, .out = out};
     mt_text_append(out, "", 0);
-    for (size_t i = 0; i < passage->n && !status; i++) {
-        if (passage->markup)
-            mt_markup_write_verbatim(passage->markup, i, out);
-        status = render_part(passage, i, rank, out, err);
-    }
-    if (!status && passage->markup)
+    enum mt_status status = for_each(passage, own, append_part, &render, err);
+    if (own->has_all && passage->markup)
         mt_markup_write_verbatim(passage->markup, passage->n, out);
     return status ? status : mt_text_check(out, "a translation", err);
 }
@@ -664,50 +697,34 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage)
 
 /* ---- what was lost ---- */
 
-static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index,
-                                   mt_passage_lost *lost, void *context, struct mt_error *err)
+struct lost_report {
+    mt_passage_lost *report;
+    void *context;
+};
+
+static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index, void *context,
+                                   struct mt_error *err)
 {
+    const struct lost_report *lost = context;
+    const struct mt_marked *marked = passage->parts[index].marked;
     struct mt_text text = {0};
+    if (!marked || marked->n == 0)
+        return MT_OK;
     enum mt_status status = render_part(passage, index, 0, &text, err);
     if (!status)
-        status = mt_lost_find(passage->parts[index].marked, &text, lost, context, err);
+        status = mt_lost_find(marked, &text, lost->report, lost->context, err);
     mt_text_finish(&text);
     return status;
 }
 
-enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
-                                    void *context, struct mt_error *err)
+enum mt_status mt_passage_find_lost(struct mt_passage *passage, struct mt_passage_turn *turn,
+                                    mt_passage_lost *lost, void *context, struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < passage->n && !status; i++) {
-        const struct mt_marked *marked = passage->parts[i].marked;
-        if (marked && marked->n > 0)
-            status = find_lost_in(passage, i, lost, context, err);
-    }
-    return status;
+    struct lost_report report = {.report = lost, .context = context};
+    return for_each(passage, turn, find_lost_in, &report, err);
 }
 
 /* ---- terms ---- */
-
-static enum mt_status report_terms_of(const struct mt_passage *passage, size_t index,
-                                      mt_passage_term *report, void *context, struct mt_error *err)
-{
-    const struct mt_marked *marked = passage->parts[index].marked;
-    struct rendering rendering = {0};
-    struct mt_text text = {0};
-    bool is_rendered = passage->parts[index].translation != NULL;
-    enum mt_status status =
-        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
-    for (size_t i = 0; i < marked->n && !status; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        if (mark->kind == MT_MARK_TERM)
-            report(context, mark->term,
-                   is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
-    }
-    finish_rendering(&rendering);
-    mt_text_finish(&text);
-    return status;
-}
 
 static bool has_terms(const struct mt_marked *marked)
 {
@@ -717,12 +734,37 @@ static bool has_terms(const struct mt_marked *marked)
     return false;
 }
 
-enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_term *report,
-                                       void *context, struct mt_error *err)
+struct term_report {
+    mt_passage_term *report;
+    void *context;
+};
+
+static enum mt_status report_terms_of(const struct mt_passage *passage, size_t index, void *context,
+                                      struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < passage->n && !status; i++)
-        if (has_terms(passage->parts[i].marked))
-            status = report_terms_of(passage, i, report, context, err);
+    const struct term_report *terms = context;
+    const struct mt_marked *marked = passage->parts[index].marked;
+    if (!has_terms(marked))
+        return MT_OK;
+    struct rendering rendering = {0};
+    struct mt_text text = {0};
+    bool is_rendered = passage->parts[index].translation != NULL;
+    enum mt_status status =
+        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
+    for (size_t i = 0; i < marked->n && !status; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind == MT_MARK_TERM)
+            terms->report(terms->context, mark->term,
+                          is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
+    }
+    finish_rendering(&rendering);
+    mt_text_finish(&text);
     return status;
+}
+
+enum mt_status mt_passage_report_terms(struct mt_passage *passage, struct mt_passage_turn *turn,
+                                       mt_passage_term *report, void *context, struct mt_error *err)
+{
+    struct term_report terms = {.report = report, .context = context};
+    return for_each(passage, turn, report_terms_of, &terms, err);
 }

@@ -48,9 +48,22 @@ struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t 
 /* Nothing but blanks. */
 bool mt_passage_is_blank(const struct mt_passage *passage);
 
+/*
+ * What renders does so part by part, each in well under a millisecond, but a text may have
+ * thousands. Where a turn is given it ends between two of them, when until_ns (clock.h) has come;
+ * called again with the same one, it goes on. One part is done in any case. {0} at first, but for
+ * until_ns; NULL: all at once.
+ */
+struct mt_passage_turn {
+    int64_t until_ns;
+    size_t part;
+    bool has_all;
+};
+
 /* As mt_translation_render, mt_translation_n_ranks, ... of all parts together. */
 MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
-                                               struct mt_text *out, struct mt_error *err);
+                                               struct mt_passage_turn *turn, struct mt_text *out,
+                                               struct mt_error *err);
 /* How much of a passage was given. {0} at first. */
 struct mt_passage_cursor {
     size_t n_sentences; /* whole */
@@ -74,12 +87,15 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 /* Called for every placeholder that rank 0 does not hold exactly as often as the text (lost.h).
  * Renders. */
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
-MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
-                                                  void *context, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage,
+                                                  struct mt_passage_turn *turn,
+                                                  mt_passage_lost *lost, void *context,
+                                                  struct mt_error *err);
 
 /* Called for every term that was found. Renders. */
 typedef void mt_passage_term(void *context, size_t term, bool is_applied);
 MT_MUST_CHECK enum mt_status mt_passage_report_terms(struct mt_passage *passage,
+                                                     struct mt_passage_turn *turn,
                                                      mt_passage_term *report, void *context,
                                                      struct mt_error *err);
 

@@ -1,5 +1,6 @@
 #include "server/translate_api.h"
 
+#include "base/clock.h"
 #include "config/settings.h"
 #include "server/alignment_trace.h"
 #include "server/detect_api.h"
@@ -17,6 +18,13 @@
 
 #include <cjson/cJSON.h>
 
+/* What is done, one after the other, when a text's sentences have been decoded. */
+enum ending { END_LOST, END_TERMS, END_WARNINGS, END_OUTCOME, N_ENDINGS };
+
+/* How long the end of a round goes on before others have their turn. A text without marks is put
+ * together in one go, which takes some 40 ms where it is as long as it may be. */
+#define TURN_NS INT64_C(10000000)
+
 /*
  * One element of q, on its way through the models of its route:
  *
@@ -32,6 +40,8 @@ struct text {
     bool has_ended;             /* outcome is there */
     struct mt_text input;       /* what the last step gave, for the next one */
     struct mt_passage *passage; /* of the step that is being taken */
+    enum ending ending;         /* of that step */
+    struct mt_passage_turn turn;
     struct mt_passage_cursor given;
     struct mt_outcome outcome;
 };
@@ -374,13 +384,15 @@ static void write_lost_one(void *context, const char *bytes, size_t length)
     mt_json_string(&state->lost_writer, bytes, length);
 }
 
-static enum mt_status count_terms(struct state *state, const struct text *text,
-                                  struct mt_error *err)
+static enum mt_status count_terms(struct state *state, struct text *text, struct mt_error *err)
 {
+    text->turn.has_all = state->params.glossary.terms == NULL;
+    if (text->turn.has_all)
+        return MT_OK;
     if (text->n_steps > 0)
         return mt_glossary_count_lost(&state->params.glossary, &state->passed_on, text->passage,
-                                      err);
-    return mt_glossary_count(&state->params.glossary, text->passage, err);
+                                      &text->turn, err);
+    return mt_glossary_count(&state->params.glossary, text->passage, &text->turn, err);
 }
 
 /* What the next model is given is what a client would hand on: the string of a reply. */
@@ -392,35 +404,71 @@ static enum mt_status hand_on(struct text *text, struct mt_error *err)
     return mt_text_repair(&text->input, "a translation", err);
 }
 
-static enum mt_status end_step(struct state *state, struct text *text, size_t index,
-                               struct mt_error *err)
+static void add_warnings(struct state *state, struct text *text)
 {
-    const struct round *round = &state->round;
-    const struct mt_served_model_info *info = mt_served_model_info(round->served);
-    bool is_last = round->is_last;
-    enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
-    if (status == MT_OK && state->params.glossary.terms != NULL)
-        status = count_terms(state, text, err);
-    if (status != MT_OK)
-        return status;
-    mt_warnings_add(&state->warnings, index, text->route.n > 1 ? info->id : NULL, text->passage);
-    status =
-        mt_outcome_take(&text->outcome, text->passage, is_last ? state->params.n_alternatives : 0,
-                        state->params.returns_alignment ? &round->alignment : NULL, err);
-    mt_passage_destroy(text->passage);
-    text->passage = NULL;
-    text->n_steps++;
-    text->has_ended = is_last;
-    return status == MT_OK && !is_last ? hand_on(text, err) : status;
+    const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
+    mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
+                    text->route.n > 1 ? info->id : NULL, text->passage);
+    text->turn.has_all = true;
 }
 
-static enum mt_status end_round(struct state *state, struct mt_error *err)
+static enum mt_status take_outcome(const struct state *state, struct text *text,
+                                   struct mt_error *err)
+{
+    const struct round *round = &state->round;
+    return mt_outcome_take(
+        &text->outcome, text->passage, round->is_last ? state->params.n_alternatives : 0,
+        state->params.returns_alignment ? &round->alignment : NULL, &text->turn, err);
+}
+
+/* Goes on with what is being done. */
+static enum mt_status advance_ending(struct state *state, struct text *text, int64_t until_ns,
+                                     struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        if (state->texts[i].passage != NULL)
-            status = end_step(state, &state->texts[i], i, err);
-    if (status == MT_OK)
+    text->turn.until_ns = until_ns;
+    if (text->ending == END_LOST)
+        status = mt_passage_find_lost(text->passage, &text->turn, write_lost_one, state, err);
+    else if (text->ending == END_TERMS)
+        status = count_terms(state, text, err);
+    else if (text->ending == END_WARNINGS)
+        add_warnings(state, text);
+    else
+        status = take_outcome(state, text, err);
+    if (text->turn.has_all) {
+        text->ending++;
+        text->turn = (struct mt_passage_turn){0};
+    }
+    return status;
+}
+
+static enum mt_status end_step(const struct state *state, struct text *text, struct mt_error *err)
+{
+    mt_passage_destroy(text->passage);
+    text->passage = NULL;
+    text->ending = END_LOST;
+    text->n_steps++;
+    text->has_ended = state->round.is_last;
+    return text->has_ended ? MT_OK : hand_on(text, err);
+}
+
+/* *goes_on: there is more to be done. */
+static enum mt_status end_round(struct state *state, bool *goes_on, struct mt_error *err)
+{
+    const int64_t until_ns = mt_now_ns() + TURN_NS;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK && !*goes_on; i++) {
+        struct text *text = &state->texts[i];
+        if (text->passage == NULL)
+            continue;
+        while (status == MT_OK && text->ending < N_ENDINGS && !*goes_on) {
+            status = advance_ending(state, text, until_ns, err);
+            *goes_on = mt_now_ns() >= until_ns;
+        }
+        if (status == MT_OK && text->ending == N_ENDINGS)
+            status = end_step(state, text, err);
+    }
+    if (status == MT_OK && !*goes_on)
         finish_round(&state->round);
     return status;
 }
@@ -428,9 +476,10 @@ static enum mt_status end_round(struct state *state, struct mt_error *err)
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err)
 {
-    enum mt_status status =
-        request->state == NULL ? prepare(request, err) : end_round(request->state, err);
-    if (status == MT_OK)
+    enum mt_status status = request->state == NULL
+                                ? prepare(request, err)
+                                : end_round(request->state, &request->goes_on, err);
+    if (status == MT_OK && !request->goes_on)
         *out = choose_round(request->state);
     return status;
 }

@@ -86,6 +86,26 @@ class Load(unittest.TestCase):
             self.assertLess(times[97], 0.05 * SLOWNESS)
             connection.close()
 
+    def test_a_long_reply_is_put_together_while_others_are_answered(self):
+        with Daemon() as daemon:
+            done = 'attentiond_jobs_total{outcome="done"}'
+            n_done = daemon.metrics()[done]  # the warm-up
+            q = "\n".join(f"%s is line {i}." for i in range(1000))
+            replies = []
+            client = threading.Thread(target=lambda: replies.append(daemon.translate(
+                q, alternatives=7, max_decoding_length=6, glossary={"line": "Zeile"})))
+            client.start()
+            wait_until(lambda: daemon.metrics()[done] > n_done, 60 * SLOWNESS, "all decoded")
+            n_answered = 0
+            while 'attentiond_http_requests_total{route="/translate",code="200"}' not in daemon.metrics():
+                n_answered += 1
+            client.join()
+            self.assertGreater(n_answered, 3)
+            data = replies[0].json
+            texts = [data["translatedText"]] + data["alternatives"]
+            self.assertEqual([text.count("\n") for text in texts], [999] * 8)
+            self.assertEqual((data["terms"][0]["source"], data["terms"][0]["found"]), ("line", 1000))
+
     def test_full_queue_is_refused_at_once(self):
         with Daemon("--max-queued-sentences", "64", "--max-batch-rows", "8", "--workers", "1") as daemon:
             slow = daemon.socket()
