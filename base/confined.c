@@ -81,6 +81,7 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, confined->max_seconds);
+    alarm(confined->max_elapsed_seconds);
     if (IS_SANITIZED)
         return;
     limit(RLIMIT_NOFILE, 0);
@@ -94,7 +95,7 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
 static void run_work(const struct mt_confined *confined, size_t address_space, int fd,
                      struct outcome *outcome)
 {
-    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGBUS, SIGSEGV};
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGBUS, SIGSEGV, SIGALRM};
     sigset_t none;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
@@ -115,6 +116,10 @@ static enum mt_status judge(const struct mt_confined *confined, int wait_status,
         return outcome->status;
     }
     int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    if (number == SIGALRM)
+        return mt_fail(err, MT_LIMIT,
+                       "%s: the process that read it was killed: it had not ended after %u seconds",
+                       confined->what, confined->max_elapsed_seconds);
     if (number == SIGXCPU || number == SIGKILL)
         return mt_fail(
             err, MT_LIMIT,

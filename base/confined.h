@@ -19,9 +19,10 @@ struct mt_confined {
      * for the result, the status and the error. */
     enum mt_status (*work)(void *context, int fd, struct mt_error *err);
     void *context;
-    const char *what;        /* what is worked on, for messages */
-    size_t max_memory_bytes; /* beyond what there is already */
-    unsigned max_seconds;    /* of the processor */
+    const char *what;             /* what is worked on, for messages */
+    size_t max_memory_bytes;      /* beyond what there is already */
+    unsigned max_seconds;         /* of the processor */
+    unsigned max_elapsed_seconds; /* of the clock: it may wait for a disk, but not for ever */
 };
 
 /* Runs the work and maps what it wrote, sealed against changes. The work's own error, or MT_LIMIT

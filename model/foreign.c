@@ -15,6 +15,7 @@
 
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_SECONDS 120
+#define MAX_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
 #define MAX_FILES_BYTES ((size_t)16 << 30)
 /* What a step may take: numbers of one byte become four, and something for the rest. */
 #define BYTES_PER_BYTE 5
@@ -198,6 +199,7 @@ enum mt_status mt_foreign_run(const struct mt_foreign *foreign,
         .what = files->directory,
         .max_memory_bytes = n_bytes * BYTES_PER_BYTE + MORE_BYTES,
         .max_seconds = MAX_SECONDS,
+        .max_elapsed_seconds = MAX_ELAPSED_SECONDS,
     };
     if (!status)
         status = mt_confined_run(&confined, &result, err);

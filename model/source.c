@@ -19,6 +19,7 @@
 
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_CHECKPOINT_SECONDS 120
+#define MAX_CHECKPOINT_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
 #define MAX_CHECKPOINT_BYTES ((size_t)16 << 30)
 /* For the values of the pickle; the numbers come on top. */
 #define PICKLE_MEMORY_BYTES ((size_t)512 << 20)
@@ -224,6 +225,7 @@ static enum mt_status open_checkpoint(const char *path, struct mt_safetensors **
         .what = path,
         .max_memory_bytes = checkpoint.file.length + PICKLE_MEMORY_BYTES,
         .max_seconds = MAX_CHECKPOINT_SECONDS,
+        .max_elapsed_seconds = MAX_CHECKPOINT_ELAPSED_SECONDS,
     };
     if (!status)
         status = mt_confined_run(&confined, &weights, err);

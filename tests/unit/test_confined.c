@@ -30,7 +30,8 @@ static void *run(void *unused)
                                          .context = text,
                                          .what = "test",
                                          .max_memory_bytes = (size_t)256 << 20,
-                                         .max_seconds = 20};
+                                         .max_seconds = 20,
+                                         .max_elapsed_seconds = 60};
     struct mt_mapping result = {0};
     struct mt_error err = {0};
     ck_assert_msg(mt_confined_run(&confined, &result, &err) == MT_OK, "%s", err.message);
@@ -60,11 +61,39 @@ START_TEST(errors_come_back)
                                          .context = text,
                                          .what = "test",
                                          .max_memory_bytes = (size_t)64 << 20,
-                                         .max_seconds = 20};
+                                         .max_seconds = 20,
+                                         .max_elapsed_seconds = 60};
     struct mt_mapping result = {0};
     struct mt_error err = {0};
     ck_assert_int_eq(mt_confined_run(&confined, &result, &err), MT_FORMAT);
     ck_assert_str_eq(err.message, "file: wrong");
+}
+END_TEST
+
+/* As an allocator does whose lock another thread held when the process was made. */
+static enum mt_status wait_for_ever(void *context, int fd, struct mt_error *err)
+{
+    pthread_mutex_t *held = context;
+    pthread_mutex_lock(held);
+    return mt_fail(err, MT_INVALID, "nobody unlocks what descriptor %d would wait for", fd);
+}
+
+START_TEST(work_that_waits_for_ever_is_ended)
+{
+    pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+    const struct mt_confined confined = {.work = wait_for_ever,
+                                         .context = &held,
+                                         .what = "model",
+                                         .max_memory_bytes = (size_t)256 << 20,
+                                         .max_seconds = 20,
+                                         .max_elapsed_seconds = 1};
+    struct mt_mapping result = {0};
+    struct mt_error err = {0};
+    pthread_mutex_lock(&held);
+    ck_assert_int_eq(mt_confined_run(&confined, &result, &err), MT_LIMIT);
+    ck_assert_str_eq(err.message, "model: the process that read it was killed: it had not ended "
+                                  "after 1 seconds");
+    pthread_mutex_unlock(&held);
 }
 END_TEST
 
@@ -75,6 +104,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, work_of_a_thread_may_free_its_memory);
     tcase_add_test(tcase, errors_come_back);
+    tcase_add_test(tcase, work_that_waits_for_ever_is_ended);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
