@@ -68,8 +68,9 @@ void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target)
 
 static float *row_at(const struct mt_trace_block *block, size_t layer, size_t head, size_t row)
 {
+    size_t n_matrices = block->shape.n_layers * block->shape.n_heads;
     size_t matrix = layer * block->shape.n_heads + head;
-    return block->numbers + (matrix * block->row_capacity + row) * block->column_capacity;
+    return block->numbers + (row * n_matrices + matrix) * block->column_capacity;
 }
 
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,

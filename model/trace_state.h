@@ -10,8 +10,9 @@
 #include "model/trace.h"
 
 struct mt_trace_block {
-    float
-        *numbers; /* [n_layers, n_heads, row_capacity, column_capacity], NULL where not asked for */
+    /* [row_capacity, n_layers, n_heads, column_capacity], NULL where not asked for. Rows first: the
+     * memory behind the last one, most of it where targets are short, is never touched. */
+    float *numbers;
     size_t row_capacity, column_capacity;
     struct mt_trace_shape shape;
 };
