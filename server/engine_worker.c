@@ -7,6 +7,7 @@
 #include "server/queue.h"
 
 #include <assert.h>
+#include <malloc.h>
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
@@ -158,15 +159,17 @@ static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
     }
 }
 
-/* At most one at a time: the mutex is held for about a millisecond for each. */
-static void trim(struct mt_engine_worker *worker, int64_t now)
+/* At most one at a time: the mutex is held for about a millisecond for each. False: none was due.
+ */
+static bool trim(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine_place *place = worker->warm.first;
     if (!place || now - place->idle_since_ns < worker->engine->idle_ns)
-        return;
+        return false;
     mt_batch_trim(place->batch);
     place->resident_bytes = 0;
     mt_engine_move_place(place, NULL);
+    return true;
 }
 
 /* Takes in what the last step ended, and what was to end without it. */
@@ -328,6 +331,21 @@ static bool has_work(const struct mt_engine_worker *worker)
     return worker->busy.first || engine->ended || mt_queue_n_sentences(engine->queue);
 }
 
+/*
+ * Requests leave holes in the heaps, which glibc keeps: one of thousands of sentences leaves a
+ * gigabyte. That much takes a tenth of a second, in which others wait for memory, so everybody
+ * rests before. Lets go of the mutex meanwhile.
+ */
+static void give_holes_back(struct mt_engine_worker *worker)
+{
+    struct mt_engine *engine = worker->engine;
+    if (worker->warm.first || count_idle(engine, engine->n_workers) + 1 < engine->n_workers)
+        return;
+    pthread_mutex_unlock(&engine->mutex);
+    malloc_trim(0);
+    pthread_mutex_lock(&engine->mutex);
+}
+
 /* False: the engine stops, and nothing is left to do. */
 static bool wait_for_work(struct mt_engine_worker *worker)
 {
@@ -335,8 +353,10 @@ static bool wait_for_work(struct mt_engine_worker *worker)
     while (!has_work(worker)) {
         if (engine->is_stopping)
             return false;
-        trim(worker, mt_now_ns());
-        sleep_until_work(worker);
+        if (trim(worker, mt_now_ns()))
+            give_holes_back(worker);
+        else
+            sleep_until_work(worker);
     }
     return true;
 }
@@ -351,7 +371,7 @@ void *mt_engine_run_worker(void *argument)
         clear(worker, now);
         deliver(engine);
         admit(worker, now);
-        trim(worker, now);
+        (void)trim(worker, now);
 
         struct mt_engine_place *place = next_place(worker);
         if (!place)

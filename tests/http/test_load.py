@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import socket
 import struct
 import threading
@@ -105,6 +106,21 @@ class Load(unittest.TestCase):
             texts = [data["translatedText"]] + data["alternatives"]
             self.assertEqual([text.count("\n") for text in texts], [999] * 8)
             self.assertEqual((data["terms"][0]["source"], data["terms"][0]["found"]), ("line", 1000))
+
+    @unittest.skipIf(SLOWNESS > 1, "a sanitizer has an allocator of its own")
+    def test_memory_is_given_back_when_all_rest(self):
+        with Daemon() as daemon:
+            def resident_mib():
+                status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
+                return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+            daemon.translate("Hello.")
+            before = resident_mib()
+            most = 0
+            for _ in range(2):  # the second one meets the holes that the first one left
+                daemon.translate("\n".join(["%s house."] * 3000), max_decoding_length=4)
+                most = max(most, resident_mib())
+            self.assertGreater(most, before + 100)
+            wait_until(lambda: resident_mib() < before + 50, 60, "given back")
 
     def test_full_queue_is_refused_at_once(self):
         with Daemon("--max-queued-sentences", "64", "--max-batch-rows", "8", "--workers", "1") as daemon:
