@@ -167,7 +167,7 @@ static const char *const allowed[] = {
     "times",
     /* about ourselves */
     "arch_prctl", "getegid", "geteuid", "getgid", "getpid", "getppid", "getrlimit", "getuid",
-    "prctl", "seccomp", "setrlimit", "sysinfo", "uname", "wait4",
+    "prctl", "seccomp", "setitimer", "setrlimit", "sysinfo", "uname", "wait4",
 };
 // clang-format on
 

@@ -1,5 +1,6 @@
 #include "server/sandbox.h"
 
+#include "base/confined.h"
 #include "base/file.h"
 
 #include <check.h>
@@ -250,6 +251,28 @@ static void what_the_daemon_needs_works(void)
     free(malloc((size_t)64 << 20));
 }
 
+static enum mt_status wait_for_ever(void *context, int fd, struct mt_error *err)
+{
+    pthread_mutex_lock(context);
+    return mt_fail(err, MT_INVALID, "descriptor %d was not waited for", fd);
+}
+
+static void confined_work_is_ended(void)
+{
+    pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+    const struct mt_confined confined = {.work = wait_for_ever,
+                                         .context = &held,
+                                         .what = "model",
+                                         .max_memory_bytes = (size_t)64 << 20,
+                                         .max_seconds = 20,
+                                         .max_elapsed_seconds = 1};
+    struct mt_mapping result = {0};
+    struct mt_error err;
+    pthread_mutex_lock(&held);
+    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_confined_run(&confined, &result, &err) == MT_LIMIT);
+}
+
 START_TEST(calls_are_filtered)
 {
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) < 0)
@@ -258,6 +281,7 @@ START_TEST(calls_are_filtered)
     in_child(others_are_out_of_reach);
     in_child(modes_are_those_of_data);
     in_child(what_the_daemon_needs_works);
+    in_child(confined_work_is_ended);
 }
 END_TEST
 
