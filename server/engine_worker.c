@@ -159,8 +159,7 @@ static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
     }
 }
 
-/* At most one at a time: the mutex is held for about a millisecond for each. False: none was due.
- */
+/* At most one place: the mutex is held for about a millisecond. Whether one was due. */
 static bool trim(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine_place *place = worker->warm.first;

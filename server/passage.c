@@ -561,7 +561,7 @@ static enum mt_status for_each(const struct mt_passage *passage, struct mt_passa
     enum mt_status status = MT_OK;
     while (own->part < passage->n && !is_over && !status) {
         status = work(passage, own->part++, context, err);
-        is_over = turn && mt_now_ns() >= turn->until_ns;
+        is_over = mt_now_ns() >= own->until_ns;
     }
     own->has_all = !status && own->part == passage->n;
     return status;
@@ -585,12 +585,10 @@ enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
                                  struct mt_passage_turn *turn, struct mt_text *out,
                                  struct mt_error *err)
 {
-    struct mt_passage_turn whole = {.until_ns = INT64_MAX};
-    struct mt_passage_turn *own = turn ? turn : &whole;
     struct render render = {.rank = rank, .out = out};
     mt_text_append(out, "", 0);
-    enum mt_status status = for_each(passage, own, append_part, &render, err);
-    if (own->has_all && passage->markup)
+    enum mt_status status = for_each(passage, turn, append_part, &render, err);
+    if (!status && (!turn || turn->has_all) && passage->markup)
         mt_markup_write_verbatim(passage->markup, passage->n, out);
     return status ? status : mt_text_check(out, "a translation", err);
 }
