@@ -10,14 +10,18 @@ the block ends well the daemon gets SIGTERM and must exit with the code that is 
 what it logged must not hold a sanitizer's report.
 """
 
+import array
+import fcntl
 import http.client
 import json
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import subprocess
+import termios
 import threading
 import time
 
@@ -87,9 +91,22 @@ class Daemon:
         self.expect_exit = expect_exit
         self.host, self.port = "127.0.0.1", None
         self.process = None
-        self.log_lines = []
+        self._log_lines, self._log_lock = [], threading.Lock()
         self._reader = None
         self._is_listening = threading.Event()
+
+    @property
+    def log_lines(self):
+        """With all that it has written by now: what a reply or a metric says may be looked for here
+        at once."""
+        n_unread = array.array("i", [0])
+        while self._reader and self._reader.is_alive():
+            with self._log_lock:
+                fcntl.ioctl(self.process.stderr, termios.FIONREAD, n_unread)
+            if n_unread[0] == 0:
+                break
+            time.sleep(0.001)
+        return self._log_lines
 
     @property
     def log(self):
@@ -104,7 +121,7 @@ class Daemon:
         if self.model is not None:
             command += ["--model", self.model]
         self.process = subprocess.Popen(
-            command + self.flags, stderr=subprocess.PIPE, text=True, env=self.environment
+            command + self.flags, stderr=subprocess.PIPE, env=self.environment
         )
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()
@@ -114,13 +131,26 @@ class Daemon:
         return self
 
     def _read_log(self):
-        for line in self.process.stderr:
-            self.log_lines.append(line)
-            match = re.search(r"listening on (\[?[0-9a-fA-F.:]+?\]?):(\d+)\b", line)
+        fd, rest, data = self.process.stderr.fileno(), b"", b"."
+        readable = select.poll()
+        readable.register(fd, select.POLLIN)
+        while data:
+            readable.poll()
+            with self._log_lock:  # nothing is neither unread nor among the lines
+                data = os.read(fd, 1 << 16)
+                *lines, rest = (rest + data).split(b"\n")
+                if not data and rest:
+                    lines.append(rest)
+                self._log_lines += [line.decode(errors="replace") + "\n" for line in lines]
+            self._find_port(lines)
+        self._is_listening.set()
+
+    def _find_port(self, lines):
+        for line in lines:
+            match = re.search(rb"listening on (\[?[0-9a-fA-F.:]+?\]?):(\d+)\b", line)
             if match:
                 self.port = int(match.group(2))
                 self._is_listening.set()
-        self._is_listening.set()
 
     def kill(self):
         if self.process and self.process.poll() is None:
