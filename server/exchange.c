@@ -109,11 +109,14 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
     struct mt_metrics *metrics = http->options.metrics;
+    mt_exchange_leave_desk(exchange);
+    mt_exchange_leave_line(
+        exchange); /* of a client that has left, we may be told nothing but this */
     if (exchange->is_streaming) {
         mt_exchange_stream_leave(exchange);
         mt_connections_forget_work(http->connections, exchange->slot);
     }
-    mt_exchange_end_wait(exchange); /* of a client that has left, we may be told nothing but this */
+    mt_exchange_end_wait(exchange); /* likewise */
     if (exchange->has_left && !exchange->has_rejection)
         mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
@@ -639,9 +642,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
 
 static enum mt_status read_request(struct mt_exchange *exchange, struct mt_error *err)
 {
-    enum mt_status status = read_timeout(exchange, err);
-    if (status == MT_OK)
-        status = parse_params(exchange, err);
+    enum mt_status status = parse_params(exchange, err);
     if (status == MT_OK && exchange->request.reply.code == 0)
         status = check_access(exchange, err);
     if (exchange->request.params.n_files == 0) /* they are views into it */
@@ -649,14 +650,10 @@ static enum mt_status read_request(struct mt_exchange *exchange, struct mt_error
     return status;
 }
 
-static enum MHD_Result handle_request(struct mt_exchange *exchange)
+static enum MHD_Result begin_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     struct mt_error err;
-    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
-    if (request->reply.code != 0)
-        return mt_exchange_send(exchange);
-    request->is_draining = mt_http_is_draining(exchange->http);
     if (mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
     if (read_request(exchange, &err) != MT_OK)
@@ -666,8 +663,25 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     return mt_exchange_work(exchange);
 }
 
-enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
-                                    const char *version, const char *upload, size_t *n_upload)
+/* Nobody waits in line for a refusal that is certain already. */
+static enum MHD_Result handle_request(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_error err;
+    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
+    if (request->reply.code != 0)
+        return mt_exchange_send(exchange);
+    request->is_draining = mt_http_is_draining(exchange->http);
+    mt_exchange_measure(exchange);
+    if (exchange->is_long && mt_exchange_refuse_early(exchange))
+        return mt_exchange_send(exchange);
+    if (read_timeout(exchange, &err) != MT_OK)
+        return mt_exchange_send_failure(exchange, &err);
+    return mt_exchange_do(exchange, MT_DESK_BEGINNINGS, begin_request);
+}
+
+static enum MHD_Result advance(struct mt_exchange *exchange, const char *method,
+                               const char *version, const char *upload, size_t *n_upload)
 {
     size_t n = *n_upload;
     switch (exchange->stage) {
@@ -678,6 +692,8 @@ enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *me
             return handle_request(exchange);
         *n_upload = 0;
         return receive_body(exchange, upload, n);
+    case STAGE_TURN:
+        return mt_exchange_take_turn(exchange);
     case STAGE_LOADING:
     case STAGE_RUNNING:
         return mt_exchange_resume(exchange);
@@ -685,4 +701,13 @@ enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *me
         break;
     }
     return MHD_NO;
+}
+
+enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
+                                    const char *version, const char *upload, size_t *n_upload)
+{
+    enum MHD_Result result = advance(exchange, method, version, upload, n_upload);
+    if (exchange->stage != STAGE_TURN)
+        mt_exchange_leave_desk(exchange);
+    return result;
 }

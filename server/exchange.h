@@ -2,11 +2,12 @@
  * One exchange: a request and its reply, from the request line to the last byte sent. The one place
  * that replies.
  *
- *   HEAD -> BODY -> (LOADING) -> RUNNING -> REPLIED
- *                       ^-----------'  another round (handler.h)
+ *   HEAD -> BODY -> (TURN) -> (LOADING -> (TURN)) -> RUNNING -> (TURN) -> REPLIED
+ *                                  ^-------------------------------'  another round (handler.h)
  *
- * In LOADING and RUNNING the connection is suspended; a model is being loaded, or the sentences are
- * the engine's. The exchange itself stays the HTTP thread's. libmicrohttpd does not touch a
+ * In TURN, LOADING and RUNNING the connection is suspended: others have their turn at the HTTP
+ * thread (desk.h), a model is being loaded, or the sentences are the engine's. The exchange itself
+ * stays the HTTP thread's. libmicrohttpd does not touch a
  * suspended connection, so an exchange never ends before its job or its wait: on_done is what
  * resumes the connection. A streamed reply (exchange_state.h) is REPLIED while its job runs, and
  * its connection suspended only where there is nothing to send.
@@ -16,6 +17,7 @@
 #ifndef MT_SERVER_EXCHANGE_H
 #define MT_SERVER_EXCHANGE_H
 
+#include "server/desk.h"
 #include "server/http.h"
 
 #include <stdatomic.h>
@@ -37,7 +39,8 @@ struct mt_http {
     int barrier_fds[2];  /* http.c: a connection that is none */
     bool is_barrier_set; /* it is on its way to the HTTP thread */
     atomic_bool has_passed;
-    bool gives_way; /* the HTTP thread's alone */
+    bool gives_way;      /* the HTTP thread's alone */
+    struct mt_desk desk; /* likewise */
 };
 
 /* While the HTTP thread gives way, it does not take a processor from a thread that computes as soon
@@ -54,10 +57,14 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
                                     const char *version, const char *upload, size_t *n_upload);
 
+/* What http->desk.call is. */
+void mt_exchange_call(struct mt_desk_place *place);
+
 /* is_complete: the reply was sent to its end. */
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete);
 
-/* Asks for the end of what the exchange waits for: its job, which must not have ended, or a model.
+/* Asks for the end of what the exchange waits for: its job, which must not have ended, a model, or
+ * its turn.
  * Any thread, with the connections' lock held. */
 void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left);
 

@@ -1,18 +1,30 @@
 /*
  * The inside of an exchange, shared by exchange.c (which receives and replies), exchange_work.c
- * (which has the work done) and exchange_stream.c (which replies while it goes on).
+ * (which has the work done), exchange_turns.c (which waits for the HTTP thread's time) and
+ * exchange_stream.c (which replies while it goes on).
  */
 #ifndef MT_SERVER_EXCHANGE_STATE_H
 #define MT_SERVER_EXCHANGE_STATE_H
 
 #include "server/bell.h"
+#include "server/desk.h"
 #include "server/engine.h"
 #include "server/exchange.h"
 #include "server/handler.h"
 #include "server/metrics.h"
 #include "server/served_model.h"
 
-enum mt_exchange_stage { STAGE_HEAD, STAGE_BODY, STAGE_LOADING, STAGE_RUNNING, STAGE_REPLIED };
+enum mt_exchange_stage {
+    STAGE_HEAD,
+    STAGE_BODY,
+    STAGE_TURN, /* in line for the desk, or between two turns there */
+    STAGE_LOADING,
+    STAGE_RUNNING,
+    STAGE_REPLIED
+};
+
+/* What an exchange does at the HTTP thread at a stretch. */
+typedef enum MHD_Result mt_exchange_step(struct mt_exchange *exchange);
 
 /*
  * A streamed reply. Whoever is last of the connection and the task (a job, or a wait for a model)
@@ -64,6 +76,14 @@ struct mt_exchange {
     enum mt_status wait_status;
     bool is_wait_ours; /* nobody else ends it: it was not accepted, or taken back under the lock */
     bool has_left;     /* written under the connections' lock, before the job ends */
+
+    struct mt_desk_place place;
+    mt_exchange_step *step; /* what is done in its turn */
+    int64_t turn_deadline_ns;
+    bool is_long;       /* so that it has its turns at the desk */
+    bool is_in_line;    /* suspended, and counted as work */
+    bool was_called;    /* resumed; written under the connections' lock, or after leave_work */
+    bool was_cancelled; /* likewise */
 
     bool is_streaming;
     atomic_int n_holders; /* the connection, and a job that is streamed */
@@ -126,6 +146,37 @@ void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *
 
 /* Whether the weights are damaged; the reply says so then. What they gave since must not leave. */
 bool mt_exchange_refuse_damaged(struct mt_exchange *exchange);
+
+/* The server ends, and takes no more work. */
+enum MHD_Result mt_exchange_refuse_work(struct mt_exchange *exchange);
+
+/* --- of exchange_turns.c --- */
+
+/* The body is there: whether it is a long one. */
+void mt_exchange_measure(struct mt_exchange *exchange);
+
+/* Does the step, at once or in its turn. A beginning may find that it is late then. */
+enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line line,
+                               mt_exchange_step *step);
+
+/* A step has not done all: goes on with this one in the next turn. */
+enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, enum mt_desk_line line,
+                                  mt_exchange_step *step);
+
+/* When the step that is being done should end, or ask to go on. */
+int64_t mt_exchange_turn_end(const struct mt_exchange *exchange);
+
+/* The connection is back, in STAGE_TURN. */
+enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange);
+
+/* The exchange has no step to do for now. */
+void mt_exchange_leave_desk(struct mt_exchange *exchange);
+
+/* The connection is back, or gone, after waiting in line. Does nothing where it did not. */
+void mt_exchange_leave_line(struct mt_exchange *exchange);
+
+/* Ends the wait. With the connections' lock held. */
+void mt_exchange_stop_waiting_for_turn(struct mt_exchange *exchange);
 
 /* --- of exchange_stream.c --- */
 

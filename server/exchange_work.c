@@ -144,6 +144,7 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
     struct mt_request *request = &exchange->request;
     *out = NULL;
     request->goes_on = false;
+    request->until_ns = mt_exchange_turn_end(exchange);
     enum mt_status status = exchange->route->handler->choose(request, out, err);
     if (status != MT_OK || *out == NULL)
         return status;
@@ -212,8 +213,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
     mt_connections_count_done(connections);
 }
 
-/* The server ends, and takes no more work. */
-static enum MHD_Result refuse_work(struct mt_exchange *exchange)
+enum MHD_Result mt_exchange_refuse_work(struct mt_exchange *exchange)
 {
     fail_cancelled(exchange);
     return mt_exchange_send(exchange);
@@ -225,7 +225,7 @@ static enum MHD_Result run_sentences(struct mt_exchange *exchange)
     struct mt_http *http = exchange->http;
     struct mt_error err;
     if (!mt_connections_begin_work(http->connections, exchange->slot, exchange))
-        return refuse_work(exchange);
+        return mt_exchange_refuse_work(exchange);
     exchange->stage = STAGE_RUNNING;
     exchange->job.on_done = job_done;
     MHD_suspend_connection(exchange->connection);
@@ -258,7 +258,7 @@ static enum MHD_Result load_model(struct mt_exchange *exchange, struct mt_served
     struct mt_connections *connections = exchange->http->connections;
     struct mt_error err;
     if (!mt_connections_begin_work(connections, exchange->slot, exchange))
-        return refuse_work(exchange);
+        return mt_exchange_refuse_work(exchange);
     exchange->stage = STAGE_LOADING;
     exchange->is_waiting = true;
     exchange->is_wait_ours = false;
@@ -280,7 +280,9 @@ void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
     bool is_loading =
         exchange->is_streaming ? exchange->stream.is_loading : exchange->stage == STAGE_LOADING;
     exchange->has_left |= has_left;
-    if (!is_loading) {
+    if (exchange->stage == STAGE_TURN) {
+        mt_exchange_stop_waiting_for_turn(exchange);
+    } else if (!is_loading) {
         mt_engine_cancel(exchange->request.model->engine, &exchange->job);
     } else if (exchange->is_streaming) {
         mt_exchange_stream_stop(exchange);
@@ -321,14 +323,7 @@ static bool run_round(struct mt_exchange *exchange, enum MHD_Result *result)
     return true;
 }
 
-/* libmicrohttpd looks after the other connections, and calls again as if a job had ended. */
-static enum MHD_Result yield(struct mt_exchange *exchange)
-{
-    exchange->stage = STAGE_RUNNING;
-    MHD_suspend_connection(exchange->connection);
-    MHD_resume_connection(exchange->connection);
-    return MHD_YES;
-}
+static enum MHD_Result end_round(struct mt_exchange *exchange);
 
 static enum MHD_Result next_round(struct mt_exchange *exchange)
 {
@@ -342,13 +337,25 @@ static enum MHD_Result next_round(struct mt_exchange *exchange)
         if (request->reply.code != 0)
             return mt_exchange_send(exchange);
         if (request->goes_on)
-            return yield(exchange);
+            return mt_exchange_go_on(exchange, MT_DESK_ENDINGS, end_round);
         if (served == NULL)
             return request->is_streamed ? stream_reply(exchange) : finish_request(exchange);
         if (request->model == NULL)
             return load_model(exchange, served);
     } while (!run_round(exchange, &result));
     return result;
+}
+
+static enum MHD_Result begin_round(struct mt_exchange *exchange)
+{
+    enum MHD_Result result;
+    return run_round(exchange, &result) ? result : next_round(exchange);
+}
+
+/* Its sentences have ended well. */
+static enum MHD_Result end_round(struct mt_exchange *exchange)
+{
+    return mt_exchange_refuse_damaged(exchange) ? mt_exchange_send(exchange) : next_round(exchange);
 }
 
 enum MHD_Result mt_exchange_work(struct mt_exchange *exchange)
@@ -376,13 +383,12 @@ void mt_exchange_end_wait(struct mt_exchange *exchange)
 
 static enum MHD_Result end_loading(struct mt_exchange *exchange)
 {
-    enum MHD_Result result;
     mt_exchange_end_wait(exchange);
     if (exchange->request.reply.code == 0 && exchange->wait_status != MT_OK)
         mt_exchange_fail_wait(exchange, &exchange->wait.err);
     if (exchange->request.reply.code != 0)
         return mt_exchange_send(exchange);
-    return run_round(exchange, &result) ? result : next_round(exchange);
+    return mt_exchange_do(exchange, MT_DESK_BEGINNINGS, begin_round);
 }
 
 static enum MHD_Result end_job(struct mt_exchange *exchange)
@@ -390,9 +396,9 @@ static enum MHD_Result end_job(struct mt_exchange *exchange)
     mt_connections_forget_work(exchange->http->connections, exchange->slot);
     if (exchange->request.reply.code == 0 && exchange->job_status != MT_OK)
         mt_exchange_fail_job(exchange);
-    if (exchange->request.reply.code != 0 || mt_exchange_refuse_damaged(exchange))
+    if (exchange->request.reply.code != 0)
         return mt_exchange_send(exchange);
-    return next_round(exchange);
+    return mt_exchange_do(exchange, MT_DESK_ENDINGS, end_round);
 }
 
 enum MHD_Result mt_exchange_resume(struct mt_exchange *exchange)

@@ -85,6 +85,7 @@ struct mt_request {
      * yet. It is called again when others have had their turn, so that no reply, however long,
      * keeps them waiting. */
     bool goes_on;
+    int64_t until_ns; /* when choose should do so; clock.h */
 
     /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
      * names no other, to release. NULL where there is none. */

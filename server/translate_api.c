@@ -21,10 +21,6 @@
 /* What is done, one after the other, when a text's sentences have been decoded. */
 enum ending { END_LOST, END_TERMS, END_WARNINGS, END_OUTCOME, N_ENDINGS };
 
-/* How long the end of a round goes on before others have their turn. A text without marks is put
- * together in one go, which takes some 40 ms where it is as long as it may be. */
-#define TURN_NS INT64_C(10000000)
-
 /*
  * One element of q, on its way through the models of its route:
  *
@@ -453,9 +449,9 @@ static enum mt_status end_step(const struct state *state, struct text *text, str
 }
 
 /* *goes_on: there is more to be done. */
-static enum mt_status end_round(struct state *state, bool *goes_on, struct mt_error *err)
+static enum mt_status end_round(struct state *state, int64_t until_ns, bool *goes_on,
+                                struct mt_error *err)
 {
-    const int64_t until_ns = mt_now_ns() + TURN_NS;
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < state->n_texts && status == MT_OK && !*goes_on; i++) {
         struct text *text = &state->texts[i];
@@ -476,9 +472,9 @@ static enum mt_status end_round(struct state *state, bool *goes_on, struct mt_er
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err)
 {
-    enum mt_status status = request->state == NULL
-                                ? prepare(request, err)
-                                : end_round(request->state, &request->goes_on, err);
+    enum mt_status status = request->state == NULL ? prepare(request, err)
+                                                   : end_round(request->state, request->until_ns,
+                                                               &request->goes_on, err);
     if (status == MT_OK && !request->goes_on)
         *out = choose_round(request->state);
     return status;

@@ -1,0 +1,87 @@
+#include "server/desk.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+
+/* What is done beside the desk may take half of the time, and this much at once: as long as a turn,
+ * and so no more than doubles what others wait for. */
+#define BESIDE_DIVISOR 2
+#define MAX_BESIDE_NS INT64_C(10000000)
+
+static void take_out(struct mt_desk *desk, struct mt_desk_place *place)
+{
+    struct mt_desk_place *previous = place->previous, *next = place->next;
+    *(previous != NULL ? &previous->next : &desk->lines[place->line].first) = next;
+    *(next != NULL ? &next->previous : &desk->lines[place->line].last) = previous;
+    place->previous = place->next = NULL;
+    place->is_in_line = false;
+}
+
+static void call_next(struct mt_desk *desk)
+{
+    for (int line = 0; line < MT_N_DESK_LINES && desk->holder == NULL; line++)
+        desk->holder = desk->lines[line].first;
+    if (desk->holder == NULL)
+        return;
+    take_out(desk, desk->holder);
+    desk->call(desk->holder);
+}
+
+/* They stay in line until they leave, which is quickly done. */
+static void call_late(struct mt_desk *desk)
+{
+    int64_t now_ns = mt_now_ns();
+    for (int line = 0; line < MT_N_DESK_LINES; line++) {
+        struct mt_desk_place *place = desk->lines[line].first;
+        for (; place != NULL; place = place->next) {
+            if (place->deadline_ns > now_ns)
+                continue;
+            place->deadline_ns = INT64_MAX;
+            desk->call(place);
+        }
+    }
+}
+
+void mt_desk_join(struct mt_desk *desk, struct mt_desk_place *place, enum mt_desk_line line,
+                  int64_t deadline_ns)
+{
+    assert(!place->is_in_line && desk->holder != place);
+    struct mt_desk_place *last = desk->lines[line].last;
+    *place = (struct mt_desk_place){
+        .previous = last, .line = line, .is_in_line = true, .deadline_ns = deadline_ns};
+    *(last != NULL ? &last->next : &desk->lines[line].first) = place;
+    desk->lines[line].last = place;
+    if (desk->holder == NULL)
+        call_next(desk);
+}
+
+void mt_desk_leave(struct mt_desk *desk, struct mt_desk_place *place)
+{
+    if (place->is_in_line) {
+        take_out(desk, place);
+    } else if (desk->holder == place) {
+        desk->holder = NULL;
+        call_late(desk);
+        call_next(desk);
+    }
+}
+
+bool mt_desk_has(const struct mt_desk *desk, const struct mt_desk_place *place)
+{
+    return desk->holder == place;
+}
+
+bool mt_desk_has_time_beside(struct mt_desk *desk, int64_t now_ns)
+{
+    desk->beside_ns -= (now_ns - desk->seen_ns) / BESIDE_DIVISOR;
+    if (desk->beside_ns < 0)
+        desk->beside_ns = 0;
+    desk->seen_ns = now_ns;
+    return desk->beside_ns < MAX_BESIDE_NS;
+}
+
+void mt_desk_count_beside(struct mt_desk *desk, int64_t n_ns)
+{
+    desk->beside_ns += n_ns;
+}

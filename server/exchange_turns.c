@@ -1,0 +1,120 @@
+#include "server/exchange_state.h"
+
+#include "base/clock.h"
+#include "server/connections.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* How long who has the desk goes on before others have their turn, and an ending beside it. */
+#define TURN_NS INT64_C(10000000)
+#define TURN_BESIDE_NS INT64_C(2000000)
+
+/* Bytes of a request that take some milliseconds to split and tokenize; longer ones take the desk.
+ */
+#define MAX_BYTES_BESIDE ((size_t)4096)
+
+void mt_exchange_measure(struct mt_exchange *exchange)
+{
+    size_t n_query = strlen(exchange->query);
+    exchange->is_long = exchange->body.length + n_query > MAX_BYTES_BESIDE;
+}
+
+int64_t mt_exchange_turn_end(const struct mt_exchange *exchange)
+{
+    bool has_desk = mt_desk_has(&exchange->http->desk, &exchange->place);
+    return mt_now_ns() + (has_desk ? TURN_NS : TURN_BESIDE_NS);
+}
+
+void mt_exchange_call(struct mt_desk_place *place)
+{
+    struct mt_exchange *exchange =
+        (struct mt_exchange *)((char *)place - offsetof(struct mt_exchange, place));
+    mt_connections_leave_work(exchange->http->connections, exchange->slot, exchange);
+    if (exchange->was_called) /* by cancel, before leave_work; or because it is late */
+        return;
+    exchange->was_called = true;
+    MHD_resume_connection(exchange->connection);
+}
+
+void mt_exchange_stop_waiting_for_turn(struct mt_exchange *exchange)
+{
+    if (exchange->was_called)
+        return;
+    exchange->was_called = exchange->was_cancelled = true;
+    MHD_resume_connection(exchange->connection);
+}
+
+/* Suspends first: it may be called at once. */
+static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_line line,
+                                     mt_exchange_step *step)
+{
+    struct mt_connections *connections = exchange->http->connections;
+    if (!mt_connections_begin_work(connections, exchange->slot, exchange))
+        return mt_exchange_refuse_work(exchange);
+    exchange->stage = STAGE_TURN;
+    exchange->is_in_line = true;
+    exchange->was_called = exchange->was_cancelled = false;
+    exchange->step = step;
+    exchange->turn_deadline_ns = line == MT_DESK_BEGINNINGS ? exchange->deadline_ns : INT64_MAX;
+    MHD_suspend_connection(exchange->connection);
+    mt_connections_watch_work(connections, exchange->slot, exchange->is_http_1_1);
+    mt_desk_join(&exchange->http->desk, &exchange->place, line, exchange->turn_deadline_ns);
+    return MHD_YES;
+}
+
+enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line line,
+                               mt_exchange_step *step)
+{
+    struct mt_desk *desk = &exchange->http->desk;
+    int64_t begin_ns = mt_now_ns();
+    if (exchange->is_long || !mt_desk_has_time_beside(desk, begin_ns))
+        return wait_for_turn(exchange, line, step);
+    enum MHD_Result result = step(exchange);
+    mt_desk_count_beside(desk, mt_now_ns() - begin_ns);
+    return result;
+}
+
+enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, enum mt_desk_line line,
+                                  mt_exchange_step *step)
+{
+    if (!mt_desk_has(&exchange->http->desk, &exchange->place))
+        return wait_for_turn(exchange, line, step);
+    /* libmicrohttpd looks after the other connections first. */
+    exchange->stage = STAGE_TURN;
+    exchange->step = step;
+    MHD_suspend_connection(exchange->connection);
+    MHD_resume_connection(exchange->connection);
+    return MHD_YES;
+}
+
+void mt_exchange_leave_line(struct mt_exchange *exchange)
+{
+    struct mt_connections *connections = exchange->http->connections;
+    if (!exchange->is_in_line)
+        return;
+    exchange->is_in_line = false;
+    mt_connections_leave_work(connections, exchange->slot, exchange);
+    mt_connections_forget_work(connections, exchange->slot);
+    mt_connections_count_done(connections);
+}
+
+enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    bool was_in_line = exchange->is_in_line;
+    mt_exchange_leave_line(exchange);
+    if (was_in_line && exchange->was_cancelled)
+        mt_fail(&err, MT_CANCELLED, "nobody waits for it");
+    else if (was_in_line && mt_now_ns() >= exchange->turn_deadline_ns)
+        mt_fail(&err, MT_TIMEOUT, "its turn did not come in time");
+    else
+        return exchange->step(exchange);
+    mt_exchange_fail_wait(exchange, &err);
+    return mt_exchange_send(exchange);
+}
+
+void mt_exchange_leave_desk(struct mt_exchange *exchange)
+{
+    mt_desk_leave(&exchange->http->desk, &exchange->place);
+}
