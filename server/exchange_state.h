@@ -123,7 +123,7 @@ enum MHD_Result mt_exchange_resume(struct mt_exchange *exchange);
 MT_MUST_CHECK enum mt_status mt_exchange_choose(struct mt_exchange *exchange,
                                                 struct mt_served_model **out, struct mt_error *err);
 
-/* Has the handler add the round's sentences, and describes them as a job. */
+/* Has the handler add the round's sentences, and describes them as a job; unless it goes on. */
 MT_MUST_CHECK enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange,
                                                      struct mt_error *err);
 
@@ -163,8 +163,8 @@ enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line l
 enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, enum mt_desk_line line,
                                   mt_exchange_step *step);
 
-/* When the step that is being done should end, or ask to go on. */
-int64_t mt_exchange_turn_end(const struct mt_exchange *exchange);
+/* When the step that is being done should end, or ask to go on; INT64_MAX: never. */
+int64_t mt_exchange_turn_end(const struct mt_exchange *exchange, enum mt_desk_line line);
 
 /* The connection is back, in STAGE_TURN. */
 enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange);

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How long who has the desk goes on before others have their turn, and an ending beside it. */
+/* How long who has the desk goes on before others have their turn, and an ending beside it. A
+ * beginning beside it goes on to its end: of those who wait in line, one alone has sentences. */
 #define TURN_NS INT64_C(10000000)
 #define TURN_BESIDE_NS INT64_C(2000000)
 
@@ -20,10 +21,11 @@ void mt_exchange_measure(struct mt_exchange *exchange)
     exchange->is_long = exchange->body.length + n_query > MAX_BYTES_BESIDE;
 }
 
-int64_t mt_exchange_turn_end(const struct mt_exchange *exchange)
+int64_t mt_exchange_turn_end(const struct mt_exchange *exchange, enum mt_desk_line line)
 {
-    bool has_desk = mt_desk_has(&exchange->http->desk, &exchange->place);
-    return mt_now_ns() + (has_desk ? TURN_NS : TURN_BESIDE_NS);
+    if (mt_desk_has(&exchange->http->desk, &exchange->place))
+        return mt_now_ns() + TURN_NS;
+    return line == MT_DESK_ENDINGS ? mt_now_ns() + TURN_BESIDE_NS : INT64_MAX;
 }
 
 void mt_exchange_call(struct mt_desk_place *place)

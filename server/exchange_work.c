@@ -144,7 +144,7 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
     struct mt_request *request = &exchange->request;
     *out = NULL;
     request->goes_on = false;
-    request->until_ns = mt_exchange_turn_end(exchange);
+    request->until_ns = mt_exchange_turn_end(exchange, MT_DESK_ENDINGS);
     enum mt_status status = exchange->route->handler->choose(request, out, err);
     if (status != MT_OK || *out == NULL)
         return status;
@@ -161,13 +161,17 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
 {
     struct mt_request *request = &exchange->request;
     size_t n_expected = n_continued(exchange);
-    request->n_sentences = request->n_made = 0;
+    if (!request->goes_on)
+        request->n_sentences = request->n_made = 0;
     request->max_made =
         2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
+    request->goes_on = false;
+    request->until_ns = mt_exchange_turn_end(exchange, MT_DESK_BEGINNINGS);
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
-    if (status == MT_OK)
-        status = check_sentences(request, n_expected, err);
+    if (status != MT_OK || request->goes_on)
+        return status;
+    status = check_sentences(request, n_expected, err);
     exchange->job = (struct mt_job){
         .sentences = request->sentences,
         .n_sentences = request->n_sentences,
@@ -305,6 +309,8 @@ static enum MHD_Result stream_reply(struct mt_exchange *exchange)
     return mt_exchange_send(exchange);
 }
 
+static enum MHD_Result begin_round(struct mt_exchange *exchange);
+
 /* With the round's model. False: it has ended at once, because nothing had to be decoded. */
 static bool run_round(struct mt_exchange *exchange, enum MHD_Result *result)
 {
@@ -314,6 +320,8 @@ static bool run_round(struct mt_exchange *exchange, enum MHD_Result *result)
         *result = mt_exchange_send_failure(exchange, &err);
     else if (request->reply.code != 0)
         *result = mt_exchange_send(exchange);
+    else if (request->goes_on)
+        *result = mt_exchange_go_on(exchange, MT_DESK_BEGINNINGS, begin_round);
     else if (request->n_sentences == 0 && !request->is_streamed)
         return false;
     else if (mt_exchange_refuse_damaged(exchange))

@@ -82,10 +82,10 @@ struct mt_request {
      * begin is an event "error". */
     bool is_streamed;
     /* Set by choose: sentences that have ended are still being put together, and *out is not known
-     * yet. It is called again when others have had their turn, so that no reply, however long,
-     * keeps them waiting. */
+     * yet. Set by begin: it has not added all sentences yet. They are called again when others have
+     * had their turn, so that no text, however long, keeps them waiting. */
     bool goes_on;
-    int64_t until_ns; /* when choose should do so; clock.h */
+    int64_t until_ns; /* when they should do so; INT64_MAX: never; clock.h */
 
     /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
      * names no other, to release. NULL where there is none. */
@@ -136,10 +136,11 @@ struct mt_handler {
                              struct mt_error *err);
 
     /*
-     * Adds the round's sentences. Without choose: checks request->params and sets up
-     * request->state. NULL: nothing to do. Errors as above. All sentences of a round are one job:
-     * they are admitted to the queue together or not at all (503; 413 where the queue never holds
-     * so many). While it is full, requests are refused before choose is called.
+     * Adds the round's sentences; called again, where it sets request->goes_on. Without choose:
+     * checks request->params and sets up request->state. NULL: nothing to do. Errors as above. All
+     * sentences of a round are one job: they are admitted to the queue together or not at all (503;
+     * 413 where the queue never holds so many). While it is full, requests are refused before
+     * choose is called.
      */
     enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
 

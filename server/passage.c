@@ -1,302 +1,13 @@
-#include "server/passage.h"
+#include "server/passage_state.h"
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "model/model.h"
 #include "server/guard.h"
 #include "server/lost.h"
-#include "server/markup.h"
-#include "server/placement.h"
 #include "server/post_edit.h"
-#include "server/protect.h"
-#include "server/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Lines with placeholders of one text, and what stands between them. */
-#define MAX_LINE_PARTS 20000
-
-struct part {
-    const struct mt_marked *marked;     /* NULL: the text as it is */
-    struct mt_marked own;               /* what marked points to, in plain text */
-    struct mt_range range;              /* in plain text: its bytes */
-    struct mt_translation *translation; /* NULL: nothing to translate, it stays */
-    bool is_traced;
-    bool has_links;
-    struct mt_word_links links; /* of rank 0 */
-};
-
-struct mt_passage {
-    const char *text; /* the caller's */
-    size_t length;
-    struct mt_markup *markup; /* NULL: plain text, or a subtitle */
-    bool is_escaped;          /* a subtitle with entities */
-    struct part *parts;
-    size_t n, capacity;
-    struct mt_alignment_trace *trace;
-    const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
-};
-
-struct maker {
-    struct mt_passage *passage;
-    const struct mt_model *model;
-    const struct mt_passage_options *options;
-    struct mt_protect_scan scan; /* of plain text */
-};
-
-/* ---- taking apart ---- */
-
-static enum mt_status add_part(struct mt_passage *passage, struct part **out, struct mt_error *err)
-{
-    if (passage->n == passage->capacity) {
-        size_t capacity = mt_size_max(1, passage->capacity * 2);
-        struct part *parts = realloc(passage->parts, capacity * sizeof *parts);
-        if (!parts)
-            return mt_fail_memory(err, capacity * sizeof *parts, "parts of a text");
-        for (size_t i = 0; i < passage->n; i++) /* they point into themselves */
-            if (parts[i].marked && !passage->markup)
-                parts[i].marked = &parts[i].own;
-        passage->parts = parts;
-        passage->capacity = capacity;
-    }
-    *out = &passage->parts[passage->n++];
-    **out = (struct part){0};
-    return MT_OK;
-}
-
-static enum mt_status create_traced(struct maker *maker, struct part *part, const char *text,
-                                    size_t length, struct mt_error *err)
-{
-    enum mt_status status = mt_translation_create(maker->model, text, length,
-                                                  maker->options->traced, &part->translation, err);
-    if (status)
-        return status;
-    status = mt_alignment_trace_reserve(maker->passage->trace, part->translation, err);
-    if (status) {
-        mt_translation_destroy(part->translation);
-        part->translation = NULL;
-    }
-    part->is_traced = status == MT_OK;
-    return status;
-}
-
-static enum mt_status translate(struct maker *maker, struct part *part, const char *text,
-                                size_t length, struct mt_error *err)
-{
-    bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
-    enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
-    if (status != MT_LIMIT)
-        return status;
-    return mt_translation_create(maker->model, text, length, maker->options->plain,
-                                 &part->translation, err);
-}
-
-static enum mt_status translate_marked(struct maker *maker, struct part *part, struct mt_error *err)
-{
-    const struct mt_text *text = &part->marked->text;
-    if (!mt_marked_has_words(part->marked))
-        return MT_OK;
-    return translate(maker, part, text->bytes, text->length, err);
-}
-
-static enum mt_status take_html(struct maker *maker, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    struct mt_stand_ins stand_ins;
-    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
-    const struct mt_markup_options options = {.stand_ins = &stand_ins,
-                                              .protects = maker->options->protects,
-                                              .terms = maker->options->terms,
-                                              .max_tags = maker->options->max_html_tags,
-                                              .ignored_tags = maker->options->ignored_tags,
-                                              .n_ignored_tags = maker->options->n_ignored_tags};
-    enum mt_status status =
-        mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
-    size_t n = status ? 0 : mt_markup_n_segments(passage->markup);
-    for (size_t i = 0; i < n && !status; i++) {
-        struct part *part;
-        status = add_part(passage, &part, err);
-        if (status)
-            break;
-        part->marked = mt_markup_segment(passage->markup, i);
-        status = translate_marked(maker, part, err);
-    }
-    return status;
-}
-
-/* Text without placeholders, and whole lines of it: as it is. */
-static enum mt_status take_plain(struct maker *maker, struct mt_range range, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    struct mt_range inner = mt_range_trim(passage->text, range.begin, range.end);
-    struct part *part = NULL;
-    if (range.begin == range.end && passage->length > 0)
-        return MT_OK;
-    enum mt_status status = add_part(passage, &part, err);
-    if (status)
-        return status;
-    part->range = range;
-    if (inner.begin < inner.end || passage->n == 1)
-        return translate(maker, part, passage->text + range.begin, range.end - range.begin, err);
-    mt_marked_init(&part->own);
-    part->marked = &part->own;
-    return MT_OK;
-}
-
-/* Where the line that holds text[begin] ends, end at the latest. */
-static size_t line_end(const char *text, size_t begin, size_t end)
-{
-    while (begin < end && !mt_is_line_break(mt_utf8_decode(text + begin)))
-        begin += mt_utf8_length((unsigned char)text[begin]);
-    return begin;
-}
-
-/* Lines that are one sentence together: their breaks are marks, and come back where the alignment
- * says. Returns where the next part begins. */
-static size_t append_lines(struct maker *maker, struct part *part, struct mt_stand_ins *stand_ins,
-                           struct mt_range range)
-{
-    const char *text = maker->passage->text;
-    size_t at = range.begin;
-    while (at < range.end && part->own.n < MT_MAX_MARKS) {
-        size_t stop = mt_range_trim(text, at, line_end(text, at, range.end)).end;
-        size_t end = mt_protect_append(&part->own, stand_ins, &maker->scan, at, stop);
-        if (end < stop)
-            return end;
-        at = mt_range_trim(text, stop, range.end).begin;
-        if (at > stop && at < range.end)
-            mt_marked_gap(&part->own, text + stop, at - stop);
-    }
-    return at;
-}
-
-/* In as many parts as its marks need. */
-static enum mt_status take_marked(struct maker *maker, struct mt_stand_ins *stand_ins,
-                                  struct mt_range range, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    enum mt_status status = MT_OK;
-    while (range.begin < range.end && !status) {
-        struct part *part;
-        status = add_part(passage, &part, err);
-        if (status)
-            break;
-        mt_marked_init(&part->own);
-        part->marked = &part->own;
-        size_t end = append_lines(maker, part, stand_ins, range);
-        part->range = (struct mt_range){range.begin, end};
-        range.begin = end;
-        status = mt_marked_check(&part->own, err);
-        if (!status)
-            status = translate_marked(maker, part, err);
-    }
-    return status;
-}
-
-static enum mt_status take_cue(struct maker *maker, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    struct mt_stand_ins stand_ins;
-    struct part *part;
-    enum mt_status status = add_part(passage, &part, err);
-    if (status)
-        return status;
-    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
-    mt_marked_init(&part->own);
-    part->marked = &part->own;
-    part->range = (struct mt_range){0, passage->length};
-    const struct mt_cue_options options = {.markup = maker->options->cues,
-                                           .stand_ins = &stand_ins,
-                                           .protects = maker->options->protects,
-                                           .terms = maker->options->terms};
-    if (!mt_cue_tags_append(&part->own, &options, passage->text, passage->length))
-        return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
-    status = mt_marked_check(&part->own, err);
-    return status ? status : translate_marked(maker, part, err);
-}
-
-/* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
- * beginning of a line must not move to the end of the one before. Empty at the text's end where
- * there is none. */
-static struct mt_range next_line(struct maker *maker, size_t from)
-{
-    const char *text = maker->passage->text;
-    size_t length = maker->passage->length;
-    struct mt_protected found = mt_protect_scan_next(&maker->scan, from);
-    size_t begin = found.begin, end = found.end;
-    while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
-        begin = mt_previous_char(text, begin);
-    return found.kind == MT_PROTECTED_NOTHING
-               ? (struct mt_range){length, length}
-               : mt_range_trim(text, begin, line_end(text, end, length));
-}
-
-/* Line by line, where lines are translated for themselves. A text that may begin with a target
- * language code, which counts for all of it, stays in one. */
-static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    bool has_code = passage->length > 1 && memcmp(passage->text, ">>", 2) == 0;
-    bool is_whole = has_code || maker->options->plain->split == MT_SPLIT_OFF;
-    struct mt_stand_ins stand_ins;
-    enum mt_status status = MT_OK;
-    mt_stand_ins_init(&stand_ins, passage->text, passage->length);
-    for (size_t from = 0; from < passage->length && !status;) {
-        if (passage->n >= MAX_LINE_PARTS)
-            return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
-                           MAX_LINE_PARTS / 2);
-        struct mt_range line =
-            is_whole ? mt_range_trim(passage->text, from, passage->length) : next_line(maker, from);
-        status = take_plain(maker, (struct mt_range){from, line.begin}, err);
-        if (!status)
-            status = take_marked(maker, &stand_ins, line, err);
-        from = line.end;
-    }
-    return status;
-}
-
-/* Whether there are line breaks within a text that is to be one sentence. */
-static bool keeps_lines(const struct maker *maker)
-{
-    const struct mt_passage *passage = maker->passage;
-    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
-    return maker->options->protects && maker->options->plain->split == MT_SPLIT_OFF &&
-           line_end(passage->text, inner.begin, inner.end) < inner.end;
-}
-
-enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
-                                 const struct mt_passage_options *options, struct mt_passage **out,
-                                 struct mt_error *err)
-{
-    struct mt_passage *passage = calloc(1, sizeof *passage);
-    if (!passage)
-        return mt_fail_memory(err, sizeof *passage, "a text");
-    *passage = (struct mt_passage){.text = text,
-                                   .length = length,
-                                   .trace = options->trace,
-                                   .is_escaped = options->cues == MT_CUES_VTT};
-    if (options->post_edits)
-        passage->editor = mt_model_tokenizer(model);
-    struct maker maker = {.passage = passage, .model = model, .options = options};
-    bool is_plain = !options->is_html && !options->cues;
-    mt_protect_scan_begin(&maker.scan, text, length, options->protects && is_plain,
-                          is_plain ? options->terms : NULL, false);
-    bool is_protected =
-        mt_protect_scan_next(&maker.scan, 0).kind != MT_PROTECTED_NOTHING || keeps_lines(&maker);
-    enum mt_status status = options->is_html ? take_html(&maker, err)
-                            : options->cues  ? take_cue(&maker, err)
-                            : is_protected   ? take_protected(&maker, err)
-                                           : take_plain(&maker, (struct mt_range){0, length}, err);
-    if (!status && options->terms && mt_terms_have_run_out(options->terms))
-        status = mt_fail_memory(err, length, "words of a text");
-    if (status) {
-        mt_passage_destroy(passage);
-        return status;
-    }
-    *out = passage;
-    return MT_OK;
-}
 
 void mt_passage_destroy(struct mt_passage *passage)
 {
@@ -307,6 +18,7 @@ void mt_passage_destroy(struct mt_passage *passage)
         mt_word_links_finish(&passage->parts[i].links);
         mt_marked_finish(&passage->parts[i].own);
     }
+    free(passage->maker);
     free(passage->parts);
     mt_markup_destroy(passage->markup);
     free(passage);
@@ -354,8 +66,8 @@ static void finish_rendering(struct rendering *rendering)
     mt_placement_finish(&rendering->placement);
 }
 
-static enum mt_status edit(const struct mt_passage *passage, const struct part *part, size_t rank,
-                           struct rendering *rendering, struct mt_error *err)
+static enum mt_status edit(const struct mt_passage *passage, const struct mt_passage_part *part,
+                           size_t rank, struct rendering *rendering, struct mt_error *err)
 {
     size_t n = mt_translation_n_sentences(part->translation), length;
     bool *are_unfinished = calloc(n + 1, sizeof *are_unfinished);
@@ -390,8 +102,9 @@ static enum mt_status edit(const struct mt_passage *passage, const struct part *
     return status;
 }
 
-static enum mt_status render_target(const struct mt_passage *passage, const struct part *part,
-                                    size_t rank, struct rendering *rendering, struct mt_error *err)
+static enum mt_status render_target(const struct mt_passage *passage,
+                                    const struct mt_passage_part *part, size_t rank,
+                                    struct rendering *rendering, struct mt_error *err)
 {
     size_t n = mt_translation_n_sentences(part->translation);
     rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
@@ -436,8 +149,9 @@ static enum mt_status map_links(struct mt_placement_input *input, struct renderi
 }
 
 /* The links of the words as the model wrote them. */
-static enum mt_status find_written_links(const struct mt_passage *passage, struct part *part,
-                                         size_t rank, struct mt_placement_input *input,
+static enum mt_status find_written_links(const struct mt_passage *passage,
+                                         struct mt_passage_part *part, size_t rank,
+                                         struct mt_placement_input *input,
                                          struct rendering *rendering, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -458,9 +172,9 @@ static enum mt_status find_written_links(const struct mt_passage *passage, struc
     return status;
 }
 
-static enum mt_status find_links(const struct mt_passage *passage, struct part *part, size_t rank,
-                                 struct mt_placement_input *input, struct rendering *rendering,
-                                 struct mt_error *err)
+static enum mt_status find_links(const struct mt_passage *passage, struct mt_passage_part *part,
+                                 size_t rank, struct mt_placement_input *input,
+                                 struct rendering *rendering, struct mt_error *err)
 {
     input->links = &rendering->links;
     input->is_guessed = !part->is_traced;
@@ -501,7 +215,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
                                     struct rendering *rendering, struct mt_text *out,
                                     struct mt_error *err)
 {
-    struct part *part = &passage->parts[index];
+    struct mt_passage_part *part = &passage->parts[index];
     enum mt_status status = render_target(passage, part, rank, rendering, err);
     if (status)
         return status;
@@ -528,7 +242,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
 static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
                                   struct mt_text *out, struct mt_error *err)
 {
-    struct part *part = &passage->parts[index];
+    struct mt_passage_part *part = &passage->parts[index];
     if (!part->marked && !passage->editor)
         return mt_translation_render(part->translation, rank, out, err);
     if (!part->translation) {
@@ -598,7 +312,7 @@ static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passag
                                     struct mt_text *out, bool *moved, struct mt_error *err)
 {
     size_t n_before = cursor->in_part.n_sentences;
-    const struct part *part = &passage->parts[cursor->part];
+    const struct mt_passage_part *part = &passage->parts[cursor->part];
     enum mt_status status =
         mt_translation_advance(part->translation, &cursor->in_part, out, moved, err);
     cursor->n_sentences += cursor->in_part.n_sentences - n_before;
@@ -616,7 +330,7 @@ static enum mt_status advance_segment(struct mt_passage *passage, struct mt_pass
     enum mt_status status = MT_OK;
     bool is_translated = false;
     while (!status && !is_translated && cursor->part < passage->n) {
-        struct part *part = &passage->parts[cursor->part];
+        struct mt_passage_part *part = &passage->parts[cursor->part];
         if (part->translation && !mt_translation_has_ended(part->translation))
             return MT_OK;
         *moved = true;

@@ -25,7 +25,7 @@ struct mt_passage_options {
     enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
     bool protects;           /* placeholders and emoji */
     bool post_edits;         /* post_edit.h; plain and traced have lowers_capitals then */
-    struct mt_terms *terms;  /* NULL: none; borrowed during create */
+    struct mt_terms *terms;  /* NULL: none; borrowed until it is made */
     size_t max_html_tags;
     const char *const *ignored_tags; /* markup.h */
     size_t n_ignored_tags;
@@ -38,6 +38,18 @@ MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, con
                                                size_t length,
                                                const struct mt_passage_options *options,
                                                struct mt_passage **out, struct mt_error *err);
+
+/* The same in turns: begin does next to nothing; make, called until *is_made, takes the text apart
+ * until until_ns (clock.h) has come, but goes a step in any case, which takes some milliseconds at
+ * most unless one sentence, or one line with placeholders, is most of a long text. Nothing else may
+ * be done with the passage until then but destroy it. What the options point to is borrowed
+ * meanwhile. */
+MT_MUST_CHECK enum mt_status mt_passage_begin(const struct mt_model *model, const char *text,
+                                              size_t length,
+                                              const struct mt_passage_options *options,
+                                              struct mt_passage **out, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns,
+                                             bool *is_made, struct mt_error *err);
 /* Takes NULL. */
 void mt_passage_destroy(struct mt_passage *passage);
 

@@ -51,6 +51,13 @@ struct round {
     struct mt_alignment_trace marks, alignment;
 };
 
+/* How far the round has got with taking its texts apart. */
+struct taking {
+    bool has_begun;
+    size_t next;                                 /* text */
+    struct mt_translation_options plain, traced; /* of the text that is being taken apart */
+};
+
 struct state {
     struct text *texts;
     size_t n_texts;
@@ -61,6 +68,7 @@ struct state {
     struct mt_translate_params params;
     struct mt_glossary passed_on; /* the terms as later steps meet them */
     struct round round;
+    struct taking taking;
     /* Of all texts and steps; JSON. */
     struct mt_text lost;
     struct mt_json_writer lost_writer;
@@ -298,12 +306,14 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
     return status;
 }
 
-static void finish_round(struct round *round)
+static void finish_round(struct state *state)
 {
+    struct round *round = &state->round;
     mt_alignment_trace_finish(&round->alignment);
     mt_alignment_trace_finish(&round->marks);
     mt_translate_decoding_finish(&round->decoding);
     *round = (struct round){0};
+    state->taking = (struct taking){0};
 }
 
 /* By which rules its sentences are found. */
@@ -326,17 +336,17 @@ static enum mt_status add_sentences(struct mt_request *request,
     return status;
 }
 
-static enum mt_status take_step(struct mt_request *request, struct state *state, struct text *text,
-                                struct mt_error *err)
+static enum mt_status begin_step(struct mt_request *request, struct state *state, struct text *text,
+                                 struct mt_error *err)
 {
     struct round *round = &state->round;
+    struct taking *taking = &state->taking;
     const struct mt_translate_params *params = &state->params;
     const struct mt_model_language *target = text->route.steps[text->n_steps].target;
-    struct mt_translation_options plain = round->decoding.options, traced = round->traced;
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
     const struct mt_passage_options options = {
-        .plain = &plain,
-        .traced = &traced,
+        .plain = &taking->plain,
+        .traced = &taking->traced,
         .trace = &round->marks,
         .is_html = params->is_html,
         .protects = !params->returns_alignment, /* it shows what the model saw */
@@ -348,27 +358,58 @@ static enum mt_status take_step(struct mt_request *request, struct state *state,
     };
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
-    plain.source_lang = traced.source_lang = source_language(state, text);
-    plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
-    enum mt_status status =
-        mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
+    taking->plain = round->decoding.options;
+    taking->traced = round->traced;
+    taking->plain.source_lang = taking->traced.source_lang = source_language(state, text);
+    taking->plain.target_code = taking->traced.target_code = target != NULL ? target->token : NULL;
+    return mt_passage_begin(request->model->model, bytes, length, &options, &text->passage, err);
+}
+
+static enum mt_status add_passage(struct mt_request *request, struct state *state,
+                                  const struct mt_passage *passage, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
     struct mt_translation *translation;
     size_t position = 0;
-    if (status == MT_OK && params->returns_alignment)
-        status = mt_alignment_trace_reserve(&round->alignment,
-                                            mt_passage_next(text->passage, &(size_t){0}), err);
-    while (status == MT_OK && (translation = mt_passage_next(text->passage, &position)) != NULL)
+    if (state->params.returns_alignment)
+        status = mt_alignment_trace_reserve(&state->round.alignment,
+                                            mt_passage_next(passage, &(size_t){0}), err);
+    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL)
         status = add_sentences(request, translation, err);
+    return status;
+}
+
+/* Goes on with the text; *is_taken: its sentences have been added. */
+static enum mt_status take_step(struct mt_request *request, struct state *state, struct text *text,
+                                bool *is_taken, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (text->passage == NULL)
+        status = begin_step(request, state, text, err);
+    if (status == MT_OK)
+        status = mt_passage_make(text->passage, request->until_ns, is_taken, err);
+    if (status == MT_OK && *is_taken)
+        status = add_passage(request, state, text->passage, err);
     return status;
 }
 
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
-    enum mt_status status = begin_round(state, request, err);
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        if (is_of_round(&state->round, &state->texts[i]))
-            status = take_step(request, state, &state->texts[i], err);
+    struct taking *taking = &state->taking;
+    enum mt_status status = MT_OK;
+    if (!taking->has_begun)
+        status = begin_round(state, request, err);
+    taking->has_begun = true;
+    while (taking->next < state->n_texts && status == MT_OK && !request->goes_on) {
+        struct text *text = &state->texts[taking->next];
+        bool is_taken = true;
+        if (is_of_round(&state->round, text))
+            status = take_step(request, state, text, &is_taken, err);
+        taking->next += is_taken;
+        request->goes_on = taking->next < state->n_texts && request->until_ns != INT64_MAX &&
+                           mt_now_ns() >= request->until_ns;
+    }
     return status;
 }
 
@@ -465,7 +506,7 @@ static enum mt_status end_round(struct state *state, int64_t until_ns, bool *goe
             status = end_step(state, text, err);
     }
     if (status == MT_OK && !*goes_on)
-        finish_round(&state->round);
+        finish_round(state);
     return status;
 }
 
@@ -688,7 +729,7 @@ static void release(struct mt_request *request)
         mt_outcome_finish(&state->texts[i].outcome);
         mt_text_finish(&state->texts[i].input);
     }
-    finish_round(&state->round);
+    finish_round(state);
     mt_translate_params_finish(&state->params);
     mt_glossary_finish(&state->passed_on);
     mt_warnings_finish(&state->warnings);

@@ -1,9 +1,11 @@
 #include "server/translation.h"
 
+#include "base/clock.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/post_edit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +45,15 @@ struct mt_translation {
     size_t n, capacity;
     const struct mt_model *model;
     float length_penalty; /* of the scores: 1 where they are means */
+    struct pass *pass;    /* NULL: it is made */
 };
 
-/* What create hands down. */
+/* What making it needs. */
 struct pass {
     struct mt_translation *translation;
     const struct mt_tokenizer *tokenizer;
+    struct mt_ranges ranges; /* of the text behind its code */
+    size_t next;             /* of them */
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
@@ -307,34 +312,41 @@ static enum mt_status find_code(struct pass *pass, struct mt_error *err)
     return MT_OK;
 }
 
-static enum mt_status add_sentences(struct pass *pass, struct mt_splitter *splitter,
-                                    struct mt_error *err)
+static enum mt_status find_sentences(struct pass *pass, struct mt_error *err)
 {
     const struct mt_translation *t = pass->translation;
+    struct mt_splitter *splitter = pass->options->splitter, *own = NULL;
     enum mt_split split = pass->decoding.forced_target ? MT_SPLIT_OFF : pass->options->split;
-    struct mt_ranges ranges = {0};
-    enum mt_status status =
-        mt_splitter_split(splitter, t->text + t->code_length, t->length - t->code_length, split,
-                          pass->options->source_lang, pass->max_sentences, &ranges, err);
-    for (size_t i = 0; i < ranges.n && !status; i++) {
-        struct mt_range range = {ranges.items[i].begin + t->code_length,
-                                 ranges.items[i].end + t->code_length};
+    enum mt_status status = find_code(pass, err);
+    if (!status && !splitter)
+        status = mt_splitter_create(&own, err);
+    if (!status)
+        status = mt_splitter_split(splitter ? splitter : own, t->text + t->code_length,
+                                   t->length - t->code_length, split, pass->options->source_lang,
+                                   pass->max_sentences, &pass->ranges, err);
+    mt_splitter_destroy(own);
+    return status;
+}
+
+static enum mt_status add_sentences(struct pass *pass, int64_t until_ns, struct mt_error *err)
+{
+    size_t code_length = pass->translation->code_length;
+    bool is_over = false;
+    enum mt_status status = MT_OK;
+    while (pass->next < pass->ranges.n && !is_over && !status) {
+        struct mt_range range = pass->ranges.items[pass->next++];
+        range.begin += code_length;
+        range.end += code_length;
         status = add_range(pass, range, false, err);
+        is_over = until_ns != INT64_MAX && mt_now_ns() >= until_ns;
     }
-    mt_ranges_finish(&ranges);
     return status;
 }
 
 static enum mt_status split_text(struct pass *pass, struct mt_error *err)
 {
-    struct mt_splitter *splitter = pass->options->splitter, *own = NULL;
-    enum mt_status status = find_code(pass, err);
-    if (!status && !splitter)
-        status = mt_splitter_create(&own, err);
-    if (!status)
-        status = add_sentences(pass, splitter ? splitter : own, err);
-    mt_splitter_destroy(own);
-    return status;
+    enum mt_status status = find_sentences(pass, err);
+    return status ? status : add_sentences(pass, INT64_MAX, err);
 }
 
 /* Tokenizes the translation to be forced, runs the rest with it. */
@@ -372,15 +384,41 @@ static float score_exponent(const struct mt_hparams *hparams,
     return decoding->has_length_penalty ? decoding->length_penalty : hparams->length_penalty;
 }
 
-enum mt_status mt_translation_create(const struct mt_model *model, const char *text, size_t length,
-                                     const struct mt_translation_options *options,
-                                     struct mt_translation **out, struct mt_error *err)
+static void destroy_pass(struct pass *pass)
 {
-    struct mt_translation *t = calloc(1, sizeof *t);
-    if (!t)
-        return mt_fail_memory(err, sizeof *t, "a translation");
+    if (!pass)
+        return;
+    mt_ranges_finish(&pass->ranges);
+    mt_text_finish(&pass->scratch);
+    free(pass);
+}
+
+static enum mt_status take_text(struct mt_translation *t, const char *text, size_t length,
+                                struct mt_error *err)
+{
+    t->text = malloc(length + 1);
+    if (!t->text)
+        return mt_fail_memory(err, length + 1, "a text");
+    if (length)
+        memcpy(t->text, text, length);
+    t->text[length] = '\0';
+    t->length = length;
+    return MT_OK;
+}
+
+static enum mt_status prepare(const struct mt_model *model, const char *text, size_t length,
+                              const struct mt_translation_options *options,
+                              struct mt_translation **out, struct mt_error *err)
+{
     const struct mt_hparams *hparams = mt_model_hparams(model);
-    struct pass pass = {
+    struct mt_translation *t = calloc(1, sizeof *t);
+    struct pass *pass = calloc(1, sizeof *pass);
+    if (!t || !pass) {
+        free(t);
+        free(pass);
+        return mt_fail_memory(err, sizeof *t + sizeof *pass, "a translation");
+    }
+    *pass = (struct pass){
         .translation = t,
         .tokenizer = mt_model_tokenizer(model),
         .options = options,
@@ -388,20 +426,62 @@ enum mt_status mt_translation_create(const struct mt_model *model, const char *t
         .max_tokens = hparams->max_positions,
         .max_sentences = options->max_sentences ? options->max_sentences : DEFAULT_MAX_SENTENCES,
     };
+    t->pass = pass;
     t->model = model;
     t->length_penalty = score_exponent(hparams, options);
-    t->length = length;
-    t->text = malloc(length + 1);
-    enum mt_status status = MT_OK;
-    if (!t->text) {
-        status = mt_fail_memory(err, length + 1, "a text");
-    } else {
-        if (length)
-            memcpy(t->text, text, length);
-        t->text[length] = '\0';
-        status = options->forced_target_text ? split_forced(&pass, err) : split_text(&pass, err);
+    enum mt_status status = take_text(t, text, length, err);
+    if (status) {
+        mt_translation_destroy(t);
+        return status;
     }
-    mt_text_finish(&pass.scratch);
+    *out = t;
+    return MT_OK;
+}
+
+enum mt_status mt_translation_begin(const struct mt_model *model, const char *text, size_t length,
+                                    const struct mt_translation_options *options,
+                                    struct mt_translation **out, struct mt_error *err)
+{
+    struct mt_translation *t;
+    assert(!options->forced_target_text);
+    enum mt_status status = prepare(model, text, length, options, &t, err);
+    if (status)
+        return status;
+    status = find_sentences(t->pass, err);
+    if (status) {
+        mt_translation_destroy(t);
+        return status;
+    }
+    *out = t;
+    return MT_OK;
+}
+
+enum mt_status mt_translation_make(struct mt_translation *translation, int64_t until_ns,
+                                   bool *is_made, struct mt_error *err)
+{
+    struct pass *pass = translation->pass;
+    enum mt_status status = pass ? add_sentences(pass, until_ns, err) : MT_OK;
+    if (status)
+        return status;
+    *is_made = !pass || pass->next == pass->ranges.n;
+    if (!*is_made)
+        return MT_OK;
+    destroy_pass(pass);
+    translation->pass = NULL;
+    return MT_OK;
+}
+
+enum mt_status mt_translation_create(const struct mt_model *model, const char *text, size_t length,
+                                     const struct mt_translation_options *options,
+                                     struct mt_translation **out, struct mt_error *err)
+{
+    struct mt_translation *t;
+    enum mt_status status = prepare(model, text, length, options, &t, err);
+    if (status)
+        return status;
+    status = options->forced_target_text ? split_forced(t->pass, err) : split_text(t->pass, err);
+    destroy_pass(t->pass);
+    t->pass = NULL;
     if (status) {
         mt_translation_destroy(t);
         return status;
@@ -418,6 +498,7 @@ void mt_translation_destroy(struct mt_translation *translation)
         mt_sentence_destroy(translation->parts[i].sentence);
         mt_token_list_finish(&translation->parts[i].tokens);
     }
+    destroy_pass(translation->pass);
     free(translation->parts);
     free(translation->text);
     free(translation);

@@ -39,13 +39,14 @@ typedef enum mt_status mt_translation_admit(void *context, const struct mt_trans
 struct mt_translation_options {
     struct mt_sentence_options decoding; /* for every sentence */
     enum mt_split split;
-    struct mt_splitter *splitter;   /* borrowed during create; NULL: one made for this text alone,
-                                       which costs 0.5 ms where the text has several sentences */
-    const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
-    size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
-    bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
-    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
-                                       own; NULL: none. Borrowed during create */
+    struct mt_splitter
+        *splitter;           /* borrowed during create or begin; NULL: one made for this text alone,
+                                which costs 0.5 ms where the text has several sentences */
+    const char *source_lang; /* BCP 47, for the sentence rules; NULL: root rules */
+    size_t max_sentences;    /* MT_LIMIT above; 0: 10,000 */
+    bool lowers_capitals;    /* the model sees A SENTENCE IN CAPITALS in small letters */
+    const char *target_code; /* ">>fra<<", before every sentence, unless the text brings its
+                                own; NULL: none. Borrowed until it is made */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
     mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */
@@ -58,6 +59,20 @@ MT_MUST_CHECK enum mt_status mt_translation_create(const struct mt_model *model,
                                                    const struct mt_translation_options *options,
                                                    struct mt_translation **out,
                                                    struct mt_error *err);
+
+/*
+ * The same in turns: begin finds the sentences; make, called until *is_made, tokenizes them, at
+ * least one, until until_ns (clock.h) has come. Nothing else may be done with the translation until
+ * then but destroy it. The options are borrowed meanwhile. Without a forced target.
+ */
+MT_MUST_CHECK enum mt_status mt_translation_begin(const struct mt_model *model, const char *text,
+                                                  size_t length,
+                                                  const struct mt_translation_options *options,
+                                                  struct mt_translation **out,
+                                                  struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_translation_make(struct mt_translation *translation,
+                                                 int64_t until_ns, bool *is_made,
+                                                 struct mt_error *err);
 
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_translation_destroy(struct mt_translation *translation);
