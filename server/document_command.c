@@ -78,8 +78,11 @@ static enum mt_status translate(const struct mt_document_command *command,
         .model = command->model, .label = "", .defaults = &defaults};
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
+    bool is_made;
     enum mt_status status = mt_document_translation_create(
         &service, &model, document, &command->translation, NULL, &translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_make(translation, INT64_MAX, &is_made, err);
     if (status == MT_OK)
         status = mt_document_translation_list(translation, add_sentence, &sentences, err);
     if (status == MT_OK && sentences.n > 0)

@@ -1,5 +1,6 @@
 #include "server/document_translation.h"
 
+#include "base/clock.h"
 #include "config/settings.h"
 #include "server/handler.h"
 #include "server/passage.h"
@@ -9,11 +10,19 @@
 
 struct mt_document_translation {
     const struct mt_document *document;
+    size_t n;                     /* texts */
+    struct mt_text *inputs;       /* the texts as the last model left them; NULL: the document's */
+    struct mt_passage **passages; /* one for each text */
+
+    /* Of the step that is being taken. */
+    const struct mt_model *model;
     struct mt_translation_options plain, traced;
     struct mt_alignment_trace marks;
-    struct mt_passage **passages; /* one for each text */
-    struct mt_text *inputs;       /* the texts as the last model left them; NULL: the document's */
-    size_t n;
+    struct mt_passage_options options; /* of the passage that is being made */
+    size_t n_made;                     /* passages */
+    struct mt_text *outputs;           /* what has become of them; NULL: none is rendered yet */
+    size_t n_rendered;
+    struct mt_passage_turn turn; /* of the next one */
 };
 
 size_t mt_document_n_chars(const struct mt_document *document)
@@ -33,28 +42,32 @@ static enum mt_cue_markup cues_of(enum mt_document_form form)
     return form == MT_FORM_VTT ? MT_CUES_VTT : MT_CUES_NONE;
 }
 
-static enum mt_status create_passages(struct mt_document_translation *t,
-                                      const struct mt_service *service,
-                                      const struct mt_loaded_model *model, struct mt_terms *terms,
-                                      struct mt_error *err)
+static enum mt_status begin_passage(struct mt_document_translation *t, size_t index,
+                                    struct mt_error *err)
 {
+    struct mt_document_text text = mt_document_text(t->document, index);
+    const char *bytes = t->inputs != NULL ? t->inputs[index].bytes : text.bytes;
+    size_t length = t->inputs != NULL ? t->inputs[index].length : text.length;
+    t->options.is_html = text.form == MT_FORM_HTML;
+    t->options.cues = cues_of(text.form);
+    return mt_passage_begin(t->model, bytes, length, &t->options, &t->passages[index], err);
+}
+
+enum mt_status mt_document_translation_make(struct mt_document_translation *t, int64_t until_ns,
+                                            bool *is_made, struct mt_error *err)
+{
+    bool is_over = false;
     enum mt_status status = MT_OK;
-    struct mt_passage_options options = {
-        .plain = &t->plain,
-        .traced = &t->traced,
-        .trace = &t->marks,
-        .protects = true,
-        .terms = terms,
-        .max_html_tags = (size_t)service->settings->max_html_tags,
-    };
-    for (size_t i = 0; i < t->n && status == MT_OK; i++) {
-        struct mt_document_text text = mt_document_text(t->document, i);
-        const char *bytes = t->inputs != NULL ? t->inputs[i].bytes : text.bytes;
-        size_t length = t->inputs != NULL ? t->inputs[i].length : text.length;
-        options.is_html = text.form == MT_FORM_HTML;
-        options.cues = cues_of(text.form);
-        status = mt_passage_create(model->model, bytes, length, &options, &t->passages[i], err);
+    while (t->n_made < t->n && !is_over && status == MT_OK) {
+        bool is_passage_made = false;
+        if (t->passages[t->n_made] == NULL)
+            status = begin_passage(t, t->n_made, err);
+        if (status == MT_OK)
+            status = mt_passage_make(t->passages[t->n_made], until_ns, &is_passage_made, err);
+        t->n_made += is_passage_made;
+        is_over = until_ns != INT64_MAX && mt_now_ns() >= until_ns;
     }
+    *is_made = t->n_made == t->n;
     return status;
 }
 
@@ -65,12 +78,20 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
                                                   struct mt_terms *terms, struct mt_error *err)
 {
     bool is_html = t->n > 0 && mt_document_text(t->document, 0).form == MT_FORM_HTML;
+    t->model = model->model;
     t->plain = *options;
     if (is_html && t->plain.split == MT_SPLIT_OFF)
         t->plain.split = MT_SPLIT_NEWLINES; /* line feeds are its line breaks */
     t->traced = t->plain;
-    enum mt_status status = mt_alignment_trace_begin(&t->marks, service, model, &t->traced, err);
-    return status == MT_OK ? create_passages(t, service, model, terms, err) : status;
+    t->options = (struct mt_passage_options){
+        .plain = &t->plain,
+        .traced = &t->traced,
+        .trace = &t->marks,
+        .protects = true,
+        .terms = terms,
+        .max_html_tags = (size_t)service->settings->max_html_tags,
+    };
+    return mt_alignment_trace_begin(&t->marks, service, model, &t->traced, err);
 }
 
 enum mt_status mt_document_translation_create(
@@ -112,35 +133,43 @@ static void drop_passages(struct mt_document_translation *t)
     mt_alignment_trace_finish(&t->marks);
 }
 
-/* What the passages have become; the caller's, with room for n. */
-static enum mt_status render(const struct mt_document_translation *t, struct mt_text **out,
-                             struct mt_error *err)
+enum mt_status mt_document_translation_render(struct mt_document_translation *t, int64_t until_ns,
+                                              bool *is_rendered, struct mt_error *err)
 {
-    struct mt_text *texts = calloc(t->n + 1, sizeof *texts);
+    bool is_over = false;
     enum mt_status status = MT_OK;
-    if (texts == NULL)
-        return mt_fail_memory(err, t->n * sizeof *texts, "a file's translation");
-    for (size_t i = 0; i < t->n && status == MT_OK; i++)
-        status = mt_passage_render(t->passages[i], 0, NULL, &texts[i], err);
-    if (status != MT_OK)
-        drop_texts(texts, t->n);
-    else
-        *out = texts;
+    if (t->outputs == NULL)
+        t->outputs = calloc(t->n + 1, sizeof *t->outputs);
+    if (t->outputs == NULL)
+        return mt_fail_memory(err, t->n * sizeof *t->outputs, "a file's translation");
+    while (t->n_rendered < t->n && !is_over && status == MT_OK) {
+        size_t i = t->n_rendered;
+        t->turn.until_ns = until_ns;
+        status = mt_passage_render(t->passages[i], 0, &t->turn, &t->outputs[i], err);
+        if (t->turn.has_all) {
+            t->turn = (struct mt_passage_turn){0};
+            t->n_rendered++;
+        }
+        is_over = mt_now_ns() >= until_ns;
+    }
+    *is_rendered = t->n_rendered == t->n;
     return status;
 }
 
 enum mt_status mt_document_translation_end_step(struct mt_document_translation *t,
                                                 struct mt_error *err)
 {
-    struct mt_text *texts;
-    enum mt_status status = render(t, &texts, err);
+    bool is_rendered;
+    enum mt_status status = mt_document_translation_render(t, INT64_MAX, &is_rendered, err);
     if (status != MT_OK)
         return status;
     drop_passages(t); /* they borrow the former inputs */
     drop_texts(t->inputs, t->n);
-    t->inputs = texts;
+    t->inputs = t->outputs;
+    t->outputs = NULL;
+    t->n_made = t->n_rendered = 0;
     for (size_t i = 0; i < t->n && status == MT_OK; i++)
-        status = mt_text_repair(&texts[i], "a text of a file", err);
+        status = mt_text_repair(&t->inputs[i], "a text of a file", err);
     return status;
 }
 
@@ -150,6 +179,7 @@ void mt_document_translation_destroy(struct mt_document_translation *t)
         return;
     drop_passages(t);
     drop_texts(t->inputs, t->n);
+    drop_texts(t->outputs, t->n);
     free(t->passages);
     free(t);
 }
@@ -187,11 +217,7 @@ enum mt_status mt_document_translation_list(const struct mt_document_translation
 enum mt_status mt_document_translation_write(struct mt_document_translation *t, struct mt_text *out,
                                              size_t *n_left, struct mt_error *err)
 {
-    struct mt_text *translations;
-    enum mt_status status = render(t, &translations, err);
-    if (status != MT_OK)
-        return status;
-    status = mt_document_write(t->document, translations, out, n_left, err);
-    drop_texts(translations, t->n);
-    return status;
+    bool is_rendered;
+    enum mt_status status = mt_document_translation_render(t, INT64_MAX, &is_rendered, err);
+    return status == MT_OK ? mt_document_write(t->document, t->outputs, out, n_left, err) : status;
 }

@@ -2,10 +2,13 @@
  * A document (document.h) on its way through the engine: each of its texts is a passage
  * (passage.h), and all of their sentences are decoded together.
  *
- *   create -> decode every sentence ------------------------------------------> write
- *                                    '-> end_step -> begin_step -> decode --'
+ *   create -> make -> decode every sentence -> render -------------------> write
+ *               ^                                     '-> end_step --.
+ *               '------------------------------------- begin_step <--'
  *
- * The lower way is that of a text which goes through several models.
+ * The way back is that of a text which goes through several models. What takes long is done in
+ * turns: make and render go on until until_ns (clock.h) has come, and are called until they say
+ * that all is done.
  *
  * Thread-safety: one thread at a time.
  */
@@ -27,18 +30,28 @@ size_t mt_document_n_chars(const struct mt_document *document);
 /*
  * service: settings and attention budget are used (for marks: where a tag belongs in a
  * translation). document is borrowed until destroy, service and model until end_step or destroy,
- * terms (NULL: none) until this returns; options are copied, what they point to is borrowed. Errors
- * of mt_passage_create.
+ * terms (NULL: none) until it is made; options are copied, what they point to is borrowed.
  */
 MT_MUST_CHECK enum mt_status mt_document_translation_create(
     const struct mt_service *service, const struct mt_loaded_model *model,
     const struct mt_document *document, const struct mt_translation_options *options,
     struct mt_terms *terms, struct mt_document_translation **out, struct mt_error *err);
+
+/* Finds the sentences. Errors of mt_passage_make. */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_make(struct mt_document_translation *translation, int64_t until_ns,
+                             bool *is_made, struct mt_error *err);
+
+/* After the sentences ended. */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_render(struct mt_document_translation *translation, int64_t until_ns,
+                               bool *is_rendered, struct mt_error *err);
+
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_document_translation_destroy(struct mt_document_translation *translation);
 
-/* After the sentences ended: the translations become what is to be translated on. Neither the
- * passages nor the model are used any more. */
+/* The translations, rendered or not yet, become what is to be translated on. Neither the passages
+ * nor the model are used any more. */
 MT_MUST_CHECK enum mt_status
 mt_document_translation_end_step(struct mt_document_translation *translation, struct mt_error *err);
 /* As create does with the document's texts. */
@@ -58,7 +71,7 @@ MT_MUST_CHECK enum mt_status
 mt_document_translation_list(const struct mt_document_translation *translation,
                              mt_document_add_sentence *add, void *context, struct mt_error *err);
 
-/* After the sentences ended: as mt_document_write. */
+/* As mt_document_write, of translations that are rendered or not yet. */
 MT_MUST_CHECK enum mt_status
 mt_document_translation_write(struct mt_document_translation *translation, struct mt_text *out,
                               size_t *n_left, struct mt_error *err);
