@@ -7,6 +7,8 @@ where a promise is broken.
   soak.py idle --connections 2000 --queued 500      /health meanwhile: p99 within 50 ms, 0 lost
   soak.py overload --factor 20 --seconds 600        goodput at least 90 % of the best, every refusal
                                                     503 with Retry-After within 20 ms, memory flat
+  soak.py crowd --clients 50 --seconds 60           clients that ask for as much as they may: /health
+                                                    meanwhile p99 within 100 ms, 0 lost, memory flat
   soak.py aborts --count 10000      clients that leave at any moment: nothing of theirs is left
   soak.py reloads --count 500       under load, one in five with a broken model: 0 failed
   soak.py stops --count 200         SIGTERM under load: every request taken is answered
@@ -19,6 +21,7 @@ does not build."""
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -334,6 +337,26 @@ async def mixed(arguments, report):
         await demand_as_before(report, watch, memory, descriptors, slack_mib=1)
 
 
+async def measure_health(daemon, is_over):
+    """Seconds of each answer until is_over()."""
+    client, waits = Client(daemon.port), []
+    while not is_over():
+        start = time.monotonic()
+        status, _, _ = await client.ask(("/health", None))
+        assert status == 200
+        waits.append(time.monotonic() - start)
+        await asyncio.sleep(0.005)
+    client.close()
+    return waits
+
+
+def demand_prompt_health(report, waits, most_ms):
+    p99 = percentile(waits, 0.99) * 1000
+    report.say(f"        /health {len(waits)} times: p50 {percentile(waits, 0.5) * 1000:.1f} ms, "
+               f"p99 {p99:.1f} ms, most {max(waits) * 1000:.1f} ms")
+    report.demand(p99 <= most_ms, f"/health p99 {p99:.1f} ms, {most_ms} allowed")
+
+
 async def idle(arguments, report):
     n = arguments.connections
     flags = ["--max-connections", str(n + arguments.queued + 100),
@@ -344,36 +367,22 @@ async def idle(arguments, report):
         for client in resting:
             await client.ask(("/health", None))
         queued = [Client(daemon.port) for _ in range(arguments.queued)]
-        waits, is_over = [], False
-
-        async def health():
-            client = Client(daemon.port)
-            while not is_over:
-                start = time.monotonic()
-                status, _, _ = await client.ask(("/health", None))
-                assert status == 200
-                waits.append(time.monotonic() - start)
-                await asyncio.sleep(0.005)
-            client.close()
-
+        is_over = False
         for i, client in enumerate(queued):
             await client.send(KINDS[i % 16])
-        task = asyncio.create_task(health())
+        task = asyncio.create_task(measure_health(daemon, lambda: is_over))
         replies = await asyncio.gather(*(client.receive() for client in queued), return_exceptions=True)
         is_over = True
-        await task
+        waits = await task
         right = sum(not isinstance(r, BaseException) and r[0] == 200 and r[2] == answers[i % 16]
                     for i, r in enumerate(replies))
         alive = 0
         for client in resting:
             alive += (await client.ask(("/health", None)))[0] == 200
             client.close()
-        p99 = percentile(waits, 0.99) * 1000
-        report.say(f"        /health {len(waits)} times: p50 {percentile(waits, 0.5) * 1000:.1f} ms, "
-                   f"p99 {p99:.1f} ms, most {max(waits) * 1000:.1f} ms")
         report.demand(right == arguments.queued, f"{right} of {arguments.queued} queued answered rightly")
         report.demand(alive == n, f"{alive} of {n} idle connections still answered")
-        report.demand(p99 <= 50, f"/health p99 {p99:.1f} ms, 50 allowed")
+        demand_prompt_health(report, waits, 50)
 
 
 def load(daemon, texts, *flags):
@@ -440,6 +449,63 @@ async def overload(arguments, report):
         report.demand(refusals["without_retry_after"] == 0,
                       f"{refusals['without_retry_after']} of {refusals['count']} refusals without Retry-After")
         demand_prompt_refusals(report, run)
+        await demand_as_before(report, watch, memory, descriptors)
+
+
+# As much as one request may bring, in every form. Most of it is refused: the queue is full.
+LONG_KINDS = [
+    translate("The train to the mountains leaves at noon, and we are late. " * 1600),
+    translate(["The train to the mountains leaves at noon, and we are late. " * 15] * 250),
+    translate(["The train to the mountains leaves at noon, and we are late. " * 15] * 100, source="auto"),
+    translate("\n".join(["%s house."] * 4000), alternatives=3),
+    translate("<p>The <b>train</b> leaves at <i>noon</i>.</p>" * 300, format="html"),
+    translate("The train to the mountains leaves at noon. " * 800, alignment=True),
+    translate("Hi you. " * 12000),
+    attention("The train to the mountains leaves at noon. " * 40),
+]
+
+
+def run_crowd(port, n_clients, seconds, out):
+    """In a process of its own, which keeps nobody else waiting: how many replies had which code."""
+    async def crowd_client(seed, codes):
+        chance, client = random.Random(seed), Client(port)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                status, headers, _ = await client.ask(chance.choice(LONG_KINDS))
+                if status == 503 and "retry-after" not in headers:
+                    status = "503 without Retry-After"
+            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+                client.close()
+                status = repr(error)
+            codes[status] = codes.get(status, 0) + 1
+        client.close()
+
+    async def all_clients():
+        codes = {}
+        await asyncio.gather(*(crowd_client(i, codes) for i in range(n_clients)))
+        out.put(codes)
+
+    asyncio.run(all_clients())
+
+
+async def crowd(arguments, report):
+    with Daemon() as daemon:
+        watch = Watch(daemon)
+        waits, memory = [], 0
+        for seconds in (min(20, arguments.seconds), arguments.seconds):  # the first to warm up
+            out = multiprocessing.Queue()
+            process = multiprocessing.Process(
+                target=run_crowd, args=(daemon.port, arguments.clients, seconds, out))
+            process.start()
+            waits = await measure_health(daemon, lambda process=process: not process.is_alive())
+            codes = out.get()
+            process.join()
+            if not memory:
+                memory, descriptors = await at_rest(watch)
+        report.say(f"        {codes}")
+        report.demand(set(codes) <= {200, 413, 503} and 200 in codes, "all answered, and refused as they should be")
+        demand_prompt_health(report, waits, 100)
         await demand_as_before(report, watch, memory, descriptors)
 
 
@@ -532,6 +598,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, flags in {"mixed": {"seconds": 60}, "idle": {"connections": 2000, "queued": 500},
+                        "crowd": {"clients": 50, "seconds": 60},
                         "overload": {"factor": 20, "seconds": 60, "sentences": 5}, "aborts": {"count": 1000},
                         "reloads": {"count": 50}, "stops": {"count": 20},
                         "identity": {"count": 10000}}.items():
