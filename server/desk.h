@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order of their turns: what has ended holds memory until it leaves. Within a line, who came
- * first goes first. */
-enum mt_desk_line { MT_DESK_ENDINGS, MT_DESK_BEGINNINGS, MT_N_DESK_LINES };
+/* In the order of their turns: what has ended holds memory until it leaves, and short ones keep
+ * nobody waiting. Within a line, who came first goes first. */
+enum mt_desk_line { MT_DESK_ENDINGS, MT_DESK_SHORT, MT_DESK_LONG, MT_N_DESK_LINES };
 
 /* Of one request. {0}: neither in line nor at the desk. It must leave before it goes. */
 struct mt_desk_place {

@@ -677,7 +677,7 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
         return mt_exchange_send(exchange);
     if (read_timeout(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);
-    return mt_exchange_do(exchange, MT_DESK_BEGINNINGS, begin_request);
+    return mt_exchange_begin(exchange, begin_request);
 }
 
 static enum MHD_Result advance(struct mt_exchange *exchange, const char *method,

@@ -80,7 +80,7 @@ struct mt_exchange {
     struct mt_desk_place place;
     mt_exchange_step *step; /* what is done in its turn */
     int64_t turn_deadline_ns;
-    bool is_long;       /* so that it has its turns at the desk */
+    bool is_long;       /* so that it begins and ends at the desk */
     bool is_in_line;    /* suspended, and counted as work */
     bool was_called;    /* resumed; written under the connections' lock, or after leave_work */
     bool was_cancelled; /* likewise */
@@ -155,16 +155,17 @@ enum MHD_Result mt_exchange_refuse_work(struct mt_exchange *exchange);
 /* The body is there: whether it is a long one. */
 void mt_exchange_measure(struct mt_exchange *exchange);
 
-/* Does the step, at once or in its turn. A beginning may find that it is late then. */
-enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line line,
-                               mt_exchange_step *step);
+/* Does the first step of a request or a round, or of a round's end, at once or in its turn. A
+ * beginning may be late then. */
+enum MHD_Result mt_exchange_begin(struct mt_exchange *exchange, mt_exchange_step *step);
+enum MHD_Result mt_exchange_end(struct mt_exchange *exchange, mt_exchange_step *step);
 
-/* A step has not done all: goes on with this one in the next turn. */
-enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, enum mt_desk_line line,
-                                  mt_exchange_step *step);
+/* The step has not done all: goes on with this one in the next turn. */
+enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, mt_exchange_step *step);
 
 /* When the step that is being done should end, or ask to go on; INT64_MAX: never. */
-int64_t mt_exchange_turn_end(const struct mt_exchange *exchange, enum mt_desk_line line);
+int64_t mt_exchange_begin_until(const struct mt_exchange *exchange);
+int64_t mt_exchange_end_until(const struct mt_exchange *exchange);
 
 /* The connection is back, in STAGE_TURN. */
 enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange);

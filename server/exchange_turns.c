@@ -21,11 +21,19 @@ void mt_exchange_measure(struct mt_exchange *exchange)
     exchange->is_long = exchange->body.length + n_query > MAX_BYTES_BESIDE;
 }
 
-int64_t mt_exchange_turn_end(const struct mt_exchange *exchange, enum mt_desk_line line)
+static bool has_desk(const struct mt_exchange *exchange)
 {
-    if (mt_desk_has(&exchange->http->desk, &exchange->place))
-        return mt_now_ns() + TURN_NS;
-    return line == MT_DESK_ENDINGS ? mt_now_ns() + TURN_BESIDE_NS : INT64_MAX;
+    return mt_desk_has(&exchange->http->desk, &exchange->place);
+}
+
+int64_t mt_exchange_begin_until(const struct mt_exchange *exchange)
+{
+    return has_desk(exchange) ? mt_now_ns() + TURN_NS : INT64_MAX;
+}
+
+int64_t mt_exchange_end_until(const struct mt_exchange *exchange)
+{
+    return mt_now_ns() + (has_desk(exchange) ? TURN_NS : TURN_BESIDE_NS);
 }
 
 void mt_exchange_call(struct mt_desk_place *place)
@@ -58,15 +66,23 @@ static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_
     exchange->is_in_line = true;
     exchange->was_called = exchange->was_cancelled = false;
     exchange->step = step;
-    exchange->turn_deadline_ns = line == MT_DESK_BEGINNINGS ? exchange->deadline_ns : INT64_MAX;
+    exchange->turn_deadline_ns = line == MT_DESK_ENDINGS ? INT64_MAX : exchange->deadline_ns;
     MHD_suspend_connection(exchange->connection);
     mt_connections_watch_work(connections, exchange->slot, exchange->is_http_1_1);
     mt_desk_join(&exchange->http->desk, &exchange->place, line, exchange->turn_deadline_ns);
     return MHD_YES;
 }
 
-enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line line,
-                               mt_exchange_step *step)
+/* Whether others have to wait for it to a degree that matters: for what nothing has to be decoded,
+ * they do not. */
+static bool counts(const struct mt_exchange *exchange)
+{
+    const struct mt_handler *handler = exchange->route->handler;
+    return exchange->is_long || (handler->choose != NULL && handler->begin != NULL);
+}
+
+static enum MHD_Result take_step(struct mt_exchange *exchange, enum mt_desk_line line,
+                                 mt_exchange_step *step)
 {
     struct mt_desk *desk = &exchange->http->desk;
     int64_t begin_ns = mt_now_ns();
@@ -77,11 +93,23 @@ enum MHD_Result mt_exchange_do(struct mt_exchange *exchange, enum mt_desk_line l
     return result;
 }
 
-enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, enum mt_desk_line line,
-                                  mt_exchange_step *step)
+enum MHD_Result mt_exchange_begin(struct mt_exchange *exchange, mt_exchange_step *step)
 {
-    if (!mt_desk_has(&exchange->http->desk, &exchange->place))
-        return wait_for_turn(exchange, line, step);
+    if (!counts(exchange))
+        return step(exchange);
+    return take_step(exchange, exchange->is_long ? MT_DESK_LONG : MT_DESK_SHORT, step);
+}
+
+enum MHD_Result mt_exchange_end(struct mt_exchange *exchange, mt_exchange_step *step)
+{
+    return take_step(exchange, MT_DESK_ENDINGS, step);
+}
+
+/* Whoever began, or goes on beginning, has the desk. */
+enum MHD_Result mt_exchange_go_on(struct mt_exchange *exchange, mt_exchange_step *step)
+{
+    if (!has_desk(exchange))
+        return wait_for_turn(exchange, MT_DESK_ENDINGS, step);
     /* libmicrohttpd looks after the other connections first. */
     exchange->stage = STAGE_TURN;
     exchange->step = step;

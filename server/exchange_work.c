@@ -144,7 +144,7 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
     struct mt_request *request = &exchange->request;
     *out = NULL;
     request->goes_on = false;
-    request->until_ns = mt_exchange_turn_end(exchange, MT_DESK_ENDINGS);
+    request->until_ns = mt_exchange_end_until(exchange);
     enum mt_status status = exchange->route->handler->choose(request, out, err);
     if (status != MT_OK || *out == NULL)
         return status;
@@ -166,7 +166,7 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
     request->max_made =
         2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
     request->goes_on = false;
-    request->until_ns = mt_exchange_turn_end(exchange, MT_DESK_BEGINNINGS);
+    request->until_ns = mt_exchange_begin_until(exchange);
     const struct mt_handler *handler = exchange->route->handler;
     enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
     if (status != MT_OK || request->goes_on)
@@ -321,7 +321,7 @@ static bool run_round(struct mt_exchange *exchange, enum MHD_Result *result)
     else if (request->reply.code != 0)
         *result = mt_exchange_send(exchange);
     else if (request->goes_on)
-        *result = mt_exchange_go_on(exchange, MT_DESK_BEGINNINGS, begin_round);
+        *result = mt_exchange_go_on(exchange, begin_round);
     else if (request->n_sentences == 0 && !request->is_streamed)
         return false;
     else if (mt_exchange_refuse_damaged(exchange))
@@ -345,7 +345,7 @@ static enum MHD_Result next_round(struct mt_exchange *exchange)
         if (request->reply.code != 0)
             return mt_exchange_send(exchange);
         if (request->goes_on)
-            return mt_exchange_go_on(exchange, MT_DESK_ENDINGS, end_round);
+            return mt_exchange_go_on(exchange, end_round);
         if (served == NULL)
             return request->is_streamed ? stream_reply(exchange) : finish_request(exchange);
         if (request->model == NULL)
@@ -396,7 +396,7 @@ static enum MHD_Result end_loading(struct mt_exchange *exchange)
         mt_exchange_fail_wait(exchange, &exchange->wait.err);
     if (exchange->request.reply.code != 0)
         return mt_exchange_send(exchange);
-    return mt_exchange_do(exchange, MT_DESK_BEGINNINGS, begin_round);
+    return mt_exchange_begin(exchange, begin_round);
 }
 
 static enum MHD_Result end_job(struct mt_exchange *exchange)
@@ -406,7 +406,7 @@ static enum MHD_Result end_job(struct mt_exchange *exchange)
         mt_exchange_fail_job(exchange);
     if (exchange->request.reply.code != 0)
         return mt_exchange_send(exchange);
-    return mt_exchange_do(exchange, MT_DESK_ENDINGS, end_round);
+    return mt_exchange_end(exchange, end_round);
 }
 
 enum MHD_Result mt_exchange_resume(struct mt_exchange *exchange)

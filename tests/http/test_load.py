@@ -111,9 +111,9 @@ class Load(unittest.TestCase):
             self.assertEqual([text.count("\n") for text in texts], [n_lines - 1] * 8)
             self.assertEqual((data["terms"][0]["source"], data["terms"][0]["found"]), ("line", n_lines))
 
-    def send_long_ones(self, daemon, n, head=""):
-        """n requests that take long to refuse: all of them have been sent, and are in line."""
-        body = json.dumps({"q": "Hi you. " * 12000, "source": "en", "target": "de"}).encode()
+    def send_many(self, daemon, n, n_sentences=24000, head=""):
+        """n requests of two-word sentences, which are too many: all of them have been sent."""
+        body = json.dumps({"q": "Hi you. " * (n_sentences // 2), "source": "en", "target": "de"}).encode()
         request = (f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{head}"
                    f"Content-Length: {len(body)}\r\n\r\n").encode() + body
         clients = [daemon.socket(timeout=60 * SLOWNESS) for _ in range(n)]
@@ -131,7 +131,7 @@ class Load(unittest.TestCase):
             n = 30
             connection = daemon.connect()
             self.assertEqual(daemon.get("/health", client=connection).status, 200)
-            clients = self.send_long_ones(daemon, n)
+            clients = self.send_many(daemon, n)
             self.assertEqual(daemon.get("/health", client=connection).status, 200)
             translated = daemon.translate("Hello.", client=connection).status
             n_ended = len(select.select(clients, [], [], 0)[0])
@@ -140,17 +140,29 @@ class Load(unittest.TestCase):
             self.assertEqual(self.codes(clients), [413] * n)
             connection.close()
 
+    def test_who_asks_for_nothing_does_not_wait_for_many_who_ask_for_little(self):
+        with Daemon("--max-queued-sentences", "400") as daemon:
+            n = 100
+            connection = daemon.connect()
+            self.assertEqual(daemon.get("/health", client=connection).status, 200)
+            clients = self.send_many(daemon, n, n_sentences=1000)
+            self.assertEqual(daemon.get("/health", client=connection).status, 200)
+            n_ended = len(select.select(clients, [], [], 0)[0])
+            self.assertLess(n_ended, n)
+            self.assertEqual(self.codes(clients), [413] * n)
+            connection.close()
+
     def test_waiting_for_a_turn_counts_for_the_deadline(self):
         with Daemon() as daemon:
-            first = self.send_long_ones(daemon, 10)
-            late = self.send_long_ones(daemon, 3, head="X-Request-Timeout: 0.001\r\n")
+            first = self.send_many(daemon, 10)
+            late = self.send_many(daemon, 3, head="X-Request-Timeout: 0.001\r\n")
             self.assertEqual(self.codes(late), [504] * 3)
             self.assertEqual(self.codes(first), [413] * 10)
             self.assertEqual(daemon.metrics()['attentiond_rejected_total{reason="timeout"}'], 3)
 
     def test_clients_leave_the_line(self):
         with Daemon() as daemon:
-            clients = self.send_long_ones(daemon, 20)
+            clients = self.send_many(daemon, 20)
             for client in clients[5::2]:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 client.close()
@@ -161,7 +173,7 @@ class Load(unittest.TestCase):
 
     def test_who_is_in_line_is_served_before_the_end(self):
         daemon = Daemon().start()
-        clients = self.send_long_ones(daemon, 20)
+        clients = self.send_many(daemon, 20)
         wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] > 5, what="a line")
         daemon.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.codes(clients), [413] * 20)

@@ -56,7 +56,7 @@ START_TEST(one_at_a_time_in_the_order_of_arrival)
     struct fixture f = make();
     ck_assert_int_eq(holder(&f), -1);
     for (int i = 0; i < N_PLACES; i++)
-        join(&f, i, MT_DESK_BEGINNINGS);
+        join(&f, i, MT_DESK_LONG);
     for (int i = 0; i < N_PLACES; i++) {
         ck_assert_int_eq(holder(&f), i);
         for (int k = i + 1; k < N_PLACES; k++)
@@ -70,24 +70,24 @@ END_TEST
 START_TEST(who_leaves_may_come_again)
 {
     struct fixture f = make();
-    join(&f, 0, MT_DESK_BEGINNINGS);
-    join(&f, 1, MT_DESK_BEGINNINGS);
+    join(&f, 0, MT_DESK_LONG);
+    join(&f, 1, MT_DESK_LONG);
     leave(&f, 0);
     f.requests[0].n_called = 0;
-    join(&f, 0, MT_DESK_BEGINNINGS);
+    join(&f, 0, MT_DESK_LONG);
     ck_assert_int_eq(holder(&f), 1);
     leave(&f, 1);
     ck_assert_int_eq(holder(&f), 0);
 }
 END_TEST
 
-START_TEST(endings_go_first)
+START_TEST(endings_go_first_and_long_ones_last)
 {
     struct fixture f = make();
-    join(&f, 0, MT_DESK_BEGINNINGS);
-    join(&f, 1, MT_DESK_BEGINNINGS);
+    join(&f, 0, MT_DESK_LONG);
+    join(&f, 1, MT_DESK_LONG);
+    join(&f, 3, MT_DESK_SHORT);
     join(&f, 2, MT_DESK_ENDINGS);
-    join(&f, 3, MT_DESK_ENDINGS);
     ck_assert_int_eq(holder(&f), 0); /* who has the desk keeps it */
     leave(&f, 0);
     ck_assert_int_eq(holder(&f), 2);
@@ -103,7 +103,7 @@ START_TEST(who_leaves_the_line_is_not_called)
     for (int gone = 1; gone < N_PLACES; gone++) {
         struct fixture f = make();
         for (int i = 0; i < N_PLACES; i++)
-            join(&f, i, MT_DESK_BEGINNINGS);
+            join(&f, i, MT_DESK_LONG);
         leave(&f, gone);
         leave(&f, gone); /* it has nothing to leave any more */
         for (int i = 0; i < N_PLACES; i++) {
@@ -121,11 +121,10 @@ END_TEST
 START_TEST(who_is_late_is_told_so_in_line)
 {
     struct fixture f = make();
-    join(&f, 0, MT_DESK_BEGINNINGS);
-    join(&f, 1, MT_DESK_BEGINNINGS);
-    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_BEGINNINGS, mt_now_ns() - 1);
-    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_BEGINNINGS,
-                 mt_now_ns() + INT64_C(3600000000000));
+    join(&f, 0, MT_DESK_LONG);
+    join(&f, 1, MT_DESK_LONG);
+    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_LONG, mt_now_ns() - 1);
+    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, mt_now_ns() + INT64_C(3600000000000));
     leave(&f, 0);
     ck_assert_int_eq(holder(&f), 1);
     ck_assert_int_eq(f.requests[2].n_called, 1);
@@ -163,7 +162,7 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_add_test(all, one_at_a_time_in_the_order_of_arrival);
     tcase_add_test(all, who_leaves_may_come_again);
-    tcase_add_test(all, endings_go_first);
+    tcase_add_test(all, endings_go_first_and_long_ones_last);
     tcase_add_test(all, who_leaves_the_line_is_not_called);
     tcase_add_test(all, who_is_late_is_told_so_in_line);
     tcase_add_test(all, work_beside_the_desk_takes_a_share_of_the_time);
