@@ -25,6 +25,7 @@ static void call_next(struct mt_desk *desk)
     if (desk->holder == NULL)
         return;
     take_out(desk, desk->holder);
+    desk->lines[desk->holder->line].round = desk->holder->round;
     desk->call(desk->holder);
 }
 
@@ -43,15 +44,44 @@ static void call_late(struct mt_desk *desk)
     }
 }
 
+/* Behind all of an earlier round or the same. */
+static void put_in(struct mt_desk *desk, struct mt_desk_place *place)
+{
+    struct mt_desk_place *previous = desk->lines[place->line].last;
+    while (previous != NULL && previous->round > place->round)
+        previous = previous->previous;
+    struct mt_desk_place **link =
+        previous != NULL ? &previous->next : &desk->lines[place->line].first;
+    struct mt_desk_place *next = *link;
+    place->previous = previous;
+    place->next = next;
+    *link = place;
+    *(next != NULL ? &next->previous : &desk->lines[place->line].last) = place;
+    place->is_in_line = true;
+}
+
+/* A client's next request belongs to the round behind the one of its last. */
+static uint64_t find_round(const struct mt_desk *desk, enum mt_desk_line line, uint64_t client)
+{
+    const struct mt_desk_place *place = desk->lines[line].last, *holder = desk->holder;
+    while (place != NULL && place->client != client)
+        place = place->previous;
+    if (place == NULL && holder != NULL && holder->line == line && holder->client == client)
+        place = holder;
+    return place != NULL ? place->round + 1 : desk->lines[line].round;
+}
+
 void mt_desk_join(struct mt_desk *desk, struct mt_desk_place *place, enum mt_desk_line line,
-                  int64_t deadline_ns)
+                  uint64_t client, int64_t deadline_ns)
 {
     assert(!place->is_in_line && desk->holder != place);
-    struct mt_desk_place *last = desk->lines[line].last;
     *place = (struct mt_desk_place){
-        .previous = last, .line = line, .is_in_line = true, .deadline_ns = deadline_ns};
-    *(last != NULL ? &last->next : &desk->lines[line].first) = place;
-    desk->lines[line].last = place;
+        .line = line,
+        .client = client,
+        .round = find_round(desk, line, client),
+        .deadline_ns = deadline_ns,
+    };
+    put_in(desk, place);
     if (desk->holder == NULL)
         call_next(desk);
 }

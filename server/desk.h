@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 /* In the order of their turns: what has ended holds memory until it leaves, and short ones keep
- * nobody waiting. Within a line, who came first goes first. */
+ * nobody waiting. Within a line clients take turns, so that many requests of one are no obstacle
+ * for another's first. */
 enum mt_desk_line { MT_DESK_ENDINGS, MT_DESK_SHORT, MT_DESK_LONG, MT_N_DESK_LINES };
 
 /* Of one request. {0}: neither in line nor at the desk. It must leave before it goes. */
@@ -29,6 +30,7 @@ struct mt_desk_place {
     struct mt_desk_place *previous, *next;
     enum mt_desk_line line;
     bool is_in_line;
+    uint64_t client, round;
     int64_t deadline_ns; /* clock.h */
 };
 
@@ -39,16 +41,18 @@ struct mt_desk {
 
     /* Private. */
     struct {
-        struct mt_desk_place *first, *last;
+        struct mt_desk_place *first, *last; /* by round */
+        uint64_t round;                     /* of who was called last */
     } lines[MT_N_DESK_LINES];
     struct mt_desk_place *holder;
     int64_t beside_ns, seen_ns;
 };
 
 /* Gets in line; called at once if nobody has the desk. A place that is in line, or has the desk,
- * may not. deadline_ns: when waiting makes no sense any more; INT64_MAX: never. */
+ * may not. client: client.h. deadline_ns: when waiting makes no sense any more; INT64_MAX: never.
+ * Time: proportional to the line. */
 void mt_desk_join(struct mt_desk *desk, struct mt_desk_place *place, enum mt_desk_line line,
-                  int64_t deadline_ns);
+                  uint64_t client, int64_t deadline_ns);
 
 /* Leaves the line, or the desk, and then calls the next one and all whose deadline has come. Does
  * nothing where the place has neither. */

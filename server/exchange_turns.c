@@ -69,7 +69,8 @@ static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_
     exchange->turn_deadline_ns = line == MT_DESK_ENDINGS ? INT64_MAX : exchange->deadline_ns;
     MHD_suspend_connection(exchange->connection);
     mt_connections_watch_work(connections, exchange->slot, exchange->is_http_1_1);
-    mt_desk_join(&exchange->http->desk, &exchange->place, line, exchange->turn_deadline_ns);
+    mt_desk_join(&exchange->http->desk, &exchange->place, line, exchange->address,
+                 exchange->turn_deadline_ns);
     return MHD_YES;
 }
 

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#define N_PLACES 4
+#define N_PLACES 8
 
 struct request {
     struct mt_desk_place place;
@@ -29,7 +29,7 @@ static struct fixture make(void)
 
 static void join(struct fixture *f, int i, enum mt_desk_line line)
 {
-    mt_desk_join(&f->desk, &f->requests[i].place, line, INT64_MAX);
+    mt_desk_join(&f->desk, &f->requests[i].place, line, 7, INT64_MAX);
 }
 
 static void leave(struct fixture *f, int i)
@@ -98,6 +98,46 @@ START_TEST(endings_go_first_and_long_ones_last)
 }
 END_TEST
 
+/* Who comes behind many of one client, and what each of them asks for then. */
+START_TEST(clients_take_turns)
+{
+    static const uint64_t clients[N_PLACES] = {1, 1, 1, 1, 2, 2, 3, 1};
+    static const int expected[N_PLACES] = {0, 4, 6, 1, 5, 2, 3, 7};
+    struct fixture f = make();
+    for (int i = 0; i < N_PLACES; i++)
+        mt_desk_join(&f.desk, &f.requests[i].place, MT_DESK_LONG, clients[i], INT64_MAX);
+    for (int i = 0; i < N_PLACES; i++) {
+        ck_assert_int_eq(holder(&f), expected[i]);
+        leave(&f, expected[i]);
+    }
+    ck_assert_int_eq(holder(&f), -1);
+}
+END_TEST
+
+START_TEST(nobody_is_ahead_for_having_come_seldom)
+{
+    struct fixture f = make();
+    for (int i = 0; i < 100; i++) { /* rounds go by */
+        mt_desk_join(&f.desk, &f.requests[i % 2].place, MT_DESK_LONG, 1, INT64_MAX);
+        if (i > 0)
+            leave(&f, (i + 1) % 2);
+        f.requests[i % 2].n_called = 1;
+    }
+    ck_assert_int_eq(holder(&f), 1);
+    f.requests[0].n_called = 0;
+    mt_desk_join(&f.desk, &f.requests[0].place, MT_DESK_LONG, 1, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_LONG, 2, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, 2, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[4].place, MT_DESK_LONG, 2, INT64_MAX);
+    leave(&f, 1);
+    ck_assert_int_eq(holder(&f), 2);
+    leave(&f, 2);
+    ck_assert_int_eq(holder(&f), 0);
+    leave(&f, 0);
+    ck_assert_int_eq(holder(&f), 3);
+}
+END_TEST
+
 START_TEST(who_leaves_the_line_is_not_called)
 {
     for (int gone = 1; gone < N_PLACES; gone++) {
@@ -123,8 +163,9 @@ START_TEST(who_is_late_is_told_so_in_line)
     struct fixture f = make();
     join(&f, 0, MT_DESK_LONG);
     join(&f, 1, MT_DESK_LONG);
-    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_LONG, mt_now_ns() - 1);
-    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, mt_now_ns() + INT64_C(3600000000000));
+    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_LONG, 7, mt_now_ns() - 1);
+    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, 7,
+                 mt_now_ns() + INT64_C(3600000000000));
     leave(&f, 0);
     ck_assert_int_eq(holder(&f), 1);
     ck_assert_int_eq(f.requests[2].n_called, 1);
@@ -163,6 +204,8 @@ int main(void)
     tcase_add_test(all, one_at_a_time_in_the_order_of_arrival);
     tcase_add_test(all, who_leaves_may_come_again);
     tcase_add_test(all, endings_go_first_and_long_ones_last);
+    tcase_add_test(all, clients_take_turns);
+    tcase_add_test(all, nobody_is_ahead_for_having_come_seldom);
     tcase_add_test(all, who_leaves_the_line_is_not_called);
     tcase_add_test(all, who_is_late_is_told_so_in_line);
     tcase_add_test(all, work_beside_the_desk_takes_a_share_of_the_time);
