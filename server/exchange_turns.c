@@ -124,8 +124,8 @@ void mt_exchange_leave_line(struct mt_exchange *exchange)
     struct mt_connections *connections = exchange->http->connections;
     if (!exchange->is_in_line)
         return;
-    exchange->is_in_line = false;
     mt_connections_leave_work(connections, exchange->slot, exchange);
+    exchange->is_in_line = false; /* behind leave_work: cancel looks at it */
     mt_connections_forget_work(connections, exchange->slot);
     mt_connections_count_done(connections);
 }

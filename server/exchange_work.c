@@ -284,7 +284,7 @@ void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
     bool is_loading =
         exchange->is_streaming ? exchange->stream.is_loading : exchange->stage == STAGE_LOADING;
     exchange->has_left |= has_left;
-    if (exchange->stage == STAGE_TURN) {
+    if (exchange->is_in_line) {
         mt_exchange_stop_waiting_for_turn(exchange);
     } else if (!is_loading) {
         mt_engine_cancel(exchange->request.model->engine, &exchange->job);

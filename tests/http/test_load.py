@@ -314,9 +314,11 @@ class Load(unittest.TestCase):
                 connection.sendall(request_bytes({"q": SENTENCES * 3}))
                 connection.shutdown(socket.SHUT_WR)
                 received = read_all(connection)
-            interim, reply = received.split(b"\r\n\r\n", 1)
-            self.assertEqual(interim, b"HTTP/1.1 100 Continue")
-            head, body = reply.split(b"\r\n\r\n", 1)
+            interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+            self.assertEqual(received[:len(interim)], interim)
+            while received.startswith(interim):  # one for each thing that is waited for
+                received = received[len(interim):]
+            head, body = received.split(b"\r\n\r\n", 1)
             self.assertTrue(head.startswith(b"HTTP/1.1 200 OK"))
             self.assertEqual(json.loads(body), expected)
 
