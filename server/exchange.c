@@ -654,7 +654,8 @@ static enum MHD_Result begin_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     struct mt_error err;
-    if (mt_exchange_refuse_early(exchange))
+    bool has_waited = mt_desk_has(&exchange->http->desk, &exchange->place);
+    if (has_waited && mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
     if (read_request(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);
@@ -672,9 +673,9 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     if (request->reply.code != 0)
         return mt_exchange_send(exchange);
     request->is_draining = mt_http_is_draining(exchange->http);
-    mt_exchange_measure(exchange);
-    if (exchange->is_long && mt_exchange_refuse_early(exchange))
+    if (mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
+    mt_exchange_measure(exchange);
     if (read_timeout(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);
     return mt_exchange_begin(exchange, begin_request);
