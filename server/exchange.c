@@ -664,7 +664,15 @@ static enum MHD_Result begin_request(struct mt_exchange *exchange)
     return mt_exchange_work(exchange);
 }
 
-/* Nobody waits in line for a refusal that is certain already. */
+/*
+ * Nobody waits in line for a refusal that is certain already.
+ *
+ * libmicrohttpd 0.9.75 remembers of a connection that is suspended whether it was being read from,
+ * and it still is when the body's end is told. Then the first thing after its resumption is to
+ * read, unless no connection is older: the end of what a client has sent, who still waits for the
+ * reply, ends the connection. Where a call for the body's end leaves without a reply and without
+ * suspension, reading is over.
+ */
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -675,6 +683,10 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     request->is_draining = mt_http_is_draining(exchange->http);
     if (mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
+    if (!exchange->reads_no_more && mt_exchange_may_wait(exchange)) {
+        exchange->reads_no_more = true;
+        return MHD_YES; /* and it calls again, after the other connections */
+    }
     mt_exchange_measure(exchange);
     if (read_timeout(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);

@@ -60,7 +60,8 @@ struct mt_exchange {
     const struct mt_route *route;
     bool is_begun; /* the handler's release is due */
     bool is_http_1_1, keeps_body;
-    uint64_t address; /* whom it comes from: client.h */
+    bool reads_no_more; /* libmicrohttpd from the connection, until the reply was sent */
+    uint64_t address;   /* whom it comes from: client.h */
     struct mt_text body;
     uint64_t n_discarded;
     int64_t start_ns, timeout_ns, deadline_ns;
@@ -151,6 +152,9 @@ bool mt_exchange_refuse_damaged(struct mt_exchange *exchange);
 enum MHD_Result mt_exchange_refuse_work(struct mt_exchange *exchange);
 
 /* --- of exchange_turns.c --- */
+
+/* Whether the connection may be suspended for the request. */
+bool mt_exchange_may_wait(const struct mt_exchange *exchange);
 
 /* The body is there: whether it is a long one. */
 void mt_exchange_measure(struct mt_exchange *exchange);

@@ -15,10 +15,20 @@
  */
 #define MAX_BYTES_BESIDE ((size_t)4096)
 
+static bool is_long(const struct mt_exchange *exchange)
+{
+    return exchange->body.length + strlen(exchange->query) > MAX_BYTES_BESIDE;
+}
+
+/* What is short and has no model is done at once: nobody waits for it to a degree that matters. */
+bool mt_exchange_may_wait(const struct mt_exchange *exchange)
+{
+    return exchange->route->handler->choose != NULL || is_long(exchange);
+}
+
 void mt_exchange_measure(struct mt_exchange *exchange)
 {
-    size_t n_query = strlen(exchange->query);
-    exchange->is_long = exchange->body.length + n_query > MAX_BYTES_BESIDE;
+    exchange->is_long = is_long(exchange);
 }
 
 static bool has_desk(const struct mt_exchange *exchange)
@@ -74,14 +84,6 @@ static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_
     return MHD_YES;
 }
 
-/* Whether others have to wait for it to a degree that matters: for what nothing has to be decoded,
- * they do not. */
-static bool counts(const struct mt_exchange *exchange)
-{
-    const struct mt_handler *handler = exchange->route->handler;
-    return exchange->is_long || (handler->choose != NULL && handler->begin != NULL);
-}
-
 static enum MHD_Result take_step(struct mt_exchange *exchange, enum mt_desk_line line,
                                  mt_exchange_step *step)
 {
@@ -96,7 +98,7 @@ static enum MHD_Result take_step(struct mt_exchange *exchange, enum mt_desk_line
 
 enum MHD_Result mt_exchange_begin(struct mt_exchange *exchange, mt_exchange_step *step)
 {
-    if (!counts(exchange))
+    if (!exchange->is_long && exchange->route->handler->choose == NULL)
         return step(exchange);
     return take_step(exchange, exchange->is_long ? MT_DESK_LONG : MT_DESK_SHORT, step);
 }

@@ -309,18 +309,23 @@ class Load(unittest.TestCase):
 
     def test_half_closed_client_is_not_one_that_left(self):
         with Daemon() as daemon:
-            expected = daemon.translate(SENTENCES * 3).json
-            with daemon.socket() as connection:
-                connection.sendall(request_bytes({"q": SENTENCES * 3}))
-                connection.shutdown(socket.SHUT_WR)
-                received = read_all(connection)
-            interim = b"HTTP/1.1 100 Continue\r\n\r\n"
-            self.assertEqual(received[:len(interim)], interim)
-            while received.startswith(interim):  # one for each thing that is waited for
-                received = received[len(interim):]
-            head, body = received.split(b"\r\n\r\n", 1)
-            self.assertTrue(head.startswith(b"HTTP/1.1 200 OK"))
-            self.assertEqual(json.loads(body), expected)
+            older = daemon.connect()
+            self.assertEqual(daemon.get("/health", client=older).status, 200)
+            for q in ["Hello."], SENTENCES * 3, SENTENCES * 12:
+                self.half_close(daemon, q, daemon.translate(q).json)
+            older.close()
+
+    def half_close(self, daemon, q, expected):
+        with daemon.socket() as connection:
+            connection.sendall(request_bytes({"q": q}))
+            connection.shutdown(socket.SHUT_WR)
+            received = read_all(connection)
+        interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+        while received.startswith(interim):  # at most one for each thing that is waited for
+            received = received[len(interim):]
+        head, body = received.split(b"\r\n\r\n", 1)
+        self.assertTrue(head.startswith(b"HTTP/1.1 200 OK"))
+        self.assertEqual(json.loads(body), expected)
 
     def test_aborts_at_random_moments(self):
         with Daemon() as daemon:
