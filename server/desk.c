@@ -7,6 +7,8 @@
 /* What is done beside the desk may take half of the time, and this much at once: as long as a turn,
  * and so no more than doubles what others wait for. */
 #define BESIDE_DIVISOR 2
+/* Short ones that go before a long one: about as much time as half of a long one takes. */
+#define MAX_SHORT_IN_A_ROW 8
 #define MAX_BESIDE_NS INT64_C(10000000)
 
 static void take_out(struct mt_desk *desk, struct mt_desk_place *place)
@@ -18,12 +20,27 @@ static void take_out(struct mt_desk *desk, struct mt_desk_place *place)
     place->is_in_line = false;
 }
 
+static struct mt_desk_place *find_next(const struct mt_desk *desk)
+{
+    struct mt_desk_place *ending = desk->lines[MT_DESK_ENDINGS].first;
+    struct mt_desk_place *brief = desk->lines[MT_DESK_SHORT].first;
+    struct mt_desk_place *lengthy = desk->lines[MT_DESK_LONG].first;
+    if (ending != NULL)
+        return ending;
+    if (brief == NULL || (lengthy != NULL && desk->n_short_in_a_row >= MAX_SHORT_IN_A_ROW))
+        return lengthy;
+    return brief;
+}
+
 static void call_next(struct mt_desk *desk)
 {
-    for (int line = 0; line < MT_N_DESK_LINES && desk->holder == NULL; line++)
-        desk->holder = desk->lines[line].first;
+    desk->holder = find_next(desk);
     if (desk->holder == NULL)
         return;
+    if (desk->holder->line == MT_DESK_SHORT)
+        desk->n_short_in_a_row++;
+    else if (desk->holder->line == MT_DESK_LONG)
+        desk->n_short_in_a_row = 0;
     take_out(desk, desk->holder);
     desk->lines[desk->holder->line].round = desk->holder->round;
     desk->call(desk->holder);
@@ -60,7 +77,8 @@ static void put_in(struct mt_desk *desk, struct mt_desk_place *place)
     place->is_in_line = true;
 }
 
-/* A client's next request belongs to the round behind the one of its last. */
+/* A client's next request belongs to the round behind the one of its last, and behind the one that
+ * goes on now: the client may have had its turn in that already. */
 static uint64_t find_round(const struct mt_desk *desk, enum mt_desk_line line, uint64_t client)
 {
     const struct mt_desk_place *place = desk->lines[line].last, *holder = desk->holder;
@@ -68,7 +86,7 @@ static uint64_t find_round(const struct mt_desk *desk, enum mt_desk_line line, u
         place = place->previous;
     if (place == NULL && holder != NULL && holder->line == line && holder->client == client)
         place = holder;
-    return place != NULL ? place->round + 1 : desk->lines[line].round;
+    return (place != NULL ? place->round : desk->lines[line].round) + 1;
 }
 
 void mt_desk_join(struct mt_desk *desk, struct mt_desk_place *place, enum mt_desk_line line,

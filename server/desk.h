@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /* In the order of their turns: what has ended holds memory until it leaves, and short ones keep
- * nobody waiting. Within a line clients take turns, so that many requests of one are no obstacle
- * for another's first. */
+ * nobody waiting for long; but some of them let a long one go first. Within a line clients take
+ * turns, so that many requests of one are no obstacle for another's first. */
 enum mt_desk_line { MT_DESK_ENDINGS, MT_DESK_SHORT, MT_DESK_LONG, MT_N_DESK_LINES };
 
 /* Of one request. {0}: neither in line nor at the desk. It must leave before it goes. */
@@ -45,6 +45,7 @@ struct mt_desk {
         uint64_t round;                     /* of who was called last */
     } lines[MT_N_DESK_LINES];
     struct mt_desk_place *holder;
+    unsigned n_short_in_a_row;
     int64_t beside_ns, seen_ns;
 };
 

@@ -85,6 +85,7 @@ struct mt_exchange {
     bool is_in_line;    /* suspended, and counted as work */
     bool was_called;    /* resumed; written under the connections' lock, or after leave_work */
     bool was_cancelled; /* likewise */
+    bool is_hurried;    /* the server ends: what has been decoded is sent without further turns */
 
     bool is_streaming;
     atomic_int n_holders; /* the connection, and a job that is streamed */

@@ -43,6 +43,8 @@ int64_t mt_exchange_begin_until(const struct mt_exchange *exchange)
 
 int64_t mt_exchange_end_until(const struct mt_exchange *exchange)
 {
+    if (exchange->is_hurried)
+        return INT64_MAX;
     return mt_now_ns() + (has_desk(exchange) ? TURN_NS : TURN_BESIDE_NS);
 }
 
@@ -65,13 +67,19 @@ void mt_exchange_stop_waiting_for_turn(struct mt_exchange *exchange)
     MHD_resume_connection(exchange->connection);
 }
 
+static enum MHD_Result hurry(struct mt_exchange *exchange, mt_exchange_step *step)
+{
+    exchange->is_hurried = true;
+    return step(exchange);
+}
+
 /* Suspends first: it may be called at once. */
 static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_line line,
                                      mt_exchange_step *step)
 {
     struct mt_connections *connections = exchange->http->connections;
     if (!mt_connections_begin_work(connections, exchange->slot, exchange))
-        return mt_exchange_refuse_work(exchange);
+        return line == MT_DESK_ENDINGS ? hurry(exchange, step) : mt_exchange_refuse_work(exchange);
     exchange->stage = STAGE_TURN;
     exchange->is_in_line = true;
     exchange->was_called = exchange->was_cancelled = false;
@@ -136,7 +144,10 @@ enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange)
 {
     struct mt_error err;
     bool was_in_line = exchange->is_in_line;
+    bool is_ending = exchange->turn_deadline_ns == INT64_MAX;
     mt_exchange_leave_line(exchange);
+    if (was_in_line && exchange->was_cancelled && is_ending && !exchange->has_left)
+        return hurry(exchange, exchange->step);
     if (was_in_line && exchange->was_cancelled)
         mt_fail(&err, MT_CANCELLED, "nobody waits for it");
     else if (was_in_line && mt_now_ns() >= exchange->turn_deadline_ns)

@@ -41,9 +41,9 @@ MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, con
 
 /* The same in turns: begin does next to nothing; make, called until *is_made, takes the text apart
  * until until_ns (clock.h) has come, but goes a step in any case, which takes some milliseconds at
- * most unless one sentence, or one line with placeholders, is most of a long text. Nothing else may
- * be done with the passage until then but destroy it. What the options point to is borrowed
- * meanwhile. */
+ * most unless one sentence, or one line with placeholders, is most of a long text; to parse HTML,
+ * and to look for the first of many terms, are steps, too. Nothing else may be done with the
+ * passage until then but destroy it. What the options point to is borrowed meanwhile. */
 MT_MUST_CHECK enum mt_status mt_passage_begin(const struct mt_model *model, const char *text,
                                               size_t length,
                                               const struct mt_passage_options *options,

@@ -102,7 +102,7 @@ END_TEST
 START_TEST(clients_take_turns)
 {
     static const uint64_t clients[N_PLACES] = {1, 1, 1, 1, 2, 2, 3, 1};
-    static const int expected[N_PLACES] = {0, 4, 6, 1, 5, 2, 3, 7};
+    static const int expected[N_PLACES] = {0, 1, 4, 6, 2, 5, 3, 7};
     struct fixture f = make();
     for (int i = 0; i < N_PLACES; i++)
         mt_desk_join(&f.desk, &f.requests[i].place, MT_DESK_LONG, clients[i], INT64_MAX);
@@ -130,11 +130,48 @@ START_TEST(nobody_is_ahead_for_having_come_seldom)
     mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, 2, INT64_MAX);
     mt_desk_join(&f.desk, &f.requests[4].place, MT_DESK_LONG, 2, INT64_MAX);
     leave(&f, 1);
-    ck_assert_int_eq(holder(&f), 2);
-    leave(&f, 2);
     ck_assert_int_eq(holder(&f), 0);
     leave(&f, 0);
+    ck_assert_int_eq(holder(&f), 2);
+    leave(&f, 2);
     ck_assert_int_eq(holder(&f), 3);
+}
+END_TEST
+
+/* Two who ask again as soon as they were served, and one that has asked twice. */
+START_TEST(nobody_waits_for_ever_behind_others_who_ask_again)
+{
+    struct fixture f = make();
+    mt_desk_join(&f.desk, &f.requests[0].place, MT_DESK_LONG, 1, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[1].place, MT_DESK_LONG, 1, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[2].place, MT_DESK_LONG, 2, INT64_MAX);
+    mt_desk_join(&f.desk, &f.requests[3].place, MT_DESK_LONG, 3, INT64_MAX);
+    leave(&f, 0);
+    for (int i = 0; i < 10 && f.requests[1].n_called == 0; i++) {
+        int which = mt_desk_has(&f.desk, &f.requests[2].place) ? 2 : 3;
+        leave(&f, which);
+        mt_desk_join(&f.desk, &f.requests[which].place, MT_DESK_LONG, (uint64_t)which, INT64_MAX);
+    }
+    ck_assert_int_eq(f.requests[1].n_called, 1);
+}
+END_TEST
+
+START_TEST(short_ones_let_long_ones_go_first_now_and_then)
+{
+    struct fixture f = make();
+    int n_before = 0;
+    join(&f, 0, MT_DESK_SHORT);
+    join(&f, 1, MT_DESK_SHORT);
+    join(&f, 2, MT_DESK_LONG);
+    while (!mt_desk_has(&f.desk, &f.requests[2].place)) {
+        int which = mt_desk_has(&f.desk, &f.requests[0].place) ? 0 : 1;
+        leave(&f, which);
+        join(&f, which, MT_DESK_SHORT);
+        ck_assert_int_lt(++n_before, 20);
+    }
+    ck_assert_int_gt(n_before, 2);
+    leave(&f, 2);
+    ck_assert(!mt_desk_has(&f.desk, &f.requests[2].place));
 }
 END_TEST
 
@@ -206,6 +243,8 @@ int main(void)
     tcase_add_test(all, endings_go_first_and_long_ones_last);
     tcase_add_test(all, clients_take_turns);
     tcase_add_test(all, nobody_is_ahead_for_having_come_seldom);
+    tcase_add_test(all, nobody_waits_for_ever_behind_others_who_ask_again);
+    tcase_add_test(all, short_ones_let_long_ones_go_first_now_and_then);
     tcase_add_test(all, who_leaves_the_line_is_not_called);
     tcase_add_test(all, who_is_late_is_told_so_in_line);
     tcase_add_test(all, work_beside_the_desk_takes_a_share_of_the_time);
