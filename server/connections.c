@@ -25,6 +25,9 @@
 #define IDLE_GRACE_MS 100
 /* How long an incomplete request may stand still after its client has finished sending. */
 #define LOST_END_MS 200
+/* Until then that is looked for where a reply was sent. An end that comes later is not missed, and
+ * thousands may be idle. */
+#define LOST_IDLE_END_MS 1000
 #define POLL_BATCH 128
 /* A power of two. */
 #define CLIENT_HASHES 4096
@@ -267,17 +270,26 @@ static void close_ended(struct mt_connections *connections, struct pollfd *polle
 
 /* libmicrohttpd 0.9.75 takes a short read for the last one, and so misses the end of a stream that
  * came together with the last bytes: the edge that would report it is gone. Until a deadline it
- * would wait for the rest of a request whose client has left. */
+ * would wait for the rest of a request whose client has left, or for another request of one that
+ * waits for the connection's end. */
+static bool may_have_lost_end(const struct mt_connection *connection, int64_t now)
+{
+    int64_t age_ns = now - connection->since_ns;
+    if (connection->fd < 0 || age_ns < LOST_END_MS * INT64_C(1000000))
+        return false;
+    return connection->phase <= MT_PHASE_BODY ||
+           (connection->phase == MT_PHASE_IDLE && age_ns < LOST_IDLE_END_MS * INT64_C(1000000));
+}
+
 static void close_abandoned(struct mt_connections *connections)
 {
-    int64_t latest_ns = mt_now_ns() - LOST_END_MS * 1000000;
+    int64_t now = mt_now_ns();
     struct pollfd polled[POLL_BATCH];
     struct mt_connection *owners[POLL_BATCH];
     nfds_t n = 0;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        bool is_receiving = connection->phase <= MT_PHASE_BODY;
-        if (connection->fd < 0 || !is_receiving || connection->since_ns > latest_ns)
+        if (!may_have_lost_end(connection, now))
             continue;
         polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
         owners[n++] = connection;

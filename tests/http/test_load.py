@@ -313,6 +313,10 @@ class Load(unittest.TestCase):
             self.assertEqual(daemon.get("/health", client=older).status, 200)
             for q in ["Hello."], SENTENCES * 3, SENTENCES * 12:
                 self.half_close(daemon, q, daemon.translate(q).json)
+            for path in "/nothing", "/suggest":  # the end comes with the last bytes, and then nothing
+                data = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n".encode() + b"x" * 9000
+                for _ in range(5):
+                    self.assertIn(b"HTTP/1.1 4", daemon.raw(data, half_close=True))
             older.close()
 
     def half_close(self, daemon, q, expected):
