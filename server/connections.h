@@ -110,7 +110,8 @@ const struct mt_address *mt_connection_address(const struct mt_connection *conne
  * begin_work. may_probe: the client speaks HTTP/1.1.
  *
  * begin_work returns false, and does nothing, after refuse_work. A connection is suspended only
- * while its work is counted: when the count is 0 after refuse_work, none is suspended, nor will be.
+ * while its work is counted, or resumed at once: when the count is 0 after refuse_work, nobody has
+ * to be waited for.
  *
  * Work whose reply is sent meanwhile may outlive its request, and the connection:
  *

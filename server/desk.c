@@ -7,9 +7,10 @@
 /* What is done beside the desk may take half of the time, and this much at once: as long as a turn,
  * and so no more than doubles what others wait for. */
 #define BESIDE_DIVISOR 2
-/* Short ones that go before a long one: about as much time as half of a long one takes. */
-#define MAX_SHORT_IN_A_ROW 8
 #define MAX_BESIDE_NS INT64_C(10000000)
+/* Short ones that go before a long one: some milliseconds each, where that takes up to a hundred.
+ */
+#define MAX_SHORT_IN_A_ROW 8
 
 static void take_out(struct mt_desk *desk, struct mt_desk_place *place)
 {

@@ -1,15 +1,12 @@
 /*
  * Turns at the HTTP thread for what keeps it long: a long text that has to be split and tokenized,
  * a long reply that has to be put together. One request has the desk at a time, and between two
- * turns all connections are looked at, so that who asks for little waits for one turn at most,
- * however many ask for much.
+ * turns all connections are looked at, so that who asks for little waits for one turn, and what is
+ * done beside it, however many ask for much.
  *
  *   join -> (in line) -> call -> turn, turn, ... -> leave
  *
  * Others may work beside the desk while that takes no more than a share of the time.
- *
- * Source of the idea: multi-level feedback queues (Corbató et al., "An Experimental Time-Sharing
- * System", AFIPS 1962); here the length of a text is known, so nothing has to be tried first.
  *
  * Thread-safety: one thread at a time; no locks, no allocations.
  */

@@ -65,9 +65,10 @@ enum mt_status mt_document_translation_make(struct mt_document_translation *t, i
         if (status == MT_OK)
             status = mt_passage_make(t->passages[t->n_made], until_ns, &is_passage_made, err);
         t->n_made += is_passage_made;
-        is_over = until_ns != INT64_MAX && mt_now_ns() >= until_ns;
+        is_over = mt_now_ns() >= until_ns;
     }
-    *is_made = t->n_made == t->n;
+    if (status == MT_OK)
+        *is_made = t->n_made == t->n;
     return status;
 }
 
@@ -152,7 +153,8 @@ enum mt_status mt_document_translation_render(struct mt_document_translation *t,
         }
         is_over = mt_now_ns() >= until_ns;
     }
-    *is_rendered = t->n_rendered == t->n;
+    if (status == MT_OK)
+        *is_rendered = t->n_rendered == t->n;
     return status;
 }
 

@@ -110,13 +110,13 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     struct mt_http *http = exchange->http;
     struct mt_metrics *metrics = http->options.metrics;
     mt_exchange_leave_desk(exchange);
-    mt_exchange_leave_line(
-        exchange); /* of a client that has left, we may be told nothing but this */
+    /* Of a client that has left, we may be told nothing but this. */
+    mt_exchange_leave_line(exchange);
     if (exchange->is_streaming) {
         mt_exchange_stream_leave(exchange);
         mt_connections_forget_work(http->connections, exchange->slot);
     }
-    mt_exchange_end_wait(exchange); /* likewise */
+    mt_exchange_end_wait(exchange);
     if (exchange->has_left && !exchange->has_rejection)
         mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
@@ -664,15 +664,12 @@ static enum MHD_Result begin_request(struct mt_exchange *exchange)
     return mt_exchange_work(exchange);
 }
 
-/*
- * Nobody waits in line for a refusal that is certain already.
- *
- * libmicrohttpd 0.9.75 remembers of a connection that is suspended whether it was being read from,
- * and it still is when the body's end is told. Then the first thing after its resumption is to
- * read, unless no connection is older: the end of what a client has sent, who still waits for the
- * reply, ends the connection. Where a call for the body's end leaves without a reply and without
- * suspension, reading is over.
- */
+static enum MHD_Result begin_in_turn(struct mt_exchange *exchange)
+{
+    return mt_exchange_begin(exchange, begin_request);
+}
+
+/* Nobody waits in line for a refusal that is certain already. */
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -683,14 +680,12 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     request->is_draining = mt_http_is_draining(exchange->http);
     if (mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
-    if (!exchange->reads_no_more && mt_exchange_may_wait(exchange)) {
-        exchange->reads_no_more = true;
-        return MHD_YES; /* and it calls again, after the other connections */
-    }
-    mt_exchange_measure(exchange);
     if (read_timeout(exchange, &err) != MT_OK)
         return mt_exchange_send_failure(exchange, &err);
-    return mt_exchange_begin(exchange, begin_request);
+    mt_exchange_measure(exchange);
+    if (mt_exchange_may_wait(exchange))
+        return mt_exchange_stop_reading(exchange, begin_in_turn);
+    return begin_request(exchange);
 }
 
 static enum MHD_Result advance(struct mt_exchange *exchange, const char *method,

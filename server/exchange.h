@@ -5,9 +5,9 @@
  *   HEAD -> BODY -> (TURN) -> (LOADING -> (TURN)) -> RUNNING -> (TURN) -> REPLIED
  *                                  ^-------------------------------'  another round (handler.h)
  *
- * In TURN, LOADING and RUNNING the connection is suspended: others have their turn at the HTTP
- * thread (desk.h), a model is being loaded, or the sentences are the engine's. The exchange itself
- * stays the HTTP thread's. libmicrohttpd does not touch a
+ * In TURN others are looked at first, or have the desk (desk.h). While it waits in line, and in
+ * LOADING and RUNNING, the connection is suspended; a model is being loaded, or the sentences are
+ * the engine's. The exchange itself stays the HTTP thread's. libmicrohttpd does not touch a
  * suspended connection, so an exchange never ends before its job or its wait: on_done is what
  * resumes the connection. A streamed reply (exchange_state.h) is REPLIED while its job runs, and
  * its connection suspended only where there is nothing to send.

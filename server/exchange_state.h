@@ -17,7 +17,7 @@
 enum mt_exchange_stage {
     STAGE_HEAD,
     STAGE_BODY,
-    STAGE_TURN, /* in line for the desk, or between two turns there */
+    STAGE_TURN, /* in line for the desk, or a step is done when libmicrohttpd calls again */
     STAGE_LOADING,
     STAGE_RUNNING,
     STAGE_REPLIED
@@ -60,8 +60,7 @@ struct mt_exchange {
     const struct mt_route *route;
     bool is_begun; /* the handler's release is due */
     bool is_http_1_1, keeps_body;
-    bool reads_no_more; /* libmicrohttpd from the connection, until the reply was sent */
-    uint64_t address;   /* whom it comes from: client.h */
+    uint64_t address; /* whom it comes from: client.h */
     struct mt_text body;
     uint64_t n_discarded;
     int64_t start_ns, timeout_ns, deadline_ns;
@@ -80,12 +79,11 @@ struct mt_exchange {
 
     struct mt_desk_place place;
     mt_exchange_step *step; /* what is done in its turn */
-    int64_t turn_deadline_ns;
-    bool is_long;       /* so that it begins and ends at the desk */
-    bool is_in_line;    /* suspended, and counted as work */
-    bool was_called;    /* resumed; written under the connections' lock, or after leave_work */
-    bool was_cancelled; /* likewise */
-    bool is_hurried;    /* the server ends: what has been decoded is sent without further turns */
+    bool is_long;           /* so that it begins and ends at the desk */
+    bool is_in_line;        /* suspended, and counted as work */
+    bool was_called;        /* resumed; written under the connections' lock, or after leave_work */
+    bool was_cancelled;     /* likewise */
+    bool is_hurried; /* the server ends: what has been decoded is sent without further turns */
 
     bool is_streaming;
     atomic_int n_holders; /* the connection, and a job that is streamed */
@@ -154,11 +152,22 @@ enum MHD_Result mt_exchange_refuse_work(struct mt_exchange *exchange);
 
 /* --- of exchange_turns.c --- */
 
-/* Whether the connection may be suspended for the request. */
-bool mt_exchange_may_wait(const struct mt_exchange *exchange);
-
 /* The body is there: whether it is a long one. */
 void mt_exchange_measure(struct mt_exchange *exchange);
+
+/* Whether the connection may be suspended for the request. What is short and has no model is done
+ * at once: nobody waits for it to a degree that matters. */
+bool mt_exchange_may_wait(const struct mt_exchange *exchange);
+
+/*
+ * Does the step when the other connections have been looked at. To be called at the body's end,
+ * before the connection is suspended for the first time: libmicrohttpd 0.9.75 keeps of a suspended
+ * connection whether it was being read from, and it still is then. The first thing after its
+ * resumption would be to read, unless no connection is older, and the end of what the client has
+ * sent, who waits for the reply, would end the connection. Where a call for the body's end leaves
+ * neither a reply nor a suspension, reading is over.
+ */
+enum MHD_Result mt_exchange_stop_reading(struct mt_exchange *exchange, mt_exchange_step *step);
 
 /* Does the first step of a request or a round, or of a round's end, at once or in its turn. A
  * beginning may be late then. */

@@ -15,20 +15,22 @@
  */
 #define MAX_BYTES_BESIDE ((size_t)4096)
 
-static bool is_long(const struct mt_exchange *exchange)
-{
-    return exchange->body.length + strlen(exchange->query) > MAX_BYTES_BESIDE;
-}
-
-/* What is short and has no model is done at once: nobody waits for it to a degree that matters. */
-bool mt_exchange_may_wait(const struct mt_exchange *exchange)
-{
-    return exchange->route->handler->choose != NULL || is_long(exchange);
-}
-
 void mt_exchange_measure(struct mt_exchange *exchange)
 {
-    exchange->is_long = is_long(exchange);
+    size_t n_bytes = exchange->body.length + strlen(exchange->query);
+    exchange->is_long = n_bytes > MAX_BYTES_BESIDE;
+}
+
+bool mt_exchange_may_wait(const struct mt_exchange *exchange)
+{
+    return exchange->is_long || exchange->route->handler->choose != NULL;
+}
+
+enum MHD_Result mt_exchange_stop_reading(struct mt_exchange *exchange, mt_exchange_step *step)
+{
+    exchange->stage = STAGE_TURN;
+    exchange->step = step;
+    return MHD_YES;
 }
 
 static bool has_desk(const struct mt_exchange *exchange)
@@ -84,11 +86,10 @@ static enum MHD_Result wait_for_turn(struct mt_exchange *exchange, enum mt_desk_
     exchange->is_in_line = true;
     exchange->was_called = exchange->was_cancelled = false;
     exchange->step = step;
-    exchange->turn_deadline_ns = line == MT_DESK_ENDINGS ? INT64_MAX : exchange->deadline_ns;
     MHD_suspend_connection(exchange->connection);
     mt_connections_watch_work(connections, exchange->slot, exchange->is_http_1_1);
     mt_desk_join(&exchange->http->desk, &exchange->place, line, exchange->address,
-                 exchange->turn_deadline_ns);
+                 line == MT_DESK_ENDINGS ? INT64_MAX : exchange->deadline_ns);
     return MHD_YES;
 }
 
@@ -106,8 +107,6 @@ static enum MHD_Result take_step(struct mt_exchange *exchange, enum mt_desk_line
 
 enum MHD_Result mt_exchange_begin(struct mt_exchange *exchange, mt_exchange_step *step)
 {
-    if (!exchange->is_long && exchange->route->handler->choose == NULL)
-        return step(exchange);
     return take_step(exchange, exchange->is_long ? MT_DESK_LONG : MT_DESK_SHORT, step);
 }
 
@@ -140,22 +139,26 @@ void mt_exchange_leave_line(struct mt_exchange *exchange)
     mt_connections_count_done(connections);
 }
 
-enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange)
+static enum MHD_Result end_line(struct mt_exchange *exchange)
 {
     struct mt_error err;
-    bool was_in_line = exchange->is_in_line;
-    bool is_ending = exchange->turn_deadline_ns == INT64_MAX;
+    bool is_ending = exchange->place.line == MT_DESK_ENDINGS;
     mt_exchange_leave_line(exchange);
-    if (was_in_line && exchange->was_cancelled && is_ending && !exchange->has_left)
+    if (is_ending && exchange->was_cancelled && !exchange->has_left)
         return hurry(exchange, exchange->step);
-    if (was_in_line && exchange->was_cancelled)
+    if (exchange->was_cancelled)
         mt_fail(&err, MT_CANCELLED, "nobody waits for it");
-    else if (was_in_line && mt_now_ns() >= exchange->turn_deadline_ns)
+    else if (!is_ending && mt_now_ns() >= exchange->deadline_ns)
         mt_fail(&err, MT_TIMEOUT, "its turn did not come in time");
     else
         return exchange->step(exchange);
     mt_exchange_fail_wait(exchange, &err);
     return mt_exchange_send(exchange);
+}
+
+enum MHD_Result mt_exchange_take_turn(struct mt_exchange *exchange)
+{
+    return exchange->is_in_line ? end_line(exchange) : exchange->step(exchange);
 }
 
 void mt_exchange_leave_desk(struct mt_exchange *exchange)

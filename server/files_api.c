@@ -258,7 +258,8 @@ static enum mt_status count_terms(struct state *state, int64_t until_ns, bool *i
         }
         is_over = mt_now_ns() >= until_ns;
     }
-    *is_counted = state->n_counted >= n;
+    if (status == MT_OK)
+        *is_counted = state->n_counted >= n;
     return status;
 }
 

@@ -137,10 +137,10 @@ struct mt_handler {
 
     /*
      * Adds the round's sentences; called again, where it sets request->goes_on. Without choose:
-     * checks request->params and sets up request->state. NULL: nothing to do. Errors as above. All
-     * sentences of a round are one job: they are admitted to the queue together or not at all (503;
-     * 413 where the queue never holds so many). While it is full, requests are refused before
-     * choose is called.
+     * checks request->params and sets up request->state, at once. NULL: nothing to do. Errors as
+     * above. All sentences of a round are one job: they are admitted to the queue together or not
+     * at all (503; 413 where the queue never holds so many). While it is full, requests are refused
+     * before choose is called.
      */
     enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
 

@@ -3,7 +3,7 @@
  * subtitle, with placeholders that survive. It is cut into parts that are translated each; what the
  * model must not see is kept aside and put back where the alignment says.
  *
- *   create -> reserve and decode every translation -> render each rank
+ *   begin -> make -> decode every translation -> render each rank
  *
  * Thread-safety: one thread at a time.
  */
@@ -31,23 +31,21 @@ struct mt_passage_options {
     size_t n_ignored_tags;
 };
 
-/* text is well-formed UTF-8, ends in NUL and is borrowed. Takes what traces need from the service's
- * budget (MT_BUSY); where the request would need more than it may, the words' order takes the place
- * of the alignment. */
-MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
-                                               size_t length,
-                                               const struct mt_passage_options *options,
-                                               struct mt_passage **out, struct mt_error *err);
-
-/* The same in turns: begin does next to nothing; make, called until *is_made, takes the text apart
- * until until_ns (clock.h) has come, but goes a step in any case, which takes some milliseconds at
- * most unless one sentence, or one line with placeholders, is most of a long text; to parse HTML,
- * and to look for the first of many terms, are steps, too. Nothing else may be done with the
- * passage until then but destroy it. What the options point to is borrowed meanwhile. */
+/* text is well-formed UTF-8, ends in NUL and is borrowed; so is, until it is made, what the options
+ * point to. */
 MT_MUST_CHECK enum mt_status mt_passage_begin(const struct mt_model *model, const char *text,
                                               size_t length,
                                               const struct mt_passage_options *options,
                                               struct mt_passage **out, struct mt_error *err);
+
+/*
+ * Takes the text apart, until until_ns (clock.h) has come: to be called until *is_made, or it
+ * fails; nothing else may be done with the passage before but destroy it. It goes a step in any
+ * case, which takes some milliseconds at most unless one sentence, or one line with placeholders,
+ * is most of a long text; to parse HTML, and to look for the first of many terms, are steps, too.
+ * Takes what traces need from the service's budget (MT_BUSY); where the request would need more
+ * than it may, the words' order takes the place of the alignment.
+ */
 MT_MUST_CHECK enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns,
                                              bool *is_made, struct mt_error *err);
 /* Takes NULL. */

@@ -311,7 +311,7 @@ enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns, boo
     enum mt_status status = MT_OK;
     while (maker && has_more(maker) && !is_over && !status) {
         status = make_more(maker, until_ns, err);
-        is_over = until_ns != INT64_MAX && mt_now_ns() >= until_ns;
+        is_over = mt_now_ns() >= until_ns;
     }
     if (!status && terms && mt_terms_have_run_out(terms))
         status = mt_fail_memory(err, passage->length, "words of a text");
@@ -322,23 +322,5 @@ enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns, boo
         return MT_OK;
     free(maker);
     passage->maker = NULL;
-    return MT_OK;
-}
-
-enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
-                                 const struct mt_passage_options *options, struct mt_passage **out,
-                                 struct mt_error *err)
-{
-    struct mt_passage *passage;
-    bool is_made;
-    enum mt_status status = mt_passage_begin(model, text, length, options, &passage, err);
-    if (status)
-        return status;
-    status = mt_passage_make(passage, INT64_MAX, &is_made, err);
-    if (status) {
-        mt_passage_destroy(passage);
-        return status;
-    }
-    *out = passage;
     return MT_OK;
 }

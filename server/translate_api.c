@@ -42,6 +42,13 @@ struct text {
     struct mt_outcome outcome;
 };
 
+/* How far the round has got with taking its texts apart. */
+struct taking {
+    bool has_begun;
+    size_t next;                                 /* text */
+    struct mt_translation_options plain, traced; /* of the text that is being taken apart */
+};
+
 /* What runs now: one step of all texts whose turn it is with this model. */
 struct round {
     struct mt_served_model *served; /* NULL: nothing */
@@ -49,13 +56,7 @@ struct round {
     struct mt_translate_decoding decoding;
     struct mt_translation_options traced; /* for what has marks to be put back */
     struct mt_alignment_trace marks, alignment;
-};
-
-/* How far the round has got with taking its texts apart. */
-struct taking {
-    bool has_begun;
-    size_t next;                                 /* text */
-    struct mt_translation_options plain, traced; /* of the text that is being taken apart */
+    struct taking taking;
 };
 
 struct state {
@@ -68,7 +69,6 @@ struct state {
     struct mt_translate_params params;
     struct mt_glossary passed_on; /* the terms as later steps meet them */
     struct round round;
-    struct taking taking;
     /* Of all texts and steps; JSON. */
     struct mt_text lost;
     struct mt_json_writer lost_writer;
@@ -306,14 +306,12 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
     return status;
 }
 
-static void finish_round(struct state *state)
+static void finish_round(struct round *round)
 {
-    struct round *round = &state->round;
     mt_alignment_trace_finish(&round->alignment);
     mt_alignment_trace_finish(&round->marks);
     mt_translate_decoding_finish(&round->decoding);
     *round = (struct round){0};
-    state->taking = (struct taking){0};
 }
 
 /* By which rules its sentences are found. */
@@ -340,7 +338,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
                                  struct mt_error *err)
 {
     struct round *round = &state->round;
-    struct taking *taking = &state->taking;
+    struct taking *taking = &round->taking;
     const struct mt_translate_params *params = &state->params;
     const struct mt_model_language *target = text->route.steps[text->n_steps].target;
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
@@ -396,7 +394,7 @@ static enum mt_status take_step(struct mt_request *request, struct state *state,
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
-    struct taking *taking = &state->taking;
+    struct taking *taking = &state->round.taking;
     enum mt_status status = MT_OK;
     if (!taking->has_begun)
         status = begin_round(state, request, err);
@@ -407,8 +405,7 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
         if (is_of_round(&state->round, text))
             status = take_step(request, state, text, &is_taken, err);
         taking->next += is_taken;
-        request->goes_on = taking->next < state->n_texts && request->until_ns != INT64_MAX &&
-                           mt_now_ns() >= request->until_ns;
+        request->goes_on = taking->next < state->n_texts && mt_now_ns() >= request->until_ns;
     }
     return status;
 }
@@ -506,7 +503,7 @@ static enum mt_status end_round(struct state *state, int64_t until_ns, bool *goe
             status = end_step(state, text, err);
     }
     if (status == MT_OK && !*goes_on)
-        finish_round(state);
+        finish_round(&state->round);
     return status;
 }
 
@@ -729,7 +726,7 @@ static void release(struct mt_request *request)
         mt_outcome_finish(&state->texts[i].outcome);
         mt_text_finish(&state->texts[i].input);
     }
-    finish_round(state);
+    finish_round(&state->round);
     mt_translate_params_finish(&state->params);
     mt_glossary_finish(&state->passed_on);
     mt_warnings_finish(&state->warnings);

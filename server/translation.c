@@ -338,7 +338,7 @@ static enum mt_status add_sentences(struct pass *pass, int64_t until_ns, struct 
         range.begin += code_length;
         range.end += code_length;
         status = add_range(pass, range, false, err);
-        is_over = until_ns != INT64_MAX && mt_now_ns() >= until_ns;
+        is_over = mt_now_ns() >= until_ns;
     }
     return status;
 }

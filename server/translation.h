@@ -39,14 +39,14 @@ typedef enum mt_status mt_translation_admit(void *context, const struct mt_trans
 struct mt_translation_options {
     struct mt_sentence_options decoding; /* for every sentence */
     enum mt_split split;
-    struct mt_splitter
-        *splitter;           /* borrowed during create or begin; NULL: one made for this text alone,
-                                which costs 0.5 ms where the text has several sentences */
-    const char *source_lang; /* BCP 47, for the sentence rules; NULL: root rules */
-    size_t max_sentences;    /* MT_LIMIT above; 0: 10,000 */
-    bool lowers_capitals;    /* the model sees A SENTENCE IN CAPITALS in small letters */
-    const char *target_code; /* ">>fra<<", before every sentence, unless the text brings its
-                                own; NULL: none. Borrowed until it is made */
+    struct mt_splitter *splitter;   /* borrowed until create or begin returns; NULL: one made for
+                                       this text alone, which costs 0.5 ms where the text has
+                                       several sentences */
+    const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
+    size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
+    bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
+    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
+                                       own; NULL: none. Borrowed until it is made */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
     mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */

@@ -115,10 +115,13 @@ static void make_whole(struct round *r, const struct sample *sample)
 {
     struct mt_error err = {0};
     struct mt_passage_options options = options_of(r, sample);
+    bool is_made = false;
     begin_round(r, sample);
     ck_assert_msg(
-        !mt_passage_create(model, sample->text, strlen(sample->text), &options, &r->passage, &err),
+        !mt_passage_begin(model, sample->text, strlen(sample->text), &options, &r->passage, &err) &&
+            !mt_passage_make(r->passage, INT64_MAX, &is_made, &err),
         "%s: %s", sample->name, err.message);
+    ck_assert(is_made);
 }
 
 static void make_in_turns(struct round *r, const struct sample *sample)
