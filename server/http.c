@@ -141,18 +141,18 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
             mt_connections_remove(http->connections, *socket_context);
         return;
     }
-    const union MHD_ConnectionInfo *fd =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const union MHD_ConnectionInfo *address =
+    /* Each by value: what is returned holds until the next question only, from 1.0 on. */
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (address != NULL && address->client_addr->sa_family == AF_UNSPEC) {
+    const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
+    if (address != NULL && address->sa_family == AF_UNSPEC) {
         atomic_store(&http->has_passed, true);
         return; /* its end has come, and it is closed */
     }
     if (mt_http_is_draining(http))
-        limit_ttl(fd->connect_fd, 0); /* which the last ones have of the listener */
-    *socket_context = mt_connections_add(http->connections, fd->connect_fd,
-                                         address != NULL ? address->client_addr : NULL);
+        limit_ttl(fd, 0); /* which the last ones have of the listener */
+    *socket_context = mt_connections_add(http->connections, fd, address);
 }
 
 /* Called with the request line, before libmicrohttpd takes the target apart. What it returns is the
