@@ -10,9 +10,14 @@
 /* How an array becomes a tensor: as it is, transposed from [in, out], or [1, n] as [n]. */
 enum form { TABLE, MATRIX, VECTOR };
 
+/* Names of arrays and tensors, and the part of them that tells which one of its layer it is. With the
+ * side and a number of 20 digits before it, the longest part still fits into a name. */
+#define NAME_BYTES 128
+#define PART_BYTES 64
+
 /* One array, and one tensor that is made of it. */
 struct pair {
-    char array[96], tensor[96];
+    char array[NAME_BYTES], tensor[NAME_BYTES];
     enum form form;
     const struct mt_npz_array *from;
     size_t index; /* of the tensor in the image */
@@ -46,7 +51,7 @@ static void add(struct list *list, enum form form, const char *array, const char
 static void add_to_layer(struct list *list, const char *side, size_t layer, enum form form,
                          const char *array, const char *tensor)
 {
-    char from[96], to[96];
+    char from[NAME_BYTES], to[NAME_BYTES];
     snprintf(from, sizeof from, "%s_l%zu_%s", side, layer + 1, array);
     snprintf(to, sizeof to, "model.%s.layers.%zu.%s", side, layer, tensor);
     add(list, form, from, to);
@@ -57,7 +62,7 @@ static void add_norm(struct list *list, const char *side, size_t layer, const ch
 {
     static const char *const parts[][2] = {{"scale", "weight"}, {"bias", "bias"}};
     for (size_t i = 0; i < 2; i++) {
-        char from[64], to[64];
+        char from[PART_BYTES], to[PART_BYTES];
         snprintf(from, sizeof from, "%s_ln_%s%s", array, parts[i][0],
                  list->model->normalize_before ? "_pre" : "");
         snprintf(to, sizeof to, "%s.%s", tensor, parts[i][1]);
@@ -70,7 +75,7 @@ static void add_attention(struct list *list, const char *side, size_t layer, con
 {
     static const char *const parts[][2] = {
         {"q", "q_proj"}, {"k", "k_proj"}, {"v", "v_proj"}, {"o", "out_proj"}};
-    char from[64], to[64];
+    char from[PART_BYTES], to[PART_BYTES];
     for (size_t i = 0; i < 4; i++) {
         snprintf(from, sizeof from, "%s_W%s", array, parts[i][0]);
         snprintf(to, sizeof to, "%s.%s.weight", tensor, parts[i][1]);
@@ -97,7 +102,7 @@ static void add_feed_forward(struct list *list, const char *side, size_t layer)
 static void add_side_norm(struct list *list, const char *side, const char *array,
                           const char *suffix, const char *tensor)
 {
-    char from[96], to[96];
+    char from[NAME_BYTES], to[NAME_BYTES];
     snprintf(from, sizeof from, "%s_%s_ln_scale%s", side, array, suffix);
     snprintf(to, sizeof to, "model.%s.%s.weight", side, tensor);
     add(list, VECTOR, from, to);
@@ -109,7 +114,7 @@ static void add_side_norm(struct list *list, const char *side, const char *array
 static void add_side(struct list *list, const char *side)
 {
     const struct mt_marian_model *m = list->model;
-    char name[64];
+    char name[NAME_BYTES];
     if (!m->shared_embeddings) {
         snprintf(name, sizeof name, "model.%s.embed_tokens.weight", side);
         add(list, TABLE, mt_marian_table_name(m, side[0] == 'd'), name);
