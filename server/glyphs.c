@@ -28,7 +28,7 @@ struct mt_glyphs {
 /* FT_Init_FreeType leaves out, and does not tell, a module that it has no memory for. */
 static bool has_modules(FT_Library library)
 {
-    static const char *const needed[] = {"sfnt", "truetype", "cff", "smooth"};
+    static const char *const needed[] = {"sfnt", "truetype", "cff", "smooth", "autofitter"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!FT_Get_Module(library, needed[i]))
             return false;
@@ -100,6 +100,10 @@ static FT_Face find_face(const struct mt_glyphs *glyphs, uint32_t character, FT_
     return glyphs->faces[0];
 }
 
+/* Hinted by FreeType's own rules, which keep widths, not by the font's program: where there is no
+ * memory to run that, 2.13 does not fail but goes on without. */
+#define HINTING FT_LOAD_TARGET_LIGHT
+
 static bool load_glyph(struct mt_glyphs *glyphs, FT_Face face, FT_UInt index, FT_Int32 flags)
 {
     FT_Error error = FT_Load_Glyph(face, index, flags);
@@ -120,7 +124,7 @@ int mt_glyphs_width(struct mt_glyphs *glyphs, const char *text)
         FT_UInt index;
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, NULL, NULL);
-        if (load_glyph(glyphs, face, index, FT_LOAD_DEFAULT))
+        if (load_glyph(glyphs, face, index, HINTING))
             width += face->glyph->advance.x;
     }
     return (int)((width + 63) >> 6);
@@ -137,7 +141,7 @@ void mt_glyphs_draw(struct mt_glyphs *glyphs, int x, int y, bool is_tilted, cons
         FT_UInt index;
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, is_tilted ? &tilt : NULL, NULL);
-        FT_Int32 flags = FT_LOAD_RENDER | (is_tilted ? FT_LOAD_NO_HINTING : 0);
+        FT_Int32 flags = FT_LOAD_RENDER | (is_tilted ? FT_LOAD_NO_HINTING : HINTING);
         if (!load_glyph(glyphs, face, index, flags))
             continue;
         const FT_GlyphSlot slot = face->glyph;
