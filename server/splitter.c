@@ -138,8 +138,9 @@ static const char *checked_language(const char *language)
 
 static enum mt_status fail_icu(struct mt_error *err, UErrorCode code, const char *what)
 {
-    return mt_fail(err, code == U_MEMORY_ALLOCATION_ERROR ? MT_MEMORY : MT_IO, "ICU: %s: %s", what,
-                   u_errorName(code));
+    if (code == U_MEMORY_ALLOCATION_ERROR)
+        return mt_fail(err, MT_MEMORY, "out of memory: ICU: %s", what);
+    return mt_fail(err, MT_IO, "ICU: %s: %s", what, u_errorName(code));
 }
 
 static enum mt_status open_rules(const char *language, UBreakIterator **out, struct mt_error *err)
