@@ -361,14 +361,13 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
  * Where the head is, for the gate to see what libmicrohttpd does not say. Up to 0.9.77 it cuts the
  * head up in its read buffer, whose beginning stays where it is however much it grows; a folded
  * line makes it append the line to the name of its field, and values end at a NUL. From 1.0 on it
- * refuses NULs and makes one value of folded lines, as RFC 9112, 5.2 has it, and trims values, so
- * that the pieces do not adjoin.
+ * refuses both by itself (http.c), and trims values, so that the pieces do not adjoin.
  */
 static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *head)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (info == NULL || strncmp(MHD_get_version(), "0.", 2) != 0)
+    if (info == NULL || !mt_http_has_old_parser())
         return;
     head->target_place = exchange->target_place;
     head->end = head->method + info->header_size;

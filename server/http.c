@@ -209,6 +209,11 @@ static void panic(void *context, const char *file, unsigned line, const char *re
     abort();
 }
 
+bool mt_http_has_old_parser(void)
+{
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
+}
+
 static enum mt_status reserve_descriptors(size_t max_connections, struct mt_error *err)
 {
     rlim_t needed = max_connections + MT_SURPLUS_CONNECTIONS + OTHER_DESCRIPTORS;
@@ -237,7 +242,11 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
     }
     MHD_set_panic_func(panic, NULL);
     unsigned limit = (unsigned)(http->options.max_connections + MT_SURPLUS_CONNECTIONS);
-    /* Not strict: its own refusals of 0.9.75 send two heads, and the gate refuses the same. */
+    /* Before 1.0 its own refusals send two heads, and the gate refuses the same. From 1.0 on it
+     * puts blanks in the place of a folded line's end, accepts chunks whose lines end in LF alone,
+     * and answers blanks in a target with a redirection, unless it is strict; nobody behind it can
+     * tell. */
+    int strictness = mt_http_has_old_parser() ? 0 : 1;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)MT_TLS_PRIORITIES},
@@ -256,7 +265,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         MHD_OPTION_LISTEN_SOCKET, listen_fd,
         MHD_OPTION_CONNECTION_LIMIT, limit,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MT_CONNECTION_BYTES,
-        MHD_OPTION_STRICT_FOR_CLIENT, 0,
+        MHD_OPTION_STRICT_FOR_CLIENT, strictness,
         MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,

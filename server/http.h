@@ -75,6 +75,10 @@ void mt_http_cancel(struct mt_http *http);
 void mt_http_destroy(struct mt_http *http);
 
 bool mt_http_is_draining(const struct mt_http *http);
+
+/* Whether the libmicrohttpd that runs is one before 1.0, which rewrote what reads heads: Debian 12
+ * has 0.9.75, Debian 13 has 1.0.1. */
+bool mt_http_has_old_parser(void);
 void mt_http_count(struct mt_http *http, struct mt_connection_counts *out);
 
 #endif
