@@ -19,39 +19,50 @@ static const char *const font_paths[] = {
 #define N_FONTS (sizeof font_paths / sizeof *font_paths)
 
 struct mt_glyphs {
+    struct FT_MemoryRec_ memory;
     FT_Library library;
     FT_Face faces[N_FONTS];
     size_t n_faces;
     bool has_run_out;
 };
 
-/* FT_Init_FreeType leaves out, and does not tell, a module that it has no memory for. */
-static bool has_modules(FT_Library library)
+/* FreeType does not tell all that it does without for want of memory: a module, a font's hints. */
+static void *watch(FT_Memory memory, void *block)
 {
-    static const char *const needed[] = {"sfnt", "truetype", "cff", "smooth", "autofitter"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!FT_Get_Module(library, needed[i]))
-            return false;
-    return true;
+    struct mt_glyphs *glyphs = memory->user;
+    if (!block)
+        glyphs->has_run_out = true;
+    return block;
 }
 
-/* A font that there is no memory for would be one with other letters. */
-static enum mt_status open_faces(struct mt_glyphs *glyphs, int font_pixels, struct mt_error *err)
+static void *allocate(FT_Memory memory, long n_bytes)
+{
+    return watch(memory, malloc((size_t)n_bytes));
+}
+
+static void *reallocate(FT_Memory memory, long n_old, long n_bytes, void *block)
+{
+    (void)n_old;
+    return watch(memory, realloc(block, (size_t)n_bytes));
+}
+
+static void release(FT_Memory memory, void *block)
+{
+    (void)memory;
+    free(block);
+}
+
+static void open_faces(struct mt_glyphs *glyphs, int font_pixels)
 {
     for (size_t i = 0; i < N_FONTS; i++) {
         FT_Face face;
-        FT_Error error = FT_New_Face(glyphs->library, font_paths[i], 0, &face);
-        if (!error) {
-            error = FT_Set_Pixel_Sizes(face, 0, (FT_UInt)font_pixels);
-            if (error)
-                FT_Done_Face(face);
-            else
-                glyphs->faces[glyphs->n_faces++] = face;
-        }
-        if (error == FT_Err_Out_Of_Memory)
-            return mt_fail_memory(err, 0, font_paths[i]);
+        if (FT_New_Face(glyphs->library, font_paths[i], 0, &face))
+            continue;
+        if (FT_Set_Pixel_Sizes(face, 0, (FT_UInt)font_pixels))
+            FT_Done_Face(face);
+        else
+            glyphs->faces[glyphs->n_faces++] = face;
     }
-    return MT_OK;
 }
 
 enum mt_status mt_glyphs_create(int font_pixels, struct mt_glyphs **out, struct mt_error *err)
@@ -59,14 +70,16 @@ enum mt_status mt_glyphs_create(int font_pixels, struct mt_glyphs **out, struct 
     struct mt_glyphs *glyphs = calloc(1, sizeof *glyphs);
     if (!glyphs)
         return mt_fail_memory(err, sizeof *glyphs, "fonts");
-    if (FT_Init_FreeType(&glyphs->library)) {
-        free(glyphs);
-        return mt_fail_memory(err, 0, "FreeType");
+    glyphs->memory = (struct FT_MemoryRec_){
+        .user = glyphs, .alloc = allocate, .free = release, .realloc = reallocate};
+    enum mt_status status = MT_OK;
+    if (!FT_New_Library(&glyphs->memory, &glyphs->library)) {
+        FT_Add_Default_Modules(glyphs->library);
+        open_faces(glyphs, font_pixels);
     }
-    enum mt_status status = has_modules(glyphs->library)
-                                ? open_faces(glyphs, font_pixels, err)
-                                : mt_fail_memory(err, 0, "FreeType's modules");
-    if (!status && !glyphs->n_faces)
+    if (glyphs->has_run_out)
+        status = mt_fail_memory(err, 0, "FreeType and its fonts");
+    else if (!glyphs->n_faces)
         status = mt_fail(err, MT_UNSUPPORTED,
                          "png: no font for the labels: expected %s (Debian: fonts-dejavu-core); "
                          "svg needs none",
@@ -85,7 +98,7 @@ void mt_glyphs_destroy(struct mt_glyphs *glyphs)
         return;
     for (size_t i = 0; i < glyphs->n_faces; i++)
         FT_Done_Face(glyphs->faces[i]);
-    FT_Done_FreeType(glyphs->library);
+    FT_Done_Library(glyphs->library);
     free(glyphs);
 }
 
@@ -101,16 +114,8 @@ static FT_Face find_face(const struct mt_glyphs *glyphs, uint32_t character, FT_
 }
 
 /* Hinted by FreeType's own rules, which keep widths, not by the font's program: where there is no
- * memory to run that, 2.13 does not fail but goes on without. */
+ * memory to run that, 2.13 does not fail but follows a null pointer. */
 #define HINTING FT_LOAD_TARGET_LIGHT
-
-static bool load_glyph(struct mt_glyphs *glyphs, FT_Face face, FT_UInt index, FT_Int32 flags)
-{
-    FT_Error error = FT_Load_Glyph(face, index, flags);
-    if (error == FT_Err_Out_Of_Memory)
-        glyphs->has_run_out = true;
-    return !error;
-}
 
 bool mt_glyphs_have_run_out(const struct mt_glyphs *glyphs)
 {
@@ -124,7 +129,7 @@ int mt_glyphs_width(struct mt_glyphs *glyphs, const char *text)
         FT_UInt index;
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, NULL, NULL);
-        if (load_glyph(glyphs, face, index, HINTING))
+        if (!FT_Load_Glyph(face, index, HINTING))
             width += face->glyph->advance.x;
     }
     return (int)((width + 63) >> 6);
@@ -142,7 +147,7 @@ void mt_glyphs_draw(struct mt_glyphs *glyphs, int x, int y, bool is_tilted, cons
         FT_Face face = find_face(glyphs, mt_utf8_decode(at), &index);
         FT_Set_Transform(face, is_tilted ? &tilt : NULL, NULL);
         FT_Int32 flags = FT_LOAD_RENDER | (is_tilted ? FT_LOAD_NO_HINTING : HINTING);
-        if (!load_glyph(glyphs, face, index, flags))
+        if (FT_Load_Glyph(face, index, flags))
             continue;
         const FT_GlyphSlot slot = face->glyph;
         if (slot->bitmap.pixel_mode == FT_PIXEL_MODE_GRAY)

@@ -32,7 +32,7 @@ typedef void mt_glyph_dots(void *context, int x, int y, int n_columns, int n_row
 void mt_glyphs_draw(struct mt_glyphs *glyphs, int x, int y, bool is_tilted, const char *text,
                     mt_glyph_dots *dots, void *context);
 
-/* Whether there was no memory for a letter, which was then left out. */
+/* Whether there was too little memory for FreeType: letters may be missing, or look otherwise. */
 bool mt_glyphs_have_run_out(const struct mt_glyphs *glyphs);
 
 #endif
