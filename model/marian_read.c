@@ -10,8 +10,8 @@
 /* How an array becomes a tensor: as it is, transposed from [in, out], or [1, n] as [n]. */
 enum form { TABLE, MATRIX, VECTOR };
 
-/* Names of arrays and tensors, and the part of them that tells which one of its layer it is. With the
- * side and a number of 20 digits before it, the longest part still fits into a name. */
+/* Names of arrays and tensors, and the part of them that tells which one of its layer it is. With
+ * the side and a number of 20 digits before it, the longest part still fits into a name. */
 #define NAME_BYTES 128
 #define PART_BYTES 64
 

@@ -250,8 +250,9 @@ static struct MHD_Response *make_response(struct mt_exchange *exchange)
     char *bytes = reply->body.bytes;
     size_t length = reply->body.length;
     struct MHD_Response *response;
+    static char nothing;
     if (length == 0)
-        return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+        return MHD_create_response_from_buffer(0, &nothing, MHD_RESPMEM_PERSISTENT);
     response = MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
     if (response != NULL)
         reply->body.bytes = NULL, reply->body.length = reply->body.capacity = 0;
