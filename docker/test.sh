@@ -44,27 +44,13 @@ docker_clean() { docker rm --force "$image" >/dev/null 2>&1 || true; }
 # A storage of our own: the base image must not stand in for a real one of that name.
 export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 buildah() { command buildah --root "$work/storage" --runroot "$work/storage-run" "$@"; }
-base=docker.io/library/debian:bookworm-slim
+base=docker.io/library/debian:trixie-slim
 
-# "URI SUITE COMPONENT" of every Debian source that apt uses here
-host_sources() {
-    # shellcheck disable=SC2016 # apt's variables, not ours
-    apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
-        awk '$4 == "Packages" && $2 ~ /^bookworm/ {print $1, $2, $3}' | sort -u
-}
 make_base() {
-    local sources mirror container rootfs=$work/rootfs include=()
-    sources=$(host_sources)
-    mirror=$(awk '$2 == "bookworm" && $3 == "main" {print $1; exit}' <<<"$sources")
-    [ -n "$mirror" ] || fail "this machine's apt knows no source of Debian bookworm"
-    case $mirror in https:*) include=(--include=ca-certificates) ;; esac
+    local container rootfs=$work/rootfs
     rm -rf "$rootfs"
-    debootstrap --variant=minbase "${include[@]}" bookworm "$rootfs" "$mirror" \
-        >"$work/debootstrap.log" 2>&1 || fail "debootstrap: see $work/debootstrap.log"
-    awk '{print "deb", $0}' <<<"$sources" >"$rootfs/etc/apt/sources.list"
-    apt-config dump --format '%f "%v";%n' Acquire::http::Proxy Acquire::https::Proxy \
-        >"$rootfs/etc/apt/apt.conf.d/99host"
-    rm -f "$rootfs"/var/cache/apt/archives/*.deb
+    .ci/make-root trixie "$rootfs" >"$work/debootstrap.log" 2>&1 ||
+        fail "no base image: see $work/debootstrap.log"
     container=$(buildah from scratch)
     buildah add --quiet "$container" "$rootfs" / >/dev/null
     buildah config --cmd bash "$container"
@@ -72,7 +58,7 @@ make_base() {
     rm -rf "$rootfs"
 }
 buildah_build() {
-    .ci/install image
+    .ci/install image root
     buildah inspect --type image "$base" >/dev/null 2>&1 || make_base
     buildah bud --pull-never --format docker -f docker/Dockerfile -t "$image" .
 }
