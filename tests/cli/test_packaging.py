@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["MT_BUILD_DIR"])
 MADE = BUILD / "packaging"
 
@@ -179,6 +180,43 @@ class Installation(unittest.TestCase):
         unit.write_text(text.replace("Documentation=man:attentiond(1)\n", ""))
         result = run("systemd-analyze", "verify", "--man=no", unit)
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
+
+
+class Packages(unittest.TestCase):
+    """What .ci/install asks apt for."""
+
+    FAKES = {
+        "dpkg-query": "exit 1",
+        "sudo": 'exec "$@"',
+        # Nothing is known before the first update. Names that are only provided have no candidate.
+        "apt-cache": """echo "$2:"
+            [ -f "$APT/updated" ] || exit 0
+            echo "  Candidate: $(grep -qx "$2" "$APT/known" && echo 1.0-1 || echo "(none)")" """,
+        "apt-get": 'case $* in *update*) touch "$APT/updated" ;; *) echo "$@" >>"$APT/asked" ;; esac',
+    }
+
+    def asks_for(self, purpose, known):
+        with tempfile.TemporaryDirectory() as folder:
+            apt = pathlib.Path(folder)
+            for name, script in self.FAKES.items():
+                (apt / name).write_text(f"#!/bin/sh\n{script}\n")
+                (apt / name).chmod(0o755)
+            (apt / "known").write_text("\n".join(known) + "\n")
+            result = run(ROOT / ".ci/install", purpose, env={"PATH": f"{apt}:/usr/bin:/bin", "APT": folder})
+            asked = (apt / "asked").read_text() if (apt / "asked").exists() else ""
+            return result, set(re.findall(r"[a-z][\w.-]+", asked.partition("recommends")[2]))
+
+    def test_are_those_of_the_release(self):
+        lines = re.findall(r"^runtime +(\S+)", (ROOT / ".ci/packages").read_text(), re.M)
+        for release in (0, -1):
+            names = {line.split("|")[release] for line in lines}
+            result, asked = self.asks_for("runtime", names)
+            self.assertEqual((result.returncode, asked), (0, names), result.stderr)
+
+    def test_that_apt_does_not_know_are_said(self):
+        result, asked = self.asks_for("runtime", {"libcjson1"})
+        self.assertEqual((result.returncode, asked), (1, set()))
+        self.assertIn("libmicrohttpd12", result.stderr)
 
 
 if __name__ == "__main__":
