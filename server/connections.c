@@ -268,10 +268,10 @@ static void close_ended(struct mt_connections *connections, struct pollfd *polle
     }
 }
 
-/* libmicrohttpd 0.9.75 takes a short read for the last one, and so misses the end of a stream that
- * came together with the last bytes: the edge that would report it is gone. Until a deadline it
- * would wait for the rest of a request whose client has left, or for another request of one that
- * waits for the connection's end. */
+/* libmicrohttpd (0.9.75, 1.0.1) takes a short read for the last one, and so misses the end of a
+ * stream that came together with the last bytes: the edge that would report it is gone. Until a
+ * deadline it would wait for the rest of a request whose client has left, or for another request of
+ * one that waits for the connection's end. */
 static bool may_have_lost_end(const struct mt_connection *connection, int64_t now)
 {
     int64_t age_ns = now - connection->since_ns;

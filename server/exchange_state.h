@@ -161,11 +161,11 @@ bool mt_exchange_may_wait(const struct mt_exchange *exchange);
 
 /*
  * Does the step when the other connections have been looked at. To be called at the body's end,
- * before the connection is suspended for the first time: libmicrohttpd 0.9.75 keeps of a suspended
- * connection whether it was being read from, and it still is then. The first thing after its
- * resumption would be to read, unless no connection is older, and the end of what the client has
- * sent, who waits for the reply, would end the connection. Where a call for the body's end leaves
- * neither a reply nor a suspension, reading is over.
+ * before the connection is suspended for the first time: libmicrohttpd (0.9.75, 1.0.1) keeps of a
+ * suspended connection whether it was being read from, and it still is then. The first thing after
+ * its resumption would be to read, unless no connection is older, and the end of what the client
+ * has sent, who waits for the reply, would end the connection. Where a call for the body's end
+ * leaves neither a reply nor a suspension, reading is over.
  */
 enum MHD_Result mt_exchange_stop_reading(struct mt_exchange *exchange, mt_exchange_step *step);
 
