@@ -197,9 +197,11 @@ const struct mt_setting mt_rows_daemon[] = {
         .high = 1e12,
         .default_number = 16777216,
         .verbs = DAEMON,
-        .doc = "Most memory of all translated files that wait to be fetched; a file that finds no "
-               "room gets 503. They are never on a disk, so that nothing of them is left there. "
-               "16 MiB are 150 films' subtitles.",
+        .doc =
+            "Most memory of all translated files that wait to be fetched. Where one finds no room, "
+            "those that were fetched go, then those of the client that holds most; a client "
+            "that holds most itself gets 503. They are never on a disk, so that nothing of them "
+            "is left there. 16 MiB are 150 films' subtitles.",
     },
     {
         .section = "Files",

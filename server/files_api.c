@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/size.h"
 #include "config/settings.h"
 #include "server/decoding_params.h"
 #include "server/detect.h"
@@ -24,6 +25,8 @@ struct state {
     struct mt_language_pair languages; /* the source, where it was detected, too */
     size_t n_steps;                    /* of languages.route, that have been taken */
     struct mt_text base_url;
+    struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
+    char name[MT_STORED_NAME_BYTES]; /* of the translated file */
     enum mt_split split;
     struct mt_glossary glossary;
     struct mt_glossary passed_on; /* its terms as later steps meet them */
@@ -216,6 +219,24 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     return status;
 }
 
+/* A translation into another script has twice the bytes of its source, and a catalogue gets one
+ * beside each text. */
+static enum mt_status reserve_room(const struct mt_request *request, struct state *state,
+                                   struct mt_error *err)
+{
+    size_t length = state->file->length;
+    size_t limit_bytes = (size_t)request->service->settings->max_files_bytes;
+    const struct mt_file_room room = {.client = request->access.client,
+                                      .length =
+                                          mt_size_max(length, mt_size_min(2 * length, limit_bytes)),
+                                      .limit_bytes = limit_bytes,
+                                      .extension = mt_document_extension(state->format)};
+    enum mt_status status = mt_file_store_reserve(request->service->files, &room, state->name, err);
+    if (status == MT_OK)
+        state->files = request->service->files;
+    return status;
+}
+
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_service *service = request->service;
@@ -235,6 +256,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
         status = read_languages(state, service, source, target, err);
     if (status == MT_OK && state->languages.route.n > 1)
         status = mt_glossary_pass_on(&state->glossary, &state->passed_on, err);
+    if (status == MT_OK)
+        status = reserve_room(request, state, err);
     return status;
 }
 
@@ -298,21 +321,20 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
 /* ---- the reply ---- */
 
 static enum mt_status store(const struct mt_request *request, const struct mt_text *translated,
-                            char name[MT_STORED_NAME_BYTES], struct mt_error *err)
+                            struct mt_error *err)
 {
     const struct mt_settings *settings = request->service->settings;
     const struct state *state = request->state;
-    const char *extension = mt_document_extension(state->format);
     char file_name[MT_FILE_NAME_BYTES];
     mt_file_name_translated(state->file->file_name, state->languages.source,
-                            state->languages.target, extension, file_name);
+                            state->languages.target, mt_document_extension(state->format),
+                            file_name);
     const struct mt_stored_file file = {.bytes = translated->bytes,
                                         .length = translated->length,
-                                        .extension = extension,
                                         .content_type = mt_document_content_type(state->format),
                                         .file_name = file_name};
-    return mt_file_store_add(request->service->files, &file, settings->files_lifetime_ms,
-                             (size_t)settings->max_files_bytes, name, err);
+    return mt_file_store_fill(state->files, state->name, &file, settings->files_lifetime_ms,
+                              (size_t)settings->max_files_bytes, err);
 }
 
 static void write_terms(struct mt_json_writer *writer, const struct state *state)
@@ -325,7 +347,6 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     struct mt_text translated = {0};
-    char name[MT_STORED_NAME_BYTES];
     size_t n_left = 0;
     enum mt_status status = MT_OK;
     if (state->translation != NULL)
@@ -335,12 +356,12 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     if (status == MT_OK)
         status = mt_text_check(&translated, "a translated file", err);
     if (status == MT_OK)
-        status = store(request, &translated, name, err);
+        status = store(request, &translated, err);
     mt_text_finish(&translated);
     if (status != MT_OK)
         return status;
     mt_text_append_string(&state->base_url, DOWNLOADS);
-    mt_text_append_string(&state->base_url, name);
+    mt_text_append_string(&state->base_url, state->name);
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
@@ -370,6 +391,8 @@ static void release(struct mt_request *request)
     struct state *state = request->state;
     if (state == NULL)
         return;
+    if (state->files != NULL)
+        mt_file_store_cancel(state->files, state->name);
     mt_document_translation_destroy(state->translation);
     mt_document_destroy(state->document);
     mt_glossary_finish(&state->glossary);

@@ -2,6 +2,7 @@
 as it was; LibreTranslate's answers; names, limits and the end of files."""
 
 import gettext
+import http.client
 import io
 import os
 import re
@@ -438,6 +439,33 @@ class Settings(unittest.TestCase):
             self.assertEqual(upload(daemon, "1\n" * 1001, "a.txt").status, 413)
             wait_until(lambda: upload(daemon, content, "a.txt").status == 200,
                        what="room for a file")
+
+    def test_one_client_does_not_take_all_the_room(self):
+        with Daemon("--max-files-bytes", "100000") as daemon:
+            other = http.client.HTTPConnection(daemon.host, daemon.port, timeout=30 * SLOWNESS,
+                                               source_address=("127.0.0.2", 0))
+            self.addCleanup(other.close)
+            content, paths = "1\n" * 5000, []
+            for _ in range(10):
+                reply = upload(daemon, content, "a.txt")
+                if reply.status != 200:
+                    break
+                paths.append(path_of(reply))
+            self.assertEqual((len(paths), reply.status), (9, 503))
+            # Another client gets room, and the oldest file is gone for it.
+            reply = upload(daemon, content, "b.txt", client=other)
+            self.assertEqual(fetch(daemon, reply), content)
+            self.assertEqual([daemon.get(path).status for path in paths[:3]], [404, 200, 200])
+            # Those two were fetched, and make room for whomever.
+            self.assertEqual(upload(daemon, content, "a.txt").status, 200)
+            self.assertEqual([daemon.get(path).status for path in paths[1:4]], [404, 200, 200])
+
+    def test_room_is_asked_for_before_the_work(self):
+        with Daemon("--max-files-bytes", "1024") as daemon:
+            self.assertEqual(upload(daemon, "1\n" * 300, "a.txt").status, 200)
+            n_before = daemon.metrics()["attentiond_source_tokens_total"]
+            self.assertEqual(upload(daemon, "I am tired.\n" * 50, "a.txt").status, 503)
+            self.assertEqual(daemon.metrics()["attentiond_source_tokens_total"], n_before)
 
     def test_more_sentences_than_the_queue_holds_are_too_many(self):
         with Daemon("--max-queued-sentences", "20") as daemon:

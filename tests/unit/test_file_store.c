@@ -19,16 +19,35 @@ static void teardown(void)
     mt_file_store_destroy(store);
 }
 
+static enum mt_status reserve(uint64_t client, size_t length, size_t limit_bytes,
+                              char name[MT_STORED_NAME_BYTES])
+{
+    const struct mt_file_room room = {
+        .client = client, .length = length, .limit_bytes = limit_bytes, .extension = ".srt"};
+    struct mt_error err;
+    return mt_file_store_reserve(store, &room, name, &err);
+}
+
+static enum mt_status fill(const char *name, const char *bytes, int64_t lifetime_ms,
+                           size_t limit_bytes)
+{
+    const struct mt_stored_file file = {
+        .bytes = bytes, .length = strlen(bytes), .content_type = "text/x", .file_name = "a.de.srt"};
+    struct mt_error err;
+    return mt_file_store_fill(store, name, &file, lifetime_ms, limit_bytes, &err);
+}
+
+static enum mt_status add_of(uint64_t client, const char *bytes, int64_t lifetime_ms,
+                             size_t limit_bytes, char name[MT_STORED_NAME_BYTES])
+{
+    enum mt_status status = reserve(client, strlen(bytes), limit_bytes, name);
+    return status == MT_OK ? fill(name, bytes, lifetime_ms, limit_bytes) : status;
+}
+
 static enum mt_status add(const char *bytes, int64_t lifetime_ms, size_t limit_bytes,
                           char name[MT_STORED_NAME_BYTES])
 {
-    const struct mt_stored_file file = {.bytes = bytes,
-                                        .length = strlen(bytes),
-                                        .extension = ".srt",
-                                        .content_type = "text/x",
-                                        .file_name = "a.de.srt"};
-    struct mt_error err;
-    return mt_file_store_add(store, &file, lifetime_ms, limit_bytes, name, &err);
+    return add_of(1, bytes, lifetime_ms, limit_bytes, name);
 }
 
 static enum mt_status get(const char *name, const char *expected)
@@ -106,11 +125,78 @@ END_TEST
 
 START_TEST(so_has_their_number)
 {
-    char name[MT_STORED_NAME_BYTES];
+    char name[MT_STORED_NAME_BYTES], other[MT_STORED_NAME_BYTES];
     for (size_t i = 0; i < MT_MAX_STORED_FILES; i++)
         ck_assert_int_eq(add("", 60000, 100, name), MT_OK);
-    ck_assert_int_eq(add("", 60000, 100, name), MT_BUSY);
+    ck_assert_int_eq(add("", 60000, 100, other), MT_BUSY);
+    ck_assert_int_eq(add_of(2, "", 60000, 100, other), MT_OK);
     ck_assert_int_eq(get(name, ""), MT_OK);
+    ck_assert_int_eq(add("", 60000, 100, other), MT_OK);
+    ck_assert_int_eq(get(name, ""), MT_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(files_that_were_fetched_make_room)
+{
+    char names[3][MT_STORED_NAME_BYTES], name[MT_STORED_NAME_BYTES];
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_int_eq(add_of(i, "12", 60000, 6, names[i]), MT_OK);
+    ck_assert_int_eq(add_of(1, "12", 60000, 6, name), MT_BUSY);
+    ck_assert_int_eq(get(names[2], "12"), MT_OK);
+    ck_assert_int_eq(get(names[1], "12"), MT_OK);
+    ck_assert_int_eq(add_of(1, "34", 60000, 6, name), MT_OK);
+    ck_assert_int_eq(get(names[1], "12"), MT_NOT_FOUND);
+    ck_assert_int_eq(get(names[2], "12"), MT_OK);
+    ck_assert_int_eq(get(names[0], "12"), MT_OK);
+    ck_assert_int_eq(get(name, "34"), MT_OK);
+}
+END_TEST
+
+START_TEST(who_holds_most_makes_room_for_others)
+{
+    char names[4][MT_STORED_NAME_BYTES], name[MT_STORED_NAME_BYTES];
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(add_of(1, "12", 60000, 8, names[i]), MT_OK);
+    ck_assert_int_eq(add_of(1, "34", 60000, 8, name), MT_BUSY);
+    ck_assert_int_eq(add_of(2, "34", 60000, 8, name), MT_OK);
+    ck_assert_int_eq(get(names[0], ""), MT_NOT_FOUND);
+    ck_assert_int_eq(reserve(2, 3, 8, name), MT_BUSY); /* each would have 5 of 8 then */
+    ck_assert_int_eq(add_of(3, "56", 60000, 8, name), MT_OK);
+    ck_assert_int_eq(get(names[1], ""), MT_NOT_FOUND);
+    ck_assert_int_eq(get(names[2], "12"), MT_OK);
+}
+END_TEST
+
+START_TEST(room_is_reserved_before_there_is_a_file)
+{
+    char name[MT_STORED_NAME_BYTES], other[MT_STORED_NAME_BYTES];
+    struct mt_file_store_counts counts;
+    ck_assert_int_eq(reserve(1, 9, 8, name), MT_LIMIT);
+    ck_assert_int_eq(reserve(1, 6, 8, name), MT_OK);
+    ck_assert_int_eq(get(name, ""), MT_NOT_FOUND);
+    mt_file_store_count(store, &counts);
+    ck_assert_uint_eq(counts.n_files + counts.n_bytes, 0);
+    ck_assert_int_eq(reserve(1, 3, 8, other), MT_BUSY);
+    ck_assert_int_eq(fill(name, "12345", 60000, 8), MT_OK);
+    ck_assert_int_eq(reserve(1, 3, 8, other), MT_OK);
+    ck_assert_int_eq(fill(other, "1234", 60000, 8), MT_BUSY); /* longer than reserved */
+    ck_assert_int_eq(reserve(1, 3, 8, other), MT_OK);
+    mt_file_store_cancel(store, other);
+    ck_assert_int_eq(reserve(1, 3, 8, other), MT_OK);
+    mt_file_store_cancel(store, name); /* is a file */
+    ck_assert_int_eq(get(name, "12345"), MT_OK);
+}
+END_TEST
+
+START_TEST(reserved_room_is_given_to_who_holds_less)
+{
+    char name[MT_STORED_NAME_BYTES], other[MT_STORED_NAME_BYTES];
+    ck_assert_int_eq(reserve(1, 8, 8, name), MT_OK);
+    ck_assert_int_eq(reserve(2, 2, 8, other), MT_OK);
+    ck_assert_int_eq(fill(name, "12345678", 60000, 8), MT_BUSY);
+    ck_assert_int_eq(fill(other, "12", 60000, 8), MT_OK);
+    mt_file_store_cancel(store, name);
+    ck_assert_int_eq(get(other, "12"), MT_OK);
 }
 END_TEST
 
@@ -205,6 +291,10 @@ int main(void)
     tcase_add_test(all, a_file_ends_when_its_time_is_over);
     tcase_add_test(all, all_files_together_have_a_limit);
     tcase_add_test(all, so_has_their_number);
+    tcase_add_test(all, files_that_were_fetched_make_room);
+    tcase_add_test(all, who_holds_most_makes_room_for_others);
+    tcase_add_test(all, room_is_reserved_before_there_is_a_file);
+    tcase_add_test(all, reserved_room_is_given_to_who_holds_less);
     tcase_add_loop_test(all, a_translated_file_has_a_harmless_name, 0,
                         (int)(sizeof names / sizeof *names));
     tcase_add_test(all, a_long_name_is_cut_between_characters);
