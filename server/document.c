@@ -89,6 +89,22 @@ enum mt_status mt_document_add(struct mt_document *document, struct mt_range ran
     return MT_OK;
 }
 
+enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
+                                  const char *text, struct mt_error *err)
+{
+    size_t n = strlen(text), length = document->length - (range.end - range.begin) + n;
+    char *bytes = malloc(length + 1);
+    if (!bytes)
+        return mt_fail_memory(err, length + 1, "a file");
+    memcpy(bytes, document->bytes, range.begin);
+    memcpy(bytes + range.begin, text, n);
+    memcpy(bytes + range.begin + n, document->bytes + range.end, document->length - range.end + 1);
+    free(document->bytes);
+    document->bytes = bytes;
+    document->length = length;
+    return MT_OK;
+}
+
 bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line)
 {
     const char *bytes = document->bytes;
@@ -131,10 +147,31 @@ static size_t line_of(const char *bytes, size_t position)
     return number;
 }
 
+static enum mt_status fail_utf8(const struct mt_document *document, size_t at, struct mt_error *err)
+{
+    const char *bytes = document->bytes;
+    struct mt_range charset = {0};
+    if (document->reader->find_charset)
+        charset = document->reader->find_charset(bytes, document->length);
+    size_t n = mt_size_min(charset.end - charset.begin, 40);
+    if (n > 0)
+        return mt_fail(err, MT_FORMAT,
+                       "line %zu holds byte 0x%02X, which is no UTF-8: the file says charset=%.*s, "
+                       "expected UTF-8",
+                       line_of(bytes, at), (unsigned char)bytes[at],
+                       (int)mt_utf8_valid_prefix(bytes + charset.begin, n), bytes + charset.begin);
+    return mt_fail(err, MT_FORMAT,
+                   "line %zu holds byte 0x%02X, which is no UTF-8: the file may be ISO-8859-1 or "
+                   "Windows-1252, expected UTF-8",
+                   line_of(bytes, at), (unsigned char)bytes[at]);
+}
+
 /* Files come in whatever their programs wrote: what is seen is said, so that it can be converted.
  */
-static enum mt_status check_encoding(const char *bytes, size_t length, struct mt_error *err)
+static enum mt_status check_encoding(const struct mt_document *document, struct mt_error *err)
 {
+    const char *bytes = document->bytes;
+    size_t length = document->length;
     bool is_utf16 =
         length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0);
     if (is_utf16)
@@ -148,12 +185,7 @@ static enum mt_status check_encoding(const char *bytes, size_t length, struct mt
                        "line %zu holds a NUL byte, so the file is no text, or UTF-16: expected "
                        "UTF-8",
                        line_of(bytes, (size_t)(nul - bytes)));
-    if (n_valid < length)
-        return mt_fail(err, MT_FORMAT,
-                       "line %zu holds byte 0x%02X, which is no UTF-8: the file may be ISO-8859-1 "
-                       "or Windows-1252, expected UTF-8",
-                       line_of(bytes, n_valid), (unsigned char)bytes[n_valid]);
-    return MT_OK;
+    return n_valid < length ? fail_utf8(document, n_valid, err) : MT_OK;
 }
 
 static const char *find_line_end(const char *bytes)
@@ -168,9 +200,7 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
                                   const struct mt_document_options *options,
                                   struct mt_document **out, struct mt_error *err)
 {
-    enum mt_status status = check_encoding(bytes, length, err);
-    if (status)
-        return status;
+    enum mt_status status = MT_OK;
     struct mt_document *document = calloc(1, sizeof *document);
     if (!document)
         return mt_fail_memory(err, sizeof *document, "a file");
@@ -185,7 +215,9 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         document->bytes[length] = '\0';
         document->begin = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
         document->line_end = find_line_end(document->bytes);
-        status = document->reader->read(document, options, err);
+        status = check_encoding(document, err);
+        if (!status)
+            status = document->reader->read(document, options, err);
     }
     for (size_t i = 0; i < document->n && !status; i++)
         status = mt_text_check(&document->pieces[i].text, "a text of a file", err);

@@ -48,6 +48,47 @@ static bool is_utf8_label(const char *label, size_t length)
            (length == 4 && strncasecmp(label, "utf8", 4) == 0);
 }
 
+/* Behind "</name>" at text[at], or 0: it is none. */
+static size_t skip_end_tag(const char *text, size_t at, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncasecmp(text + at, name, n) != 0)
+        return 0;
+    at += n + strspn(text + at + n, " \t\r\n");
+    return text[at] == '>' ? at + 1 : 0;
+}
+
+/* Behind a comment without tags at text[at], or 0: it is none. */
+static size_t skip_comment(const char *text, size_t at)
+{
+    if (strncmp(text + at, "<!--", 4) != 0)
+        return 0;
+    const char *end = strpbrk(text + at + 4, "<>");
+    return end && *end == '>' && strncmp(end - 2, "--", 2) == 0 ? (size_t)(end - text) + 1 : 0;
+}
+
+/* Where there is nothing more than the ends of body and page, comments and blanks. A parser moves
+ * what stands between these into the body, so they stay out of the text. */
+static size_t find_tail(const char *text, size_t length)
+{
+    size_t tail = length;
+    for (size_t at = 0; at < length;) {
+        size_t next = at + strspn(text + at, " \t\r\n");
+        if (next == at)
+            next = skip_end_tag(text, at, "</body");
+        if (next == 0)
+            next = skip_end_tag(text, at, "</html");
+        if (next == 0 && tail < at)
+            next = skip_comment(text, at);
+        if (next == 0)
+            tail = length;
+        else if (tail == length)
+            tail = at;
+        at = next == 0 ? at + 1 : next;
+    }
+    return tail;
+}
+
 /* A page of ASCII is UTF-8 whatever it says, and then says so. */
 static enum mt_status read_html(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
@@ -62,10 +103,11 @@ static enum mt_status read_html(struct mt_document *document,
         return mt_fail(err, MT_FORMAT, "the page says charset=%.*s, expected utf-8",
                        (int)mt_utf8_valid_prefix(text + charset.begin, n_label < 40 ? n_label : 40),
                        text + charset.begin);
-    if (mt_document_is_blank(document, document->begin, document->length))
-        return MT_OK;
     struct mt_document_piece *piece;
-    struct mt_range range = {document->begin, document->length};
+    length = find_tail(text, length);
+    if (length == 0)
+        return MT_OK;
+    struct mt_range range = {document->begin, document->begin + length};
     enum mt_status status = mt_document_add(document, range, &piece, err);
     if (status)
         return status;
@@ -91,14 +133,21 @@ static size_t find_head(const char *text, size_t length)
     return 0;
 }
 
+static size_t cut_end(const char *text, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && strncasecmp(text + length - n, end, n) == 0 ? length - n : length;
+}
+
 /* A page that says nothing of its encoding says so now, where it matters. */
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
-    (void)piece;
     struct mt_range charset = find_charset(translation, length);
     bool is_said = document->begin > 0 || charset.end > charset.begin;
     size_t head = is_said || is_ascii(translation, length) ? 0 : find_head(translation, length);
+    if (piece->range.end < document->length) /* the tail has them, if the page has */
+        length = cut_end(translation, cut_end(translation, length, "</html>"), "</body>");
     mt_text_append(out, translation, head);
     if (head)
         mt_text_append_string(out, declaration);
@@ -107,4 +156,8 @@ static bool write_html(const struct mt_document *document, const struct mt_docum
 }
 
 const struct mt_document_reader mt_document_html_reader = {
-    .form = MT_FORM_HTML, .read = read_html, .write = write_html};
+    .form = MT_FORM_HTML,
+    .read = read_html,
+    .write = write_html,
+    .find_charset = find_charset,
+};

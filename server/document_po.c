@@ -1,6 +1,8 @@
 /*
  * gettext's message catalogues. Entries without a translation get one; everything else stays as it
- * is: header, comments, flags, contexts, obsolete entries, the wrapping of lines.
+ * is: header, comments, flags, contexts, obsolete entries, the wrapping of lines. The header's
+ * charset alone becomes UTF-8, which the file is: it said ASCII for as long as nothing was
+ * translated, and msgfmt believes it.
  *
  *   #, c-format                          msgid "%d file"           -> msgstr[0]
  *   msgid "%d file"                      msgid_plural "%d files"   -> msgstr[1], msgstr[2], ...
@@ -18,6 +20,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Lines that msgcat writes are no longer. */
 #define MAX_COLUMNS 79
@@ -165,6 +168,58 @@ static enum mt_status add_form(struct reader *reader, const struct form *form,
     return MT_OK;
 }
 
+static const char charset_key[] = "charset=", utf8[] = "UTF-8";
+static const char content_type[] = "\"Content-Type: text/plain; charset=UTF-8\\n\"";
+
+/* In the header or before it; an empty range at the end where nothing is said. */
+static struct mt_range find_charset(const char *bytes, size_t length)
+{
+    const char *key = memmem(bytes, length, charset_key, strlen(charset_key));
+    size_t at = key ? (size_t)(key - bytes) + strlen(charset_key) : length;
+    return (struct mt_range){at, at + strcspn(bytes + at, " \t\r\n\\\";")};
+}
+
+/* A header without a charset gets a line more. */
+static enum mt_status add_charset(struct mt_document *document, const struct form *header,
+                                  struct mt_error *err)
+{
+    size_t end = header->range.end;
+    bool is_ended = header->is_empty || memcmp(document->bytes + end - 3, "\\n\"", 3) == 0;
+    struct mt_text line = {0};
+    mt_text_append_string(&line, document->line_end);
+    if (!is_ended)
+        mt_text_appendf(&line, "\"\\n\"%s", document->line_end);
+    mt_text_append_string(&line, content_type);
+    enum mt_status status = mt_text_check(&line, "a header", err);
+    if (!status)
+        status = mt_document_splice(document, (struct mt_range){end, end}, line.bytes, err);
+    mt_text_finish(&line);
+    return status;
+}
+
+/* The header is complete. What is read next moves with the bytes. */
+static enum mt_status declare_utf8(struct reader *reader, const struct form *header)
+{
+    struct mt_document *document = reader->document;
+    size_t begin = header->range.begin, old_length = document->length;
+    struct mt_range charset = find_charset(document->bytes + begin, header->range.end - begin);
+    charset = (struct mt_range){charset.begin + begin, charset.end + begin};
+    enum mt_status status = MT_OK;
+    if (charset.begin == header->range.end)
+        status = add_charset(document, header, reader->err);
+    else if (charset.end - charset.begin != strlen(utf8) ||
+             strncasecmp(document->bytes + charset.begin, utf8, strlen(utf8)) != 0)
+        status = mt_document_splice(document, charset, utf8, reader->err);
+    if (status)
+        return status;
+    size_t moved =
+        document->length - old_length; /* wraps around where it is less, as the sums do */
+    reader->line.begin += moved;
+    reader->line.end += moved;
+    reader->line.next += moved;
+    return MT_OK;
+}
+
 /* The entry is complete: which of its forms are to be translated, and from what. */
 static enum mt_status end_entry(struct reader *reader)
 {
@@ -179,6 +234,8 @@ static enum mt_status end_entry(struct reader *reader)
     status = check_utf8(reader, &entry->id);
     if (!status && entry->has_plural)
         status = check_utf8(reader, &entry->plural);
+    if (!status && is_header)
+        status = declare_utf8(reader, &entry->forms[0]);
     for (size_t i = 0; i < entry->n_forms && !status; i++) {
         const struct form *form = &entry->forms[i];
         bool is_singular = !entry->has_plural || (i == 0 && entry->n_forms > 1);
@@ -502,4 +559,9 @@ static void finish_po(void *own)
 }
 
 const struct mt_document_reader mt_document_po_reader = {
-    .form = MT_FORM_TEXT, .read = read_po, .write = write_po, .finish = finish_po};
+    .form = MT_FORM_TEXT,
+    .read = read_po,
+    .write = write_po,
+    .finish = finish_po,
+    .find_charset = find_charset,
+};

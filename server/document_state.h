@@ -24,6 +24,9 @@ struct mt_document_reader {
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
+    /* What the file says its encoding is, for messages; an empty range: nothing. NULL: files of
+     * this format say nothing. bytes end in NUL. */
+    struct mt_range (*find_charset)(const char *bytes, size_t length);
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
@@ -43,6 +46,10 @@ struct mt_document {
 /* Adds a piece whose text is yet empty; *out is valid until the next one is added. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                              struct mt_document_piece **out, struct mt_error *err);
+
+/* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
+MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
+                                                const char *text, struct mt_error *err);
 
 /* Lines of a file, which end with CR LF, LF or CR. Begin with {.next = document->begin}. */
 struct mt_document_line {

@@ -240,11 +240,26 @@ class Files(unittest.TestCase):
         for n in (1, 2):
             self.assertEqual(catalogue.ngettext(*plural, n), self.sentence(plural[n - 1]))
 
+    @unittest.skipUnless(shutil.which("msgfmt"), "gettext is not installed")
+    def test_a_catalogue_of_ascii_becomes_one_of_utf_8(self):
+        for charset in ("ASCII", "ISO-8859-1", "CHARSET"):
+            content = PO.replace("Tür", "Tor").replace("UTF-8", charset)
+            text = self.translated(content.replace("train station", "door"), "de.po")
+            self.assertFalse(text.isascii())
+            check = subprocess.run(["msgfmt", "--check", "-o", "-", "-"], input=text.encode(),
+                                   capture_output=True, check=False)
+            self.assertEqual(check.returncode, 0, check.stderr)
+            self.assertNotIn(b"harset", check.stderr)
+            catalogue = gettext.GNUTranslations(io.BytesIO(check.stdout))
+            self.assertEqual(catalogue.pgettext("travel", "Where is the door?"),
+                             self.sentence("Where is the door?"))
+
     def test_a_page_keeps_its_markup(self):
         text = self.translated(HTML, "index.htm")
         self.assertRegex(text, r'^<!DOCTYPE html>\n?<html><head>(<meta charset="utf-8">)?<title>Wo ')
         self.assertIn('<p class="a">Ich bin <b>', text)
         self.assertIn("<pre>I am tired.</pre>", text)
+        self.assertTrue(text.endswith("</body></html>\n"), text)
 
     def test_text_keeps_its_lines(self):
         expected = (self.sentence("Where is the train station?") + "\n\n\t" +

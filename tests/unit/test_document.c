@@ -188,6 +188,11 @@ START_TEST(other_encodings_are_refused_by_what_was_seen)
     expect_error("Gr\xC3\xBC\xC3\x9F"
                  "e\nsch\xF6n",
                  15, MT_DOCUMENT_TEXT, "line 2 holds byte 0xF6");
+    static const char latin1[] = "# J\xFCrgen\nmsgid \"\"\nmsgstr \"charset=ISO-8859-1\\n\"\n";
+    expect_error(latin1, strlen(latin1), MT_DOCUMENT_PO,
+                 "line 1 holds byte 0xFC, which is no UTF-8: the file says charset=ISO-8859-1, "
+                 "expected UTF-8");
+    expect_error("<meta charset=big5>\xA4", 20, MT_DOCUMENT_HTML, "the file says charset=big5,");
 }
 END_TEST
 
@@ -435,16 +440,52 @@ START_TEST(entries_are_translated_again_where_that_is_asked_for)
     /* Escapes of every kind; control characters come back in octal. */
     expect("  msgid \"\\x41\\x6a\\101\\a\\033\"\nmsgstr \"\"\n", MT_DOCUMENT_PO, shout,
            "  msgid \"\\x41\\x6a\\101\\a\\033\"\nmsgstr \"AJA\\a\\033\"\n");
-    char *result = translate("msgid \"\"\nmsgstr \"Language: de\\n\"\n\nmsgid \"a\"\n"
+    char *result = translate("msgid \"\"\nmsgstr \"charset=UTF-8\\n\"\n\nmsgid \"a\"\n"
                              "msgstr \"x\"\n\"y\"\n",
                              MT_DOCUMENT_PO, true, shout, NULL);
-    ck_assert_str_eq(result, "msgid \"\"\nmsgstr \"Language: de\\n\"\n\nmsgid \"a\"\n"
+    ck_assert_str_eq(result, "msgid \"\"\nmsgstr \"charset=UTF-8\\n\"\n\nmsgid \"a\"\n"
                              "msgstr \"A\"\n");
     free(result);
 }
 END_TEST
 
 static const char *swapped;
+
+/* The header's charset is what msgfmt and gettext believe of the translations. */
+static const struct {
+    const char *header, *expected;
+} headers[] = {
+    {"msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=ASCII\\n\"\n\"Language: "
+     "de\\n\"\n",
+     "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Language: "
+     "de\\n\"\n"},
+    {"msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=ISO-8859-1; x\\n\"\n",
+     "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8; x\\n\"\n"},
+    {"# J\xC3\xBCrgen\nmsgid \"\"\nmsgstr \"charset=\\n\"\n",
+     "# J\xC3\xBCrgen\nmsgid \"\"\nmsgstr \"charset=UTF-8\\n\"\n"},
+    {"msgid \"\"\nmsgstr \"charset=utf-8\\n\"\n", "msgid \"\"\nmsgstr \"charset=utf-8\\n\"\n"},
+    {"msgid \"\"\nmsgstr \"Language: de\\n\"\n",
+     "msgid \"\"\nmsgstr \"Language: de\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n"},
+    {"msgid \"\"\r\nmsgstr \"Language: de\"\r\n",
+     "msgid \"\"\r\nmsgstr \"Language: de\"\r\n\"\\n\"\r\n"
+     "\"Content-Type: text/plain; charset=UTF-8\\n\"\r\n"},
+    {"msgid \"\"\nmsgstr \"\"\n",
+     "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n"},
+    {"msgctxt \"a\"\nmsgid \"\"\nmsgstr \"charset=ASCII\"\n",
+     "msgctxt \"a\"\nmsgid \"\"\nmsgstr \"charset=ASCII\"\n"},
+    {"", ""},
+};
+
+START_TEST(the_header_of_a_catalogue_says_utf_8)
+{
+    char file[512], expected[512];
+    snprintf(file, sizeof file, "%s#: a.c:1\nmsgid \"a\"\nmsgstr \"\"\n# end", headers[_i].header);
+    snprintf(expected, sizeof expected, "%s#: a.c:1\nmsgid \"a\"\nmsgstr \"A\"\n# end",
+             headers[_i].expected);
+    expect(file, MT_DOCUMENT_PO, shout, expected);
+    expect(headers[_i].header, MT_DOCUMENT_PO, shout, headers[_i].expected);
+}
+END_TEST
 
 static void swap(const struct mt_document_text *text, struct mt_text *out)
 {
@@ -500,6 +541,42 @@ START_TEST(a_translation_that_would_crash_a_program_is_left_out)
 END_TEST
 
 /* ---- html ---- */
+
+static const char *const tails[] = {
+    "<html><body><p>a</p>\n</body>\n\n</html>\n\n",
+    "<html><body><p>a</p></body></html>",
+    "<html><body><p>a</p>",
+    "<html><body><p>a</p>\r\n</BODY >\r\n<!-- b -->\r\n</html\n>\r\n<!-- c -->",
+    "<html><body><p>a</p></html>\n",
+    "<html><body><p>a</p> \n",
+    "<p>a</p>\n</body>\n</html>\n",
+    "<p>a</p><!-- </body></html> --><p>a</p>\n",
+    "<p>a</p>\n</body>\n<p>a</p>\n</html>\n",
+    "<html><body><p>a</p></body><!-- <b> --></html>\n",
+    "</body>\n</html>\n",
+};
+
+START_TEST(what_ends_a_page_stays)
+{
+    expect(tails[_i], MT_DOCUMENT_HTML, same, tails[_i]);
+}
+END_TEST
+
+/* A parser closes what is open, and moves what is behind the body into it. */
+START_TEST(a_page_is_closed_once)
+{
+    swapped = "<html><body><p>b</p></body></html>";
+    expect("<html><body><p>a</p>\n</body>\n</html>\n", MT_DOCUMENT_HTML, swap,
+           "<html><body><p>b</p>\n</body>\n</html>\n");
+    expect("<html><body><p>a</p>", MT_DOCUMENT_HTML, swap, swapped);
+    expect_texts("<html><body><p>a</p>\n</body>\n<!-- b -->\n</html>\n", MT_DOCUMENT_HTML,
+                 "<html><body><p>a</p>");
+    expect_texts("<p>a</p><!-- </body></html> -->\n", MT_DOCUMENT_HTML,
+                 "<p>a</p><!-- </body></html> -->");
+    expect_texts("<p>a</p></body><!-- <b> --></html>\n", MT_DOCUMENT_HTML,
+                 "<p>a</p></body><!-- <b> -->");
+}
+END_TEST
 
 START_TEST(a_page_says_that_it_is_utf8)
 {
@@ -666,9 +743,13 @@ int main(void)
                         (int)(sizeof broken / sizeof *broken));
     tcase_add_test(all, untranslated_entries_are_filled_in);
     tcase_add_test(all, entries_are_translated_again_where_that_is_asked_for);
+    tcase_add_loop_test(all, the_header_of_a_catalogue_says_utf_8, 0,
+                        (int)(sizeof headers / sizeof *headers));
     tcase_add_loop_test(all, a_translation_that_would_crash_a_program_is_left_out, 0,
                         (int)(sizeof placeholders / sizeof *placeholders));
     tcase_add_test(all, a_page_says_that_it_is_utf8);
+    tcase_add_loop_test(all, what_ends_a_page_stays, 0, (int)(sizeof tails / sizeof *tails));
+    tcase_add_test(all, a_page_is_closed_once);
     tcase_add_loop_test(all, random_subtitles_come_out_as_they_went_in, 0, 400);
     tcase_add_loop_test(all, random_text_comes_out_as_it_went_in, 0, 200);
     tcase_add_loop_test(all, text_wrapped_at_any_width_is_recognised, 0, 100);
