@@ -293,8 +293,9 @@ const struct mt_setting mt_rows_engine[] = {
         .default_number = 1,
         .verbs = DAEMON,
         .doc = "Whether a translation looks like its source where a request does not say: no full "
-               "stop where the source has none, capitals for capitals, a small first letter, "
-               "and no word many times in a row. On, because it leaves ordinary sentences as they "
+               "stop where the source has none, brackets around it, capitals for capitals, a small "
+               "first letter, and no word many times in a row. On, because it leaves ordinary "
+               "sentences as they "
                "are, makes titles and labels right, and users of LibreTranslate expect it.",
     },
     {

@@ -197,6 +197,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .translation =
             {
                 .decoding = decoding_options(settings, flags),
+                .eases_source = settings->post_edit,
                 .splitter = session->splitter,
                 .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
             },

@@ -89,6 +89,7 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
         .traced = &t->traced,
         .trace = &t->marks,
         .protects = true,
+        .post_edits = options->eases_source,
         .terms = terms,
         .max_html_tags = (size_t)service->settings->max_html_tags,
     };

@@ -30,7 +30,8 @@ size_t mt_document_n_chars(const struct mt_document *document);
 /*
  * service: settings and attention budget are used (for marks: where a tag belongs in a
  * translation). document is borrowed until destroy, service and model until end_step or destroy,
- * terms (NULL: none) until it is made; options are copied, what they point to is borrowed.
+ * terms (NULL: none) until it is made; options are copied, what they point to is borrowed. With
+ * eases_source the translations are edited (post_edit.h).
  */
 MT_MUST_CHECK enum mt_status mt_document_translation_create(
     const struct mt_service *service, const struct mt_loaded_model *model,

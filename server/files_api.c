@@ -28,6 +28,7 @@ struct state {
     struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
     char name[MT_STORED_NAME_BYTES]; /* of the translated file */
     enum mt_split split;
+    bool post_edits;
     struct mt_glossary glossary;
     struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
@@ -87,6 +88,7 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
 {
     const struct mt_params *params = &request->params;
     enum mt_status status = read_file(state, request, err);
+    state->post_edits = request->service->settings->post_edit;
     if (status == MT_OK)
         status = mt_languages_read_model(request, &state->only, err);
     if (status == MT_OK)
@@ -99,6 +101,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
         status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
     if (status == MT_OK)
         status = mt_decoding_params_split(request->service, params, &state->split, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
     if (status == MT_OK)
         status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
                                   &state->glossary, err);
@@ -177,6 +181,7 @@ static enum mt_status describe_decoding(struct mt_request *request,
         .decoding = {.beam_size = mt_decoding_beam_size(request->service, request->model, 0),
                      .skip_scores = true},
         .split = state->split,
+        .eases_source = state->post_edits,
         .splitter = request->service->splitter,
         .source_lang = state->languages.source,
         .target_code = step->target != NULL ? step->target->token : NULL,

@@ -8,7 +8,8 @@
  *   target         language code
  *   model          as for /translate; so are "models" and "via" of the reply
  *   retranslate    po: true translates the entries that have a translation, too
- *   split_sentences, do_not_translate, glossary, length_penalty and the like: as for /translate
+ *   split_sentences, post_edit, do_not_translate, glossary, length_penalty and the like: as for
+ *                  /translate
  *
  * All texts of a file count as one, against max_text_chars. The reply has "terms" as that of
  * /translate where the request has some, and "texts_left", a number, where texts stayed as they

@@ -24,7 +24,7 @@ struct mt_passage_options {
     bool is_html;
     enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
     bool protects;           /* placeholders and emoji */
-    bool post_edits;         /* post_edit.h; plain and traced have lowers_capitals then */
+    bool post_edits;         /* post_edit.h; plain and traced have eases_source then */
     struct mt_terms *terms;  /* NULL: none; borrowed until it is made */
     size_t max_html_tags;
     const char *const *ignored_tags; /* markup.h */

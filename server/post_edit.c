@@ -4,6 +4,7 @@
 #include "model/tokenizer.h"
 #include "server/marked.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,90 @@ static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, con
     return MT_OK;
 }
 
+/* ---- brackets and ellipses ---- */
+
+/* The run of full stops and ellipses at a range's beginning; a lonely full stop is none. */
+static size_t leading_ellipsis(const char *text, struct mt_range range)
+{
+    size_t at = range.begin, n_dots = 0;
+    for (; at < range.end; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (c != '.' && c != 0x2026)
+            break;
+        n_dots += c == '.' ? 1 : 2;
+    }
+    return n_dots > 1 ? at - range.begin : 0;
+}
+
+/* As above, at the end. */
+static size_t final_ellipsis(const char *text, size_t length)
+{
+    size_t begin = length, n_dots = 0;
+    while (begin > 0) {
+        size_t at = mt_previous_char(text, begin);
+        uint32_t c = mt_utf8_decode(text + at);
+        if (c != '.' && c != 0x2026)
+            break;
+        n_dots += c == '.' ? 1 : 2;
+        begin = at;
+    }
+    return n_dots > 1 ? length - begin : 0;
+}
+
+/* How many brackets of this kind are opened more often than closed in the range; *lowest is the
+ * least of that on the way, before the last character. */
+static int bracket_depth(const char *text, struct mt_range range, uint32_t closing, int *lowest)
+{
+    uint32_t opening = (uint32_t)u_getBidiPairedBracket((UChar32)closing);
+    int depth = 0;
+    *lowest = INT_MAX;
+    for (size_t at = range.begin; at < range.end; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (at > range.begin && depth < *lowest)
+            *lowest = depth;
+        depth += (c == opening) - (c == closing);
+    }
+    return depth;
+}
+
+static uint32_t closing_of(uint32_t c)
+{
+    bool opens = u_getIntPropertyValue((UChar32)c, UCHAR_BIDI_PAIRED_BRACKET_TYPE) == U_BPT_OPEN;
+    return opens ? (uint32_t)u_getBidiPairedBracket((UChar32)c) : 0;
+}
+
+struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing)
+{
+    struct mt_range bare = sentence;
+    if (sentence.begin == sentence.end)
+        return sentence;
+    size_t last = mt_previous_char(text, sentence.end);
+    uint32_t partner = closing_of(mt_utf8_decode(text + sentence.begin));
+    bool is_closed = false;
+    int lowest = 0;
+    if (partner != 0) {
+        int depth = bracket_depth(text, sentence, partner, &lowest);
+        bool is_around = depth == 0 && lowest > 0 && mt_utf8_decode(text + last) == partner;
+        bool is_open = lowest > 0 && depth > 0;
+        if (is_around || is_open)
+            bare.begin += char_length(text + bare.begin);
+        if (is_around)
+            bare.end = last;
+        if (is_open)
+            *closing = partner;
+    } else if (*closing != 0 && mt_utf8_decode(text + last) == *closing) {
+        is_closed = bracket_depth(text, sentence, *closing, &lowest) < 0;
+        if (is_closed)
+            bare.end = last;
+    }
+    bare = mt_range_trim(text, bare.begin, bare.end);
+    bare.begin += leading_ellipsis(text, bare);
+    bare = mt_range_trim(text, bare.begin, bare.end);
+    if (is_closed)
+        *closing = 0;
+    return bare.begin < bare.end ? bare : sentence;
+}
+
 /* ---- repetition ---- */
 
 static bool is_same_word(const char *text, struct mt_range a, struct mt_range b)
@@ -182,18 +267,27 @@ static bool is_final_mark(uint32_t c)
     return c != 0 && c < 0x80 ? strchr(".!?:;,", (int)c) != NULL : c == 0x2026;
 }
 
-/* Returns the mark to be written behind the sentence, or 0. */
-static uint32_t settle_final_mark(struct edit *edit)
+/* What ends a label means something: a dialogue follows, or a value does. */
+static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
 {
-    size_t at;
-    uint32_t wanted = last_char(edit->source, edit->n_source, &at);
+    return is_ellipsis || mark == ':' || mark == 0xFF1A;
+}
+
+/* Returns how much of the source's end is to be written behind the sentence. */
+static size_t settle_final_mark(struct edit *edit)
+{
+    size_t at, mark_begin;
+    uint32_t wanted = last_char(edit->source, edit->n_source, &mark_begin);
     uint32_t found = last_char(edit->target, edit->n_target, &at);
+    size_t n_ellipsis = final_ellipsis(edit->source, edit->n_source);
+    size_t n_wanted = n_ellipsis > 0 ? n_ellipsis : edit->n_source - mark_begin;
     if (is_final_mark(wanted) && mt_is_word_char(found))
-        return wanted;
-    bool is_ellipsis = at > 0 && edit->target[at - 1] == '.';
-    if (mt_is_word_char(wanted) && is_full_stop(found) && !is_ellipsis)
+        return n_wanted;
+    bool is_stop = is_full_stop(found) && final_ellipsis(edit->target, edit->n_target) == 0;
+    bool is_replaced = replaces_full_stop(wanted, n_ellipsis > 0);
+    if (is_stop && (mt_is_word_char(wanted) || is_replaced))
         drop(edit, at, edit->n_target);
-    return 0;
+    return is_stop && is_replaced ? n_wanted : 0;
 }
 
 /* ---- first letter ---- */
@@ -286,7 +380,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     for (size_t i = 0; i < edit->n_target; i++)
         edit->map[i] = 0;
     drop_repeats(edit);
-    uint32_t mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
+    size_t n_mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
         const char *language = mt_tokenizer_target_lang(edit->tokenizer);
@@ -295,8 +389,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
             return mt_fail_memory(err, 0, "ICU's case rules");
     }
     enum mt_status status = write_sentence(edit, rules, first, err);
-    if (mark)
-        mt_text_append_char(edit->out, mark);
+    mt_text_append(edit->out, edit->source + edit->n_source - n_mark, n_mark);
     ucasemap_close(rules);
     return status;
 }

@@ -2,7 +2,11 @@
  * What a translation takes over from the looks of its source, sentence by sentence:
  *
  *   final mark   "train station" has none, so neither has its translation; "Hello!" keeps it where
- *                the model wrote none. A mark of the model's own stays: "Do it." is "Tu es!"
+ *                the model wrote none. A mark of the model's own stays: "Do it." is "Tu es!"; but
+ *                "Save as..." and "Name:" end so where the model wrote a full stop, because there
+ *                they are no mere punctuation
+ *   brackets     [A sentence] in brackets is shown to the model without them, and an ellipsis at
+ *                its beginning is not shown either: models drop both, or write nonsense
  *   capitals     A SENTENCE IN CAPITALS is shown to the model in small letters, because models have
  *                hardly seen any other, and its translation is written in capitals
  *   first letter as in the source: a capital; or a small one in what is no sentence, if the
@@ -35,6 +39,11 @@ bool mt_is_in_capitals(const char *text, size_t length);
 
 /* Copies such a text to out, of the same length, all letters but the first small. */
 void mt_write_small(const char *text, size_t length, char *out);
+
+/* The part of a sentence that the model is shown: without brackets around it or an ellipsis before
+ * it. Brackets may be around several sentences: *closing, at first 0, is what the first of them was
+ * opened with until it is closed. */
+struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing);
 
 struct mt_post_edit_input {
     const struct mt_tokenizer *tokenizer;

@@ -211,7 +211,7 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     /* Line feeds are the line breaks of html, and stay only between sentences. */
     if (params->is_html && params->split == MT_SPLIT_OFF)
         decoding->options.split = MT_SPLIT_NEWLINES;
-    decoding->options.lowers_capitals = params->post_edits;
+    decoding->options.eases_source = params->post_edits;
     options->beam_size = mt_decoding_beam_size(request->service, model, params->beam_size);
     options->num_hypotheses = 1;
     options->skip_scores = !params->returns_scores || !is_last;

@@ -54,6 +54,7 @@ struct pass {
     const struct mt_tokenizer *tokenizer;
     struct mt_ranges ranges; /* of the text behind its code */
     size_t next;             /* of them */
+    uint32_t closing;        /* the bracket that the sentences are in; 0: none */
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
@@ -80,7 +81,7 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     const struct mt_translation *t = pass->translation;
     const char *text = t->text + range.begin;
     size_t length = range.end - range.begin;
-    bool is_lowered = pass->options->lowers_capitals && mt_is_in_capitals(text, length);
+    bool is_lowered = pass->options->eases_source && mt_is_in_capitals(text, length);
     if (!pass->code_bytes && !is_lowered)
         return mt_tokenize(pass->tokenizer, text, length, MT_TOKENIZE_SOURCE, out, err);
 
@@ -337,6 +338,8 @@ static enum mt_status add_sentences(struct pass *pass, int64_t until_ns, struct 
         struct mt_range range = pass->ranges.items[pass->next++];
         range.begin += code_length;
         range.end += code_length;
+        if (pass->options->eases_source)
+            range = mt_bare_sentence(pass->translation->text, range, &pass->closing);
         status = add_range(pass, range, false, err);
         is_over = mt_now_ns() >= until_ns;
     }
@@ -590,7 +593,8 @@ static size_t gap_begin(const struct mt_translation *t, size_t index)
 {
     if (index > 0)
         return t->parts[index - 1].range.end;
-    return t->code_length && t->n ? t->parts[0].range.begin : t->code_length;
+    return t->code_length && t->n ? mt_range_trim(t->text, t->code_length, t->length).begin
+                                  : t->code_length;
 }
 
 enum mt_status mt_translation_render_ranges(const struct mt_translation *translation, size_t rank,

@@ -44,7 +44,8 @@ struct mt_translation_options {
                                        several sentences */
     const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
     size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
-    bool lowers_capitals;           /* the model sees A SENTENCE IN CAPITALS in small letters */
+    bool eases_source;              /* the model sees A SENTENCE IN CAPITALS in small letters, and
+                                       [a sentence in brackets] without them: post_edit.h */
     const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
                                        own; NULL: none. Borrowed until it is made */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;

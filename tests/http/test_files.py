@@ -182,6 +182,22 @@ class Files(unittest.TestCase):
                           r"00:00:07,500\n(.+)\n\n9\n", text)
         self.assertEqual(" ".join(match.groups()), whole)
 
+    def test_brackets_capitals_and_final_marks_are_those_of_the_source(self):
+        def cue(number, text):
+            return f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{text}\n\n"
+
+        content = "".join(cue(i + 1, text) for i, text in enumerate(
+            ("[THE DOOR OPENS]", "<i>[Tom is tired. He\nsleeps...]</i>", "...and I am tired.", "The house")))
+        texts = [block.split("\n", 2)[2] for block in self.translated(content).split("\n\n")[:4]]
+        self.assertRegex(texts[0], r"^\[[^a-zäöü\[\]]+\]$")
+        self.assertRegex(texts[1], r"^<i>\[[^\[\]]+\.\.\.\]</i>$")
+        self.assertRegex(texts[2], r"^\.\.\.\w.*\w\.$")
+        self.assertRegex(texts[3], r"^[^.!]+$")
+        # What is in the brackets is translated as it would be without them.
+        self.assertEqual(texts[0], f'[{self.sentence("THE DOOR OPENS")}]')
+        as_written = self.translated(content, post_edit="false")
+        self.assertNotIn(texts[0], as_written)
+
     def test_webvtt_keeps_its_blocks(self):
         text = self.translated(VTT, "film.vtt")
         head, tail = VTT.split("<v Anna>", 1)

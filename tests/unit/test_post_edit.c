@@ -32,6 +32,17 @@ static const struct {
     {"The house\xE2\x80\xA6", "Das Haus", "Das Haus\xE2\x80\xA6"},
     {"Do it.", "Tu es!", "Tu es!"},
     {"The (old) house)", "Das Haus.", "Das Haus."},
+    /* What ends a label is no mere punctuation. */
+    {"The house...", "Das Haus", "Das Haus..."},
+    {"The house...", "Das Haus.", "Das Haus..."},
+    {"The house....", "Das Haus!", "Das Haus...."},
+    {"The house...", "Das Haus\xE2\x80\xA6", "Das Haus\xE2\x80\xA6"},
+    {"The house...", "Das Haus?", "Das Haus?"},
+    {"The house\xE2\x80\xA6", "Das Haus.", "Das Haus\xE2\x80\xA6"},
+    {"The house:", "Das Haus.", "Das Haus:"},
+    {"The house:", "Das Haus:", "Das Haus:"},
+    {"The house,", "Das Haus.", "Das Haus."},
+    {"...", ".", "..."},
     {"It is 5", "Es ist 5.", "Es ist 5"},
     {"\xD0\x94\xD0\xBE\xD0\xBC", "Haus.", "Haus"},
     {"House", "\xE5\xAE\xB6\xE3\x80\x82", "\xE5\xAE\xB6"},
@@ -128,6 +139,50 @@ START_TEST(sentences_are_edited_each_and_mapped)
 }
 END_TEST
 
+/* Sentences one after the other, '|' between them, and what the model is shown of each. */
+static const struct {
+    const char *sentences, *bare;
+} bare_cases[] = {
+    {"[DOOR CREAKS]", "DOOR CREAKS"},
+    {"(I am tired.)", "I am tired."},
+    {"[ a ]", "a"},
+    {"\xEF\xBC\x88\x61\xEF\xBC\x89", "a"},
+    {"[a (b)]", "a (b)"},
+    {"[a] [b]", "[a] [b]"},
+    {"[a] b", "[a] b"},
+    {"a (b)", "a (b)"},
+    {"(a) b (c)", "(a) b (c)"},
+    {"[a).", "a)."},
+    {"[]", "[]"},
+    {"[", "["},
+    {"]", "]"},
+    {":)", ":)"},
+    {"...and then", "and then"},
+    {"\xE2\x80\xA6 and then...", "and then..."},
+    {"(...and then)", "and then"},
+    {"...", "..."},
+    {".5 %", ".5 %"},
+    {"[He laughs.|She (Ann) sings.|They leave.]|Hello.]",
+     "He laughs.|She (Ann) sings.|They leave.|Hello.]"},
+    {"[He laughs.|She leaves (soon)|now.]", "He laughs.|She leaves (soon)|now."},
+};
+
+START_TEST(brackets_around_sentences_are_not_shown)
+{
+    const char *text = bare_cases[_i].sentences;
+    struct mt_text out = {0};
+    uint32_t closing = 0;
+    for (size_t at = 0, end; text[at]; at = end + (text[end] == '|')) {
+        end = at + strcspn(text + at, "|");
+        struct mt_range bare = mt_bare_sentence(text, (struct mt_range){at, end}, &closing);
+        mt_text_append(&out, "|", at > 0);
+        mt_text_append(&out, text + bare.begin, bare.end - bare.begin);
+    }
+    ck_assert_str_eq(out.bytes, bare_cases[_i].bare);
+    mt_text_finish(&out);
+}
+END_TEST
+
 START_TEST(capitals_become_small_in_place)
 {
     static const char *const texts[][2] = {
@@ -162,6 +217,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_translation_looks_like_its_source, 0,
                         sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, sentences_are_edited_each_and_mapped);
+    tcase_add_loop_test(tcase, brackets_around_sentences_are_not_shown, 0,
+                        (int)(sizeof bare_cases / sizeof *bare_cases));
     tcase_add_test(tcase, capitals_become_small_in_place);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
