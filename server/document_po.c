@@ -15,6 +15,7 @@
  * its licence would become the whole program's.
  */
 #include "base/size.h"
+#include "server/accelerator.h"
 #include "server/document_state.h"
 #include "server/protect.h"
 
@@ -162,8 +163,12 @@ static enum mt_status add_form(struct reader *reader, const struct form *form,
     enum mt_status status = mt_document_add(reader->document, form->range, &piece, reader->err);
     if (status)
         return status;
-    mt_text_append(&piece->text, source->bytes, source->length);
-    piece->n = reader->entry.is_wrapped;
+    struct mt_accelerator accelerator = mt_accelerator_find(source->bytes, source->length);
+    size_t n_mark = accelerator.mark != '\0', behind = accelerator.at + n_mark;
+    mt_text_append(&piece->text, source->bytes, accelerator.at);
+    mt_text_append(&piece->text, source->bytes + behind, source->length - behind);
+    piece->first = accelerator.at;
+    piece->n = (size_t)(unsigned char)accelerator.mark << 1 | reader->entry.is_wrapped;
     piece->line = reader->entry.line;
     return MT_OK;
 }
@@ -542,6 +547,18 @@ static bool has_same_ends(const struct mt_text *text, const char *translation, s
            (text->bytes[text->length - 1] == '\n') == (translation[length - 1] == '\n');
 }
 
+/* What is a piece's own: the place of its accelerator in first, the mark above a bit in n that says
+ * whether the message stands on several lines. */
+static bool is_wrapped(const struct mt_document_piece *piece)
+{
+    return piece->n & 1;
+}
+
+static char accelerator_mark(const struct mt_document_piece *piece)
+{
+    return (char)(piece->n >> 1);
+}
+
 /* msgfmt refuses what differs in these, and programs crash over it. */
 static bool write_po(const struct mt_document *document, const struct mt_document_piece *piece,
                      const char *translation, size_t length, struct mt_text *out)
@@ -549,7 +566,19 @@ static bool write_po(const struct mt_document *document, const struct mt_documen
     if (!has_same_ends(&piece->text, translation, length) ||
         !has_same_placeholders(&piece->text, translation, length))
         return false;
-    write_strings(document, piece->n > 0, translation, length, out);
+    char mark = accelerator_mark(piece);
+    if (mark == '\0') {
+        write_strings(document, is_wrapped(piece), translation, length, out);
+        return true;
+    }
+    struct mt_text label = {0};
+    mt_accelerator_place(mark, mt_utf8_decode(piece->text.bytes + piece->first), translation,
+                         length, &label);
+    if (label.status == MT_OK)
+        write_strings(document, is_wrapped(piece), label.bytes, label.length, out);
+    else
+        out->status = label.status;
+    mt_text_finish(&label);
     return true;
 }
 

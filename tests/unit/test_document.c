@@ -449,6 +449,16 @@ START_TEST(entries_are_translated_again_where_that_is_asked_for)
 }
 END_TEST
 
+START_TEST(accelerators_of_labels_are_put_into_their_translations)
+{
+    expect_texts("msgid \"&Save %s as...\"\nmsgstr \"\"\n", MT_DOCUMENT_PO, "Save %s as...");
+    expect("msgid \"Save &as...\"\nmsgstr \"\"\n\nmsgid \"\"\n\"_File\"\nmsgstr \"\"\n",
+           MT_DOCUMENT_PO, shout,
+           "msgid \"Save &as...\"\nmsgstr \"SAVE &AS...\"\n\nmsgid \"\"\n\"_File\"\nmsgstr \"\"\n"
+           "\"_FILE\"\n");
+}
+END_TEST
+
 static const char *swapped;
 
 /* The header's charset is what msgfmt and gettext believe of the translations. */
@@ -743,6 +753,7 @@ int main(void)
                         (int)(sizeof broken / sizeof *broken));
     tcase_add_test(all, untranslated_entries_are_filled_in);
     tcase_add_test(all, entries_are_translated_again_where_that_is_asked_for);
+    tcase_add_test(all, accelerators_of_labels_are_put_into_their_translations);
     tcase_add_loop_test(all, the_header_of_a_catalogue_says_utf_8, 0,
                         (int)(sizeof headers / sizeof *headers));
     tcase_add_loop_test(all, a_translation_that_would_crash_a_program_is_left_out, 0,
