@@ -26,7 +26,8 @@ size_t mt_label_columns(const char *text)
 
 static void append_character(struct mt_text *out, const char *at)
 {
-    if (u_iscntrl((UChar32)mt_utf8_decode(at)))
+    UChar32 c = (UChar32)mt_utf8_decode(at);
+    if (u_iscntrl(c) || U_IS_UNICODE_NONCHAR(c))
         mt_text_append_string(out, "\xEF\xBF\xBD");
     else
         mt_text_append(out, at, mt_utf8_length((unsigned char)*at));

@@ -13,7 +13,8 @@
 size_t mt_label_columns(const char *text);
 
 /* Appends text, cut to at most max_columns (1 or more) with an ellipsis at its end. Control
- * characters become U+FFFD. Returns the columns taken. */
+ * characters and what Unicode says is no character (U+FFFE) become U+FFFD, since XML 1.0 has
+ * neither. Returns the columns taken. */
 size_t mt_label_append(struct mt_text *out, const char *text, size_t max_columns);
 
 #endif

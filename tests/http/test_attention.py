@@ -126,6 +126,12 @@ class Attention(Case):
                 self.assertEqual(reply.headers["content-type"], content_type)
                 read(reply.body)
 
+    def test_a_picture_of_any_text_is_well_formed(self):
+        for character in "\ufffe\uffff\ufdd0\U0001ffff\x01\x7f&<>":
+            reply = self.attention(q=f"A {character} house.", format="svg")
+            self.assertEqual(reply.status, 200, reply)
+            xml.etree.ElementTree.fromstring(reply.body)
+
     def test_tensors_are_there_when_they_are_asked_for(self):
         for fields, shape in (({"kinds": ["cross"]}, (3, 8)), ({"layers": [-1]}, (1, 8)),
                               ({"heads": [0, 3]}, (3, 2)), ({"reduce": "heads"}, (3,)),

@@ -25,10 +25,11 @@ START_TEST(labels_are_cut_between_characters)
         size_t max_columns;
         const char *expected;
     } cases[] = {
-        {"Bahnhof", 7, "Bahnhof"}, {"Bahnhof", 6, "Bahnh…"},
-        {"Bahnhof", 1, "…"},       {"日本語", 6, "日本語"},
-        {"日本語", 5, "日本…"},    {"日本語", 4, "日…"},
-        {"a\x01z", 9, "a\uFFFDz"}, {"", 3, ""},
+        {"Bahnhof", 7, "Bahnhof"},     {"Bahnhof", 6, "Bahnh…"},
+        {"Bahnhof", 1, "…"},           {"日本語", 6, "日本語"},
+        {"日本語", 5, "日本…"},        {"日本語", 4, "日…"},
+        {"a\x01z", 9, "a\uFFFDz"},     {"", 3, ""},
+        {"\xEF\xBF\xBE", 9, "\uFFFD"}, {"\xEF\xBF\xBFz", 9, "\uFFFDz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mt_text out = {0};
