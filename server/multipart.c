@@ -200,6 +200,8 @@ static enum mt_status read_header(const struct mt_multipart *reader, struct curs
     const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
     if (colon == NULL || colon == line.at)
         return malformed(reader, "a part's header without a name and ':'", err);
+    if (memchr(line.at, '\0', (size_t)(line.end - line.at)) != NULL) /* would end a name */
+        return malformed(reader, "a part's header with a NUL byte", err);
     const struct cursor name = {.at = line.at, .end = colon};
     struct cursor value = {.at = colon + 1, .end = line.end};
     if (is_name(&name, "Content-Disposition"))

@@ -1,8 +1,9 @@
 /*
  * multipart/form-data (RFC 7578) over a complete body: a reader that gives one part after the
  * other, as views into the body. Strict: whatever is not framed as the standard says ends with an
- * error that names the byte. Names and file names are understood as clients write them: quoted with
- * backslashes, percent-encoded by browsers (and left so), bare tokens, filename*=UTF-8''...
+ * error that names the byte, a NUL in a part's header too. Names and file names are understood as
+ * clients write them: quoted with backslashes, percent-encoded by browsers (and left so), bare
+ * tokens, filename*=UTF-8''...
  *
  * Our own, because libmicrohttpd's post processor reads no bare names (.NET sends them), no
  * parameter behind the boundary, and gives files in copied pieces; and it needs a connection, so

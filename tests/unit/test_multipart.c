@@ -185,6 +185,26 @@ START_TEST(encodings_that_need_decoding_are_refused)
 }
 END_TEST
 
+/* A name would end there for us and go on for others. */
+START_TEST(headers_hold_no_nul)
+{
+    static const char name[] = PART("name=f; filename=\"a.txt\0.exe\"", "x") END,
+                      value[] = PART("name=f\r\nContent-Type: a\0b", "x") END,
+                      other[] = PART("name=f\r\nX: \0", "x") END;
+    static const struct {
+        const char *body;
+        size_t length;
+    } cases[] = {{name, sizeof name - 1}, {value, sizeof value - 1}, {other, sizeof other - 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char parts[4096];
+        struct mt_error err;
+        ck_assert_int_eq(render(TYPE, cases[i].body, cases[i].length, parts, sizeof parts, &err),
+                         MT_FORMAT);
+        ck_assert_msg(strstr(err.message, "a part's header with a NUL byte"), "%s", err.message);
+    }
+}
+END_TEST
+
 /* Wherever a body is cut it is refused, but behind its closing boundary. */
 START_TEST(every_truncation_is_refused)
 {
@@ -256,6 +276,7 @@ int main(void)
     tcase_add_loop_test(tcase, broken_framing_is_refused, 0, sizeof broken / sizeof broken[0]);
     tcase_add_test(tcase, encodings_that_need_decoding_are_refused);
     tcase_add_test(tcase, every_truncation_is_refused);
+    tcase_add_test(tcase, headers_hold_no_nul);
     tcase_add_test(tcase, files_may_hold_any_bytes);
     tcase_add_test(tcase, headers_and_names_are_limited);
     suite_add_tcase(suite, tcase);
