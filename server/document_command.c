@@ -16,11 +16,24 @@
 #include <unistd.h>
 
 #define READ_BYTES ((size_t)1 << 16)
+/* Sentences that are decoded together: so many keep the batch full, and take some 70 MB. */
+#define WINDOW_SENTENCES 1024
 
 struct sentences {
     struct mt_sentence **items;
     size_t n, capacity;
+    size_t n_made;
 };
+
+static enum mt_status count_sentence(void *context, const struct mt_translation_part *part,
+                                     struct mt_error *err)
+{
+    struct sentences *sentences = context;
+    (void)part;
+    (void)err;
+    sentences->n_made++;
+    return MT_OK;
+}
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
                                    struct mt_error *err)
@@ -67,6 +80,28 @@ static enum mt_status write_output(const struct mt_text *text, struct mt_error *
     return MT_OK;
 }
 
+/* As many texts as make a window, or the rest of them. */
+static enum mt_status translate_window(const struct mt_document_command *command,
+                                       struct mt_document_translation *translation,
+                                       struct sentences *sentences, bool *is_made,
+                                       struct mt_error *err)
+{
+    bool is_rendered;
+    enum mt_status status = MT_OK;
+    sentences->n = sentences->n_made = 0;
+    while (status == MT_OK && !*is_made && sentences->n_made < WINDOW_SENTENCES)
+        status = mt_document_translation_make(translation, 0, is_made, err); /* one step */
+    if (status == MT_OK)
+        status = mt_document_translation_list(translation, add_sentence, sentences, err);
+    if (status == MT_OK && sentences->n > 0)
+        status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
+                           command->max_rows, sentences->items, sentences->n, err);
+    if (status == MT_OK)
+        status = mt_document_translation_render(translation, INT64_MAX, &is_rendered, err);
+    mt_document_translation_forget(translation);
+    return status;
+}
+
 static enum mt_status translate(const struct mt_document_command *command,
                                 struct mt_document *document, struct mt_text *out, size_t *n_left,
                                 struct mt_error *err)
@@ -78,16 +113,14 @@ static enum mt_status translate(const struct mt_document_command *command,
         .model = command->model, .label = "", .defaults = &defaults};
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
-    bool is_made;
-    enum mt_status status = mt_document_translation_create(
-        &service, &model, document, &command->translation, NULL, &translation, err);
-    if (status == MT_OK)
-        status = mt_document_translation_make(translation, INT64_MAX, &is_made, err);
-    if (status == MT_OK)
-        status = mt_document_translation_list(translation, add_sentence, &sentences, err);
-    if (status == MT_OK && sentences.n > 0)
-        status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
-                           command->max_rows, sentences.items, sentences.n, err);
+    struct mt_translation_options options = command->translation;
+    options.admit = count_sentence;
+    options.admit_context = &sentences;
+    bool is_made = false;
+    enum mt_status status = mt_document_translation_create(&service, &model, document, &options,
+                                                           NULL, &translation, err);
+    while (status == MT_OK && !is_made)
+        status = translate_window(command, translation, &sentences, &is_made, err);
     if (status == MT_OK)
         status = mt_document_translation_write(translation, out, n_left, err);
     free(sentences.items);

@@ -13,6 +13,10 @@
 /* Nobody wraps narrower; shorter lines are verses, addresses, lists. */
 #define MIN_WIDTH 40
 
+/* Lines that are translated for themselves make texts of about so many bytes, which have fewer
+ * sentences than a text may have, so that a file may have any number of them. */
+#define PIECE_BYTES ((size_t)8 << 10)
+
 /* How one paragraph is wrapped. */
 struct wrapping {
     size_t width;                         /* characters of its longest line */
@@ -175,7 +179,8 @@ static enum mt_status add_range(struct mt_document *document, struct mt_range ra
     return status;
 }
 
-/* Lines as they are, from *from on; *from becomes to. */
+/* Lines as they are, from *from on; *from becomes to. Texts end before what is behind a marker, and
+ * where they are long. */
 static enum mt_status add_lines(struct mt_document *document, size_t *from, size_t to,
                                 struct mt_error *err)
 {
@@ -185,7 +190,7 @@ static enum mt_status add_lines(struct mt_document *document, size_t *from, size
     *from = to;
     while (!status && line.next < to && mt_document_next_line(document, &line)) {
         size_t word = skip_marker(document, &line);
-        if (word == line.begin)
+        if (word == line.begin && line.begin - begin < PIECE_BYTES)
             continue;
         status = add_range(document, (struct mt_range){begin, line.begin}, err);
         begin = word;

@@ -21,7 +21,7 @@ struct mt_document_translation {
     struct mt_passage_options options; /* of the passage that is being made */
     size_t n_made;                     /* passages */
     struct mt_text *outputs;           /* what has become of them; NULL: none is rendered yet */
-    size_t n_rendered;
+    size_t n_rendered, n_forgotten;
     struct mt_passage_turn turn; /* of the next one */
 };
 
@@ -144,7 +144,7 @@ enum mt_status mt_document_translation_render(struct mt_document_translation *t,
         t->outputs = calloc(t->n + 1, sizeof *t->outputs);
     if (t->outputs == NULL)
         return mt_fail_memory(err, t->n * sizeof *t->outputs, "a file's translation");
-    while (t->n_rendered < t->n && !is_over && status == MT_OK) {
+    while (t->n_rendered < t->n_made && !is_over && status == MT_OK) {
         size_t i = t->n_rendered;
         t->turn.until_ns = until_ns;
         status = mt_passage_render(t->passages[i], 0, &t->turn, &t->outputs[i], err);
@@ -155,7 +155,7 @@ enum mt_status mt_document_translation_render(struct mt_document_translation *t,
         is_over = mt_now_ns() >= until_ns;
     }
     if (status == MT_OK)
-        *is_rendered = t->n_rendered == t->n;
+        *is_rendered = t->n_rendered == t->n_made;
     return status;
 }
 
@@ -170,10 +170,18 @@ enum mt_status mt_document_translation_end_step(struct mt_document_translation *
     drop_texts(t->inputs, t->n);
     t->inputs = t->outputs;
     t->outputs = NULL;
-    t->n_made = t->n_rendered = 0;
+    t->n_made = t->n_rendered = t->n_forgotten = 0;
     for (size_t i = 0; i < t->n && status == MT_OK; i++)
         status = mt_text_repair(&t->inputs[i], "a text of a file", err);
     return status;
+}
+
+void mt_document_translation_forget(struct mt_document_translation *t)
+{
+    for (; t->n_forgotten < t->n_rendered; t->n_forgotten++) {
+        mt_passage_destroy(t->passages[t->n_forgotten]);
+        t->passages[t->n_forgotten] = NULL;
+    }
 }
 
 void mt_document_translation_destroy(struct mt_document_translation *t)
@@ -212,7 +220,7 @@ enum mt_status mt_document_translation_list(const struct mt_document_translation
                                             struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < t->n && status == MT_OK; i++)
+    for (size_t i = t->n_rendered; i < t->n_made && status == MT_OK; i++)
         status = list_passage(t->passages[i], add, context, err);
     return status;
 }

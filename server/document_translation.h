@@ -10,6 +10,9 @@
  * turns: make and render go on until until_ns (clock.h) has come, and are called until they say
  * that all is done.
  *
+ * A long document need not be in memory as a whole: make may be left before all is made, what is
+ * made so far be decoded, rendered and forgotten, and then be gone on with.
+ *
  * Thread-safety: one thread at a time.
  */
 #ifndef MT_SERVER_DOCUMENT_TRANSLATION_H
@@ -43,10 +46,13 @@ MT_MUST_CHECK enum mt_status
 mt_document_translation_make(struct mt_document_translation *translation, int64_t until_ns,
                              bool *is_made, struct mt_error *err);
 
-/* After the sentences ended. */
+/* After the sentences ended: of all texts that are made. */
 MT_MUST_CHECK enum mt_status
 mt_document_translation_render(struct mt_document_translation *translation, int64_t until_ns,
                                bool *is_rendered, struct mt_error *err);
+
+/* Destroys the sentences of texts that are rendered; none may be in the engine. */
+void mt_document_translation_forget(struct mt_document_translation *translation);
 
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_document_translation_destroy(struct mt_document_translation *translation);
@@ -65,7 +71,8 @@ MT_MUST_CHECK enum mt_status mt_document_translation_begin_step(
 struct mt_passage *
 mt_document_translation_passage(const struct mt_document_translation *translation, size_t index);
 
-/* Calls add for every sentence until it fails. Sentences are borrowed. */
+/* Calls add for every sentence of the texts that are made and not yet rendered, until it fails.
+ * Sentences are borrowed. */
 typedef enum mt_status mt_document_add_sentence(void *context, struct mt_sentence *sentence,
                                                 struct mt_error *err);
 MT_MUST_CHECK enum mt_status

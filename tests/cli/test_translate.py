@@ -357,6 +357,13 @@ class Files(Case):
             path = self.file("lines.txt", line)
             self.assertEqual(self.translated("", path, "--split-sentences", split), expected, split)
 
+    def test_a_file_may_have_any_number_of_sentences(self):
+        """As standard input may; and it does not take memory for each."""
+        flags = ("--max-decoding-length", "2")  # quick
+        line = self.translated("No.\n", *flags)
+        path = self.file("lines.txt", "No.\n" * 10001)
+        self.assertEqual(self.translated("", path, *flags), line * 10001)
+
     def test_catalogues_are_filled_in_or_translated_again(self):
         content = 'msgid "I am tired."\nmsgstr "X"\n\nmsgid "She is my sister."\nmsgstr ""\n'
         tired, sister = self.translated("I am tired.\nShe is my sister.\n").splitlines()
