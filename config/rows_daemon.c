@@ -32,15 +32,15 @@ const struct mt_setting mt_rows_daemon[] = {
         FIELD(max_connections),
         .value_name = "N",
         .type = MT_SETTING_INTEGER,
-        .low = 1,
         .high = 65536,
-        .default_number = 1024,
+        .default_number = 0,
         .verbs = DAEMON,
         .is_fixed = true,
         .doc =
             "Connections open at once. One more closes the one that has been idle for longest, or "
-            "is answered with 503. Each costs a descriptor and up to 32 KiB; the default is "
-            "more than a proxy in front usually keeps open.",
+            "is answered with 503. Each costs a descriptor and up to 32 KiB. 0: 1024, which is "
+            "more than a proxy in front usually keeps open, or as many as the limit on open files "
+            "(ulimit -Hn) has room for.",
     },
     {
         .section = "Network",

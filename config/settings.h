@@ -51,7 +51,7 @@ struct mt_settings {
     /* network */
     char *host;
     int64_t port;
-    int64_t max_connections;
+    int64_t max_connections; /* 0: chosen */
     int64_t request_timeout_ms, idle_timeout_ms;
     int64_t header_timeout_ms, body_timeout_ms;
     int64_t drain_timeout_ms;

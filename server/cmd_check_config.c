@@ -4,6 +4,7 @@
 #include "server/cli.h"
 #include "server/client.h"
 #include "server/commands.h"
+#include "server/descriptors.h"
 #include "server/files_api.h"
 #include "server/generation.h"
 #include "server/handler.h"
@@ -148,6 +149,7 @@ static enum mt_status check_texts(const struct mt_settings *settings, struct mt_
 static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_text text = {0};
+    mt_descriptors_choose(settings);
     mt_settings_print_effective(settings, &text);
     enum mt_status status = print(&text, err);
     if (!status)

@@ -9,6 +9,7 @@
 #include "server/client.h"
 #include "server/commands.h"
 #include "server/connections.h"
+#include "server/descriptors.h"
 #include "server/engine.h"
 #include "server/file_store.h"
 #include "server/generation.h"
@@ -81,8 +82,11 @@ struct server {
 static enum mt_status read_settings(void *context, struct mt_settings *out, struct mt_error *err)
 {
     const struct server *server = context;
-    return mt_cli_read_settings(server->command, server->argc, server->argv, server->config_path,
-                                out, err);
+    enum mt_status status = mt_cli_read_settings(server->command, server->argc, server->argv,
+                                                 server->config_path, out, err);
+    if (status == MT_OK)
+        mt_descriptors_choose(out); /* what it had at the start, as the limit stays */
+    return status;
 }
 
 static void apply_settings(void *context, const struct mt_settings *settings)
@@ -97,6 +101,16 @@ static void apply_settings(void *context, const struct mt_settings *settings)
 }
 
 /* ---- starting ---- */
+
+static void choose_connections(struct mt_settings *settings)
+{
+    size_t limit = mt_descriptors_choose(settings);
+    if (limit > 0)
+        mt_log(MT_LOG_WARN,
+               "max_connections is %lld, as the limit on open files is low: %d take one of %zu "
+               "(ulimit -Hn)",
+               (long long)settings->max_connections, MT_USUAL_CONNECTIONS, limit);
+}
 
 static enum mt_status create_generations(struct server *server, struct mt_error *err)
 {
@@ -528,6 +542,7 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
     sigset_t signals;
     struct sentry sentry;
     limit_heaps();
+    choose_connections(settings);
     block_signals(&signals);
     enum mt_status status = begin_sentry(&sentry, &err);
     if (status == MT_OK) {

@@ -1,10 +1,9 @@
 #include "server/http.h"
 
 #include "base/clock.h"
-#include "base/fault.h"
 #include "base/log.h"
-#include "server/admin_api.h"
 #include "server/connections.h"
+#include "server/descriptors.h"
 #include "server/exchange.h"
 #include "server/generation.h"
 #include "server/generations.h"
@@ -18,13 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* Descriptors for everything else: logs, epolls, some model files, listeners, the admin socket's
- * connections. */
-#define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + MT_SURPLUS_CONNECTIONS)
 
 /* How long handshakes that have begun have to end, once new ones are turned away. A client that
  * comes meanwhile hears nothing, asks again after a second, and is refused. */
@@ -214,28 +208,9 @@ bool mt_http_has_old_parser(void)
     return strncmp(MHD_get_version(), "0.", 2) == 0;
 }
 
-static enum mt_status reserve_descriptors(size_t max_connections, struct mt_error *err)
-{
-    rlim_t needed = max_connections + MT_SURPLUS_CONNECTIONS + OTHER_DESCRIPTORS;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return mt_fail(err, MT_IO, "cannot read the limit on open files: %s", strerror(errno));
-    rlim_t wanted = needed + MT_MAX_FAULT_RANGES; /* each mapped file of a model keeps one */
-    if (limit.rlim_cur >= wanted)
-        return MT_OK;
-    rlim_t allowed = limit.rlim_max;
-    limit.rlim_cur = wanted < allowed ? wanted : allowed;
-    if (needed > allowed || setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return mt_fail(err, MT_LIMIT,
-                       "max_connections is %zu, which needs %llu open files, but the limit is %llu "
-                       "(ulimit -n)",
-                       max_connections, (unsigned long long)needed, (unsigned long long)allowed);
-    return MT_OK;
-}
-
 enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
 {
-    enum mt_status status = reserve_descriptors(http->options.max_connections, err);
+    enum mt_status status = mt_descriptors_reserve(http->options.max_connections, err);
     if (status != MT_OK) {
         close(listen_fd);
         return status;

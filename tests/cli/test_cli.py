@@ -280,7 +280,8 @@ class Settings(Case):
                                str(TEST_MODEL), "--port", "0", "--max-connections", "4000"],
                               capture_output=True, timeout=60, text=True, check=False)
         self.assertEqual(done.returncode, FAILED)
-        self.assertRegex(done.stderr, r"max_connections is 4000, which needs \d+ open files, but the limit is 300 \(ulimit -n\)")
+        self.assertRegex(done.stderr, r"max_connections is 4000, which needs \d+ open files, but the limit is 300 \(ulimit -n\); "
+                                      r"raise it .*LimitNOFILE of systemd.*, or lower max_connections to \d+$")
 
     def test_a_model_that_cannot_be_opened_is_a_failure(self):
         result = run("check-config", "--model", "/nowhere")

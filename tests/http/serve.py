@@ -90,11 +90,12 @@ def run(*arguments, timeout=START_SECONDS, environment=None):
 
 
 class Daemon:
-    def __init__(self, *flags, model=MODEL, environment=None, expect_exit=0):
+    def __init__(self, *flags, model=MODEL, environment=None, expect_exit=0, max_descriptors=None):
         self.flags = FLAGS + list(flags)
         self.model = model
         self.environment = clean_environment(environment)
         self.expect_exit = expect_exit
+        self.max_descriptors = max_descriptors
         self.host, self.port = "127.0.0.1", None
         self.process = None
         self._log_lines, self._log_lock = [], threading.Lock()
@@ -124,6 +125,8 @@ class Daemon:
 
     def start(self):
         command = [BINARY, "serve", "--host", self.host, "--port", "0"]
+        if self.max_descriptors:
+            command = ["sh", "-c", f'ulimit -n {self.max_descriptors}; exec "$@"', "sh"] + command
         if self.model is not None:
             command += ["--model", self.model]
         self.process = subprocess.Popen(

@@ -4,6 +4,7 @@ when it stops."""
 import http.client
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -62,6 +63,27 @@ class Start(unittest.TestCase):
     def test_more_connections_than_descriptors(self):
         self.refused(1, "max_connections is 65536", "--model", MODEL, "--port", "0",
                      "--max-connections", "65536") if descriptors() < 65536 else None
+
+    def test_few_descriptors_make_fewer_connections(self):
+        """Containers often have a hard limit of 1024 open files."""
+        with Daemon(max_descriptors=1024) as daemon:
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+            warning = re.search(r"max_connections is (\d+), .* 1024 take one of (\d+)", daemon.log)
+            self.assertIsNotNone(warning, daemon.log)
+            n_connections, enough = int(warning[1]), int(warning[2])
+            self.assertGreater(n_connections, 500)
+            clients = [daemon.socket() for _ in range(n_connections + 9)]
+            for client in clients:
+                client.sendall(request_bytes(SLOW)[:-1])
+            wait_until(lambda: daemon.metrics()["attentiond_requests_in_flight"] == len(clients) + 1)
+            wait_until(lambda: daemon.translate("Hello.").status == 503, what="too many")
+            for client in clients:
+                client.close()
+        with Daemon(max_descriptors=enough) as daemon:
+            self.assertNotIn("max_connections", daemon.log)
+        for limit, given in ((1024, "1024"), (128, "0")):
+            with self.assertRaisesRegex(AssertionError, r"the limit is \d+ \(ulimit -n\); raise it"):
+                Daemon("--max-connections", given, max_descriptors=limit).start()
 
     def test_translates_soon_after_the_start(self):
         start = time.monotonic()

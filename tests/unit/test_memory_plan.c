@@ -35,6 +35,7 @@ static void start(void)
     pinned = (struct mt_loaded_model){.model = model, .engine = engine, .lane = lane};
     must(mt_settings_set(&settings, "models_directory", "models", "test", &err));
     settings.models_memory = 1 << 20;
+    settings.max_connections = 1024;
 }
 
 static void stop(void)
