@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "server/access.h"
 #include "server/admin_api.h"
@@ -32,7 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -316,15 +316,6 @@ static void log_start(const struct server *server, int64_t start_ms)
     mt_generations_let_go(server->generations, generation);
 }
 
-/* OpenBLAS starts threads when it is loaded, before anybody could block a signal in them. One that
- * gets there goes on to the main thread, where it waits to be fetched. */
-static void pass_to_main(int number)
-{
-    int reason = errno;
-    syscall(SYS_tgkill, getpid(), getpid(), number);
-    errno = reason;
-}
-
 /* Before there are clients: nobody has been promised anything. */
 static void leave_at_once(int number)
 {
@@ -334,22 +325,22 @@ static void leave_at_once(int number)
 
 static void handle_stopping(void (*handler)(int number))
 {
-    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    const struct sigaction action = {.sa_handler = handler};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
 }
 
-/* Blocked in all threads of ours; only await_signal sees them. */
+/* Blocked in all threads; only await_signal sees them. What was ignored when we were started would
+ * not even wait for it. */
 static void block_signals(sigset_t *signals)
 {
-    const struct sigaction action = {.sa_handler = pass_to_main, .sa_flags = SA_RESTART};
     sigemptyset(signals);
     sigaddset(signals, SIGTERM);
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    handle_stopping(pass_to_main);
+    signal(SIGHUP, SIG_DFL);
+    handle_stopping(SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -377,20 +368,20 @@ static void *stand_sentry(void *argument)
 static enum mt_status begin_sentry(struct sentry *sentry, struct mt_error *err)
 {
     sem_init(&sentry->is_over, 0, 0);
+    handle_stopping(leave_at_once);
     int code = pthread_create(&sentry->thread, NULL, stand_sentry, sentry);
     if (code != 0)
         return mt_fail(err, MT_IO, "cannot start a thread: %s", strerror(code));
-    handle_stopping(leave_at_once);
     return MT_OK;
 }
 
 /* From now on a signal is for await_signal. */
 static void end_sentry(struct sentry *sentry)
 {
-    handle_stopping(pass_to_main);
     sem_post(&sentry->is_over);
     pthread_join(sentry->thread, NULL);
     sem_destroy(&sentry->is_over);
+    handle_stopping(SIG_DFL);
 }
 
 /* The signal, or 0 after timeout_ms (-1: never). */
@@ -543,6 +534,7 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
     struct sentry sentry;
     limit_heaps();
     choose_connections(settings);
+    (void)!mt_blas_open(NULL); /* who needs it, now or after a reload, hears why it is not there */
     block_signals(&signals);
     enum mt_status status = begin_sentry(&sentry, &err);
     if (status == MT_OK) {

@@ -9,8 +9,7 @@
  *              sockets, other users, executable memory
  *
  * Reading files stays possible: a reload opens whatever directory the settings then name. Root's
- * privileges go, too, but for those over files (models may be others'). Threads that OpenBLAS
- * starts when it is loaded exist before Landlock can be entered and are under seccomp alone.
+ * privileges go, too, but for those over files (models may be others').
  *
  * What a kernel or a container does not offer is noted in the log, and done without: a daemon that
  * does not start protects nobody.

@@ -1,9 +1,8 @@
 /*
  * SIGINT and SIGTERM as something to wait for.
  *
- * They are blocked in every thread started afterwards. OpenBLAS, however, starts threads when it is
- * loaded, before anybody could block a signal in them: one that arrives there is passed on to the
- * main thread, where it waits to be fetched with sigtimedwait or a signalfd.
+ * They are blocked in every thread started afterwards, and wait to be fetched with sigtimedwait or a
+ * signalfd.
  */
 #ifndef MT_SERVER_SIGNALS_H
 #define MT_SERVER_SIGNALS_H

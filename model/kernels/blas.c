@@ -1,34 +1,80 @@
 /*
  * fp32 linear layers by OpenBLAS. It runs in the calling thread: the team splits the work, and
- * OpenBLAS's own threads would fight with it for the cores.
+ * OpenBLAS's own threads would fight with it for the cores. It starts them when it is loaded, where
+ * neither a sandbox nor a mask of signals reaches them, and with little memory they try for ever to
+ * get more, so that no process ends that has them. Only its environment keeps it from that, and so
+ * it is loaded by hand, after a word to it.
  */
 #include "model/kernels/kernels.h"
 
 #include <assert.h>
 #include <cblas.h>
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-static pthread_once_t threads_once = PTHREAD_ONCE_INIT;
+#define LIBRARY "libopenblas.so.0"
 
-static void use_calling_thread(void)
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static __typeof__(cblas_sgemm) *sgemm;
+static struct mt_error failure;
+
+/* POSIX wants functions to survive this, ISO C knows no way from an object to a function. */
+static void find(void *library, const char *name, void *function, size_t n_bytes)
 {
-    openblas_set_num_threads(1);
+    void *symbol = dlsym(library, name);
+    assert(n_bytes == sizeof symbol);
+    memcpy(function, &symbol, n_bytes);
+}
+
+/* OpenBLAS built for one thread, as in Debian's libopenblas0-serial, may be called by one alone:
+ * it gives the same buffer to two that come at once, and their sums are wrong. */
+static void load(void)
+{
+    __typeof__(cblas_sgemm) *found = NULL;
+    __typeof__(openblas_get_parallel) *get_parallel = NULL;
+    void *library =
+        setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 ? dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library == NULL) {
+        const char *reason = dlerror();
+        (void)!mt_fail(&failure, MT_IO, "fp32 takes OpenBLAS: %s",
+                       reason != NULL ? reason : "out of memory");
+        return;
+    }
+    find(library, "cblas_sgemm", &found, sizeof found);
+    find(library, "openblas_get_parallel", &get_parallel, sizeof get_parallel);
+    if (found == NULL || get_parallel == NULL)
+        (void)!mt_fail(&failure, MT_UNSUPPORTED, "fp32 takes OpenBLAS: %s has no %s", LIBRARY,
+                       found == NULL ? "cblas_sgemm" : "openblas_get_parallel");
+    else if (get_parallel() == OPENBLAS_SEQUENTIAL)
+        (void)!mt_fail(&failure, MT_UNSUPPORTED,
+                       "fp32 takes an OpenBLAS that several threads may call: %s is built for one "
+                       "(Debian's libopenblas0-pthread is not)",
+                       LIBRARY);
+    else
+        sgemm = found;
+}
+
+enum mt_status mt_blas_open(struct mt_error *err)
+{
+    pthread_once(&once, load);
+    return sgemm != NULL ? MT_OK : mt_fail(err, failure.status, "%s", failure.message);
 }
 
 void mt_linear_f32(const float *x, size_t ldx, size_t n_rows, const float *w, const float *bias,
                    size_t n_in, size_t n_out, float *y, size_t ldy)
 {
+    assert(sgemm != NULL);
     assert(n_rows <= INT_MAX && n_in <= INT_MAX && n_out <= INT_MAX && ldx <= INT_MAX &&
            ldy <= INT_MAX);
-    pthread_once(&threads_once, use_calling_thread);
     for (size_t m = 0; m < n_rows; m++) {
         if (bias)
             memcpy(y + m * ldy, bias, n_out * sizeof *y);
         else
             memset(y + m * ldy, 0, n_out * sizeof *y);
     }
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n_rows, (blasint)n_out,
-                (blasint)n_in, 1.0f, x, (blasint)ldx, w, (blasint)n_in, 1.0f, y, (blasint)ldy);
+    sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n_rows, (blasint)n_out, (blasint)n_in,
+          1.0f, x, (blasint)ldx, w, (blasint)n_in, 1.0f, y, (blasint)ldy);
 }

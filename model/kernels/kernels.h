@@ -132,8 +132,13 @@ MT_MUST_CHECK enum mt_status mt_kernels_find(const char *name, const struct mt_k
 /* All tables that this CPU can run, best first; n of them. */
 const struct mt_kernels *const *mt_kernels_available(size_t *n);
 
+/* Loads OpenBLAS, once in the process's life, and sets OPENBLAS_NUM_THREADS. Before a sandbox,
+ * which may forbid it, and before threads that read the environment. MT_IO: it cannot be loaded;
+ * MT_UNSUPPORTED: it is not one that we can use; of each call the same. */
+MT_MUST_CHECK enum mt_status mt_blas_open(struct mt_error *err);
+
 /* y[M, n_out] (rows ldy apart) = x[M, n_in] (rows ldx apart) w^T + bias, w [n_out, n_in], by
- * OpenBLAS in the calling thread. bias may be NULL. */
+ * OpenBLAS in the calling thread, after mt_blas_open. bias may be NULL. */
 void mt_linear_f32(const float *x, size_t ldx, size_t n_rows, const float *w, const float *bias,
                    size_t n_in, size_t n_out, float *y, size_t ldy);
 

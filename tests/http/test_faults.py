@@ -126,8 +126,7 @@ class Faults(unittest.TestCase):
         """Whichever cannot be made: a line that says so, and exit code 1."""
         n_failed = 0
         for n in range(1, 40):
-            environment = {"LD_PRELOAD": THREAD_LIBRARY, "FAILING_THREAD": str(n),
-                           "OPENBLAS_NUM_THREADS": "1"}
+            environment = {"LD_PRELOAD": THREAD_LIBRARY, "FAILING_THREAD": str(n)}
             daemon = Daemon("--workers", "2", "--threads-per-worker", "2", environment=environment,
                             expect_exit=None)
             try:
