@@ -28,10 +28,11 @@ static bool ends_with(const char *name, const char *end)
     return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/* Temporary names and what is written for people make no other model of it. */
-static bool is_of_the_model(const char *name)
+/* Temporary names, what is written for people, and logs make no other model of it. */
+bool mt_model_profile_counts(const char *name)
 {
-    return name[0] != '.' && !ends_with(name, ".md") && strncmp(name, "LICENSE", 7) != 0;
+    return name[0] != '.' && !ends_with(name, ".md") && !ends_with(name, ".log") &&
+           strncmp(name, "LICENSE", 7) != 0;
 }
 
 static bool is_weights(const char *name)
@@ -59,7 +60,7 @@ static enum mt_status look_at_files(const char *path, DIR *directory,
     size_t n = 0;
     while ((entry = readdir(directory)) != NULL) {
         struct stat st;
-        if (!is_of_the_model(entry->d_name) ||
+        if (!mt_model_profile_counts(entry->d_name) ||
             fstatat(dirfd(directory), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
             continue;
         *has_weights |= is_weights(entry->d_name);

@@ -38,6 +38,9 @@ MT_MUST_CHECK enum mt_status mt_model_profile_read(const char *directory, const 
 /* Takes zeroed ones. */
 void mt_model_profile_finish(struct mt_model_profile *profile);
 
+/* Whether a file of this name, in a model's directory, is one of the model's. */
+bool mt_model_profile_counts(const char *name);
+
 /* Replaces the languages of one side by a single one, as settings say it. */
 MT_MUST_CHECK enum mt_status mt_model_profile_set_language(struct mt_model_profile *profile,
                                                            bool is_target, const char *code,

@@ -1,6 +1,7 @@
 /*
- * Watches a directory of models and its subdirectories for changes, with inotify. File systems that
- * tell nothing (NFS) seem never to change.
+ * Watches a directory of models and its subdirectories for changes of models, with inotify. What is
+ * no model's is not looked at: a file beside them, a directory without a model, a log in one with.
+ * File systems that tell nothing (NFS) seem never to change.
  *
  * Thread-safety: one thread at a time.
  */
@@ -10,12 +11,17 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct mt_watched_directory;
 
 /* Nothing is watched: {.fd = -1}. */
 struct mt_models_watch {
     int fd;
     int root; /* inotify's number of the directory itself */
     char *directory;
+    struct mt_watched_directory *watched; /* subdirectories; as many as the kernel watches for us */
+    size_t n_watched, capacity;
 };
 
 #define MT_WATCHES_NOTHING ((struct mt_models_watch){.fd = -1})
@@ -26,7 +32,7 @@ struct mt_models_watch {
 MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
                                                    const char *directory, struct mt_error *err);
 
-/* Whether anything has changed since the last look. Does not wait. */
+/* Whether any model has changed since the last look. Does not wait. */
 bool mt_models_watch_look(struct mt_models_watch *watch);
 
 void mt_models_watch_end(struct mt_models_watch *watch);

@@ -1,5 +1,6 @@
 """Models that come, change and go while requests run, and more of them than memory holds."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -146,6 +147,53 @@ class HotModels(unittest.TestCase):
                 wait_until(lambda daemon=daemon: "has changed: reloading" in daemon.log, 60 * SLOWNESS, "the change")
                 self.put("en-de", good)
                 wait_until(lambda daemon=daemon: "reloaded in" in daemon.log, 60 * SLOWNESS, "the cure")
+
+    def test_what_is_no_model_changes_nothing(self):
+        """A log is in the directory, in one of its own, and in that of a model: each line of it was a
+        change that brought a reload, which wrote a line."""
+        make_model(self.models / "en-de", "en", "de")
+        notes = self.models / "notes"
+        notes.mkdir()
+        with self.start() as daemon:
+            first = daemon.get("/models").json["models"]
+            for i in range(20):
+                for path in (self.models / "daemon.log", notes / f"{i}.txt", self.models / "en-de" / "train.log"):
+                    with path.open("a") as file:
+                        file.write("listening\n")
+                time.sleep(0.02)
+            os.rename(self.models / "daemon.log", self.models / "daemon.log.1")
+            (self.models / "daemon.log.1").unlink()
+            shutil.rmtree(notes)
+            time.sleep(1)
+            self.assertNotIn("has changed", daemon.log)
+            self.assertEqual(daemon.get("/models").json["models"], first)
+            # What is a model's, meanwhile, is still seen, and a log beside it does not put it off.
+            with self.writing(self.models / "daemon.log"):
+                shutil.copytree(self.models / "en-de", self.models / "de-en")
+                wait_until(lambda: sorted(self.names(daemon)) == ["de-en", "en-de"], 60 * SLOWNESS, "the newcomer")
+                (self.models / "de-en" / "config.json").unlink()
+                wait_until(lambda: sorted(self.names(daemon)) == ["en-de"], 60 * SLOWNESS, "the removal")
+                shutil.copyfile(self.models / "en-de" / "config.json", self.models / "de-en" / "config.json")
+                wait_until(lambda: sorted(self.names(daemon)) == ["de-en", "en-de"], 60 * SLOWNESS, "the return")
+
+    @contextlib.contextmanager
+    def writing(self, path):
+        """Somebody writes a line there every ten milliseconds."""
+        is_over = threading.Event()
+
+        def write():
+            with path.open("a") as file:
+                while not is_over.wait(0.01):
+                    file.write("reloaded\n")
+                    file.flush()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
 
     def test_without_a_watch_changes_wait_for_a_signal(self):
         make_model(self.models / "en-de", "en", "de")
