@@ -295,37 +295,49 @@ static enum mt_status write_all(const atomic_bool *is_cancelled, int fd, const c
 #define N_RANDOM 6
 #define TEMPORARY_END ".attentiond-tmp"
 
+/* A new file is somebody's from the moment that it is locked. Who removes leftovers locks them,
+ * too, and may have come first: then it is being removed, or has been. File systems without locks
+ * have nobody who removes. */
+static bool is_taken(int fd)
+{
+    struct stat st;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    return fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
 /* A random name, not one made of the process id: a container's daemon is always process 1, and what
  * it left behind when it was killed would be in its way for ever. */
 static enum mt_status create_temporary(const char *path, char **out_name, int *out_fd,
                                        struct mt_error *err)
 {
-    char *name;
-    if (asprintf(&name, "%s.XXXXXX" TEMPORARY_END, path) < 0)
-        return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX" TEMPORARY_END, "path");
-    int fd = mkostemps(name, sizeof TEMPORARY_END - 1, O_CLOEXEC);
-    if (fd < 0) {
-        enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
+    for (;;) {
+        char *name;
+        if (asprintf(&name, "%s.XXXXXX" TEMPORARY_END, path) < 0)
+            return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX" TEMPORARY_END, "path");
+        int fd = mkostemps(name, sizeof TEMPORARY_END - 1, O_CLOEXEC);
+        if (fd < 0) {
+            enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
+            free(name);
+            return status;
+        }
+        if (!is_taken(fd)) {
+            *out_name = name;
+            *out_fd = fd;
+            return MT_OK;
+        }
+        close(fd);
         free(name);
-        return status;
     }
-    flock(fd, LOCK_EX | LOCK_NB); /* somebody writes it */
-    *out_name = name;
-    *out_fd = fd;
-    return MT_OK;
 }
 
-/* What was made a moment ago may not have been locked yet. */
-#define LEFTOVER_SECONDS 10
-
-bool mt_file_remove_leftover(int directory, const char *name, time_t latest)
+bool mt_file_remove_leftover(int directory, const char *name)
 {
     struct stat st;
     int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime <= latest &&
-                   flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool is_left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0;
     is_left = is_left && unlinkat(directory, name, 0) == 0;
     close(fd);
     return is_left;
@@ -342,23 +354,20 @@ size_t mt_file_temporary_length(const char *name)
 }
 
 /* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
- * again and again, must not fill the disk. The new file says what time it is where files are kept.
- */
-static void remove_leftovers(const char *path, int new_fd)
+ * again and again, must not fill the disk. */
+static void remove_leftovers(const char *path)
 {
-    struct stat st;
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    DIR *entries = directory && fstat(new_fd, &st) == 0 ? opendir(directory) : NULL;
+    DIR *entries = directory ? opendir(directory) : NULL;
     free(directory);
     if (!entries)
         return;
     for (const struct dirent *entry; (entry = readdir(entries));) {
         size_t length = mt_file_temporary_length(entry->d_name);
         if (length > 0 && length == strlen(name) && strncmp(entry->d_name, name, length) == 0)
-            (void)mt_file_remove_leftover(dirfd(entries), entry->d_name,
-                                          st.st_mtime - LEFTOVER_SECONDS);
+            (void)mt_file_remove_leftover(dirfd(entries), entry->d_name);
     }
     closedir(entries);
 }
@@ -377,7 +386,7 @@ static enum mt_status write_draft(const atomic_bool *is_cancelled, const char *p
     enum mt_status status = create_temporary(path, &draft.name, &draft.fd, err);
     if (status)
         return status;
-    remove_leftovers(path, draft.fd);
+    remove_leftovers(path);
     status = write_all(is_cancelled, draft.fd, path, bytes, length, err);
     if (!status && fchmod(draft.fd, MT_FILE_MODE))
         status = mt_fail_errno(err, path, "set the mode of");

@@ -80,9 +80,9 @@ void mt_file_draft_drop(struct mt_file_draft *draft);
 /* What writers leave that are killed: of the name of a temporary file, as many bytes as are the
  * name that it was to get; 0: it is another file. */
 size_t mt_file_temporary_length(const char *name);
-/* Removes such a file from a directory, unless somebody writes it, or its st_mtime is later than
- * `latest` (who has just made one may not have locked it yet). Whether it is gone. */
-bool mt_file_remove_leftover(int directory, const char *name, time_t latest);
+/* Removes such a file from a directory, unless somebody writes it, which its lock says, also of
+ * other processes. Whether it is gone. */
+bool mt_file_remove_leftover(int directory, const char *name);
 
 /* Joins directory and name with one '/', malloc'd. */
 MT_MUST_CHECK enum mt_status mt_path_join(const char *directory, const char *name, char **out,

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +75,12 @@ enum mt_status mt_cache_file_path(const char *cache_directory, const char *direc
     return MT_OK;
 }
 
-/* Of as many bytes of the name as are no temporary file's. A directory that may not be looked at is
- * there. */
-static bool is_orphan(int cache, const char *name, size_t length)
+/* A directory that may not be looked at is there. */
+static bool is_orphan(int cache, const char *name)
 {
     char directory[NAME_MAX + 1];
     struct stat st;
-    size_t n_end = sizeof END - 1;
+    size_t length = strlen(name), n_end = sizeof END - 1;
     if (length <= n_end || strncmp(name + length - n_end, END, n_end) != 0 ||
         !unescape(name, length - n_end, directory))
         return false;
@@ -91,25 +89,36 @@ static bool is_orphan(int cache, const char *name, size_t length)
            st.st_uid == geteuid();
 }
 
-/* A writer that was killed has left a temporary file; one that lives, and has not locked it yet,
- * writes what nobody can read. */
 static bool remove_orphan(int cache, const char *name)
 {
-    size_t length = mt_file_temporary_length(name);
-    if (length > 0)
-        return is_orphan(cache, name, length) &&
-               mt_file_remove_leftover(cache, name, (time_t)INT64_MAX);
-    return is_orphan(cache, name, strlen(name)) && unlinkat(cache, name, 0) == 0;
+    return is_orphan(cache, name) && unlinkat(cache, name, 0) == 0;
 }
 
-size_t mt_cache_remove_orphans(const char *cache_directory)
+static bool remove_leftover(int cache, const char *name)
+{
+    size_t length = mt_file_temporary_length(name), n_end = sizeof END - 1;
+    return length > n_end && strncmp(name + length - n_end, END, n_end) == 0 &&
+           mt_file_remove_leftover(cache, name);
+}
+
+static size_t remove_all(const char *cache_directory, bool (*remove)(int cache, const char *name))
 {
     size_t n = 0;
     DIR *entries = opendir(cache_directory);
     if (!entries)
         return 0;
     for (const struct dirent *entry; (entry = readdir(entries));)
-        n += remove_orphan(dirfd(entries), entry->d_name);
+        n += remove(dirfd(entries), entry->d_name);
     closedir(entries);
     return n;
+}
+
+size_t mt_cache_remove_orphans(const char *cache_directory)
+{
+    return remove_all(cache_directory, remove_orphan);
+}
+
+size_t mt_cache_remove_leftovers(const char *cache_directory)
+{
+    return remove_all(cache_directory, remove_leftover);
 }

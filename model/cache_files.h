@@ -17,8 +17,12 @@ MT_MUST_CHECK enum mt_status mt_cache_file_path(const char *cache_directory, con
                                                 char **out, struct mt_error *err);
 
 /* Removes the packed forms, written by this process's user, of directories that are not there any
- * more, and what killed writers have left of them. Without it, each model that is ever installed
- * under a path of its own would leave one. Returns how many it removed. */
+ * more. Without it, each model that is ever installed under a path of its own would leave one.
+ * Returns how many it removed. */
 size_t mt_cache_remove_orphans(const char *cache_directory);
+
+/* Removes what processes have left that were killed while they wrote a packed form; what somebody
+ * writes now, also another daemon with the same cache, stays. Returns how many it removed. */
+size_t mt_cache_remove_leftovers(const char *cache_directory);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/cache_files.h"
 #include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "server/access.h"
@@ -213,6 +214,15 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
     return status == MT_OK ? mt_http_create(&options, &server->admin, err) : status;
 }
 
+/* Of daemons that were killed while they packed a model. */
+static void remove_leftovers(const char *cache_directory)
+{
+    size_t n = mt_cache_remove_leftovers(cache_directory);
+    if (n > 0)
+        mt_log(MT_LOG_INFO, "%s: removed %zu temporary file%s of a daemon that was killed",
+               cache_directory, n, n == 1 ? "" : "s");
+}
+
 static enum mt_status start_admin(struct server *server, struct mt_error *err)
 {
     int listen_fd = server->admin_fd;
@@ -240,6 +250,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
     if (status == MT_OK)
         status = listen_for_admin(server, settings->admin_socket, err);
+    if (status == MT_OK)
+        remove_leftovers(settings->cache_dir);
     if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
         mt_sandbox_restrict_files(settings->cache_dir);
     if (status == MT_OK)

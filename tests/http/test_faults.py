@@ -2,6 +2,7 @@
 memory allowed, system calls that are interrupted or do a part of what was asked, a time of day that
 jumps, death in the middle of an import."""
 
+import fcntl
 import os
 import pathlib
 import random
@@ -116,10 +117,23 @@ class Faults(unittest.TestCase):
         self.assertGreater(n_killed, 0)
         target.mkdir(exist_ok=True)
         (target / "attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
-        for file in target.iterdir():
-            os.utime(file, (time.time() - 60,) * 2)
         self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
         self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
+
+    def test_death_while_packing(self):
+        """What the killed daemon has left goes at the next start, of another model, too; what a living
+        one writes stays."""
+        cache = self.root / "cache"
+        cache.mkdir()
+        left, alive, other = (cache / f"%2Fmodels%2Fen-de.int8.safetensors{end}"
+                              for end in (".aBcD12.attentiond-tmp", ".gHiJ34.attentiond-tmp", ".backup"))
+        for file in left, alive, other:
+            file.write_bytes(b"half of it")
+        with alive.open("r+b") as writer:
+            fcntl.flock(writer, fcntl.LOCK_EX)
+            with Daemon("--cache-dir", str(cache)) as daemon:
+                self.assertEqual([file.exists() for file in (left, alive, other)], [False, True, True])
+                self.assertIn("removed 1 temporary file of a daemon that was killed", daemon.log)
 
     @unittest.skipIf(SLOWNESS > 1 or not THREAD_LIBRARY, "sanitizers have a pthread_create of their own")
     def test_no_threads(self):

@@ -3,6 +3,8 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +64,8 @@ START_TEST(what_is_packed_goes_with_its_directory)
 }
 END_TEST
 
-/* A writer was killed in the middle; another one lives. */
-START_TEST(what_killed_writers_left_goes_with_its_directory)
+/* Writers were killed in the middle, just now; another one lives. */
+START_TEST(what_killed_writers_left_goes)
 {
     char directory[256], *path = make_model("en-de", directory, sizeof directory), *left, *locked;
     ck_assert_int_gt(asprintf(&left, "%s.Ab3dE6.attentiond-tmp", path), 0);
@@ -72,15 +74,40 @@ START_TEST(what_killed_writers_left_goes_with_its_directory)
     ck_assert_int_eq(mt_file_write(locked, "x", 1, &err), MT_OK);
     int writer = open(locked, O_RDWR);
     ck_assert_int_eq(flock(writer, LOCK_EX), 0);
-    ck_assert_uint_eq(mt_cache_remove_orphans(cache), 0);
-    ck_assert_int_eq(rmdir(directory), 0);
-    ck_assert_uint_eq(mt_cache_remove_orphans(cache), 2);
+    ck_assert_uint_eq(mt_cache_remove_leftovers(cache), 1);
     ck_assert_int_eq(access(left, F_OK), -1);
     ck_assert_int_eq(access(locked, F_OK), 0);
     close(writer);
+    ck_assert_uint_eq(mt_cache_remove_leftovers(cache), 1);
+    ck_assert_int_eq(access(path, F_OK), 0);
     free(path);
     free(left);
     free(locked);
+}
+END_TEST
+
+static atomic_bool is_over;
+
+static void *keep_removing(void *argument)
+{
+    while (!atomic_load(&is_over))
+        (void)mt_cache_remove_leftovers(cache);
+    return argument;
+}
+
+/* Another daemon with the same cache starts again and again. */
+START_TEST(a_writer_loses_nothing_to_who_removes)
+{
+    char directory[256], *path = make_model("en-de", directory, sizeof directory);
+    pthread_t threads[2];
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, keep_removing, NULL), 0);
+    for (size_t i = 0; i < 30; i++)
+        ck_assert_msg(!mt_file_write(path, "x", 1, &err), "%s", err.message);
+    atomic_store(&is_over, true);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    free(path);
 }
 END_TEST
 
@@ -165,7 +192,8 @@ static Suite *suite(void)
     TCase *tcase = tcase_create("all");
     tcase_add_checked_fixture(tcase, make, remove_all);
     tcase_add_loop_test(tcase, what_is_packed_goes_with_its_directory, 0, N_NAMES);
-    tcase_add_test(tcase, what_killed_writers_left_goes_with_its_directory);
+    tcase_add_test(tcase, what_killed_writers_left_goes);
+    tcase_add_test(tcase, a_writer_loses_nothing_to_who_removes);
     tcase_add_test(tcase, each_directory_has_a_name_of_its_own);
     tcase_add_test(tcase, a_link_is_what_it_points_to);
     tcase_add_test(tcase, a_path_that_is_too_long_for_a_name_stays);

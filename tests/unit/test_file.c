@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/mt_test_file.XXXXXX";
@@ -212,15 +211,12 @@ START_TEST(a_cancelled_write_leaves_nothing)
 END_TEST
 
 /* As a writer that was killed leaves it. */
-static char *leave(const char *name, time_t age_seconds)
+static char *leave(const char *name)
 {
     char *path = inside(name);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fclose(file);
-    const struct timespec then = {.tv_sec = time(NULL) - age_seconds};
-    const struct timespec times[] = {then, then};
-    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
     return path;
 }
 
@@ -228,25 +224,24 @@ START_TEST(a_write_removes_what_killed_ones_left)
 {
     static const struct {
         const char *name;
-        time_t age_seconds;
         bool goes;
     } cases[] = {
-        {"left.Ab3dE6.attentiond-tmp", 100, true},
-        {"left.ZZZZZZ.attentiond-tmp", 100, true},
-        {"left.recent.attentiond-tmp", 0, false},
-        {"left.locked.attentiond-tmp", 100, false},
-        {"left.toolong.attentiond-tmp", 100, false},
-        {"left.attentiond-tmp", 100, false},
-        {"other.Ab3dE6.attentiond-tmp", 100, false},
-        {"left.backup", 100, false}, /* somebody's */
-        {"left.Ab3dE6", 100, false},
-        {"left.json", 100, false},
-        {"left", 100, false},
+        {"left.Ab3dE6.attentiond-tmp", true},
+        {"left.ZZZZZZ.attentiond-tmp", true},
+        {"left.recent.attentiond-tmp", true},
+        {"left.locked.attentiond-tmp", false},
+        {"left.toolong.attentiond-tmp", false},
+        {"left.attentiond-tmp", false},
+        {"other.Ab3dE6.attentiond-tmp", false},
+        {"left.backup", false}, /* somebody's */
+        {"left.Ab3dE6", false},
+        {"left.json", false},
+        {"left", false},
     };
     enum { N = sizeof cases / sizeof *cases };
     char *paths[N];
     for (size_t i = 0; i < N; i++)
-        paths[i] = leave(cases[i].name, cases[i].age_seconds);
+        paths[i] = leave(cases[i].name);
     int writer = open(paths[3], O_RDWR);
     ck_assert_int_eq(flock(writer, LOCK_EX), 0);
     free(write_bytes("left", "whole", 5));
@@ -282,7 +277,7 @@ END_TEST
 /* As a directory's name has none. */
 START_TEST(without_a_name_nothing_is_removed)
 {
-    char *path = leave("somebodys", 100), *folder = strdup(path);
+    char *path = leave("somebodys"), *folder = strdup(path);
     strrchr(folder, '/')[1] = '\0';
     ck_assert_int_ne(mt_file_write(folder, "x", 1, NULL), MT_OK);
     ck_assert_int_eq(access(path, F_OK), 0);
