@@ -112,14 +112,27 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Network",
+        FIELD(shutdown_delay_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .high = 3600000,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "After SIGTERM: time in which /health/ready answers 503 while everything else goes "
+               "on, before no connection is accepted any more. For balancers that ask from time to "
+               "time: as long as they take to notice. 0, as without one it only makes the end "
+               "later.",
+    },
+    {
+        .section = "Network",
         FIELD(drain_timeout_ms),
         .value_name = "MS",
         .type = MT_SETTING_INTEGER,
         .high = 3600000,
         .default_number = 30000,
         .verbs = DAEMON,
-        .doc = "After SIGTERM: time for accepted requests to finish. As long as Kubernetes waits "
-               "before it kills.",
+        .doc = "After SIGTERM and shutdown_delay_ms: time for accepted requests to finish. As long "
+               "as Kubernetes waits before it kills.",
     },
     {
         .section = "Network",

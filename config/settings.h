@@ -54,7 +54,7 @@ struct mt_settings {
     int64_t max_connections; /* 0: chosen */
     int64_t request_timeout_ms, idle_timeout_ms;
     int64_t header_timeout_ms, body_timeout_ms;
-    int64_t drain_timeout_ms;
+    int64_t shutdown_delay_ms, drain_timeout_ms;
     int64_t stream_keepalive_ms;
     int64_t max_body_bytes;
     bool web_page;

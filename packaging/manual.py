@@ -31,7 +31,7 @@ or ATTENTIOND_CONFIG names, a JSON object ("max_body_bytes"); in this order of p
 range is refused. Those marked "fixed" keep their value until the daemon ends; SIGHUP reads the others again."""
 
 SIGNALS = [
-    ("SIGTERM, SIGINT", "serve takes no new requests, answers those that it has within drain_timeout_ms, and ends. A second one acts at once."),
+    ("SIGTERM, SIGINT", "serve takes no new requests after shutdown_delay_ms, answers those that it has within drain_timeout_ms, and ends. Another one ends the delay, and then the waiting."),
     ("SIGHUP", "serve reads settings and models again, without losing a request. If anything is wrong with them, the log says so and nothing changes."),
 ]
 EXIT = [("0", "Done."), ("1", "It could not be done: a file, the network, the model."), ("2", "Wrong usage or configuration.")]

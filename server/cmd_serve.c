@@ -23,6 +23,7 @@
 #include "server/metrics.h"
 #include "server/router.h"
 #include "server/sandbox.h"
+#include "server/socket_file.h"
 #include "server/splitter.h"
 
 #include <errno.h>
@@ -71,10 +72,11 @@ struct server {
     const char **admin_route_names;
     char *admin_path; /* NULL until it is ours */
     int admin_fd;
+    struct mt_socket_file admin_file;
     struct mt_budget attention_budget;
     struct mt_meters meters;
     struct mt_proxies proxies;
-    _Atomic int64_t drain_timeout_ms; /* as the settings have it now */
+    _Atomic int64_t shutdown_delay_ms, drain_timeout_ms; /* as the settings have them now */
     const char **route_names;
 };
 
@@ -98,6 +100,7 @@ static void apply_settings(void *context, const struct mt_settings *settings)
     mt_log_set_level(level);
     server->attention_budget.limit =
         MT_ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
+    server->shutdown_delay_ms = settings->shutdown_delay_ms;
     server->drain_timeout_ms = settings->drain_timeout_ms;
 }
 
@@ -188,6 +191,9 @@ static enum mt_status listen_for_admin(struct server *server, const char *path,
     enum mt_status status = mt_listen_unix(path, &server->admin_fd, err);
     if (status != MT_OK)
         return mt_fail_in(err, status, "admin_socket");
+    struct mt_error failure;
+    if (mt_socket_file_watch(path, &server->admin_file, &failure) != MT_OK)
+        mt_log(MT_LOG_WARN, "admin_socket stays behind at the end: %s", failure.message);
     server->admin_path = strdup(path);
     return server->admin_path != NULL ? MT_OK : mt_fail_memory(err, strlen(path), "path");
 }
@@ -272,14 +278,12 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     return status;
 }
 
-/* The sandbox may keep us from removing the file; the next start then does. */
 static void stop_admin(struct server *server)
 {
     mt_http_destroy(server->admin);
     if (server->admin_fd >= 0)
         close(server->admin_fd);
-    if (server->admin_path != NULL)
-        unlink(server->admin_path);
+    mt_socket_file_remove(&server->admin_file);
     free(server->admin_path);
     mt_metrics_destroy(server->admin_metrics);
     free(server->admin_route_names);
@@ -343,7 +347,8 @@ static void handle_stopping(void (*handler)(int number))
 }
 
 /* Blocked in all threads; only await_signal sees them. What was ignored when we were started would
- * not even wait for it. */
+ * not even wait for it. Those that mean something to other daemons, such as to open the log again,
+ * do not end this one. */
 static void block_signals(sigset_t *signals)
 {
     sigemptyset(signals);
@@ -354,6 +359,9 @@ static void block_signals(sigset_t *signals)
     signal(SIGHUP, SIG_DFL);
     handle_stopping(SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    signal(SIGALRM, SIG_IGN);
 }
 
 /* A thread that can be interrupted while the others, which inherit their signal mask from each
@@ -406,6 +414,23 @@ static int await_signal(const sigset_t *signals, int64_t timeout_ms)
         signal = sigtimedwait(signals, NULL, timeout_ms < 0 ? NULL : &timeout);
     while (signal < 0 && errno == EINTR);
     return signal > 0 ? signal : 0;
+}
+
+/* Balancers get time to see that we are not ready, and send their clients elsewhere, while those
+ * who come are still served. A second signal ends it. */
+static void delay_shutdown(struct server *server, const sigset_t *signals)
+{
+    int64_t end_ms = mt_now_ms() + server->shutdown_delay_ms, left_ms;
+    mt_http_announce_end(server->http);
+    if (server->shutdown_delay_ms > 0)
+        mt_log(MT_LOG_INFO, "not ready any more, and shutting down in %lld ms",
+               (long long)server->shutdown_delay_ms);
+    while ((left_ms = end_ms - mt_now_ms()) > 0) {
+        int signal = await_signal(signals, left_ms < FILES_SWEEP_MS ? left_ms : FILES_SWEEP_MS);
+        if (signal != 0 && signal != SIGHUP)
+            return;
+        mt_file_store_sweep(server->files);
+    }
 }
 
 /* Waits for requests to finish and connections to close, until the time is over or somebody has
@@ -519,6 +544,7 @@ static int take_down(struct server *server, const sigset_t *signals, int exit_co
 
 static int end(struct server *server, const sigset_t *signals)
 {
+    delay_shutdown(server, signals);
     drain(server, signals);
     int exit_code = is_drained(server) ? MT_EXIT_OK : MT_EXIT_FAILURE;
     if (exit_code != MT_EXIT_OK && !cancel(server, signals)) {
@@ -578,10 +604,11 @@ int mt_cmd_serve(int argc, char **argv)
         .detail =
             "SIGHUP reads settings and model again, without losing a request; if anything is\n"
             "wrong with them, the log says so and nothing changes.\n\n"
-            "SIGTERM and SIGINT end it: it stops accepting, finishes what it has accepted\n"
-            "within drain_timeout_ms, and exits with 0, or with 1 where requests were cut\n"
-            "off. A second signal acts at once, and so does the first one before there are\n"
-            "clients.\n",
+            "SIGTERM and SIGINT end it: after shutdown_delay_ms it stops accepting, finishes\n"
+            "what it has accepted within drain_timeout_ms, and exits with 0, or with 1 where\n"
+            "requests were cut off. Another signal ends the delay, and then the waiting; the\n"
+            "first one acts at once before there are clients. SIGUSR1, SIGUSR2 and SIGALRM do\n"
+            "nothing.\n",
         .needs_model = true,
         .serves_directory = true,
     };
@@ -599,6 +626,7 @@ int mt_cmd_serve(int argc, char **argv)
         .config_path = cli.config_path,
         .listener.fd = -1,
         .admin_fd = -1,
+        .admin_file = {.fd = -1},
     };
     exit_code = serve(&server, &cli.settings, start_ms);
     mt_cli_finish(&cli);

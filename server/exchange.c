@@ -677,7 +677,7 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
     if (request->reply.code != 0)
         return mt_exchange_send(exchange);
-    request->is_draining = mt_http_is_draining(exchange->http);
+    request->is_ending = mt_http_is_ending(exchange->http);
     if (mt_exchange_refuse_early(exchange))
         return mt_exchange_send(exchange);
     if (read_timeout(exchange, &err) != MT_OK)

@@ -32,7 +32,8 @@ struct mt_http {
     struct mt_http_options options;
     struct MHD_Daemon *daemon;
     struct mt_connections *connections;
-    int listen_fd; /* ours again once draining; else -1 */
+    int listen_fd;          /* ours again once draining; else -1 */
+    atomic_bool is_unready; /* its end was announced */
     atomic_bool is_draining;
     int64_t drained_ms;  /* when that began */
     bool is_shut;        /* the listener */

@@ -67,7 +67,7 @@ struct mt_request {
     const char *method; /* "GET" for HEAD too */
     const char *path;   /* as routed: "/translate"; whole where the route is a folder */
     struct mt_params params;
-    bool is_draining; /* the server is about to stop */
+    bool is_ending; /* the server is about to stop */
     /* Whose request it is, and what is allowed to it: settings that a key may override are to be
      * taken from access.limits. */
     struct mt_access access;

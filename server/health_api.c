@@ -25,7 +25,7 @@ const struct mt_handler mt_health_handler = {.finish = finish_health};
 
 static enum mt_status finish_ready(struct mt_request *request, struct mt_error *err)
 {
-    if (request->is_draining)
+    if (request->is_ending)
         return mt_fail(err, MT_BUSY, "the server is shutting down");
     enum mt_status status = mt_generation_check(request->service->generation, err);
     return status != MT_OK ? status : finish_health(request, err);
@@ -64,8 +64,7 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     const struct mt_metrics_sources sources = {
         .version = MT_VERSION,
         .precision = service->settings->precision,
-        .is_ready =
-            !request->is_draining && mt_generation_check(service->generation, NULL) == MT_OK,
+        .is_ready = !request->is_ending && mt_generation_check(service->generation, NULL) == MT_OK,
         .generations = &generations,
         .engine = &engine,
         .connections = &connections,

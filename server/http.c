@@ -302,6 +302,11 @@ static void shut_listener(struct mt_http *http)
     http->is_shut = true;
 }
 
+void mt_http_announce_end(struct mt_http *http)
+{
+    atomic_store(&http->is_unready, true);
+}
+
 bool mt_http_drain(struct mt_http *http)
 {
     if (!atomic_exchange(&http->is_draining, true))
@@ -357,6 +362,11 @@ void mt_http_give_way(struct mt_http *http, bool gives_way)
         return;
     if (sched_setscheduler(0, gives_way ? SCHED_BATCH : SCHED_OTHER, &none) == 0)
         http->gives_way = gives_way;
+}
+
+bool mt_http_is_ending(const struct mt_http *http)
+{
+    return atomic_load(&http->is_unready) || mt_http_is_draining(http);
 }
 
 bool mt_http_is_draining(const struct mt_http *http)

@@ -60,13 +60,15 @@ MT_MUST_CHECK enum mt_status mt_http_start(struct mt_http *http, int listen_fd,
                                            struct mt_error *err);
 
 /*
- * The end, in this order: drain, to be called again and again, turns new clients away, takes in
+ * The end, in this order: announce_end says that the server is not ready any more, and changes
+ * nothing else; drain, to be called again and again, turns new clients away, takes in
  * those that the kernel has accepted, marks the server as not ready and ends each connection with
  * its next reply; when it has returned true, no connection is on its way and all are counted;
  * close_idle, again and again, closes connections without a request; after refuse_work no work
  * begins, and requests that need some are told so; cancel ends the work that is left; destroy, when
  * there is none (n_working is 0) after refuse_work, cuts off what is still connected.
  */
+void mt_http_announce_end(struct mt_http *http);
 bool mt_http_drain(struct mt_http *http);
 void mt_http_close_idle(struct mt_http *http);
 void mt_http_refuse_work(struct mt_http *http);
@@ -74,6 +76,8 @@ void mt_http_cancel(struct mt_http *http);
 /* Takes NULL. */
 void mt_http_destroy(struct mt_http *http);
 
+/* Whether its end was announced or has begun: no more requests should come. */
+bool mt_http_is_ending(const struct mt_http *http);
 bool mt_http_is_draining(const struct mt_http *http);
 
 /* Whether the libmicrohttpd that runs is one before 1.0, which rewrote what reads heads: Debian 12

@@ -87,9 +87,34 @@ class Admin(unittest.TestCase):
                 client.connect()
                 self.addCleanup(client.close)
 
-    def test_what_a_former_daemon_left_is_replaced(self):
+    def test_its_file_goes_with_the_daemon(self):
+        with Daemon("--admin-socket", str(self.path)):
+            self.assertTrue(self.path.exists())
+        self.assertFalse(self.path.exists())
         with Daemon("--admin-socket", str(self.path), expect_exit=-signal.SIGKILL) as daemon:
             os.kill(daemon.pid, signal.SIGKILL)
+        wait_until(lambda: not self.path.exists(), what="the end of the file")
+
+    def test_the_file_of_another_one_stays(self):
+        with Daemon("--admin-socket", str(self.path)):
+            self.path.unlink()
+            self.path.write_text("another")
+        self.assertEqual(self.path.read_text(), "another")
+
+    def test_signals_to_the_group_end_the_daemon_alone(self):
+        """The process that removes the file waits until the daemon has ended."""
+        with Daemon("--admin-socket", str(self.path)) as daemon:
+            children = pathlib.Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text().split()
+            self.assertEqual(len(children), 1)
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+                os.kill(int(children[0]), number)
+            self.assertEqual(len(os.listdir(f"/proc/{children[0]}/fd")), 2)
+            self.assertEqual(self.ask("GET", "/health")[0], 200)
+        self.assertFalse(self.path.exists())
+
+    def test_what_a_former_daemon_left_is_replaced(self):
+        with socket.socket(socket.AF_UNIX) as former:
+            former.bind(str(self.path))
         self.assertTrue(self.path.exists())
         with Daemon("--admin-socket", str(self.path)) as daemon:
             self.assertEqual(self.ask("GET", "/health")[0], 200)

@@ -158,6 +158,38 @@ class Stop(unittest.TestCase):
                 daemon.socket().close()
         self.assertEqual(daemon.stop(None), 0)
 
+    def test_other_signals_do_not_end_it(self):
+        with Daemon() as daemon:
+            for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE):
+                daemon.process.send_signal(number)
+            time.sleep(0.1)
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    def test_a_delay_is_not_ready_but_serves(self):
+        """Balancers that ask now and then learn that it ends before it does."""
+        daemon = Daemon("--shutdown-delay-ms", str(int(3000 * SLOWNESS))).start()
+        self.assertEqual(daemon.get("/health/ready").status, 200)
+        daemon.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: daemon.get("/health/ready").status == 503, what="not ready")
+        self.assertEqual(daemon.metrics()["attentiond_ready"], 0)
+        self.assertEqual(daemon.get("/health").status, 200)
+        with daemon.socket() as client:  # a newcomer, whose connection is kept
+            client.sendall(request_bytes({"q": "Hello."}))
+            self.assertNotIn(b"\r\nConnection: close\r\n", client.recv(65536))
+        self.assertEqual(daemon.stop(None), 0)
+        self.assertRegex(daemon.log, r"not ready any more, and shutting down in \d+ ms")
+
+    def test_a_second_signal_ends_the_delay(self):
+        daemon = Daemon("--shutdown-delay-ms", "3600000").start()
+        with daemon.socket() as slow:
+            slow.sendall(request_bytes(SLOW))
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            daemon.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: daemon.get("/health/ready").status == 503, what="not ready")
+            daemon.process.send_signal(signal.SIGTERM)
+            self.assertTrue(read_all(slow).startswith(b"HTTP/1.1 200 "))
+        self.assertEqual(daemon.stop(None), 0)
+
     def test_deadline_cuts_off(self):
         daemon = Daemon("--drain-timeout-ms", "300").start()
         with daemon.socket() as slow:

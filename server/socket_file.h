@@ -1,0 +1,28 @@
+/*
+ * The end of a socket's file. The sandbox keeps the daemon from removing it, as from all else that
+ * is not its cache, and so a process of its own does, which was made before: it holds nothing but
+ * the file, and waits for the daemon's end, of whatever kind that is.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_SOCKET_FILE_H
+#define MT_SERVER_SOCKET_FILE_H
+
+#include "base/status.h"
+
+#include <sys/types.h>
+
+/* Nobody waits: {.fd = -1}. */
+struct mt_socket_file {
+    pid_t pid;
+    int fd; /* what the process waits for the end of */
+};
+
+/* From now on the file that is there, and no later one of that path, goes with this process. Before
+ * the sandbox. MT_IO: it stays. */
+MT_MUST_CHECK enum mt_status mt_socket_file_watch(const char *path, struct mt_socket_file *out,
+                                                  struct mt_error *err);
+/* It goes now; it is gone on return. */
+void mt_socket_file_remove(struct mt_socket_file *file);
+
+#endif
