@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -154,6 +155,7 @@ static void *member_main(void *argument)
 {
     struct member *member = argument;
     struct mt_team *team = member->team;
+    prctl(PR_SET_NAME, "team");
     /* Not what generation is now: the first run may have begun before this thread did. */
     uint32_t seen = 0;
     int64_t spin_ns = team->spin_ns;

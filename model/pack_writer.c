@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 struct mt_pack_writer {
     struct mt_image *image;
@@ -37,6 +38,7 @@ static void *run(void *argument)
     struct mt_pack_writer *writer = argument;
     struct mt_error err;
     size_t length;
+    prctl(PR_SET_NAME, "pack-writer");
     const void *bytes = mt_image_bytes(writer->image, &length);
     enum mt_status status =
         mt_file_write_unless(&writer->is_cancelled, writer->path, bytes, length, &err);

@@ -166,6 +166,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
                                   struct mt_error *err)
 {
     const struct mt_http_options options = {
+        .name = "http",
         .generations = server->generations,
         .metrics = server->metrics,
         .routes = mt_routes,
@@ -206,6 +207,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
     enum mt_status status = create_metrics(mt_admin_routes, mt_n_admin_routes,
                                            &server->admin_route_names, &server->admin_metrics, err);
     const struct mt_http_options options = {
+        .name = "admin",
         .generations = server->generations,
         .metrics = server->admin_metrics,
         .routes = mt_admin_routes,

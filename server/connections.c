@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -305,6 +306,7 @@ static void *watch_connections(void *argument)
 {
     struct mt_connections *connections = argument;
     int64_t next_tick_ns = 0;
+    prctl(PR_SET_NAME, "connections");
     for (;;) {
         struct epoll_event events[MAX_EVENTS];
         int n = epoll_wait(connections->epoll_fd, events, MAX_EVENTS, TICK_MS);

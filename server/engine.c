@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,9 +66,6 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index, struc
     if (code)
         return mt_fail(err, MT_IO, "cannot start worker %zu: %s", index, strerror(code));
     worker->is_started = true;
-    char name[16];
-    snprintf(name, sizeof name, "worker-%u", (unsigned)index);
-    pthread_setname_np(worker->thread, name);
     return MT_OK;
 }
 

@@ -8,6 +8,8 @@
 
 #include <assert.h>
 #include <malloc.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
@@ -364,6 +366,9 @@ void *mt_engine_run_worker(void *argument)
 {
     struct mt_engine_worker *worker = argument;
     struct mt_engine *engine = worker->engine;
+    char name[16];
+    snprintf(name, sizeof name, "worker-%u", (unsigned)worker->index);
+    prctl(PR_SET_NAME, name);
     pthread_mutex_lock(&engine->mutex);
     while (wait_for_work(worker)) {
         int64_t now = mt_now_ns();

@@ -41,6 +41,7 @@ struct mt_http {
     bool is_barrier_set; /* it is on its way to the HTTP thread */
     atomic_bool has_passed;
     bool gives_way;      /* the HTTP thread's alone */
+    bool has_name;       /* likewise */
     struct mt_desk desk; /* likewise */
 };
 

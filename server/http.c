@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -126,10 +127,19 @@ static bool limit_ttl(int fd, int ttl)
     return has_ipv4 || has_ipv6;
 }
 
+/* The HTTP thread's name, which libmicrohttpd has given it already, as any other. */
+static void take_name(struct mt_http *http)
+{
+    if (!http->has_name)
+        prctl(PR_SET_NAME, http->options.name);
+    http->has_name = true;
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct mt_http *http = context;
+    take_name(http);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (*socket_context != NULL)
             mt_connections_remove(http->connections, *socket_context);

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define NS_PER_MS INT64_C(1000000)
 #define MIB ((uint64_t)1 << 20)
@@ -475,6 +476,7 @@ static void cancel_waits(struct mt_model_host *host)
 static void *run_loader(void *argument)
 {
     struct mt_model_host *host = argument;
+    prctl(PR_SET_NAME, "model-loader");
     pthread_mutex_lock(&host->mutex);
     while (!host->is_stopping) {
         int64_t until_ns = NEVER;
@@ -522,6 +524,7 @@ static struct mt_model_wait *most_urgent(const struct mt_model_host *host)
 static void *run_keeper(void *argument)
 {
     struct mt_model_host *host = argument;
+    prctl(PR_SET_NAME, "model-keeper");
     pthread_mutex_lock(&host->mutex);
     while (!host->is_stopping) {
         struct mt_model_wait *wait = most_urgent(host);
@@ -541,13 +544,11 @@ static enum mt_status start_threads(struct mt_model_host *host, struct mt_error 
     int code = pthread_create(&host->loader, NULL, run_loader, host);
     host->has_loader = code == 0;
     if (code == 0) {
-        pthread_setname_np(host->loader, "model-loader");
         code = pthread_create(&host->keeper, NULL, run_keeper, host);
         host->has_keeper = code == 0;
     }
     if (code != 0)
         return mt_fail(err, MT_IO, "cannot start a thread: %s", strerror(code));
-    pthread_setname_np(host->keeper, "model-keeper");
     return MT_OK;
 }
 

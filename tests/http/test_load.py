@@ -243,7 +243,7 @@ class Load(unittest.TestCase):
     def test_http_thread_gives_way_while_the_queue_is_full(self):
         def policy():
             for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir():
-                if (task / "comm").read_text() == "MHD-single\n":
+                if (task / "comm").read_text() == "http\n":
                     return os.sched_getscheduler(int(task.name))
             raise AssertionError("no HTTP thread")
 

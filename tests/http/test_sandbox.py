@@ -5,10 +5,11 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import tempfile
 import unittest
 
-from serve import FLAGS, MODEL, SLOWNESS, Daemon
+from serve import FLAGS, MODEL, SLOWNESS, Daemon, wait_until
 from test_reload import reload
 
 HAS_SECCOMP = pathlib.Path("/proc/sys/kernel/seccomp/actions_avail").exists()
@@ -37,6 +38,20 @@ class Sandbox(unittest.TestCase):
                 if HAS_SECCOMP and SLOWNESS == 1:  # sanitizers do without
                     self.assertEqual(fields["Seccomp"], "2", name)
                     self.assertEqual(fields["NoNewPrivs"], "1", name)
+
+    def test_threads_have_names(self):
+        """For top -H and gdb. The sandbox forbids to write them to /proc, as glibc does for other threads."""
+        with Daemon("--admin-socket", str(self.root / "admin"), "--workers", "2", "--threads-per-worker", "2",
+                    "--cache-dir", str(self.root / "cache")) as daemon:
+            daemon.translate("Hello.")
+            with socket.socket(socket.AF_UNIX) as admin:
+                admin.connect(str(self.root / "admin"))
+                wait_until(lambda: any(name.startswith("admin ") for name in threads(daemon)), what="its name")
+            found = {name.split()[0] for name in threads(daemon)}
+            expected = {"attentiond", "http", "admin", "connections", "generations", "model-loader", "model-keeper",
+                        "worker-0", "worker-1", "team"}
+            self.assertEqual(expected - found, set())
+            self.assertLessEqual(len(found - expected), SLOWNESS > 1, found)  # a sanitizer's own
 
     def test_privileges_of_root_are_gone(self):
         with Daemon() as daemon:
