@@ -12,6 +12,8 @@ image=attentiond-test
 port=$((20000 + RANDOM % 20000))
 question='{"q":"Where is the train station?","source":"en","target":"de"}'
 answer='"translatedText":[^,}]*Bahnhof'
+# As little as some engines allow.
+few_files=nofile=1024:1024
 work=$PWD/build/docker
 mkdir -p "$work"
 
@@ -30,7 +32,7 @@ docker_config() {
 }
 # start USER MODEL: the daemon in the background
 docker_start() {
-    docker run --detach --name "$image" --read-only --user "$1" --publish "127.0.0.1:$port:5000" \
+    docker run --detach --name "$image" --read-only --ulimit "$few_files" --user "$1" --publish "127.0.0.1:$port:5000" \
         --volume "$PWD/weights/en-de:/models/mine:ro" --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
     docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
 }
@@ -65,10 +67,9 @@ buildah_build() {
 buildah_config() {
     buildah inspect --type image "$image" | tr -d ' \n'
 }
-# The entrypoint and command of the image, which "buildah run" would not use by itself; and as many
-# open files as engines allow, where buildah allows 1024.
+# The entrypoint and command of the image, which "buildah run" would not use by itself.
 buildah_start() {
-    container=$(buildah from --pull-never --ulimit nofile=4096:4096 "$image")
+    container=$(buildah from --pull-never --ulimit "$few_files" "$image")
     buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
         --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
         "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
@@ -113,6 +114,8 @@ serves_as() {
     "${engine}_start" "$1" "$2"
     wait_until_well
     expect "translation" "$answer" "$(translate)"
+    expect "few open files" 'max_connections is [0-9]' "$(cat "$work/daemon.log")"
+    expect "files of apt" '^0$' "$("${engine}_inside" find /var/lib/apt/lists /var/cache/apt -type f | wc -l)"
     "${engine}_stop"
     expect "exit code after SIGTERM" '^0$' "$exit_code"
     "${engine}_clean"

@@ -219,5 +219,29 @@ class Packages(unittest.TestCase):
         self.assertIn("libmicrohttpd12", result.stderr)
 
 
+class Compose(unittest.TestCase):
+    """docker/compose.yaml. docker/test.sh proves the image."""
+
+    text = (ROOT / "docker/compose.yaml").read_text()
+
+    def listed(self, key):
+        entries = re.search(rf"(?m)^    {key}:\n((?:      .*\n)+)", self.text)[1]
+        return re.findall(r"(?m)^      - \"?([^\"\n]+)", entries)
+
+    def test_nobody_else_gets_in_before_there_are_keys(self):
+        self.assertEqual(self.listed("ports"), ["127.0.0.1:5000:5000"])
+
+    def test_models_are_where_its_comments_say(self):
+        (volume,) = self.listed("volumes")
+        host, inside, mode = volume.split(":")
+        self.assertEqual(os.path.normpath(ROOT / "docker" / host), str(ROOT / "models"))
+        self.assertEqual((inside, mode), ("/models", "ro"))
+        self.assertIn("/models/\n", (ROOT / ".gitignore").read_text())
+        self.assertIn("models\n", (ROOT / ".dockerignore").read_text())  # they are no part of the image
+
+    def test_its_files_are_enough_for_all_connections(self):
+        self.assertGreaterEqual(int(re.search(r"nofile: (\d+)", self.text)[1]), 1576)
+
+
 if __name__ == "__main__":
     unittest.main()
