@@ -7,15 +7,17 @@
 
 Files hold one text per line. What stands behind -- goes to `attentiond translate` as it is. The scores are
 those of sacreBLEU's defaults (signatures below). With --agreement, the program of that name beside this file
-adds the teacher-forced agreement with fp32. --check fails where a precision is further from fp32 than a release
-may be (LIMITS).
+adds the teacher-forced agreement with fp32. A difference has its 95 % interval beside it; --check fails where that
+reaches below what a release may lose against fp32 (LIMITS).
 """
 
 import argparse
 import collections
 import json
 import math
+import random
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -26,8 +28,14 @@ BLEU_ORDER = 4
 CHRF_ORDER = 6
 CHRF_BETA = 2
 
-# What int8 may cost: points of BLEU and chrF2, and teacher-forced agreement in percent.
-LIMITS = {"bleu": 0.3, "chrf": 0.2, "agreement": 97.0}
+# What int8 may cost: points of BLEU and chrF2, and teacher-forced agreement in percent. The points are about twice
+# the chance in a thousand pairs, where half an interval is 0.4 BLEU and 0.25 chrF2: a precision that costs nothing
+# passes, and one that costs a point of either does not.
+LIMITS = {"BLEU": 1.0, "chrF2": 0.5, "agreement": 97.0}
+
+# Paired bootstrap resampling (Koehn 2004): how often, and the seed that makes it the same every time.
+N_RESAMPLES = 1000
+SEED = 20240512
 
 TRANSLATE_TIMEOUT_SECONDS = 3600
 
@@ -51,19 +59,20 @@ def ngrams(sequence, n):
     return collections.Counter(tuple(sequence[i:i + n]) for i in range(len(sequence) - n + 1))
 
 
-def bleu(hypotheses, references):
-    """Corpus BLEU (Papineni et al. 2002), 0 to 100. An order without a match counts as half a match, the next
-    such order as a quarter, and so on ("exp": method 3 of Chen and Cherry 2014, as mteval-v13a.pl does it)."""
-    n_matches, n_all = [0] * BLEU_ORDER, [0] * BLEU_ORDER
-    hypothesis_length = reference_length = 0
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        hypothesis, reference = tokenize_13a(hypothesis), tokenize_13a(reference)
-        hypothesis_length += len(hypothesis)
-        reference_length += len(reference)
-        for i in range(BLEU_ORDER):
-            found = ngrams(hypothesis, i + 1)
-            n_matches[i] += (found & ngrams(reference, i + 1)).total()
-            n_all[i] += found.total()
+def bleu_counts(hypothesis, reference):
+    """What BLEU needs to know of a line: both lengths, then matches and n-grams of each order."""
+    hypothesis, reference = tokenize_13a(hypothesis), tokenize_13a(reference)
+    counts = [len(hypothesis), len(reference)]
+    for n in range(1, BLEU_ORDER + 1):
+        found = ngrams(hypothesis, n)
+        counts += [(found & ngrams(reference, n)).total(), found.total()]
+    return counts
+
+
+def bleu_of(counts):
+    """BLEU of lines whose counts are added up."""
+    hypothesis_length, reference_length = counts[:2]
+    n_matches, n_all = counts[2::2], counts[3::2]
     if not any(n_matches) or not all(n_all):
         return 0.0
     logs, credit = 0.0, 1.0
@@ -75,20 +84,28 @@ def bleu(hypotheses, references):
     return 100 * math.exp(brevity + logs / BLEU_ORDER)
 
 
+def bleu(hypotheses, references):
+    """Corpus BLEU (Papineni et al. 2002), 0 to 100. An order without a match counts as half a match, the next
+    such order as a quarter, and so on ("exp": method 3 of Chen and Cherry 2014, as mteval-v13a.pl does it)."""
+    return bleu_of(add_up(count_lines(bleu_counts, hypotheses, references)))
+
+
 # ---- chrF ----
 
-def chrf(hypotheses, references):
-    """Corpus chrF2 (Popovic 2015), 0 to 100: characters but blanks, precision and recall averaged over the orders
-    that both sides have n-grams of."""
-    n_matches, n_hypothesis, n_reference = ([0] * CHRF_ORDER for _ in range(3))
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        hypothesis, reference = "".join(hypothesis.split()), "".join(reference.split())
-        for i in range(CHRF_ORDER):
-            found, wanted = ngrams(hypothesis, i + 1), ngrams(reference, i + 1)
-            n_matches[i] += (found & wanted).total()
-            n_reference[i] += wanted.total()
-            # A reference too short for this order cannot judge it.
-            n_hypothesis[i] += found.total() if wanted else 0
+def chrf_counts(hypothesis, reference):
+    """What chrF2 needs to know of a line: for each order matches, n-grams of the hypothesis, of the reference."""
+    hypothesis, reference = "".join(hypothesis.split()), "".join(reference.split())
+    counts = []
+    for n in range(1, CHRF_ORDER + 1):
+        found, wanted = ngrams(hypothesis, n), ngrams(reference, n)
+        # A reference too short for this order cannot judge it.
+        counts += [(found & wanted).total(), found.total() if wanted else 0, wanted.total()]
+    return counts
+
+
+def chrf_of(counts):
+    """chrF2 of lines whose counts are added up."""
+    n_matches, n_hypothesis, n_reference = counts[0::3], counts[1::3], counts[2::3]
     orders = [i for i in range(CHRF_ORDER) if n_hypothesis[i] and n_reference[i]]
     if not any(n_matches):
         return 0.0
@@ -96,6 +113,43 @@ def chrf(hypotheses, references):
     recall = sum(n_matches[i] / n_reference[i] for i in orders) / len(orders)
     factor = CHRF_BETA**2
     return 100 * (1 + factor) * precision * recall / (factor * precision + recall)
+
+
+def chrf(hypotheses, references):
+    """Corpus chrF2 (Popovic 2015), 0 to 100: characters but blanks, precision and recall averaged over the orders
+    that both sides have n-grams of."""
+    return chrf_of(add_up(count_lines(chrf_counts, hypotheses, references)))
+
+
+SCORES = {"BLEU": (bleu_counts, bleu_of), "chrF2": (chrf_counts, chrf_of)}
+
+
+# ---- is a difference more than chance? ----
+
+def count_lines(counts_of, hypotheses, references):
+    return [counts_of(hypothesis, reference) for hypothesis, reference in zip(hypotheses, references, strict=True)]
+
+
+def add_up(counts):
+    return [sum(column) for column in zip(*counts)]
+
+
+def interval(score_of, counts, other_counts):
+    """Where the difference of two scores of the same lines lies with 95 % certainty, had others of their kind been
+    taken (low, high): of many draws of as many lines, with repetition, the middle 95 %. Both sides get the same
+    lines in each draw, so that what is merely hard to translate does not count as a difference."""
+    generator = random.Random(SEED)
+    n_counts = len(counts[0])
+    # All counts of a line side by side in one long integer: a draw is then one sum, which is twenty times as fast.
+    form = struct.Struct(f"<{2 * n_counts}Q")
+    lines = [int.from_bytes(form.pack(*a, *b), "little") for a, b in zip(counts, other_counts, strict=True)]
+    differences = []
+    for _ in range(N_RESAMPLES):
+        total = form.unpack(sum(generator.choices(lines, k=len(lines))).to_bytes(form.size, "little"))
+        differences.append(score_of(total[n_counts:]) - score_of(total[:n_counts]))
+    differences.sort()
+    tail = round(N_RESAMPLES * 0.025)
+    return differences[tail], differences[-1 - tail]
 
 
 # ---- token agreement ----
@@ -142,20 +196,29 @@ def compare(options, sources, references, beam_size):
     base = None
     for precision in options.precision:
         texts, ids, seconds = translate(options, sources, precision, beam_size)
-        scores = {"bleu": bleu(texts, references), "chrf": chrf(texts, references)}
-        print(f"{precision:9} {beam_size:>4} {scores['bleu']:7.2f} {scores['chrf']:7.2f} {sum(map(len, ids)):8}"
+        counts = {name: count_lines(counts_of, texts, references) for name, (counts_of, _) in SCORES.items()}
+        scores = {name: score_of(add_up(counts[name])) for name, (_, score_of) in SCORES.items()}
+        print(f"{precision:9} {beam_size:>4} {scores['BLEU']:7.2f} {scores['chrF2']:7.2f} {sum(map(len, ids)):8}"
               f" {seconds:8.1f}", end="")
         if base is None:
-            base = scores, ids
+            base = counts, scores, ids
             print(flush=True)
             continue
-        same_lines, same, positions = agreement(base[1], ids)
-        delta = {name: scores[name] - base[0][name] for name in scores}
-        print(f" | {delta['bleu']:+6.2f} {delta['chrf']:+6.2f} {100 * same_lines / len(ids):7.1f}"
-              f" {100 * same / positions:9.1f}", flush=True)
-        problems += [f"{precision}, beam {beam_size}: {name} differs by {value:+.2f}, at most {LIMITS[name]} is allowed"
-                     for name, value in delta.items() if abs(value) > LIMITS[name]]
+        print(" |", end="")
+        for name, (_, score_of) in SCORES.items():
+            low, high = interval(score_of, base[0][name], counts[name])
+            print(f" {scores[name] - base[1][name]:+6.2f} [{low:+.2f}, {high:+.2f}]", end="")
+            problems += check_loss(f"{precision}, beam {beam_size}", name, low, high)
+        same_lines, same, positions = agreement(base[2], ids)
+        print(f" {100 * same_lines / len(ids):7.1f} {100 * same / positions:9.1f}", flush=True)
     return problems
+
+
+def check_loss(what, name, low, high):
+    """A loss beyond the limit must be all but excluded, so few lines do not pass for want of certainty."""
+    if low >= -LIMITS[name]:
+        return []
+    return [f"{what}: the difference in {name} lies in [{low:+.2f}, {high:+.2f}], expected above -{LIMITS[name]}"]
 
 
 def force(options, precision):
@@ -172,8 +235,10 @@ def compare_all(options):
     sources, references = read_lines(options.sources), read_lines(options.references)
     if len(sources) != len(references):
         sys.exit(f"{len(sources)} sources, but {len(references)} references")
-    print(f"{len(sources)} lines; differences are from {options.precision[0]}: points, and % that are the same")
-    print("precision beam    BLEU   chrF2   tokens  seconds |  +BLEU +chrF2   lines positions")
+    print(f"{len(sources)} lines; differences are from {options.precision[0]}: points with their 95 % intervals, and "
+          "% that are the same")
+    print("precision beam    BLEU   chrF2   tokens  seconds |  +BLEU                 +chrF2                   lines"
+          " positions")
     problems = [p for beam_size in options.beam_size for p in compare(options, sources, references, beam_size)]
     if options.agreement:
         problems += [p for precision in options.precision if precision != "fp32" for p in force(options, precision)]

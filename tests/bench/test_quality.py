@@ -111,6 +111,38 @@ class Chrf(unittest.TestCase):
         self.check(0, [""], [""])
 
 
+class Interval(unittest.TestCase):
+    @staticmethod
+    def mean(counts):
+        return counts[0] / counts[1]
+
+    def test_same_lines_differ_by_nothing(self):
+        counts = [[value, 1] for value in range(50)]
+        self.assertEqual(quality.interval(self.mean, counts, counts), (0, 0))
+
+    def test_what_all_lines_gain_is_certain(self):
+        # Lines differ much, but each gains 1: that is paired, so chance takes no part.
+        low, high = quality.interval(self.mean, [[v, 1] for v in range(50)], [[v + 1, 1] for v in range(50)])
+        self.assertAlmostEqual(low, 1)
+        self.assertAlmostEqual(high, 1)
+
+    def test_it_is_as_wide_as_theory_says(self):
+        # Half of 400 lines gain 1: the mean is 0.5, its standard error 0.5 / sqrt(400), 1.96 of which are 0.049.
+        low, high = quality.interval(self.mean, [[0, 1]] * 400, [[i % 2, 1] for i in range(400)])
+        self.assertAlmostEqual(low, 0.5 - 0.049, delta=0.008)
+        self.assertAlmostEqual(high, 0.5 + 0.049, delta=0.008)
+
+    def test_it_is_the_same_every_time(self):
+        counts, others = [[0, 1]] * 30, [[i % 3, 1] for i in range(30)]
+        self.assertEqual(quality.interval(self.mean, counts, others), quality.interval(self.mean, counts, others))
+
+    def test_loss_within_chance_is_no_loss_and_few_lines_prove_nothing(self):
+        limit = quality.LIMITS["chrF2"]
+        self.assertEqual(quality.check_loss("int8", "chrF2", -0.9 * limit, 0.1), [])
+        self.assertEqual(quality.check_loss("int8", "chrF2", 0.5, 3 * limit), [])  # a gain
+        self.assertEqual(len(quality.check_loss("int8", "chrF2", -1.1 * limit, 0.3)), 1)
+
+
 class Agreement(unittest.TestCase):
     def test_lines_and_positions(self):
         self.assertEqual(quality.agreement([[1, 2, 0], [5, 0]], [[1, 2, 0], [5, 6, 0]]), (1, 4, 6))
