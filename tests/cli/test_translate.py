@@ -18,6 +18,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "en-de"
+BUNDLED = ROOT / "weights" / "en-de"
 OK, FAILED, USAGE = 0, 1, 2
 # Under a sanitizer everything takes ten times as long.
 PATIENCE_S = 120
@@ -386,6 +387,19 @@ class Files(Case):
                 result = run("x\n", *flags)
                 self.assertEqual((result.returncode, result.stdout), (code, b""))
                 self.assertIn(message, result.stderr.decode())
+
+
+class Bundled(unittest.TestCase):
+    def test_its_length_penalty_does_not_make_it_repeat_itself_without_end(self):
+        # News, which it does not know. A length penalty of 1.35 filled all 256 tokens.
+        news = ("Senator Whitcombe accused the Environmental Protection Agency of withholding documents about "
+                "groundwater contamination.",
+                "The orchestra's conductor, Benedetta Marchetti, dedicated the encore to refugees from Kharkiv.")
+        result = subprocess.run([binary, "translate", "--model", str(BUNDLED)], input="\n".join(news).encode(),
+                                capture_output=True, timeout=PATIENCE_S, env=environment())
+        self.assertEqual((result.returncode, result.stderr), (OK, b""))
+        for source, translation in zip(news, result.stdout.decode().splitlines(), strict=True):
+            self.assertLess(len(translation), 3 * len(source), source)
 
 
 if __name__ == "__main__":
