@@ -138,8 +138,8 @@ static enum mt_status detect_language(struct state *state, const struct mt_servi
     mt_text_finish(&sample);
     if (status != MT_OK)
         return status;
-    return mt_languages_settle_source(service, state->only, detection.language, &state->languages,
-                                      err);
+    mt_detection_settle(&detection, &languages);
+    return mt_languages_settle_source(service, state->only, &detection, &state->languages, err);
 }
 
 static enum mt_status read_languages(struct state *state, const struct mt_service *service,

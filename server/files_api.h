@@ -4,7 +4,8 @@
  * often, until it expires.
  *
  *   file           .txt, .srt, .vtt, .html or .po (document.h)
- *   source         language code, or "auto": then the file's is detected
+ *   source         language code, or "auto": then the file's is detected, and refused by its name
+ *                  where no model takes it
  *   target         language code
  *   model          as for /translate; so are "models" and "via" of the reply
  *   retranslate    po: true translates the entries that have a translation, too

@@ -161,10 +161,25 @@ enum mt_status mt_languages_check_target(const struct mt_service *service,
     return read_side(service, only, target, mt_languages_target_of(only), out->target, err);
 }
 
+static enum mt_status refuse_detected(const char *source, const char *target, struct mt_error *err)
+{
+    char source_name[MT_LANGUAGE_NAME_BYTES], target_name[MT_LANGUAGE_NAME_BYTES];
+    mt_language_name(source, source_name);
+    mt_language_name(target, target_name);
+    return mt_fail(err, MT_INVALID,
+                   "the text seems to be in %s (%s), and %s (%s) is not available as a target "
+                   "language from it; if it is in another language, name that as its source",
+                   source_name, source, target_name, target);
+}
+
 enum mt_status mt_languages_settle_source(const struct mt_service *service,
-                                          struct mt_served_model *only, const char *source,
+                                          struct mt_served_model *only,
+                                          const struct mt_detection *detection,
                                           struct mt_language_pair *pair, struct mt_error *err)
 {
+    const char *source = detection->language;
+    if (!detection->is_served)
+        return refuse_detected(source, pair->target, err);
     memmove(pair->source, source, strlen(source) + 1);
     pair->is_identity = mt_language_matches(pair->target, pair->source);
     return pair->is_identity ? MT_OK : find_route(service, only, pair, err);

@@ -44,11 +44,14 @@ MT_MUST_CHECK enum mt_status
 mt_languages_check_target(const struct mt_service *service, struct mt_served_model *only,
                           const char *target, struct mt_language_pair *out, struct mt_error *err);
 
-/* Sets pair->source to a language that was detected, and with it is_identity and route. MT_INVALID
- * as above. */
-MT_MUST_CHECK enum mt_status
-mt_languages_settle_source(const struct mt_service *service, struct mt_served_model *only,
-                           const char *source, struct mt_language_pair *pair, struct mt_error *err);
+/* Sets pair->source to the language that was detected, and with it is_identity and route.
+ * MT_INVALID where there is no way from it, or it is none of those that mt_languages_to_detect
+ * gave. */
+MT_MUST_CHECK enum mt_status mt_languages_settle_source(const struct mt_service *service,
+                                                        struct mt_served_model *only,
+                                                        const struct mt_detection *detection,
+                                                        struct mt_language_pair *pair,
+                                                        struct mt_error *err);
 
 /* What a text to be translated to target (normalised, checked) may be written in: all from which a
  * way leads there, and target itself. target NULL: all that there are. The default model's source

@@ -29,8 +29,9 @@ enum ending { END_LOST, END_TERMS, END_WARNINGS, END_OUTCOME, N_ENDINGS };
 struct text {
     const char *bytes; /* the request's */
     size_t length;
-    bool is_identity;             /* in the target language already */
-    struct mt_detection detected; /* where the source is "auto" */
+    bool is_identity;               /* in the target language already */
+    struct mt_detection detected;   /* where the source is "auto" */
+    char source[MT_LANGUAGE_BYTES]; /* as which it is translated */
     struct mt_model_route route;
     size_t n_steps;             /* that it has taken */
     bool has_ended;             /* outcome is there */
@@ -63,7 +64,8 @@ struct state {
     struct text *texts;
     size_t n_texts;
     bool is_array;
-    bool is_auto; /* each text's language is detected; languages.source is "" then */
+    bool is_auto;    /* each text's language is detected; languages.source is "" then */
+    bool has_served; /* and one of them is in a language that something leads from */
     struct mt_served_model *only; /* the model that the request names; NULL: any */
     struct mt_language_pair languages;
     struct mt_translate_params params;
@@ -182,16 +184,33 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
 
 /* ---- the way of each text ---- */
 
-static enum mt_status detect(const struct state *state, const struct mt_request *request,
-                             const struct mt_detect_languages *languages, struct text *text,
+static enum mt_status detect(struct state *state, const struct mt_detect_languages *languages,
+                             struct mt_error *err)
+{
+    for (size_t i = 0; i < state->n_texts; i++) {
+        struct text *text = &state->texts[i];
+        enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
+                                          languages, &text->detected, err);
+        if (status != MT_OK)
+            return status;
+        mt_detection_settle(&text->detected, languages);
+        state->has_served = state->has_served || text->detected.is_served;
+    }
+    return MT_OK;
+}
+
+/* A text that no model takes is no reason to refuse others beside it: it is translated as if it
+ * were in the first language, and detectedLanguage says what it is. */
+static enum mt_status settle(const struct state *state, const struct mt_request *request,
+                             const struct mt_detect_languages *languages, const struct text *text,
                              struct mt_language_pair *pair, struct mt_error *err)
 {
-    enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html, languages,
-                                      &text->detected, err);
-    if (status != MT_OK)
-        return status;
-    return mt_languages_settle_source(request->service, state->only, text->detected.language, pair,
-                                      err);
+    struct mt_detection from = text->detected;
+    if (!from.is_served && state->has_served) {
+        from.is_certain = false;
+        mt_detection_settle(&from, languages);
+    }
+    return mt_languages_settle_source(request->service, state->only, &from, pair, err);
 }
 
 /* Which word came from which, one model can say of its own translation. */
@@ -211,9 +230,10 @@ static enum mt_status find_way(struct state *state, const struct mt_request *req
 {
     struct mt_language_pair pair = state->languages;
     enum mt_status status =
-        state->is_auto ? detect(state, request, languages, text, &pair, err) : MT_OK;
+        state->is_auto ? settle(state, request, languages, text, &pair, err) : MT_OK;
     if (status != MT_OK)
         return status;
+    memcpy(text->source, pair.source, sizeof text->source);
     text->is_identity = text->has_ended = pair.is_identity;
     if (text->is_identity)
         return mt_outcome_keep(&text->outcome, text->bytes, text->length, err);
@@ -225,9 +245,11 @@ static enum mt_status find_ways(struct state *state, const struct mt_request *re
                                 struct mt_error *err)
 {
     struct mt_detect_languages languages = {.n = 0};
-    if (state->is_auto)
-        mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
     enum mt_status status = MT_OK;
+    if (state->is_auto) {
+        mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
+        status = detect(state, &languages, err);
+    }
     for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
         status = find_way(state, request, &languages, &state->texts[i], err);
     return status;
@@ -315,12 +337,12 @@ static void finish_round(struct round *round)
 }
 
 /* By which rules its sentences are found. */
-static const char *source_language(const struct state *state, const struct text *text)
+static const char *source_language(const struct text *text)
 {
     const struct mt_model_language *source = text->route.steps[text->n_steps].source;
     if (text->n_steps > 0)
         return source != NULL ? source->code : NULL;
-    return state->is_auto ? text->detected.language : state->languages.source;
+    return text->source;
 }
 
 static enum mt_status add_sentences(struct mt_request *request,
@@ -358,7 +380,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     taking->plain = round->decoding.options;
     taking->traced = round->traced;
-    taking->plain.source_lang = taking->traced.source_lang = source_language(state, text);
+    taking->plain.source_lang = taking->traced.source_lang = source_language(text);
     taking->plain.target_code = taking->traced.target_code = target != NULL ? target->token : NULL;
     return mt_passage_begin(request->model->model, bytes, length, &options, &text->passage, err);
 }

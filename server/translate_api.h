@@ -3,7 +3,8 @@
  *
  *   q             string, or array of strings: one batch, one reply
  *   source        language code, or "auto": then each text's is detected, and the reply has
- *                 "detectedLanguage": {"confidence", "language"}, one per text
+ *                 "detectedLanguage": {"confidence", "language"}, one per text. Where all texts are
+ *                 certainly in languages that no model takes, the request is refused by their name
  *   target        language code
  *   model         id or alias: the one to translate with, which may be left to say its languages by
  *                 itself. Else the way from source to target that takes the fewest models (up to

@@ -7,6 +7,7 @@ from serve import Daemon
 
 ENGLISH = "Where is the train station?"
 GERMAN = "Wo ist der Bahnhof?"
+DUTCH = "Kunt u mij zeggen waar het station is?"
 FRENCH = "Où est la gare, s'il vous plaît ? Je voudrais rentrer."
 
 
@@ -35,8 +36,20 @@ class Detect(unittest.TestCase):
             self.assertLessEqual(entries[0]["confidence"], 100)
 
     def test_undetectable_is_the_first_language_with_no_confidence(self):
-        for text in (" ", "12345", "\U0001F600", FRENCH):
+        for text in (" ", "12345", "\U0001F600"):
             self.assertEqual(self.detect(text).body, b'[{"confidence":0.0,"language":"en"}]', text)
+
+    def test_languages_that_no_model_has_are_named_too(self):
+        for text, language in ((FRENCH, "fr"), (DUTCH, "nl"), ("Где вокзал? Я хотел бы поехать домой.", "ru")):
+            [found] = self.detect(text).json
+            self.assertEqual(found["language"], language)
+            self.assertGreater(found["confidence"], 90)
+
+    def test_confidence_of_short_texts_is_modest(self):
+        # CLD2 says "en" to each, and calls it reliable.
+        for text, most in (("Waar is het station?", 80), ("Servus", 10)):
+            [found] = self.detect(text).json
+            self.assertLess(found["confidence"], most)
 
     def test_in_every_encoding(self):
         expected = self.detect(GERMAN).body
@@ -87,15 +100,32 @@ class Detect(unittest.TestCase):
         self.assertEqual(reply["detectedLanguage"][2]["confidence"], 0.0)
 
     def test_undetectable_is_translated_from_the_first_language(self):
-        reply = self.auto(FRENCH).json
+        reply = self.auto("12345").json
         self.assertEqual(reply["detectedLanguage"], {"confidence": 0.0, "language": "en"})
-        self.assertEqual(reply["translatedText"],
-                         self.daemon.translate(FRENCH).json["translatedText"])
 
-    def test_languages_without_a_way_to_the_target_are_no_answer(self):
-        reply = self.auto(GERMAN, target="en").json
-        self.assertEqual(reply["detectedLanguage"]["language"], "en")
-        self.assertEqual(reply["translatedText"], GERMAN)
+    def test_short_texts_are_translated_whatever_they_may_be(self):
+        for text in ("Hello.", "OK", "Timer", "Presentation"):
+            reply = self.auto(text)
+            self.assertEqual((reply.status, reply.json["detectedLanguage"]["language"]), (200, "en"), text)
+
+    def test_a_language_that_no_model_takes_is_refused_by_its_name(self):
+        for text, language in ((DUTCH, "Dutch (nl)"), (FRENCH, "French (fr)")):
+            for q in (text, [text], [text, text]):
+                reply = self.auto(q)
+                self.assertEqual((reply.status, reply.error), (
+                    400, f"the text seems to be in {language}, and German (de) is not available as a target language "
+                         "from it; if it is in another language, name that as its source"))
+            self.assertEqual(self.daemon.translate(text).status, 200)
+
+    def test_beside_others_it_is_no_reason_to_refuse_them(self):
+        reply = self.auto([ENGLISH, DUTCH]).json
+        self.assertEqual([d["language"] for d in reply["detectedLanguage"]], ["en", "nl"])
+        self.assertEqual(reply["translatedText"], self.daemon.translate([ENGLISH, DUTCH]).json["translatedText"])
+
+    def test_languages_without_a_way_to_the_target_are_refused(self):
+        reply = self.auto(GERMAN, target="en")
+        self.assertEqual(reply.status, 400)
+        self.assertRegex(reply.error, "^the text seems to be in German")
 
     def test_with_everything_else_in_the_reply(self):
         reply = self.auto(ENGLISH, alternatives=1, return_scores=True, return_usage=True, alignment=True)

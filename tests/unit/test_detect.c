@@ -30,8 +30,12 @@ static const struct {
 } cases[] = {
     {"Where is the train station? I would like to go home.", &en_de, "en", 80, 100},
     {"Wo ist der Bahnhof? Ich möchte gern nach Hause gehen.", &en_de, "de", 80, 100},
-    {"Hello", &en_de, "en", 50, 100},
-    {"Hello", &de_en, "en", 50, 100},
+    /* One word, which CLD2 knows little about, and says so. */
+    {"Hello", &en_de, "en", 1, 50},
+    {"Hello", &de_en, "en", 1, 50},
+    {"Servus", &en_de, "en", 0, 10},
+    /* Dutch that CLD2 takes for English; it is not sure. */
+    {"Waar is het station?", &en_de, "en", 50, 80},
     {"Danke", &en_de, "de", 50, 100},
     /* Finnish, were it not for what there is. */
     {"Ja", &en_de, "de", 1, 50},
@@ -41,10 +45,6 @@ static const struct {
     {" \n\t", &en_de, "en", 0, 0},
     {"12345 + 67", &de_en, "de", 0, 0},
     {"\xF0\x9F\x98\x80", &en_de, "en", 0, 0},
-    /* A language that is not among them. */
-    {"Où est la gare, s'il vous plaît ? Je voudrais rentrer.", &en_de, "en", 0, 0},
-    {"Где вокзал? Я хотел бы поехать домой.", &en_de, "en", 0, 0},
-    {"Wo ist der Bahnhof? Ich möchte gern nach Hause gehen.", &en, "en", 0, 0},
     {"Где вокзал? Я хотел бы поехать домой.", &any, "ru", 80, 100},
     {"", &any, "en", 0, 0},
     /* Characters that both scripts of Chinese share. */
@@ -58,6 +58,53 @@ START_TEST(the_language_is_one_of_those_that_there_are)
                   cases[_i].text, found.language, cases[_i].language);
     ck_assert_msg(found.confidence >= cases[_i].least && found.confidence <= cases[_i].most,
                   "%s: %f", cases[_i].text, found.confidence);
+}
+END_TEST
+
+/* Languages that are not among them: named, and refused where that is certain. */
+static const struct {
+    const char *text;
+    const struct mt_detect_languages *languages;
+    const char *language;
+    bool is_certain;
+} others[] = {
+    {"Où est la gare, s'il vous plaît ? Je voudrais rentrer.", &en_de, "fr", true},
+    {"Kunt u mij zeggen waar het station is?", &en_de, "nl", true},
+    {"¿Dónde está la parada de autobús?", &en_de, "es", true},
+    {"Где вокзал? Я хотел бы поехать домой.", &en_de, "ru", true},
+    {"Wo ist der Bahnhof? Ich möchte gern nach Hause gehen.", &en, "de", true},
+    {"请问火车站在哪里？我想回家。", &en_de, "zh-Hans", true},
+    /* Too short: words that English has, too. */
+    {"Timer", &en_de, "da", false},
+    {"Presentation", &en_de, "es", false},
+};
+
+START_TEST(another_language_is_named)
+{
+    struct mt_detection found = detect(others[_i].text, false, others[_i].languages);
+    ck_assert_msg(strcmp(found.language, others[_i].language) == 0, "%s: %s, expected %s",
+                  others[_i].text, found.language, others[_i].language);
+    ck_assert(!found.is_served);
+    ck_assert_msg(found.is_certain == others[_i].is_certain, "%s: %f", others[_i].text,
+                  found.confidence);
+    /* Who has to translate takes what is not certain for the first language. */
+    mt_detection_settle(&found, others[_i].languages);
+    ck_assert_str_eq(found.language, others[_i].is_certain ? others[_i].language : "en");
+    ck_assert(found.is_served == !others[_i].is_certain);
+}
+END_TEST
+
+START_TEST(short_english_is_never_refused)
+{
+    static const char *const texts[] = {
+        "Hello.",      "Hi!",           "OK",           "Thanks", "Cancel", "Save",
+        "Unavailable", "Forever",       "Tom ran.",     "Wow!",   "I see.", "Go on.",
+        "Paris",       "Angela Merkel", "Tokyo, Osaka", "v2.1.3", "Timer",  "Musik"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct mt_detection found = detect(texts[i], false, &en_de);
+        mt_detection_settle(&found, &en_de);
+        ck_assert_msg(found.is_served, "%s: %s, %f", texts[i], found.language, found.confidence);
+    }
 }
 END_TEST
 
@@ -107,6 +154,8 @@ int main(void)
     TCase *tcase = tcase_create("detect");
     tcase_add_loop_test(tcase, the_language_is_one_of_those_that_there_are, 0,
                         sizeof cases / sizeof cases[0]);
+    tcase_add_loop_test(tcase, another_language_is_named, 0, sizeof others / sizeof others[0]);
+    tcase_add_test(tcase, short_english_is_never_refused);
     tcase_add_test(tcase, of_two_languages_the_larger_part_counts);
     tcase_add_test(tcase, tags_do_not_count_in_html);
     tcase_add_test(tcase, only_the_beginning_of_long_texts_is_read);
