@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Translation quality: BLEU and chrF2 against references, and what a precision changes.
 
-    quality.py --attentiond BIN --model DIR --sources FILE --references FILE
+    quality.py --attentiond BIN --model DIR [--sources FILE --references FILE] [--sets FILE.tsv ...]
                [--precision fp32,int8] [--beam-size 1,4] [--agreement BIN] [--check] [-- FLAG ...]
     quality.py --hypotheses FILE --references FILE
 
-Files hold one text per line. What stands behind -- goes to `attentiond translate` as it is. The scores are
+Files hold one text per line; those of --sets a source, a tab and its reference. What stands behind -- goes to `attentiond translate` as it is. The scores are
 those of sacreBLEU's defaults (signatures below). With --agreement, the program of that name beside this file
 adds the teacher-forced agreement with fp32. A difference has its 95 % interval beside it; --check fails where that
-reaches below what a release may lose against fp32 (LIMITS).
+reaches below what a release may lose against fp32 (LIMITS). numbers% is the share of the lines with numbers that
+keep every one, long% that of translations more than twice as long as their reference.
 """
 
 import argparse
@@ -36,6 +37,9 @@ LIMITS = {"BLEU": 1.0, "chrF2": 0.5, "agreement": 97.0}
 # Paired bootstrap resampling (Koehn 2004): how often, and the seed that makes it the same every time.
 N_RESAMPLES = 1000
 SEED = 20240512
+
+# A translation is long that has so many characters more than twice its reference: most repeat themselves.
+LONG_CHARS = 20
 
 TRANSLATE_TIMEOUT_SECONDS = 3600
 
@@ -152,6 +156,46 @@ def interval(score_of, counts, other_counts):
     return differences[tail], differences[-1 - tail]
 
 
+# ---- numbers ----
+
+# A run of digits with what stands between them in numbers: 1,250.5 and 12.05.2024, but 9 and 45 of 9:45.
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+WORDS = ("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf")
+
+
+def numbers(text):
+    """The numbers of a text, however their language writes them: 1,250.50 and 1.250,50 are one. What is no amount
+    (2.1.3, 12.05.2024) is several numbers, so that a date may change its order."""
+    text = re.sub(r"(?<=\d)[\u00a0\u202f'’](?=\d{3}(?!\d))", "", text)  # thousands: 1 250, 1'250
+    text = re.sub(r"(\d)\.(\d\d Uhr)", r"\1:\2", text)                # 9.45 Uhr
+    found = []
+    for number in NUMBER.findall(text):
+        separators = re.sub(r"\d", "", number)
+        groups = re.split(r"[.,]", number)
+        if len(set(separators)) == 2 and separators[-1] not in separators[:-1]:
+            found.append("".join(groups[:-1]) + "." + groups[-1])        # 1,250,000.5
+        elif separators and all(len(group) == 3 for group in groups[1:]):
+            found.append("".join(groups))                                # 1,250,000; also 3.142
+        elif len(separators) == 1:
+            found.append(".".join(groups))                               # 7.50
+        else:
+            found += groups
+    return collections.Counter(found)
+
+
+def keeps_numbers(source, translation):
+    """Whether each number of the source is in the translation; up to twelve it may be a word, in German."""
+    missing = numbers(source) - numbers(translation)
+
+    def is_written_out(number):
+        if not number.isdecimal() or not 1 <= int(number) <= len(WORDS):
+            return False
+        word = WORDS[int(number) - 1]  # dreimal is fine, dreizehn is not
+        return re.search(rf"\b{word}(?!zehn|und|zig|ßig|hundert|tausend)", translation.lower()) is not None
+
+    return all(map(is_written_out, missing))
+
+
 # ---- token agreement ----
 
 def agreement(a, b):
@@ -198,8 +242,11 @@ def compare(options, sources, references, beam_size):
         texts, ids, seconds = translate(options, sources, precision, beam_size)
         counts = {name: count_lines(counts_of, texts, references) for name, (counts_of, _) in SCORES.items()}
         scores = {name: score_of(add_up(counts[name])) for name, (_, score_of) in SCORES.items()}
-        print(f"{precision:9} {beam_size:>4} {scores['BLEU']:7.2f} {scores['chrF2']:7.2f} {sum(map(len, ids)):8}"
-              f" {seconds:8.1f}", end="")
+        kept = [keeps_numbers(source, text) for source, text in zip(sources, texts) if numbers(source)]
+        n_long = sum(len(text) > 2 * len(reference) + LONG_CHARS for text, reference in zip(texts, references))
+        kept_percent = f"{100 * sum(kept) / len(kept):.1f}" if kept else "-"
+        print(f"{precision:9} {beam_size:>4} {scores['BLEU']:7.2f} {scores['chrF2']:7.2f} {kept_percent:>8}"
+              f" {100 * n_long / len(texts):6.1f} {sum(map(len, ids)):8} {seconds:8.1f}", end="")
         if base is None:
             base = counts, scores, ids
             print(flush=True)
@@ -231,16 +278,33 @@ def force(options, precision):
     return []
 
 
+def read_pairs(options):
+    """[(name, sources, references)]"""
+    found = []
+    if options.sources:
+        sources, references = read_lines(options.sources), read_lines(options.references)
+        if len(sources) != len(references):
+            sys.exit(f"{len(sources)} sources, but {len(references)} references")
+        found.append((options.sources, sources, references))
+    for path in options.sets:
+        lines = [line.split("\t") for line in read_lines(path)]
+        for i, line in enumerate(lines):
+            if len(line) != 2:
+                sys.exit(f"{path}: line {i + 1}: expected a source, a tab and a reference, found {len(line) - 1} tabs")
+        found.append((path, [line[0] for line in lines], [line[1] for line in lines]))
+    return found
+
+
 def compare_all(options):
-    sources, references = read_lines(options.sources), read_lines(options.references)
-    if len(sources) != len(references):
-        sys.exit(f"{len(sources)} sources, but {len(references)} references")
-    print(f"{len(sources)} lines; differences are from {options.precision[0]}: points with their 95 % intervals, and "
-          "% that are the same")
-    print("precision beam    BLEU   chrF2   tokens  seconds |  +BLEU                 +chrF2                   lines"
-          " positions")
-    problems = [p for beam_size in options.beam_size for p in compare(options, sources, references, beam_size)]
-    if options.agreement:
+    problems = []
+    for name, sources, references in read_pairs(options):
+        n_numbers = sum(bool(numbers(source)) for source in sources)
+        print(f"{name}: {len(sources)} lines, {n_numbers} with numbers; differences are from {options.precision[0]}: "
+              "points with their 95 % intervals, and % that are the same")
+        print("precision beam    BLEU   chrF2 numbers%  long%   tokens  seconds |  +BLEU                 +chrF2"
+              "                   lines positions")
+        problems += [p for beam_size in options.beam_size for p in compare(options, sources, references, beam_size)]
+    if options.agreement and options.sources:
         problems += [p for precision in options.precision if precision != "fp32" for p in force(options, precision)]
     if options.check:
         for problem in problems:
@@ -257,7 +321,8 @@ def parse(arguments):
     parser.add_argument("--attentiond", metavar="BIN", help="the program")
     parser.add_argument("--model", metavar="DIR")
     parser.add_argument("--sources", metavar="FILE")
-    parser.add_argument("--references", metavar="FILE", required=True)
+    parser.add_argument("--references", metavar="FILE")
+    parser.add_argument("--sets", metavar="FILE", nargs="+", default=[], help="pairs of source and reference")
     parser.add_argument("--hypotheses", metavar="FILE", help="only score these translations")
     parser.add_argument("--precision", metavar="P,...", type=listed, default=["fp32", "int8"])
     parser.add_argument("--beam-size", metavar="N,...", type=listed, default=["1", "4"])
@@ -268,8 +333,10 @@ def parse(arguments):
         own, flags = arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]
     options = parser.parse_args(own)
     options.flags = flags
-    if not options.hypotheses and not (options.attentiond and options.model and options.sources):
-        parser.error("--attentiond, --model and --sources are needed, or --hypotheses")
+    if bool(options.references) != bool(options.sources or options.hypotheses):
+        parser.error("--references belong to --sources or --hypotheses")
+    if not options.hypotheses and not (options.attentiond and options.model and (options.sources or options.sets)):
+        parser.error("--attentiond, --model and --sources or --sets are needed, or --hypotheses")
     return options
 
 

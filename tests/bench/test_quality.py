@@ -1,6 +1,8 @@
 """The scores of quality.py against examples worked out by hand."""
 
 import math
+import pathlib
+import re
 import unittest
 
 import quality
@@ -141,6 +143,68 @@ class Interval(unittest.TestCase):
         self.assertEqual(quality.check_loss("int8", "chrF2", -0.9 * limit, 0.1), [])
         self.assertEqual(quality.check_loss("int8", "chrF2", 0.5, 3 * limit), [])  # a gain
         self.assertEqual(len(quality.check_loss("int8", "chrF2", -1.1 * limit, 0.3)), 1)
+
+
+class Numbers(unittest.TestCase):
+    def test_every_language_writes_them_in_its_way(self):
+        for source, translation in (
+                ("1,250.50 euros", "1.250,50 Euro"),
+                ("1,250,000 people", "1.250.000 Menschen"),
+                ("1,250 people", "1250 Menschen"),
+                ("1,250 people", "1\u202f250 Menschen"),
+                ("7.50 euros", "7,50 Euro"),
+                ("version 2.1.3", "Version 2.1.3"),
+                ("05/12/2024", "12.05.2024"),
+                ("12 May 2024", "12. Mai 2024"),
+                ("at 9:45", "um 9.45 Uhr"),
+                ("the 3rd floor", "das 3. Stockwerk"),
+                ("gate B27", "Gate B27"),
+                ("15 %", "15%"),
+                ("3 cats and 12 dogs", "drei Katzen und zwölf Hunde"),
+                ("no number", "keine 5")):  # what is added is not looked at
+            with self.subTest(source):
+                self.assertTrue(quality.keeps_numbers(source, translation))
+
+    def test_what_is_garbled_is_not_kept(self):
+        for source, translation in (
+                ("365 days", "35 Tage"),
+                ("7.50 euros", "70 Euro"),
+                ("7.50 euros", "750 Euro"),
+                ("error 404", "Fehler 44"),
+                ("version 2.1.3", "Version 2.1"),
+                ("2 of 2", "2 von"),
+                ("born in 1985", "1988 geboren"),
+                ("13 cats", "dreizehn Katzen"),
+                ("3 cats", "vier Katzen"),
+                ("3 cats", "dreizehn Katzen")):
+            with self.subTest(source):
+                self.assertFalse(quality.keeps_numbers(source, translation))
+
+
+class Sets(unittest.TestCase):
+    FOLDER = pathlib.Path(__file__).parent / "quality"
+
+    def pairs(self, name):
+        lines = quality.read_lines(self.FOLDER / f"{name}.en-de.tsv")
+        pairs = [tuple(line.split("\t")) for line in lines]
+        self.assertEqual(len(pairs), 200)
+        self.assertEqual(len({source for source, _ in pairs}), 200)
+        return pairs
+
+    def test_each_has_200_pairs(self):
+        for name in ("interface", "numbers"):
+            for source, reference in self.pairs(name):
+                self.assertTrue(source.strip() and reference.strip())
+
+    def test_references_keep_every_number(self):
+        for source, reference in self.pairs("numbers"):
+            self.assertTrue(quality.numbers(source), source)
+            self.assertTrue(quality.keeps_numbers(source, reference), (source, reference))
+
+    def test_references_keep_every_placeholder(self):
+        placeholder = re.compile(r"\{\w+\}|%(?:\d\$)?[sd]")
+        for source, reference in self.pairs("interface"):
+            self.assertEqual(sorted(placeholder.findall(source)), sorted(placeholder.findall(reference)), source)
 
 
 class Agreement(unittest.TestCase):
