@@ -49,8 +49,8 @@ static void write_number(struct mt_json_writer *writer, const char *key, size_t 
     mt_json_integer(writer, (int64_t)value);
 }
 
-static void write_side(struct mt_json_writer *writer, const char *key, const char *text,
-                       const struct mt_offsets *at)
+void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
+                   const struct mt_offsets *at)
 {
     mt_json_key(writer, key);
     mt_json_begin_object(writer);
@@ -71,8 +71,8 @@ static void write_links(struct mt_json_writer *writer, const struct mt_inspectio
     mt_json_begin_array(writer);
     for (size_t i = 0; i < links->n; i++) {
         mt_json_begin_object(writer);
-        write_side(writer, "source", inspection->source_text, &links->items[i].source);
-        write_side(writer, "target", inspection->target_text, &links->items[i].target);
+        mt_span_write(writer, "source", inspection->source_text, &links->items[i].source);
+        mt_span_write(writer, "target", inspection->target_text, &links->items[i].target);
         mt_json_key(writer, "score");
         mt_json_fixed(writer, (double)links->items[i].score, 4);
         mt_json_end_object(writer);

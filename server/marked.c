@@ -219,6 +219,63 @@ void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
     mark->term = term->term;
 }
 
+/* How far marked.text, and the text that it was made of, have been read side by side. */
+struct side_by_side {
+    const struct mt_marked *marked;
+    const char *text;
+    size_t at, end;  /* of the text */
+    size_t plain_at; /* of marked.text */
+    size_t mark;     /* the next one */
+};
+
+static bool is_blank_byte(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* What the mark stands for is in the text, and its stand-in in marked.text. Terms are in both. */
+static void pass_mark(struct side_by_side *s)
+{
+    const struct mt_mark *mark = &s->marked->marks[s->mark++];
+    const char *content = s->marked->strings.bytes + mark->opening.begin;
+    size_t length = mark->opening.end - mark->opening.begin, at = s->at;
+    if ((mark->kind != MT_MARK_POINT && mark->kind != MT_MARK_STAND_IN) || mark->is_gap)
+        return;
+    while (at < s->end && is_blank_byte(s->text[at]))
+        at++;
+    if (length <= s->end - at && memcmp(s->text + at, content, length) == 0)
+        s->at = at + length;
+    s->plain_at = mt_size_max(s->plain_at, mark->end);
+}
+
+/* Beside marks, the two differ in blanks alone. */
+static size_t pass_until(struct side_by_side *s, size_t plain_end)
+{
+    const struct mt_marked *marked = s->marked;
+    while (s->plain_at < plain_end && s->at < s->end) {
+        char plain = marked->text.bytes[s->plain_at], own = s->text[s->at];
+        if (s->mark < marked->n && marked->marks[s->mark].begin <= s->plain_at) {
+            pass_mark(s);
+            continue;
+        }
+        bool is_left_out = plain != own && is_blank_byte(own);
+        bool is_added = plain != own && !is_left_out && is_blank_byte(plain);
+        s->at += !is_added;
+        s->plain_at += !is_left_out;
+    }
+    return s->at;
+}
+
+void mt_marked_find_source(const struct mt_marked *marked, const char *text, struct mt_range whole,
+                           const struct mt_range *ranges, size_t n, struct mt_range *out)
+{
+    struct side_by_side s = {.marked = marked, .text = text, .at = whole.begin, .end = whole.end};
+    for (size_t i = 0; i < n; i++) {
+        size_t begin = pass_until(&s, ranges[i].begin);
+        out[i] = mt_range_trim(text, begin, pass_until(&s, ranges[i].end));
+    }
+}
+
 enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)
 {
     if (marked->status)

@@ -90,6 +90,14 @@ struct mt_marked_term {
 };
 void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term);
 
+/*
+ * Where ranges of marked.text stand in what it was made of by mt_protect_append, text[whole): each
+ * with the placeholders and emoji that stand in it, without blanks at its ends. ranges are
+ * ascending and do not overlap; out may be the same array.
+ */
+void mt_marked_find_source(const struct mt_marked *marked, const char *text, struct mt_range whole,
+                           const struct mt_range *ranges, size_t n, struct mt_range *out);
+
 /* Takes blanks from the end of the text. */
 void mt_marked_trim(struct mt_marked *marked);
 

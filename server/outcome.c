@@ -8,8 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void drop_pairs(struct mt_outcome *outcome)
+{
+    for (size_t i = 0; outcome->pairs && i < outcome->n; i++)
+        mt_sentence_pairs_finish(&outcome->pairs[i]);
+    mt_sentence_pairs_finish(&outcome->rendered_pairs);
+    free(outcome->pairs);
+    outcome->pairs = NULL;
+}
+
 static void drop_translations(struct mt_outcome *outcome)
 {
+    drop_pairs(outcome);
     for (size_t i = 0; i < outcome->n; i++)
         mt_text_finish(&outcome->translations[i]);
     free(outcome->translations);
@@ -24,7 +34,10 @@ static enum mt_status reserve(struct mt_outcome *outcome, size_t n, struct mt_er
     drop_translations(outcome);
     outcome->translations = calloc(n, sizeof *outcome->translations);
     outcome->scores = calloc(n, sizeof *outcome->scores);
-    if (!outcome->translations || !outcome->scores)
+    if (outcome->keeps_sentences)
+        outcome->pairs = calloc(n, sizeof *outcome->pairs);
+    bool has_pairs = outcome->pairs || !outcome->keeps_sentences;
+    if (!outcome->translations || !outcome->scores || !has_pairs)
         return mt_fail_memory(err, n * sizeof *outcome->translations, "translations");
     return MT_OK;
 }
@@ -44,16 +57,21 @@ static bool is_known(const struct mt_outcome *outcome, const struct mt_text *tex
 static enum mt_status go_on_with_rank(struct mt_outcome *outcome, struct mt_passage *passage,
                                       struct mt_error *err)
 {
-    enum mt_status status =
-        mt_passage_render(passage, outcome->rank, &outcome->turn, &outcome->rendering, err);
+    enum mt_status status = mt_passage_render_pairs(
+        passage, outcome->rank, &outcome->turn, outcome->pairs ? &outcome->rendered_pairs : NULL,
+        &outcome->rendering, err);
     if (status || !outcome->turn.has_all)
         return status;
     if (is_known(outcome, &outcome->rendering)) {
         mt_text_finish(&outcome->rendering);
+        mt_sentence_pairs_finish(&outcome->rendered_pairs);
     } else {
         outcome->scores[outcome->n] = mt_passage_score(passage, outcome->rank);
+        if (outcome->pairs)
+            outcome->pairs[outcome->n] = outcome->rendered_pairs;
         outcome->translations[outcome->n++] = outcome->rendering;
     }
+    outcome->rendered_pairs = (struct mt_sentence_pairs){0};
     outcome->rendering = (struct mt_text){0};
     outcome->turn = (struct mt_passage_turn){0};
     outcome->rank++;
@@ -81,6 +99,70 @@ static enum mt_status take_alignment(struct mt_outcome *outcome, struct mt_passa
     enum mt_status status =
         mt_alignment_trace_write(alignment, mt_passage_next(passage, &(size_t){0}), &writer, err);
     return status ? status : mt_text_check(&outcome->alignment, "an alignment", err);
+}
+
+/* ---- sentences ---- */
+
+/* From one range of a text to the next. */
+static void move_on(const char *text, struct mt_range range, struct mt_offsets *at)
+{
+    const char *gap = text + at->end, *own = text + range.begin;
+    size_t n_gap = range.begin - at->end, n_own = range.end - range.begin;
+    at->begin = range.begin;
+    at->end = range.end;
+    at->begin_char = at->end_char + mt_utf8_count(gap, n_gap);
+    at->end_char = at->begin_char + mt_utf8_count(own, n_own);
+    at->begin_utf16 = at->end_utf16 + mt_utf8_count_utf16(gap, n_gap);
+    at->end_utf16 = at->begin_utf16 + mt_utf8_count_utf16(own, n_own);
+}
+
+static bool is_same_sentence(const struct mt_outcome *outcome, size_t i, size_t a, size_t b)
+{
+    struct mt_range x = outcome->pairs[a].items[i].target, y = outcome->pairs[b].items[i].target;
+    return x.end - x.begin == y.end - y.begin &&
+           memcmp(outcome->translations[a].bytes + x.begin,
+                  outcome->translations[b].bytes + y.begin, x.end - x.begin) == 0;
+}
+
+/* What sentence i is in the other translations, each text once. */
+static void write_others(struct mt_json_writer *writer, const struct mt_outcome *outcome, size_t i)
+{
+    mt_json_key(writer, "alternatives");
+    mt_json_begin_array(writer);
+    for (size_t k = 1; k < outcome->n; k++) {
+        struct mt_range at = outcome->pairs[k].items[i].target;
+        bool is_new = true;
+        for (size_t known = 0; known < k && is_new; known++)
+            is_new = !is_same_sentence(outcome, i, k, known);
+        if (is_new)
+            mt_json_string(writer, outcome->translations[k].bytes + at.begin, at.end - at.begin);
+    }
+    mt_json_end_array(writer);
+}
+
+static enum mt_status take_sentences(struct mt_outcome *outcome, const char *source,
+                                     size_t n_alternatives, struct mt_error *err)
+{
+    const struct mt_text *best = &outcome->translations[0];
+    bool is_sound = mt_utf8_valid_prefix(best->bytes, best->length) == best->length;
+    struct mt_offsets source_at = {0}, target_at = {0};
+    struct mt_json_writer writer;
+    outcome->sentences.length = 0;
+    mt_json_writer_init(&writer, &outcome->sentences);
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; is_sound && i < outcome->pairs[0].n; i++) {
+        move_on(source, outcome->pairs[0].items[i].source, &source_at);
+        move_on(best->bytes, outcome->pairs[0].items[i].target, &target_at);
+        mt_json_begin_object(&writer);
+        mt_span_write(&writer, "source", source, &source_at);
+        mt_span_write(&writer, "target", best->bytes, &target_at);
+        if (n_alternatives > 0)
+            write_others(&writer, outcome, i);
+        mt_json_end_object(&writer);
+    }
+    mt_json_end_array(&writer);
+    drop_pairs(outcome);
+    return mt_text_check(&outcome->sentences, "sentences", err);
 }
 
 static enum mt_status begin(struct mt_outcome *outcome, const struct mt_passage *passage,
@@ -113,6 +195,8 @@ enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *pa
     }
     turn->has_all = !status && (outcome->rank == n_ranks || outcome->n > n_alternatives);
     outcome->is_begun = !turn->has_all;
+    if (turn->has_all && outcome->pairs && n_ranks > 0)
+        status = take_sentences(outcome, mt_passage_text(passage), n_alternatives, err);
     return status;
 }
 
@@ -120,6 +204,7 @@ void mt_outcome_finish(struct mt_outcome *outcome)
 {
     drop_translations(outcome);
     mt_text_finish(&outcome->alignment);
+    mt_text_finish(&outcome->sentences);
     mt_text_finish(&outcome->rendering);
 }
 
@@ -149,12 +234,22 @@ void mt_outcome_write_scores(struct mt_json_writer *writer, const struct mt_outc
     mt_json_end_array(writer);
 }
 
-void mt_outcome_write_alignment(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+static void write_list(struct mt_json_writer *writer, const struct mt_text *list)
 {
-    if (outcome->alignment.length > 0) {
-        mt_json_raw(writer, outcome->alignment.bytes, outcome->alignment.length);
+    if (list->length > 0) {
+        mt_json_raw(writer, list->bytes, list->length);
         return;
     }
     mt_json_begin_array(writer);
     mt_json_end_array(writer);
+}
+
+void mt_outcome_write_alignment(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    write_list(writer, &outcome->alignment);
+}
+
+void mt_outcome_write_sentences(struct mt_json_writer *writer, const struct mt_outcome *outcome)
+{
+    write_list(writer, &outcome->sentences);
 }

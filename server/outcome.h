@@ -15,12 +15,16 @@ struct mt_outcome {
     float *scores;                           /* of each */
     size_t n;                                /* 0: there is none yet */
     struct mt_text alignment;                /* JSON; empty where none was asked for */
+    bool keeps_sentences;                    /* the caller's to set: sentences are wanted */
+    struct mt_text sentences;                /* likewise JSON */
     size_t n_source_tokens, n_target_tokens; /* of all models that the text went through */
 
     /* While it is being taken. */
     bool is_begun;
     size_t rank; /* the one that is rendered: as far as turn */
     struct mt_text rendering;
+    struct mt_sentence_pairs rendered_pairs;
+    struct mt_sentence_pairs *pairs; /* of each translation; NULL: not wanted */
     struct mt_passage_turn turn;
 };
 
@@ -44,5 +48,8 @@ void mt_outcome_write_alternatives(struct mt_json_writer *writer, const struct m
 void mt_outcome_write_scores(struct mt_json_writer *writer, const struct mt_outcome *outcome);
 /* Its words' links; none where nothing was translated. */
 void mt_outcome_write_alignment(struct mt_json_writer *writer, const struct mt_outcome *outcome);
+/* Its sentences, and what else each might have become; none where nothing was translated, or where
+ * the best translation is no well-formed UTF-8. */
+void mt_outcome_write_sentences(struct mt_json_writer *writer, const struct mt_outcome *outcome);
 
 #endif

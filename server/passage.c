@@ -6,6 +6,7 @@
 #include "server/lost.h"
 #include "server/post_edit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,31 @@ bool mt_passage_is_blank(const struct mt_passage *passage)
     return inner.begin == inner.end || is_untranslated;
 }
 
+const char *mt_passage_text(const struct mt_passage *passage)
+{
+    return passage->text;
+}
+
 /* ---- putting together ---- */
+
+void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs)
+{
+    free(pairs->items);
+    *pairs = (struct mt_sentence_pairs){0};
+}
+
+static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, struct mt_error *err)
+{
+    if (n <= pairs->capacity - pairs->n)
+        return MT_OK;
+    size_t capacity = mt_size_max(2 * pairs->capacity, pairs->n + n);
+    struct mt_sentence_pair *items = realloc(pairs->items, capacity * sizeof *items);
+    if (!items)
+        return mt_fail_memory(err, capacity * sizeof *items, "sentences");
+    pairs->items = items;
+    pairs->capacity = capacity;
+    return MT_OK;
+}
 
 /* What rendering one part needs. */
 struct rendering {
@@ -51,7 +76,8 @@ struct rendering {
     size_t *map;                  /* where the bytes of written are in edited; NULL: not edited */
     const struct mt_text *target; /* the one that counts */
     struct mt_range *source_sentences, *target_sentences;
-    struct mt_word_links links; /* of another rank than 0, or an edited one */
+    struct mt_range *written_sentences; /* where those of the target are in what was rendered */
+    struct mt_word_links links;         /* of another rank than 0, or an edited one */
     struct mt_placement placement;
 };
 
@@ -62,6 +88,7 @@ static void finish_rendering(struct rendering *rendering)
     free(rendering->map);
     free(rendering->source_sentences);
     free(rendering->target_sentences);
+    free(rendering->written_sentences);
     mt_word_links_finish(&rendering->links);
     mt_placement_finish(&rendering->placement);
 }
@@ -109,7 +136,9 @@ static enum mt_status render_target(const struct mt_passage *passage,
     size_t n = mt_translation_n_sentences(part->translation);
     rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
     rendering->target_sentences = calloc(n + 1, sizeof *rendering->target_sentences);
-    if (!rendering->source_sentences || !rendering->target_sentences)
+    rendering->written_sentences = calloc(n + 1, sizeof *rendering->written_sentences);
+    if (!rendering->source_sentences || !rendering->target_sentences ||
+        !rendering->written_sentences)
         return mt_fail_memory(err, n * sizeof *rendering->source_sentences, "sentences");
     for (size_t i = 0; i < n; i++) {
         struct mt_translation_part sentence = mt_translation_part(part->translation, i);
@@ -226,6 +255,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
         .source_sentences = rendering->source_sentences,
         .target_sentences = rendering->target_sentences,
         .n_sentences = mt_translation_n_sentences(part->translation),
+        .written_sentences = rendering->written_sentences,
     };
     const struct mt_markup_text text = {.markup = passage->markup, .segment = index};
     status = find_links(passage, part, rank, &input, rendering, err);
@@ -239,25 +269,63 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     return status;
 }
 
+/* The translation as it is, without marks. */
+static enum mt_status render_plain(const struct mt_passage *passage,
+                                   const struct mt_passage_part *part, size_t rank,
+                                   struct rendering *rendering, struct mt_text *out,
+                                   struct mt_error *err)
+{
+    size_t base = out->length;
+    enum mt_status status = render_target(passage, part, rank, rendering, err);
+    if (status)
+        return status;
+    for (size_t i = 0; i < mt_translation_n_sentences(part->translation); i++) {
+        struct mt_range sentence = rendering->target_sentences[i];
+        rendering->written_sentences[i] =
+            (struct mt_range){base + sentence.begin, base + sentence.end};
+    }
+    mt_text_append(out, rendering->target->bytes, rendering->target->length);
+    return MT_OK;
+}
+
+/* Of a part that was rendered. */
+static enum mt_status add_pairs(const struct mt_passage *passage,
+                                const struct mt_passage_part *part,
+                                const struct rendering *rendering, struct mt_sentence_pairs *pairs,
+                                struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), base = part->range.begin;
+    struct mt_range *sources = rendering->source_sentences;
+    enum mt_status status = reserve_pairs(pairs, n, err);
+    if (status)
+        return status;
+    if (part->marked)
+        mt_marked_find_source(part->marked, passage->text, part->range, sources, n, sources);
+    for (size_t i = 0; i < n && !part->marked; i++)
+        sources[i] = (struct mt_range){base + sources[i].begin, base + sources[i].end};
+    for (size_t i = 0; i < n; i++)
+        pairs->items[pairs->n++] = (struct mt_sentence_pair){
+            .source = sources[i], .target = rendering->written_sentences[i]};
+    return MT_OK;
+}
+
+/* pairs NULL: not wanted. */
 static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
-                                  struct mt_text *out, struct mt_error *err)
+                                  struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                  struct mt_error *err)
 {
     struct mt_passage_part *part = &passage->parts[index];
-    if (!part->marked && !passage->editor)
+    if (!part->marked && !passage->editor && !pairs)
         return mt_translation_render(part->translation, rank, out, err);
     if (!part->translation) {
         mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
         return mt_text_check(out, "a translation", err);
     }
     struct rendering rendering = {0};
-    enum mt_status status = MT_OK;
-    if (part->marked) {
-        status = render_marked(passage, index, rank, &rendering, out, err);
-    } else {
-        status = render_target(passage, part, rank, &rendering, err);
-        mt_text_append(out, status ? "" : rendering.target->bytes,
-                       status ? 0 : rendering.target->length);
-    }
+    enum mt_status status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
+                                         : render_plain(passage, part, rank, &rendering, out, err);
+    if (!status && pairs)
+        status = add_pairs(passage, part, &rendering, pairs, err);
     finish_rendering(&rendering);
     return status;
 }
@@ -283,6 +351,7 @@ static enum mt_status for_each(const struct mt_passage *passage, struct mt_passa
 
 struct render {
     size_t rank;
+    struct mt_sentence_pairs *pairs;
     struct mt_text *out;
 };
 
@@ -292,19 +361,28 @@ static enum mt_status append_part(const struct mt_passage *passage, size_t index
     const struct render *render = context;
     if (passage->markup)
         mt_markup_write_verbatim(passage->markup, index, render->out);
-    return render_part(passage, index, render->rank, render->out, err);
+    return render_part(passage, index, render->rank, render->pairs, render->out, err);
+}
+
+enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
+                                       struct mt_passage_turn *turn,
+                                       struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                       struct mt_error *err)
+{
+    struct render render = {.rank = rank, .pairs = pairs, .out = out};
+    assert(!pairs || (!passage->markup && !passage->is_escaped));
+    mt_text_append(out, "", 0);
+    enum mt_status status = for_each(passage, turn, append_part, &render, err);
+    if (!status && (!turn || turn->has_all) && passage->markup)
+        mt_markup_write_verbatim(passage->markup, passage->n, out);
+    return status ? status : mt_text_check(out, "a translation", err);
 }
 
 enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
                                  struct mt_passage_turn *turn, struct mt_text *out,
                                  struct mt_error *err)
 {
-    struct render render = {.rank = rank, .out = out};
-    mt_text_append(out, "", 0);
-    enum mt_status status = for_each(passage, turn, append_part, &render, err);
-    if (!status && (!turn || turn->has_all) && passage->markup)
-        mt_markup_write_verbatim(passage->markup, passage->n, out);
-    return status ? status : mt_text_check(out, "a translation", err);
+    return mt_passage_render_pairs(passage, rank, turn, NULL, out, err);
 }
 
 /* A part whose pieces are its translation's own. */
@@ -336,7 +414,7 @@ static enum mt_status advance_segment(struct mt_passage *passage, struct mt_pass
         *moved = true;
         if (passage->markup)
             mt_markup_write_verbatim(passage->markup, cursor->part, out);
-        status = render_part(passage, cursor->part, 0, out, err);
+        status = render_part(passage, cursor->part, 0, NULL, out, err);
         is_translated = part->translation != NULL;
         if (is_translated)
             cursor->n_sentences += mt_translation_n_sentences(part->translation);
@@ -422,7 +500,7 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
     struct mt_text text = {0};
     if (!marked || marked->n == 0)
         return MT_OK;
-    enum mt_status status = render_part(passage, index, 0, &text, err);
+    enum mt_status status = render_part(passage, index, 0, NULL, &text, err);
     if (!status)
         status = mt_lost_find(marked, &text, lost->report, lost->context, err);
     mt_text_finish(&text);

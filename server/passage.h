@@ -74,6 +74,28 @@ struct mt_passage_turn {
 MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
                                                struct mt_passage_turn *turn, struct mt_text *out,
                                                struct mt_error *err);
+
+/* Where a sentence stands in the text, and its translation in the rendering; bytes. */
+struct mt_sentence_pair {
+    struct mt_range source, target;
+};
+
+/* In the text's order. Grows by doubling; zero-initialise. */
+struct mt_sentence_pairs {
+    struct mt_sentence_pair *items;
+    size_t n, capacity;
+};
+void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs);
+
+/* The same of plain text into an empty out, and the sentences (pairs may be NULL); of every rank
+ * as many, in the same order. Placeholders and emoji at a sentence's end may be left out of it. */
+MT_MUST_CHECK enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
+                                                     struct mt_passage_turn *turn,
+                                                     struct mt_sentence_pairs *pairs,
+                                                     struct mt_text *out, struct mt_error *err);
+/* The caller's text. */
+const char *mt_passage_text(const struct mt_passage *passage);
+
 /* How much of a passage was given. {0} at first. */
 struct mt_passage_cursor {
     size_t n_sentences; /* whole */

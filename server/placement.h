@@ -27,6 +27,8 @@ struct mt_placement_input {
     const struct mt_range *source_sentences; /* bytes of the text and of the target */
     const struct mt_range *target_sentences;
     size_t n_sentences;
+    struct mt_range *written_sentences; /* where render wrote those of the target, in out, if it
+                                           writes text as it is; NULL: not wanted */
 };
 
 struct mt_place {

@@ -17,6 +17,7 @@ struct renderer {
     size_t at;       /* what of the target is written */
     size_t n_breaks; /* among the marks */
     size_t gap_end;  /* of what is written: where the last gap ends */
+    size_t n_ends;   /* of sentences, beginnings and ends in turn, that are written */
 };
 
 static const char *strings_of(const struct renderer *renderer)
@@ -42,6 +43,34 @@ static void write_lines(struct renderer *renderer, size_t begin, size_t end)
     }
 }
 
+static size_t nth_end(const struct mt_range *sentences, size_t n)
+{
+    return n % 2 ? sentences[n / 2].end : sentences[n / 2].begin;
+}
+
+/* target[begin, end) was written, from out[from] on. */
+static void settle_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
+{
+    const struct mt_placement_input *input = renderer->input;
+    size_t n = input->written_sentences ? 2 * input->n_sentences : 0;
+    for (; renderer->n_ends < n; renderer->n_ends++) {
+        size_t at = nth_end(input->target_sentences, renderer->n_ends);
+        if (at > end)
+            return;
+        struct mt_range *written = &input->written_sentences[renderer->n_ends / 2];
+        size_t place = from + (at > begin ? at - begin : 0);
+        *(renderer->n_ends % 2 ? &written->end : &written->begin) =
+            mt_size_min(place, renderer->out->length);
+    }
+}
+
+static void write_piece(struct renderer *renderer, size_t begin, size_t end)
+{
+    size_t from = renderer->out->length;
+    write_lines(renderer, begin, end);
+    settle_sentences(renderer, begin, end, from);
+}
+
 static void write_until(struct renderer *renderer, size_t end)
 {
     const struct mt_placement *placement = renderer->placement;
@@ -49,13 +78,14 @@ static void write_until(struct renderer *renderer, size_t end)
         const struct mt_range *removed = &placement->removed[i];
         if (removed->end <= renderer->at || removed->begin >= end)
             continue;
-        write_lines(renderer, renderer->at, mt_size_max(renderer->at, removed->begin));
+        write_piece(renderer, renderer->at, mt_size_max(renderer->at, removed->begin));
         renderer->at = mt_size_min(end, removed->end);
     }
     if (renderer->at < end) {
-        write_lines(renderer, renderer->at, end);
+        write_piece(renderer, renderer->at, end);
         renderer->at = end;
     }
+    settle_sentences(renderer, renderer->at, renderer->at, renderer->out->length);
 }
 
 static bool ends_in_blank(const struct mt_text *out)

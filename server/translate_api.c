@@ -472,6 +472,7 @@ static enum mt_status take_outcome(const struct state *state, struct text *text,
                                    struct mt_error *err)
 {
     const struct round *round = &state->round;
+    text->outcome.keeps_sentences = state->params.returns_sentences && text->route.n == 1;
     return mt_outcome_take(
         &text->outcome, text->passage, round->is_last ? state->params.n_alternatives : 0,
         state->params.returns_alignment ? &round->alignment : NULL, &text->turn, err);
@@ -582,6 +583,11 @@ static void write_scores(struct mt_json_writer *writer, const struct text *text)
     mt_outcome_write_scores(writer, &text->outcome);
 }
 
+static void write_sentences(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_sentences(writer, &text->outcome);
+}
+
 static void write_best(struct mt_json_writer *writer, const struct text *text)
 {
     mt_outcome_write_best(writer, &text->outcome);
@@ -644,6 +650,8 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     write_lost(&writer, state);
     if (params->returns_scores)
         write_member(&writer, state, "scores", write_scores);
+    if (params->returns_sentences)
+        write_member(&writer, state, "sentences", write_sentences);
     if (params->glossary.terms != NULL)
         write_terms(&writer, state);
     write_member(&writer, state, "translatedText", write_best);

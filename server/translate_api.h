@@ -24,6 +24,9 @@
  *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment,
  *                    target_prefix or stream they always are
  *   return_scores    adds "scores": per text, best first, one per translation
+ *   return_sentences  adds "sentences": per text, where its sentences stand in it and in its
+ *                    translation: [{"source": {"text", "begin", ...}, "target": {...}}], and with
+ *                    alternatives each with "alternatives" of its own; format "text" and one model
  *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
  *   stream           true: server-sent events while the texts are being translated,
  *                      data: {"index": of the text, "sentence": number in it, "text": what follows}

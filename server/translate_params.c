@@ -106,6 +106,8 @@ static enum mt_status read_options(struct mt_translate_params *params,
     if (status == MT_OK)
         status = mt_params_bool(fields, "return_usage", &params->returns_usage, NULL, err);
     if (status == MT_OK)
+        status = mt_params_bool(fields, "return_sentences", &params->returns_sentences, NULL, err);
+    if (status == MT_OK)
         status = mt_params_bool(fields, "alignment", &params->returns_alignment, NULL, err);
     params->post_edits = service->settings->post_edit;
     if (status == MT_OK)
@@ -146,6 +148,8 @@ static enum mt_status check_together(const struct mt_translate_params *params, s
                        "alignment cannot be had together with glossary or do_not_translate");
     if (params->is_html && params->returns_alignment)
         return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
+    if (params->is_html && params->returns_sentences)
+        return mt_fail(err, MT_INVALID, "return_sentences is for format text, but format is html");
     if (params->is_html && params->target_prefix != NULL)
         return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
     return MT_OK;

@@ -162,6 +162,7 @@ class Stream(unittest.TestCase):
     def test_options_of_the_reply(self):
         self.same_as_unstreamed(TEXT, alternatives=2, return_scores=True, return_usage=True)
         self.same_as_unstreamed([TEXT, PLACEHOLDERS])
+        self.same_as_unstreamed([TEXT, PLACEHOLDERS], alternatives=2, return_sentences=True)
         self.same_as_unstreamed("Where is the train station?", alignment=True)
         self.same_as_unstreamed("Where is the train station?", target_prefix="Wo befindet")
         self.same_as_unstreamed([TEXT, "Guten Morgen, wie geht es Ihnen heute?"], source="auto")

@@ -3,6 +3,7 @@ the daemon takes over, text and status exact, and our own options."""
 
 import gzip
 import json
+import random
 import unittest
 import urllib.parse
 
@@ -118,6 +119,66 @@ class Translate(unittest.TestCase):
         one = self.daemon.translate("Hello.", return_usage=True).json["usage"]
         self.assertEqual(usage, {key: 2 * n for key, n in one.items()})
         self.assertGreater(one["source_tokens"], 1)
+
+    def sentences(self, q, **options):
+        """The sentences of a text, each as its source, its translation and its alternatives."""
+        reply = self.daemon.translate(q, return_sentences=True, **options).json
+        ends = {"source": 0, "target": 0}
+        for sentence in reply["sentences"]:
+            for side, text in ("source", q), ("target", reply["translatedText"]):
+                span = sentence[side]
+                self.assertEqual(text[span["begin_char"]:span["end_char"]], span["text"])
+                self.assertEqual(text.encode()[span["begin"]:span["end"]].decode(), span["text"])
+                wide = text.encode("utf-16-le")[2 * span["begin_utf16"]:2 * span["end_utf16"]]
+                self.assertEqual(wide.decode("utf-16-le"), span["text"])
+                self.assertLessEqual(ends[side], span["begin"])
+                self.assertEqual(text[ends[side]:span["begin_char"]].strip(" \n😀🎉"), "", q)
+                ends[side] = span["end_char"]
+        return [(s["source"]["text"], s["target"]["text"], s.get("alternatives")) for s in reply["sentences"]]
+
+    def test_sentences_say_where_they_stand(self):
+        self.assertNotIn("sentences", self.daemon.translate("Hello.").json)
+        station = "Wo ist der Bahnhof?"
+        self.assertEqual(
+            self.sentences("Thank you.\n\n  Where is the train station? 😀 I am tired."),
+            [("Thank you.", self.daemon.translate("Thank you.").json["translatedText"], None),
+             ("Where is the train station?", station, None), ("I am tired.", "Ich bin müde.", None)],
+        )
+        heading = self.daemon.translate("train station").json["translatedText"]
+        self.assertEqual(self.sentences("train station\n"), [("train station", heading, None)])
+        page = self.sentences("🎉 See page %d. Write to me@example.org, please! I am tired.")
+        self.assertEqual([source for source, _, _ in page][1:], ["Write to me@example.org, please!", "I am tired."])
+        self.assertIn("%d", page[0][1])
+        self.assertIn("me@example.org", page[1][1])
+        self.assertEqual(self.sentences(" \n "), [])
+
+    def test_sentences_have_alternatives_of_their_own(self):
+        q = "Where is the train station? We are here."
+        reply = self.daemon.translate(q, return_sentences=True, alternatives=3).json
+        found = self.sentences(q, alternatives=3)
+        for i, (source, target, others) in enumerate(found):
+            self.assertEqual(len({target, *others}), 1 + len(others), source)
+            for text in others:
+                self.assertTrue(any(text in whole for whole in reply["alternatives"]), text)
+        self.assertGreaterEqual(len(found[0][2]) + len(found[1][2]), 1)
+        self.assertEqual(found[0][1] + " " + found[1][1], reply["translatedText"])
+
+    def test_sentences_of_each_text(self):
+        reply = self.daemon.translate(["Hello. Thank you.", " ", "I am tired."], return_sentences=True).json
+        self.assertEqual([len(one) for one in reply["sentences"]], [2, 0, 1])
+        self.assertEqual(self.daemon.translate("Hallo.", source="de", target="de", return_sentences=True).json["sentences"], [])
+        self.refused(
+            {"q": "<p>Hello.</p>", "source": "en", "target": "de", "format": "html", "return_sentences": True}, 400,
+            "return_sentences is for format text, but format is html",
+        )
+
+    def test_sentences_of_all_kinds_of_text(self):
+        pieces = ["I am tired.", "See %d of {n}.", "😀", "https://example.com/a?b=c", "the old house", "NO WAY!", "\n", "\n\n", "me@example.org",
+                  "is x{y}z?", "Äh, %s…", "“Yes,” she said.", "🎉Thank you🎉", "1.5 kg"]
+        chance = random.Random(1)
+        for _ in range(60):
+            self.sentences(" ".join(chance.choice(pieces) for _ in range(chance.randint(1, 9))),
+                           split_sentences=chance.choice(["on", "on", "off", "newlines"]), alternatives=chance.choice([0, 2]))
 
     def test_decoding_options_have_effect(self):
         def translation(**options):
@@ -262,7 +323,7 @@ class Translate(unittest.TestCase):
             {"min_decoding_length": -1}, {"max_decoding_length": 0},
             {"max_decoding_length": 100000}, {"min_decoding_length": 9, "max_decoding_length": 5},
             {"split_sentences": "maybe"}, {"split_sentences": True},
-            {"return_scores": "yes"}, {"return_usage": 1},
+            {"return_scores": "yes"}, {"return_usage": 1}, {"return_sentences": "yes"},
             {"target_prefix": 1}, {"q": ["a"], "target_prefix": "b"},
         ]
         for fields in wrong:

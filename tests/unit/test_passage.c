@@ -53,6 +53,9 @@ static const struct sample samples[] = {
     {"placeholders", SIXTEEN("Page %d of %d.\nThe house is old. I like it.\n"), PLAIN, MT_SPLIT_ON,
      40},
     {"placeholders in a line", SIXTEEN("Page %d of %d. "), PLAIN, MT_SPLIT_OFF, 1},
+    {"emoji", SIXTEEN("😀 I like it 🎉. x😀 y! 😀😀 The house is old. 😀\n"), PLAIN, MT_SPLIT_ON, 30},
+    {"a placeholder in a word", SIXTEEN("The x%dy is old.%d I like {it}it. "), PLAIN, MT_SPLIT_ON,
+     1},
     {"paragraphs", SIXTEEN("<p>The <b>old</b> house.</p><p>I like it. Do you?</p>"), HTML,
      MT_SPLIT_ON, 32},
     {"a subtitle", "The <i>old</i> house &amp; me.", VTT, MT_SPLIT_OFF, 1},
@@ -228,6 +231,56 @@ START_TEST(turns_make_no_difference)
 }
 END_TEST
 
+/* Of a sample of plain text, rendered in the smallest turns. */
+static struct mt_sentence_pairs pairs_of(const struct round *r, size_t rank, struct mt_text *out)
+{
+    struct mt_passage_turn turn = {.until_ns = PAST_NS};
+    struct mt_sentence_pairs pairs = {0};
+    struct mt_error err = {0};
+    while (!turn.has_all)
+        ck_assert_msg(!mt_passage_render_pairs(r->passage, rank, &turn, &pairs, out, &err), "%s",
+                      err.message);
+    return pairs;
+}
+
+static void expect_range(const char *name, const char *text, size_t length, struct mt_range range,
+                         size_t *end)
+{
+    ck_assert_msg(*end <= range.begin && range.begin <= range.end && range.end <= length,
+                  "%s: [%zu, %zu) behind %zu, of %zu", name, range.begin, range.end, *end, length);
+    struct mt_range inner = mt_range_trim(text, range.begin, range.end);
+    ck_assert_msg(inner.begin == range.begin && inner.end == range.end,
+                  "%s: blanks around \"%.*s\"", name, (int)(range.end - range.begin),
+                  text + range.begin);
+    *end = range.end;
+}
+
+START_TEST(sentences_are_found_again_in_text_and_translation)
+{
+    static struct mt_translation_part parts[MAX_SENTENCES];
+    static struct round r;
+    const struct sample *sample = &samples[_i];
+    if (sample->form != PLAIN)
+        return;
+    make_whole(&r, sample);
+    decode(r.passage);
+    for (size_t rank = 0; rank < 2 && !mt_passage_is_blank(r.passage); rank++) {
+        struct mt_text out = {0};
+        struct mt_sentence_pairs pairs = pairs_of(&r, rank, &out);
+        size_t source_end = 0, target_end = 0;
+        ck_assert_uint_eq(pairs.n, list(r.passage, parts));
+        for (size_t i = 0; i < pairs.n; i++) {
+            expect_range(sample->name, sample->text, strlen(sample->text), pairs.items[i].source,
+                         &source_end);
+            expect_range(sample->name, out.bytes, out.length, pairs.items[i].target, &target_end);
+        }
+        mt_sentence_pairs_finish(&pairs);
+        expect_same_text(sample, render_whole(&r, rank), out);
+    }
+    end_round(&r);
+}
+END_TEST
+
 /* A client that leaves, or a server that ends, between any two turns: the sanitizer sees leaks. */
 START_TEST(half_made_ones_can_be_destroyed)
 {
@@ -255,6 +308,7 @@ int main(void)
     tcase_set_timeout(all, 300);
     tcase_add_unchecked_fixture(all, open_all, close_all);
     tcase_add_loop_test(all, turns_make_no_difference, 0, N_SAMPLES);
+    tcase_add_loop_test(all, sentences_are_found_again_in_text_and_translation, 0, N_SAMPLES);
     tcase_add_loop_test(all, half_made_ones_can_be_destroyed, 0, N_SAMPLES);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
