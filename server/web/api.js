@@ -104,10 +104,10 @@ let mostAlternatives = 3;
 /** How many hypotheses translate() makes the search keep, where the model does not keep more. */
 export const beamSize = () => mostAlternatives + 1;
 
-/** {translatedText, alternatives} */
+/** {translatedText, alternatives, sentences, and more where there is something to say} */
 export async function translate(text, source, target, signal) {
     try {
-        return await (await post("translate", {q: text, source, target, alternatives: mostAlternatives}, signal)).json();
+        return await (await post("translate", {q: text, source, target, alternatives: mostAlternatives, return_sentences: true}, signal)).json();
     } catch (error) {
         // An operator may allow fewer.
         const limit = /alternatives parameter must be <= (\d+)/.exec(error.message);

@@ -14,13 +14,10 @@ function shape(model, kind) {
 }
 
 export class Inspector {
-    /**
-     * reply: POST /attention's; index: the sentence's. request: what asks for this sentence alone
-     * again and gets the same tokens.
-     */
-    constructor(reply, index, request) {
+    /** reply: POST /attention's, of one sentence; request: what asked for it, and gets the same tokens again. */
+    constructor(reply, request) {
         this.model = reply.model;
-        this.sentence = reply.sentences[index];
+        this.sentence = reply.sentences[0];
         this.request = request;
         this.controller = new AbortController();
         this.layers = new Map();

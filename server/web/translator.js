@@ -2,6 +2,8 @@
 
 import * as api from "./api.js";
 import {$, announce, element, frame, percent} from "./dom.js";
+import {Translation} from "./translation.js";
+import {describeWarnings} from "./warnings.js";
 import {findWords} from "./words.js";
 
 const DEBOUNCE_MS = 250;
@@ -10,6 +12,9 @@ const MOST_LINK_CHARACTERS = 1500;
 // A highlight in the text field, for weights that are more than noise.
 const MARKED_WEIGHT = 0.1;
 const LEVELS = 5;
+// The pointer rests on a word, and does not only pass over it.
+const REST_MS = 60;
+const MOST_WARNINGS = 8;
 
 const EXAMPLES = {
     en: ["Where is the train station?", "I would have called you, but I lost my phone.", "The children are playing in the garden."],
@@ -18,9 +23,8 @@ const EXAMPLES = {
 
 export class Translator {
     /**
-     * onTranslation(translation or null, signal): {q, text, source, target, forced, isPivoted};
-     * forced is the text of a translation that is not the model's first, isPivoted says that it
-     * went through several models. onPointed(sentence): a sentence's index.
+     * onTranslation(translation or null, sentence): what is there now (translation.js), and the
+     * sentence to look at. onPointed(sentence): another one. Both by index.
      */
     constructor({onTranslation, onPointed}) {
         Object.assign(this, {onTranslation, onPointed});
@@ -135,9 +139,11 @@ export class Translator {
         this.setBusy(true);
         try {
             const reply = await api.translate(q, this.source.value, this.target.value, signal);
-            this.show(q, reply);
-            await this.onTranslation(this.current, signal);
+            this.show(new Translation(q, this.source.value, this.target.value, reply, signal));
+            await this.onTranslation(this.current);
         } catch (error) {
+            if (error.name !== "AbortError")
+                this.drop();
             this.fail(error, () => this.run());
         } finally {
             if (signal === this.controller.signal)
@@ -147,55 +153,77 @@ export class Translator {
 
     clear() {
         this.setBusy(false);
-        this.output.replaceChildren();
-        this.links = null;
-        $("#alternatives").hidden = true;
-        $("#copy").disabled = true;
+        this.drop();
         this.showNotice();
+    }
+
+    /** What is there is no translation of the text any more. */
+    drop() {
+        this.current = null;
+        this.mark(null);
+        this.output.replaceChildren();
+        $("#alternatives").hidden = $("#warnings").hidden = true;
+        $("#copy").disabled = true;
         this.onTranslation(null);
     }
 
-    show(q, {translatedText, alternatives = [], models, via}) {
-        const [source, target] = [this.source.value, this.target.value];
-        this.current = {q, source, target, text: translatedText, isPivoted: Boolean(via)};
-        if (via)
+    show(translation) {
+        this.current = translation;
+        if (translation.pivot) {
+            const {via, models} = translation.pivot;
             this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
-        this.choices = [translatedText, ...alternatives];
+        }
         this.showNotice();
-        this.fillOutput(translatedText);
-        this.fillAlternatives();
-        announce(`Translation: ${translatedText}`);
+        this.fillOutput();
+        this.fillWarnings();
+        this.showPicked(0);
+        announce(`Translation: ${translation.text}`);
     }
 
-    fillOutput(text) {
-        this.links = null;
+    /** The sentences' words, which point at those of the source. */
+    fillOutput() {
+        const {whole, sentences, gaps, target, text} = this.current;
         this.mark(null);
-        this.output.replaceChildren(text);
+        const parts = whole ? [whole.text] : gaps.flatMap((gap, i) => (i < sentences.length ? [gap, sentenceElement(sentences[i].text, i, target)] : [gap]));
+        this.output.replaceChildren(...parts);
         $("#copy").disabled = !text;
     }
 
-    fillAlternatives() {
-        const others = this.choices.filter((text) => text !== this.current.text);
-        const items = others.map((text) => element("li", {}, element("button.alternative", {type: "button", lang: this.current.target, textContent: text, onclick: () => this.take(text)})));
-        $("#alternatives ul").replaceChildren(...items);
-        $("#alternatives").hidden = !others.length;
+    fillWarnings() {
+        const {warnings, sentences} = this.current;
+        const lines = describeWarnings(warnings, sentences);
+        const items = lines.slice(0, MOST_WARNINGS).map(({sentence, name, more, what}) => {
+            const subject = sentence === undefined ? name : element("button.go", {type: "button", textContent: name, onclick: () => this.onPointed(sentence)});
+            return element("li", {}, subject, `${more}: ${what}.`);
+        });
+        if (lines.length > items.length)
+            items.push(element("li", {textContent: `There are ${lines.length - items.length} more.`}));
+        $("#warnings ul").replaceChildren(...items);
+        $("#warnings").hidden = !items.length;
     }
 
-    /** Puts another of the model's translations in the first one's place. */
-    async take(text) {
-        const isFirst = text === this.choices[0];
-        this.current = {...this.current, text, forced: isFirst ? undefined : text};
-        this.fillOutput(text);
-        this.fillAlternatives();
+    /** A sentence is looked at: so are its alternatives. */
+    showPicked(index) {
+        this.forgive();
+        const {sentences, target} = this.current;
+        const {text, choices} = this.current.part(index);
+        const others = choices.filter((choice) => choice !== text);
+        const items = others.map((choice) => element("li", {}, element("button.alternative", {type: "button", lang: target, textContent: choice, onclick: () => this.take(index, choice)})));
+        $("#alternatives h3").textContent = sentences.length > 1 ? `Other translations of sentence ${index + 1}` : "Other translations the model found";
+        $("#alternatives ul").replaceChildren(...items);
+        $("#alternatives").hidden = !others.length;
+        for (const one of this.output.querySelectorAll(".sentence"))
+            one.classList.toggle("picked", sentences.length > 1 && Number(one.dataset.index) === index);
+    }
+
+    /** Puts another of the model's translations in a sentence's place. */
+    async take(index, text) {
+        this.current.take(index, text);
+        this.fillOutput();
+        this.showPicked(index);
         $("#alternatives button")?.focus();
         announce(`Translation: ${text}`);
-        this.controller.abort();
-        this.controller = new AbortController();
-        try {
-            await this.onTranslation(this.current, this.controller.signal);
-        } catch (error) {
-            this.fail(error, () => this.take(text));
-        }
+        await this.onTranslation(this.current, index);
     }
 
     // Errors and the like -----------------------------------------------------------------------
@@ -206,30 +234,26 @@ export class Translator {
         if (!(error instanceof api.ApiError))
             console.error(error);
         const message = element("span", {textContent: error.message});
-        const again = element("button.quiet", {type: "button", textContent: "Try again", onclick: retry});
+        const again = element("button.quiet", {type: "button", textContent: "Try again", onclick: () => {
+            this.forgive();
+            retry();
+        }});
         $("#error").replaceChildren(message, again);
         $("#error").hidden = false;
+        this.hasFailed = true;
+    }
+
+    forgive() {
+        if (this.hasFailed)
+            $("#error").hidden = true;
+        this.hasFailed = false;
     }
 
     showNotice() {
+        this.hasFailed = false;
         $("#error").replaceChildren(this.notice ?? "");
         $("#error").hidden = !this.notice;
         this.notice = "";
-    }
-
-    offerLinks(load) {
-        const button = element("button.quiet", {type: "button", textContent: "Show where the words came from", onclick: async () => {
-            $("#error").hidden = true;
-            this.setBusy(true);
-            try {
-                await load();
-            } catch (error) {
-                this.fail(error, () => this.offerLinks(load));
-            }
-            this.setBusy(false);
-        }});
-        $("#error").replaceChildren(element("span", {textContent: "This is a long text, so its attention is not fetched by itself."}), button);
-        $("#error").hidden = false;
     }
 
     setBusy(isBusy) {
@@ -266,57 +290,38 @@ export class Translator {
 
     // Words linked on hover ---------------------------------------------------------------------
 
-    /** Makes the translation's words point at the source's: reply is POST /attention's. */
-    link(reply) {
-        const {text, source, target} = this.current;
-        if (reply.target_text !== text)
-            return;
-        const spans = [];
-        let at = 0;
-        for (const word of findWords(text, target)) {
-            const span = element("span.out", {textContent: word.text});
-            span.dataset.begin = word.begin;
-            spans.push(text.slice(at, word.begin), span);
-            at = word.end;
-        }
-        this.output.replaceChildren(...spans, text.slice(at));
-        this.links = {reply, words: findWords(reply.source_text, source)};
-    }
-
-    sentenceAt(at) {
-        return this.links.reply.sentences.findIndex(({target}) => target.begin_utf16 <= at && at < target.end_utf16);
-    }
-
     point(node) {
-        if (!this.links || !node.classList.contains("out") || node === this.pointed)
+        if (!node.classList.contains("out") || node === this.pointed)
             return;
-        const begin = Number(node.dataset.begin);
-        const end = begin + node.textContent.length;
-        const sentence = this.links.reply.sentences[this.sentenceAt(begin)];
-        if (sentence)
-            this.mark(node, this.weigh(sentence, begin, end));
+        this.mark(node);
+        clearTimeout(this.resting);
+        this.resting = setTimeout(() => this.follow(node), REST_MS);
+    }
+
+    /** Marks where the word came from. */
+    async follow(node) {
+        const translation = this.current;
+        const index = sentenceOf(node);
+        let reply;
+        try {
+            [reply] = await translation.attention(index);
+        } catch {
+            return; // It is said when the sentence is looked at.
+        }
+        if (node === this.pointed && reply.sentences.length && this.text.value === translation.q)
+            this.mark(node, weigh(node, reply.sentences[0], translation.source, translation.sentences[index].source.begin_utf16));
     }
 
     choose(node) {
-        if (!this.links || !node.classList.contains("out"))
-            return;
-        const sentence = this.sentenceAt(Number(node.dataset.begin));
-        if (sentence >= 0)
-            this.onPointed(sentence);
+        if (node.classList.contains("out") && !this.current.pivot)
+            this.onPointed(sentenceOf(node));
     }
 
-    /** How much each word of the source was looked at for [begin, end) of the translation. */
-    weigh({source_tokens: sources, output_tokens: outputs, alignment}, begin, end) {
-        const rows = outputs.flatMap((token, i) => (!token.special && token.begin_utf16 < end && token.end_utf16 > begin ? [alignment.matrix[i]] : []));
-        return this.links.words.map((word) => {
-            let weight = 0;
-            sources.forEach((token, column) => {
-                if (!token.special && token.begin_utf16 < word.end && token.end_utf16 > word.begin)
-                    for (const row of rows)
-                        weight += row[column] / rows.length;
-            });
-            return {...word, weight};
-        });
+    /** Scrolls the text field to a mark behind it. */
+    bringIntoSight(mark) {
+        const {scrollTop, clientHeight} = this.text;
+        if (mark && (mark.offsetTop < scrollTop || mark.offsetTop + mark.offsetHeight > scrollTop + clientHeight))
+            this.text.scrollTop = mark.offsetTop - clientHeight / 3;
     }
 
     /** Highlights words behind the text field. */
@@ -325,7 +330,7 @@ export class Translator {
         this.pointed = node;
         node?.classList.add("pointed");
         const text = this.text.value;
-        if (!node || !this.links || text !== this.links.reply.source_text) {
+        if (!words.length) {
             this.marks.replaceChildren();
             return;
         }
@@ -337,6 +342,40 @@ export class Translator {
             at = end;
         }
         this.marks.replaceChildren(...parts, text.slice(at));
+        this.bringIntoSight($("mark", this.marks));
         this.marks.scrollTop = this.text.scrollTop;
     }
+}
+
+/** A sentence's words as elements that know where they begin in it. */
+function sentenceElement(text, index, language) {
+    const parts = [];
+    let at = 0;
+    for (const word of findWords(text, language)) {
+        const span = element("span.out", {textContent: word.text});
+        span.dataset.begin = word.begin;
+        parts.push(text.slice(at, word.begin), span);
+        at = word.end;
+    }
+    const sentence = element("span.sentence", {}, ...parts, text.slice(at));
+    sentence.dataset.index = index;
+    return sentence;
+}
+
+const sentenceOf = (word) => Number(word.parentElement.dataset.index);
+
+/** The source's words, from offset on, and how much each was looked at for a word of the translation. */
+function weigh(node, {source, source_tokens: sources, output_tokens: outputs, alignment}, language, offset) {
+    const begin = Number(node.dataset.begin);
+    const end = begin + node.textContent.length;
+    const rows = outputs.flatMap((token, i) => (!token.special && token.begin_utf16 < end && token.end_utf16 > begin ? [alignment.matrix[i]] : []));
+    return findWords(source.text, language, source.begin_utf16).map((word) => {
+        let weight = 0;
+        sources.forEach((token, column) => {
+            if (!token.special && token.begin_utf16 < word.end && token.end_utf16 > word.begin)
+                for (const row of rows)
+                    weight += row[column] / rows.length;
+        });
+        return {begin: word.begin + offset, end: word.end + offset, weight};
+    });
 }

@@ -35,8 +35,9 @@ function readHash() {
 }
 
 export class Viewer {
-    constructor() {
-        Object.assign(this, readHash());
+    /** onPicked(index): of the sentence that is looked at. onFailed(error, retry) */
+    constructor({onPicked, onFailed}) {
+        Object.assign(this, readHash(), {onPicked, onFailed});
         const onStep = (step) => this.chooseStep(step);
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
@@ -75,46 +76,55 @@ export class Viewer {
 
     // What is looked at -------------------------------------------------------------------------
 
+    /** A sentence of a translation (translation.js); null: there is none. */
+    async show(translation, index = 0) {
+        this.translation = translation;
+        if (translation?.sentences.length && !translation.pivot)
+            await this.pickSentence(index);
+        else
+            this.hide();
+    }
+
     hide() {
         this.inspector?.close();
         $("#inside").hidden = true;
     }
 
-    /** What is shown belongs to an earlier text. */
-    markStale() {
-        $("#inside").classList.add("stale");
+    async pickSentence(index) {
+        const {translation} = this;
+        const n = translation.sentences.length;
+        const picked = (this.index = Math.max(0, Math.min(n - 1, index)));
+        $("#sentences").hidden = n < 2;
+        $("#sentences span").textContent = `Sentence ${picked + 1} of ${n}`;
+        $("#sentences [data-step='-1']").disabled = picked === 0;
+        $("#sentences [data-step='1']").disabled = picked === n - 1;
+        $("#inside").classList.add("stale"); // what is shown belongs to another sentence
+        this.onPicked(picked);
+        try {
+            const found = await translation.attention(picked);
+            if (translation === this.translation && picked === this.index)
+                this.inspect(...found);
+        } catch (error) {
+            if (translation !== this.translation || picked !== this.index)
+                return;
+            if (error.name !== "AbortError")
+                this.hide();
+            this.onFailed(error, () => this.pickSentence(picked));
+        }
     }
 
-    /** reply: POST /attention's; request: what asked for it. */
-    show(reply, request) {
-        Object.assign(this, {reply, request});
+    /** reply: POST /attention's, about one sentence; request: what asked for it. */
+    inspect(reply, request) {
         $("#inside").classList.remove("stale");
         $("#inside").hidden = !reply.sentences.length;
         const {id, layers_enc, layers_dec, heads} = reply.model;
         $("#model").textContent = `${id}: ${layers_enc} encoder and ${layers_dec} decoder layers of ${heads} heads, counted from 0`;
-        if (reply.sentences.length)
-            this.pickSentence(0);
-    }
-
-    /** The request that shows a sentence again, alone. */
-    requestFor(index) {
-        const {q, target_text: forced, ...others} = this.request;
-        if (forced !== undefined)
-            return this.request;
-        return {...others, q: this.reply.sentences[index].source.text, split_sentences: "off"};
-    }
-
-    pickSentence(index) {
-        const n = this.reply.sentences.length;
-        this.index = Math.max(0, Math.min(n - 1, index));
+        if (!reply.sentences.length)
+            return;
         this.inspector?.close();
-        this.inspector = new Inspector(this.reply, this.index, this.requestFor(this.index));
-        $("#sentences").hidden = n < 2;
-        $("#sentences span").textContent = `Sentence ${this.index + 1} of ${n}`;
-        $("#sentences [data-step='-1']").disabled = this.index === 0;
-        $("#sentences [data-step='1']").disabled = this.index === n - 1;
+        this.inspector = new Inspector(reply, request);
         this.step = undefined;
-        this.links.show(this.inspector, this.reply);
+        this.links.show(this.inspector, reply);
         this.steps.show(this.inspector);
         this.markStep();
         this.showView();

@@ -1,7 +1,7 @@
 // The page at / as people use it, in Chromium against a running daemon.
 
 import assert from "node:assert/strict";
-import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {describe, it} from "node:test";
@@ -13,6 +13,9 @@ const PHONE = "I would have called you yesterday, but I lost my phone.";
 const LONG = "When the old man who had lived by the sea for more than forty years finally came back to the village where he was born, nobody recognised him, " +
     "because his hair had turned white and his voice had become so quiet that even his sister did not know who he was.";
 const N_CANDIDATES = 10;
+// More tokens than the model takes at a time, and not one full stop.
+const ENDLESS = `${Array(120).fill("The old man went down to the sea").join(" and ")}.`;
+const CHAPTER = readFileSync(new URL("chapter.txt", import.meta.url), "utf8");
 
 // Not in a hook: those of the outermost level are not run by node 18.
 const [daemon, browser] = await Promise.all([Daemon.start(), launch()]);
@@ -146,16 +149,101 @@ describe("translating", () => {
         await eventually(async () => assert.ok((await page.locator("#source-marks mark").allTextContents()).some((word) => /train|station/.test(word))));
     });
 
-    visiting("translates a long text, and links it when asked", async (visit, page) => {
-        await visit.open({});
-        await page.fill("#source-text", `${STATION} `.repeat(150));
-        const button = page.getByRole("button", {name: "Show where the words came from"});
-        await button.waitFor();
-        await eventually(async () => assert.equal((await page.textContent("#translation")).match(/Wo ist der Bahnhof\?/g).length, 150));
-        assert.equal(visit.requests.filter((request) => request.url().endsWith("/attention")).length, 0);
-        await button.click();
+    visiting("links the sentences of a chapter as they are looked at", async (visit, page) => {
+        await visit.open();
+        await page.fill("#source-text", CHAPTER);
         await visit.linked();
-        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 1 of 150"));
+        const n = Number(/of (\d+)$/.exec((await page.textContent("#sentences span")).trim())[1]);
+        assert.ok(n > 50, `${n} sentences`);
+        assert.equal(await page.locator("#translation .sentence").count(), n);
+        const gaps = (text) => text.match(/\n+/g);
+        assert.deepEqual(gaps(await page.textContent("#translation")), gaps(CHAPTER));
+        // What the model did not write so itself: a heading in capitals, and one without a full stop.
+        for (const [index, source] of [[0, "CHAPTER THREE"], [1, "The keeper of the lamp"], [2, "The boat came at half past four, when nobody was waiting for it any more."], [n - 1, "\"Until it is light,\" she said."]]) {
+            await page.locator("#translation .sentence").nth(index).locator(".out").first().click();
+            await eventually(async () => assert.equal(await page.locator(".words").nth(0).textContent(), source));
+            await visit.linked();
+            assert.equal(await page.locator(".words").nth(1).textContent(), await page.locator("#translation .sentence").nth(index).textContent());
+            await eventually(async () => assert.ok((await page.locator(".thread").count()) >= 1));
+        }
+        assert.equal(await page.isVisible("#error"), false);
+        // On hover, the words of a sentence that was not looked at yet.
+        await page.locator("#translation .sentence").nth(n - 9).locator(".out").first().hover();
+        await eventually(async () => assert.ok((await page.locator("#source-marks mark").count()) >= 1));
+        assert.equal(await page.textContent("#source-marks"), CHAPTER);
+        const isInSight = await page.$eval("#source-marks mark", (mark) => {
+            const [own, field] = [mark.getBoundingClientRect(), document.querySelector("#source-text").getBoundingClientRect()];
+            return own.top >= field.top && own.bottom <= field.bottom;
+        });
+        assert.ok(isInSight, "the words that it came from are in sight");
+        await visit.shot("chapter");
+    });
+
+    visiting("cuts a sentence that is too long for the model, says so, and links its pieces", async (visit, page) => {
+        await visit.open();
+        await page.fill("#source-text", `Thank you. ${ENDLESS} ${STATION}`);
+        await visit.linked();
+        assert.match(await page.textContent("#warnings li:first-child"), /^Sentence 2, “The old man went down .*…”: /);
+        assert.match(await page.textContent("#warnings"), /was made in pieces, because the sentence is too long for the model\./);
+        await page.locator("#warnings button").first().click();
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim().slice(0, 10), "Sentence 2"));
+        await visit.linked();
+        await eventually(async () => assert.match(await page.locator(".words").nth(0).textContent(), /^The old man went/));
+        assert.equal(await page.isVisible("#error"), false);
+    });
+
+    visiting("names the alternatives of one sentence of several, and puts one in its place", async (visit, page) => {
+        const q = `Thank you.\n\n${PHONE}\n${STATION}`;
+        await visit.open({q});
+        await visit.linked();
+        await page.click("#sentences [aria-label='Next sentence']");
+        await eventually(async () => assert.equal(await page.textContent("#alternatives h3"), "Other translations of sentence 2"));
+        const other = await page.locator(".alternative").first().textContent();
+        assert.doesNotMatch(other, /\n/);
+        const [first, , third] = await page.locator("#translation .sentence").allTextContents();
+        await page.locator(".alternative").first().click();
+        await eventually(async () => assert.equal(await page.textContent("#translation"), `${first}\n\n${other}\n${third}`));
+        await visit.linked();
+        await eventually(async () => assert.equal(await page.locator(".words").nth(1).textContent(), other));
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 2 of 3"));
+    });
+
+    visiting("links what has placeholders in it", async (visit, page) => {
+        await visit.open({q: "Thank you. The price is %d euros today. 😀 I am tired."});
+        await visit.linked();
+        await page.click("#sentences [aria-label='Next sentence']");
+        await eventually(async () => assert.equal(await page.locator(".words").nth(0).textContent(), "The price is %d euros today."));
+        await visit.linked();
+        await eventually(async () => assert.match(await page.locator(".words").nth(1).textContent(), /%d/));
+    });
+
+    visiting("says in plain words what the server suspects, of any kind", async (visit, page) => {
+        const warnings = [
+            {kind: "repetition", sentence: 0, text: 0},
+            {kind: "truncated", sentence: 1, text: 0},
+            {kind: "numbers", sentence: 1, text: 0, expected: ["12", "7"], found: ["21"]},
+            {kind: "odd_spacing", sentence: 1, text: 0},
+            {kind: "length", model: "de-fr", sentence: 4, text: 0},
+            {kind: "source_language", text: 0, language: "nl"},
+        ];
+        await page.route("**/translate", async (route) => {
+            const response = await route.fetch();
+            await route.fulfill({response, json: {...(await response.json()), warnings}});
+        });
+        await visit.open({q: `Thank you. ${PHONE}`});
+        await visit.linked();
+        assert.deepEqual(await page.locator("#warnings li").allTextContents(), [
+            "Sentence 1, “Thank you.”: says the same over and over.",
+            "Sentence 2, “I would have called you …”: was cut off, because it grew too long; has other numbers than what it translates (expected 12, 7; found 21); may be wrong: odd spacing.",
+            "Sentence 5 of de-fr: is much longer or shorter than what it translates.",
+            "The translation: comes from a text that seems to be in another language than the chosen one (language nl).",
+        ]);
+        await page.locator("#warnings button").nth(1).click();
+        await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 2 of 2"));
+        await visit.shot("warnings", ".translate");
+        await page.unroute("**/translate");
+        await page.fill("#source-text", STATION);
+        await eventually(async () => assert.equal(await page.isVisible("#warnings"), false));
     });
 });
 
@@ -399,17 +487,35 @@ describe("faults", () => {
             await page.fill("#source-text", STATION);
             await visit.linked();
             await eventually(async () => assert.equal(await page.isVisible("#error"), false));
+            assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
             await small.stop("SIGKILL");
             await page.fill("#source-text", "Are you there?");
             await page.waitForSelector("#error:not([hidden])");
             await eventually(async () => assert.match(await page.textContent("#error"), /The server does not answer\. Your text is still here\./));
             await eventually(async () => assert.equal(await page.inputValue("#source-text"), "Are you there?"));
             await eventually(async () => assert.ok(await page.getByRole("button", {name: "Try again"}).isVisible()));
+            // What was there is the translation of another text.
+            assert.equal(await page.textContent("#translation"), "");
+            for (const selector of ["#alternatives", "#inside", "#warnings"])
+                assert.equal(await page.isVisible(selector), false, selector);
+            assert.ok(await page.isDisabled("#copy"));
             await visit.shot("error", ".translate");
         } finally {
             await small.stop("SIGKILL");
         }
     }, {allowing: /Failed to load resource/});
+
+    visiting("says that a sentence cannot be looked into, and shows the others", async (visit, page) => {
+        await page.route("**/attention", (route) => (JSON.parse(route.request().postData()).q === "Thank you." ? route.fulfill({status: 400, body: '{"error":"too long"}'}) : route.continue()));
+        await visit.open({q: `Thank you. ${STATION}`});
+        await page.waitForSelector("#error:not([hidden])");
+        assert.match(await page.textContent("#error"), /too long/);
+        assert.match(await page.textContent("#translation"), /Wo ist der Bahnhof\?$/);
+        await page.locator("#translation .out", {hasText: "Bahnhof"}).click();
+        await visit.linked();
+        assert.equal(await page.isVisible("#error"), false);
+        assert.equal(await page.locator(".words").nth(0).textContent(), STATION);
+    }, {allowing: /400/});
 
     visiting("tries again when the server is busy", async (visit, page) => {
         let n = 0;
