@@ -11,8 +11,12 @@ const FAINT = 0.07;
 const DRAWN = 0.12;
 
 export class Links {
-    constructor(container, note, {onStep}) {
-        this.container = container;
+    constructor(scroller, note, {onStep}) {
+        // Each side is one line, however long: where it wrapped, the lines between the two would run
+        // through words.
+        const container = (this.container = element("div.strip"));
+        scroller.append(container);
+        this.scroller = scroller;
         this.note = note;
         this.onStep = onStep;
         this.rows = {source: element("p.words"), target: element("p.words")};
@@ -39,6 +43,7 @@ export class Links {
         this.fill("source", inspector.sentence.source, source);
         this.fill("target", inspector.sentence.target, target);
         this.active = null;
+        this.scroller.scrollLeft = 0;
         this.paint();
     }
 
@@ -163,6 +168,8 @@ export class Links {
     drawThreads() {
         if (!this.words || !this.container.offsetParent)
             return;
+        // The shorter side is spread, so that words stay near those that they came from.
+        this.scroller.classList.toggle("wide", this.scroller.scrollWidth > this.scroller.clientWidth);
         const box = this.container.getBoundingClientRect();
         this.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
         const paths = [];

@@ -60,6 +60,7 @@ describe("translating", () => {
             await eventually(async () => assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/));
         await eventually(async () => assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/));
         await eventually(async () => assert.ok((await page.locator(".thread.active").count()) >= 2));
+        assert.ok(await page.$eval("#links", (box) => box.scrollWidth === box.clientWidth && !box.classList.contains("wide")), "a short sentence fits");
         await visit.shot("links");
         await visit.sourceWord("Where").hover();
         await eventually(async () => assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/));
@@ -246,6 +247,24 @@ describe("translating", () => {
         await eventually(async () => assert.equal(await page.isVisible("#warnings"), false));
     });
 });
+
+/** Of the lines between the words of both sides: how many words each runs through, but for its own two. */
+function crossings(page) {
+    return page.evaluate(() => {
+        const words = [...document.querySelectorAll(".words .word")].map((word) => word.getBoundingClientRect());
+        const box = document.querySelector(".threads").getBoundingClientRect();
+        const isIn = (rect, x, y) => x > rect.left && x < rect.right && y > rect.top + 2 && y < rect.bottom - 2;
+        return [...document.querySelectorAll(".thread")].map((path) => {
+            const length = path.getTotalLength();
+            const crossed = new Set();
+            for (let i = 1; i < 60; i++) {
+                const {x, y} = path.getPointAtLength((length * i) / 60);
+                words.forEach((rect, k) => isIn(rect, x + box.left, y + box.top) && crossed.add(k));
+            }
+            return crossed.size;
+        });
+    });
+}
 
 describe("looking inside", () => {
     visiting("shows every kind, layer and head as the server has them", async (visit, page) => {
@@ -546,6 +565,32 @@ describe("for everyone", () => {
             }
         }, {options: {colorScheme}});
 
+    for (const width of [1280, 390])
+        visiting(`draws no line through a word, ${width} pixels wide`, async (visit, page) => {
+            await visit.open({q: LONG});
+            await visit.linked();
+            await eventually(async () => assert.ok((await page.locator(".thread").count()) > 5));
+            assert.deepEqual((await crossings(page)).filter((n) => n > 0), []);
+            await visit.sourceWord("sister").focus();
+            const box = await visit.sourceWord("sister").boundingBox();
+            assert.ok(box.x >= 0 && box.x + box.width <= width, "a word that is focused is in sight");
+            assert.ok(await page.$eval("#links", (box) => box.classList.contains("wide")));
+            await visit.shot(`long-${width}`);
+        }, {options: {viewport: {width, height: 844}}});
+
+    for (const colorScheme of ["light", "dark"])
+        visiting(`has links in its own colours, in ${colorScheme}`, async (visit, page) => {
+            await visit.open();
+            await page.waitForSelector(`html[data-theme=${colorScheme}]`);
+            const colours = await page.$eval("footer a", (link) => {
+                const probe = document.createElement("i");
+                probe.style.color = "var(--accent-strong)";
+                document.body.append(probe);
+                return [getComputedStyle(link).color, getComputedStyle(probe).color];
+            });
+            assert.equal(colours[0], colours[1]);
+        }, {options: {colorScheme}});
+
     visiting("follows the system's theme until one is chosen, and remembers that", async (visit, page) => {
         // The browser tells the page of a new system theme when it next has time, so each step waits.
         const becomes = (theme) => page.waitForSelector(`html[data-theme=${theme}]`);
@@ -592,6 +637,9 @@ describe("for everyone", () => {
         await page.waitForSelector(".bars");
         await eventually(async () => assert.match(await page.textContent("#links-note"), /^gestern looked at yesterday/));
         await visit.shot("phone");
+        const tab = await page.locator("#tab-positions").boundingBox();
+        const tabs = await page.locator(".tabs").boundingBox();
+        assert.ok(tab.x + tab.width <= tabs.x + tabs.width, "the last tab is cut off");
         for (const view of ["grid", "head", "positions", "map"]) {
             await page.tap(`#tab-${view}`);
             await page.waitForSelector(`#view-${view}:not([hidden]):not([aria-busy])`);
