@@ -9,7 +9,7 @@ import {ROOT, SLOWNESS} from "../daemon.mjs";
 
 export {Daemon, SLOWNESS} from "../daemon.mjs";
 
-const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "build/release"), "screenshots");
+export const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "build/release"), "screenshots");
 const WAIT_MS = 8_000 * SLOWNESS;
 
 export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});

@@ -5,7 +5,8 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {describe, it} from "node:test";
-import {Daemon, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
+import {Daemon, SHOTS, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
+import {takePicture} from "./picture.js";
 
 const STATION = "Where is the train station?";
 const PHONE = "I would have called you yesterday, but I lost my phone.";
@@ -697,6 +698,10 @@ describe("a server that wants a key", () => {
 });
 
 describe("the end", () => {
+    it("can have its picture taken", async () => {
+        await takePicture(browser, daemon, path.join(SHOTS, "docs-page.png"));
+    });
+
     it("lets the daemon stop in good order", async () => {
         await browser.close();
         assert.equal(await daemon.stop(), 0, daemon.log);
