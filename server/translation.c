@@ -270,7 +270,7 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     if (is_forced)
         status = mt_fail(err, MT_LIMIT,
                          "the source is %zu tokens, and at most %zu can be matched with a given "
-                         "translation",
+                         "translation: give one sentence at a time",
                          tokens.n, pass->max_tokens);
     else
         status = cut_tokens(pass, range, &tokens, err);
@@ -361,6 +361,14 @@ static enum mt_status split_forced(struct pass *pass, struct mt_error *err)
         mt_tokenize(pass->tokenizer, target, strlen(target), MT_TOKENIZE_TARGET, &tokens, err);
     if (status)
         return status;
+    if (tokens.n > pass->max_tokens) {
+        status = mt_fail(err, MT_LIMIT,
+                         "the given translation is %zu tokens, and at most %zu can be matched "
+                         "with a source: give one sentence at a time",
+                         tokens.n, pass->max_tokens);
+        mt_token_list_finish(&tokens);
+        return status;
+    }
     int32_t *ids = malloc(tokens.n * sizeof *ids);
     if (!ids) {
         mt_token_list_finish(&tokens);

@@ -83,6 +83,17 @@ class Attention(Case):
         self.assertLess(Array.of_lists(again["sentences"][0]["alignment"]["matrix"]).distance(
             Array.of_lists(free["sentences"][0]["alignment"]["matrix"])), 1e-5)
 
+    def test_a_long_translation_is_given_sentence_by_sentence(self):
+        text = "Where is the train station? I am tired. " * 80
+        found = self.daemon.translate(text, return_sentences=True).json
+        long = {"target_text": found["translatedText"]}
+        self.refused(413, r"the given translation is \d+ tokens, and at most \d+ can be matched .*: give one sentence at a time", "Hello.", **long)
+        self.refused(413, r"the source is \d+ tokens, and at most \d+ .*: give one sentence at a time", text, target_text="Hallo.")
+        self.assertEqual(len(found["sentences"]), 160)
+        for sentence in found["sentences"][:2]:
+            reply = self.attention(sentence["source"]["text"], target_text=sentence["target"]["text"]).json
+            self.assertEqual((len(reply["sentences"]), reply["target_text"]), (1, sentence["target"]["text"]))
+
     @unittest.skipIf(IS_FP32, "the last bit of fp32's sums depends on how many rows are computed at once")
     def test_a_translation_may_be_given_as_tokens(self):
         free = self.attention(beam_size=1, kinds=ALL, precision=9).json
