@@ -191,7 +191,8 @@ export class Translator {
 
     fillWarnings() {
         const {warnings, sentences} = this.current;
-        const lines = describeWarnings(warnings, sentences);
+        const isFirst = (one) => !one || one.text === one.choices[0];
+        const lines = describeWarnings(warnings.filter(({sentence}) => isFirst(sentences[sentence])), sentences);
         const items = lines.slice(0, MOST_WARNINGS).map(({sentence, name, more, what}) => {
             const subject = sentence === undefined ? name : element("button.go", {type: "button", textContent: name, onclick: () => this.onPointed(sentence)});
             return element("li", {}, subject, `${more}: ${what}.`);
@@ -220,6 +221,7 @@ export class Translator {
     async take(index, text) {
         this.current.take(index, text);
         this.fillOutput();
+        this.fillWarnings();
         this.showPicked(index);
         $("#alternatives button")?.focus();
         announce(`Translation: ${text}`);

@@ -243,6 +243,10 @@ describe("translating", () => {
         await page.locator("#warnings button").nth(1).click();
         await eventually(async () => assert.equal((await page.textContent("#sentences span")).trim(), "Sentence 2 of 2"));
         await visit.shot("warnings", ".translate");
+        // Another translation of a sentence is not the one that was warned of.
+        await page.locator(".alternative").first().click();
+        await eventually(async () => assert.deepEqual(await page.locator("#warnings li").count(), 3));
+        assert.doesNotMatch(await page.textContent("#warnings"), /Sentence 2/);
         await page.unroute("**/translate");
         await page.fill("#source-text", STATION);
         await eventually(async () => assert.equal(await page.isVisible("#warnings"), false));
