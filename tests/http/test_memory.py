@@ -41,6 +41,7 @@ REQUESTS = {
     "not found": ("GET", "/nowhere", None),
     "translate": ("POST", "/translate", {"q": TEXT, **LANGUAGES}),
     "batch": ("POST", "/translate", {"q": [TEXT, "Hello."], "alternatives": 2, **LANGUAGES}),
+    "sentences": ("POST", "/translate", {"q": f"{TEXT} See %d. 😀 Bye.", "alternatives": 2, "return_sentences": True, **LANGUAGES}),
     "html": ("POST", "/translate", {"q": "<p>A <b>red</b> {house}</p>", "format": "html", **LANGUAGES}),
     "auto": ("POST", "/translate", {"q": TEXT, "source": "auto", "target": "de"}),
     "wrong": ("POST", "/translate", {"q": TEXT, "source": "en", "target": "xx"}),
