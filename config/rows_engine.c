@@ -209,7 +209,8 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Hypotheses that one worker decodes in one step; a beam of 4 takes 4. More give "
                "more throughput, but each step, and so each answer, takes longer and needs more "
-               "memory.",
+               "memory. An eighth is for requests of a sentence or two, so that they begin at "
+               "once beside long ones.",
     },
     {
         .section = "Batch and queue",

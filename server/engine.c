@@ -125,7 +125,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
 static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
 {
     struct mt_job *job;
-    while (mt_queue_peek(lane->waiting, &job))
+    while (mt_queue_peek(lane->waiting, false, &job))
         mt_engine_end_early(engine, job, MT_CANCELLED);
 }
 

@@ -9,6 +9,10 @@
  * which take sentences as long as the batches of the others are full, and all teams are smaller
  * meanwhile.
  *
+ * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a brief
+ * job (queue.h) begins at the next step nevertheless, the last eighth of a batch's rows is for such
+ * jobs: all others together fill seven eighths of them, however many they are.
+ *
  * A model takes part from attach to detach; its lane is what jobs for it are submitted with. Lanes
  * come and go while others work, and what a sentence gets does not depend on them.
  *
@@ -76,7 +80,9 @@ struct mt_job {
     void *user; /* the caller's */
 
     /* The engine's own, zeroed by the caller. */
-    struct mt_job *next, *previous;
+    struct mt_job *next, *previous, *sooner, *later;
+    uint64_t finish;
+    bool is_brief;
     int64_t submitted_ns;
     size_t n_taken, n_ended;
     bool cancelled;

@@ -112,6 +112,9 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
  * turn. With the mutex held. */
 bool mt_engine_has_surge(const struct mt_engine *engine, size_t n);
 
+/* One of so many rows of a batch is kept for brief jobs. */
+#define MT_KEPT_FOR_BRIEF 8
+
 /* Fewer are not worth reading all weights for: no spare worker begins with them. */
 #define MT_MIN_SPARE_SENTENCES 4
 

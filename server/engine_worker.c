@@ -198,6 +198,12 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     place->n_followed += job->on_progress != NULL;
 }
 
+/* Whether what is left of the batch is for brief jobs. */
+static bool is_for_brief(const struct mt_engine *engine, const struct mt_engine_place *place)
+{
+    return mt_batch_n_rows(place->batch) >= engine->max_rows - engine->max_rows / MT_KEPT_FOR_BRIEF;
+}
+
 /* Takes at most n sentences of the lane, while its batch has room. The sentence whose turn it is
  * waits until it fits: others of its lane do not overtake it, or a wide one would never get in. */
 static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t n,
@@ -208,15 +214,18 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
     size_t n_admitted = 0;
     while (n_admitted < n) {
         struct mt_job *job;
-        struct mt_sentence *sentence = mt_queue_peek(lane->waiting, &job);
-        if (!sentence)
+        bool is_brief = is_for_brief(engine, place);
+        struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_brief, &job);
+        if (!sentence) {
+            worker->is_full = worker->is_full || mt_queue_lane_n_sentences(lane->waiting);
             break;
+        }
         if (!mt_batch_admit(place->batch, sentence)) {
             size_t n_rows = mt_batch_n_rows(place->batch) + mt_sentence_n_rows(sentence);
             worker->is_full = worker->is_full || n_rows > engine->max_rows;
             break;
         }
-        mt_queue_take(engine->queue, lane->waiting);
+        mt_queue_take(engine->queue, lane->waiting, job);
         take_slot(worker, place, sentence, job);
         n_admitted++;
         /* One submitted since this turn began has not waited. */

@@ -18,15 +18,20 @@ struct client {
     struct client *next; /* in its bucket, or in the free list */
 };
 
+struct jobs {
+    struct mt_job *first, *last; /* by finish; of equals, who has been there longest */
+};
+
 struct flow {
     struct client *client;
     struct mt_queue_lane *lane;
-    struct mt_job *first, *last;
-    uint64_t received; /* virtual time: the cost of what it was served in this lane */
-    uint64_t since;    /* when that changed, counted: breaks ties, longest ago first */
-    bool is_served;    /* it has received something, and waits for more */
-    size_t place;      /* in the lane's heap */
-    struct flow *next; /* of its client, or in the free list */
+    struct jobs brief, lengthy;
+    uint64_t virtual_time; /* the finish of what was taken last of these jobs */
+    uint64_t received;     /* virtual time: the cost of what it was served in this lane */
+    uint64_t since;        /* when that changed, counted: breaks ties, longest ago first */
+    bool is_served;        /* it has received something, and waits for more */
+    size_t place;          /* in the lane's heap */
+    struct flow *next;     /* of its client, or in the free list */
 };
 
 struct mt_queue_lane {
@@ -53,7 +58,7 @@ struct mt_queue {
     size_t n_buckets;
     struct mt_queue_lane *lanes;
     uint64_t clock;
-    int64_t earliest_deadline_ns; /* no waiting job's is before; INT64_MAX: none has one */
+    struct mt_job *soonest, *latest; /* jobs that wait and have a deadline, in its order */
 };
 
 static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
@@ -88,7 +93,6 @@ enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, struc
     queue->max_sentences = max_sentences;
     queue->max_continued = max_continued;
     queue->max_jobs = max_sentences + max_continued;
-    queue->earliest_deadline_ns = INT64_MAX;
     enum mt_status status = take_memory(queue, err);
     if (status) {
         mt_queue_destroy(queue);
@@ -306,39 +310,108 @@ static void remove_flow(struct mt_queue *queue, struct flow *flow)
         remove_client(queue, client);
 }
 
-static void append_job(struct flow *flow, struct mt_job *job)
-{
-    job->next = NULL;
-    job->previous = flow->last;
-    if (flow->last)
-        flow->last->next = job;
-    else
-        flow->first = job;
-    flow->last = job;
-}
+/* --- a flow's jobs --- */
 
-static void unlink_job(struct mt_queue *queue, struct flow *flow, struct mt_job *job)
-{
-    if (job->previous)
-        job->previous->next = job->next;
-    else
-        flow->first = job->next;
-    if (job->next)
-        job->next->previous = job->previous;
-    else
-        flow->last = job->previous;
-    job->next = job->previous = NULL;
-    if (!flow->first)
-        remove_flow(queue, flow);
-}
-
-/* --- the queue --- */
-
-static uint64_t cost(const struct mt_sentence *sentence)
+static uint64_t cost_of(const struct mt_sentence *sentence)
 {
     return (uint64_t)(mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence));
 }
 
+static bool is_brief(const struct mt_job *job)
+{
+    size_t n_tokens = 0;
+    for (size_t i = 0; i < job->n_sentences && n_tokens <= MT_QUEUE_BRIEF_TOKENS; i++)
+        n_tokens += mt_sentence_n_source(job->sentences[i]);
+    return n_tokens <= MT_QUEUE_BRIEF_TOKENS;
+}
+
+static struct jobs *jobs_of(struct flow *flow, const struct mt_job *job)
+{
+    return job->is_brief ? &flow->brief : &flow->lengthy;
+}
+
+/* Who comes has mostly a late finish: its place is near the end. */
+static void put_in(struct jobs *jobs, struct mt_job *job)
+{
+    struct mt_job *previous = jobs->last;
+    while (previous && previous->finish > job->finish)
+        previous = previous->previous;
+    struct mt_job **link = previous ? &previous->next : &jobs->first;
+    job->previous = previous;
+    job->next = *link;
+    *(job->next ? &job->next->previous : &jobs->last) = job;
+    *link = job;
+}
+
+static void take_out(struct jobs *jobs, struct mt_job *job)
+{
+    *(job->previous ? &job->previous->next : &jobs->first) = job->next;
+    *(job->next ? &job->next->previous : &jobs->last) = job->previous;
+    job->next = job->previous = NULL;
+}
+
+/*
+ * Jobs of a flow are served by the virtual time at which their next sentence would be done, and
+ * that time goes on with what is taken (self-clocked fair queueing: Golestani 1994). So a job that
+ * comes has its first sentence done before another's that costs more, and nobody waits for ever,
+ * because each who comes starts later.
+ */
+static struct mt_job *next_job(const struct flow *flow)
+{
+    struct mt_job *brief = flow->brief.first, *lengthy = flow->lengthy.first;
+    if (!brief || !lengthy)
+        return brief ? brief : lengthy;
+    return brief->finish <= lengthy->finish ? brief : lengthy;
+}
+
+static void add_job(struct flow *flow, struct mt_job *job)
+{
+    job->is_brief = is_brief(job);
+    job->finish = flow->virtual_time + cost_of(job->sentences[0]);
+    put_in(jobs_of(flow, job), job);
+}
+
+static void take_from_job(struct flow *flow, struct mt_job *job)
+{
+    struct jobs *jobs = jobs_of(flow, job);
+    if (flow->virtual_time < job->finish)
+        flow->virtual_time = job->finish;
+    take_out(jobs, job);
+    if (job->n_taken + 1 == job->n_sentences)
+        return;
+    job->finish += cost_of(job->sentences[job->n_taken + 1]);
+    put_in(jobs, job);
+}
+
+/* --- deadlines --- */
+
+/* Requests have mostly the same time, so that who comes last has the latest deadline. */
+static void put_deadline(struct mt_queue *queue, struct mt_job *job)
+{
+    struct mt_job *sooner = queue->latest;
+    if (!job->deadline_ns)
+        return;
+    while (sooner && sooner->deadline_ns > job->deadline_ns)
+        sooner = sooner->sooner;
+    struct mt_job **link = sooner ? &sooner->later : &queue->soonest;
+    job->sooner = sooner;
+    job->later = *link;
+    *(job->later ? &job->later->sooner : &queue->latest) = job;
+    *link = job;
+}
+
+static void take_deadline(struct mt_queue *queue, struct mt_job *job)
+{
+    if (!job->deadline_ns)
+        return;
+    *(job->sooner ? &job->sooner->later : &queue->soonest) = job->later;
+    *(job->later ? &job->later->sooner : &queue->latest) = job->sooner;
+    job->sooner = job->later = NULL;
+}
+
+/* --- the queue --- */
+
+/* A job that ends so is in no list of its flow any more. */
 static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *job, size_t n)
 {
     queue->n_sentences -= n;
@@ -350,7 +423,9 @@ static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *
     if (job->n_taken < job->n_sentences)
         return;
     queue->n_continued -= job->n_continued > 0;
-    unlink_job(queue, flow, job);
+    take_deadline(queue, job);
+    if (!flow->brief.first && !flow->lengthy.first)
+        remove_flow(queue, flow);
 }
 
 static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
@@ -393,23 +468,35 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     struct flow *flow = find_flow(client, lane);
     if (!flow)
         flow = add_flow(queue, client, lane);
-    append_job(flow, job);
+    add_job(flow, job);
+    put_deadline(queue, job);
     client->n_sentences += job->n_sentences;
     lane->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
     queue->n_continued += job->n_continued > 0;
-    if (job->deadline_ns && job->deadline_ns < queue->earliest_deadline_ns)
-        queue->earliest_deadline_ns = job->deadline_ns;
     return MT_OK;
 }
 
-struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, struct mt_job **out_job)
+/* Of the client that has received least of those that have one. */
+static struct mt_job *next_brief_job(const struct mt_queue_lane *lane)
+{
+    const struct flow *next = NULL;
+    for (size_t i = 0; i < lane->n_flows; i++) {
+        const struct flow *flow = lane->heap[i];
+        if (flow->brief.first && (!next || comes_before(flow, next)))
+            next = flow;
+    }
+    return next ? next->brief.first : NULL;
+}
+
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_brief,
+                                  struct mt_job **out_job)
 {
     if (!lane->n_flows)
         return NULL;
-    struct mt_job *job = lane->heap[0]->first;
+    struct mt_job *job = is_brief ? next_brief_job(lane) : next_job(lane->heap[0]);
     *out_job = job;
-    return job->sentences[job->n_taken];
+    return job ? job->sentences[job->n_taken] : NULL;
 }
 
 /* Clients that come anew with each single sentence would be before a document for ever, as nobody
@@ -427,19 +514,28 @@ static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received
     return least > lane->virtual_time ? least : lane->virtual_time;
 }
 
-void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
+static struct flow *flow_of(struct mt_queue *queue, const struct mt_queue_lane *lane,
+                            const struct mt_job *job)
 {
-    assert(lane->n_flows);
-    struct flow *flow = lane->heap[0];
-    struct mt_job *job = flow->first;
+    struct client *client = find_client(queue, job);
+    assert(client);
+    struct flow *flow = find_flow(client, lane);
+    assert(flow);
+    return flow;
+}
+
+void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
+{
+    struct flow *flow = flow_of(queue, lane, job);
     if (lane->virtual_time < flow->received)
         lane->virtual_time = flow->received;
-    flow->received += cost(job->sentences[job->n_taken]);
+    flow->received += cost_of(job->sentences[job->n_taken]);
     flow->is_served = true;
     flow->since = queue->clock++;
     sift_down(flow);
     uint64_t received = flow->received;
-    bool is_leaving = flow->last == job && job->n_taken + 1 == job->n_sentences;
+    take_from_job(flow, job);
+    bool is_leaving = !next_job(flow);
     count_out(queue, flow, job, 1);
     if (is_leaving)
         lane->virtual_time = start_behind(lane, received);
@@ -448,41 +544,13 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane)
 void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
 {
     assert(job->n_taken < job->n_sentences);
-    struct client *client = find_client(queue, job);
-    assert(client);
-    struct flow *flow = find_flow(client, lane);
-    assert(flow);
+    struct flow *flow = flow_of(queue, lane, job);
+    take_out(jobs_of(flow, job), job);
     count_out(queue, flow, job, job->n_sentences - job->n_taken);
 }
 
-/* The first job of the lane whose deadline has passed, or NULL; the earliest deadline of the
- * others. */
-static struct mt_job *find_expired(const struct mt_queue_lane *lane, int64_t now_ns,
-                                   int64_t *earliest)
+struct mt_job *mt_queue_find_expired(const struct mt_queue *queue, int64_t now_ns)
 {
-    for (size_t i = 0; i < lane->n_flows; i++) {
-        for (struct mt_job *job = lane->heap[i]->first; job; job = job->next) {
-            if (!job->deadline_ns)
-                continue;
-            if (job->deadline_ns <= now_ns)
-                return job;
-            if (job->deadline_ns < *earliest)
-                *earliest = job->deadline_ns;
-        }
-    }
-    return NULL;
-}
-
-struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns)
-{
-    if (now_ns < queue->earliest_deadline_ns)
-        return NULL;
-    int64_t earliest = INT64_MAX;
-    for (const struct mt_queue_lane *lane = queue->lanes; lane; lane = lane->next) {
-        struct mt_job *job = find_expired(lane, now_ns, &earliest);
-        if (job)
-            return job;
-    }
-    queue->earliest_deadline_ns = earliest;
-    return NULL;
+    struct mt_job *job = queue->soonest;
+    return job && job->deadline_ns <= now_ns ? job : NULL;
 }

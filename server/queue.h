@@ -13,8 +13,9 @@
  * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
  * And those that come with one sentence again and again, or never again, go before a document only
  * as often as they would if they had stayed.
- * Within a client and a lane, jobs go first come, first served. Jobs of client 0 are each a client
- * of their own. The bound is one for all lanes, and a client's share of it, too.
+ * The jobs of one client in a lane share by cost, too, so that its document does not hold up its
+ * own single sentence either. Jobs of client 0 are each a client of their own. The bound is one for
+ * all lanes, and a client's share of it, too.
  *
  * Who asks for far more than there is room for would find places for single sentences free again
  * and again, and never those for twenty. So after a job was refused the queue is full to those that
@@ -65,26 +66,30 @@ size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 /* Whether a new job is not worth making ready. Put takes it nevertheless, if it fits. */
 bool mt_queue_is_full(const struct mt_queue *queue);
 
-/* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous
- * and n_taken. MT_BUSY: no room for all its sentences. MT_THROTTLED: its client would have more
- * than job->max_client_sentences waiting; one that has none waiting may put any job, and so may one
- * whose job has no more sentences than job->n_continued. */
+/* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous,
+ * sooner, later, finish, is_brief and n_taken. MT_BUSY: no room for all its sentences.
+ * MT_THROTTLED: its client would have more than job->max_client_sentences waiting; one that has
+ * none waiting may put any job, and so may one whose job has no more sentences than
+ * job->n_continued. */
 MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane,
                                           struct mt_job *job, struct mt_error *err);
 
-/* The sentence whose turn it is in this lane and its job, or NULL. The same one until it is taken
- * or the lane changes. */
-struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, struct mt_job **out_job);
+/* The sentence whose turn it is in this lane and its job, or NULL. The same one until one is taken
+ * or the lane changes. is_brief: of brief jobs alone, which have no more than so many source
+ * tokens altogether, some sentences; that takes time proportional to the lane's clients. */
+#define MT_QUEUE_BRIEF_TOKENS 64
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_brief,
+                                  struct mt_job **out_job);
 
-/* Takes what peek showed: its job's n_taken counts it. The lane must not be empty. */
-void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane);
+/* Takes what peek showed, of the job that it named: its n_taken counts it. */
+void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job);
 
 /* Removes a job of which at least one sentence is waiting in this lane, and counts these as
  * taken. */
 void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job);
 
-/* A job that is waiting in any lane although its deadline has passed, or NULL. Costs a comparison
- * while no deadline has passed. */
-struct mt_job *mt_queue_find_expired(struct mt_queue *queue, int64_t now_ns);
+/* A job that is waiting in any lane although its deadline has passed, or NULL. Costs a
+ * comparison. */
+struct mt_job *mt_queue_find_expired(const struct mt_queue *queue, int64_t now_ns);
 
 #endif

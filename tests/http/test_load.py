@@ -76,9 +76,32 @@ class Load(unittest.TestCase):
 
     def test_batch_is_decoded_as_one(self):
         with Daemon() as daemon:
-            daemon.translate(SENTENCES)
+            daemon.translate(SENTENCES[:14])  # what fills the batch but for the rows of brief requests
             metrics = daemon.metrics()
             self.assertLessEqual(metrics["attentiond_encode_seconds_count"], 2)
+
+    def test_a_long_request_does_not_hold_up_short_ones_of_its_client(self):
+        words = " ".join("1234567890" * 20 for _ in range(400))  # the model goes on to the limit
+        longs = {"a batch": SLOW, "sentences as long as they may be": {"q": words}}
+        with Daemon() as daemon:
+            for name, fields in longs.items():
+                with self.subTest(name):
+                    connections = [daemon.socket() for _ in range(2)]
+                    for connection in connections:
+                        connection.sendall(request_bytes(fields))
+                    wait_until(lambda: daemon.metrics()["attentiond_queue_depth"], what="queued")
+                    steps = []
+                    for q in ("Hello.", "Thank you.", SENTENCES[:3]):
+                        before = daemon.metrics()["attentiond_decode_step_seconds_count"]
+                        self.assertEqual(daemon.translate(q).status, 200)
+                        steps.append(daemon.metrics()["attentiond_decode_step_seconds_count"] - before)
+                    self.assertEqual(select.select(connections, [], [], 0)[0], [])
+                    self.assertGreater(daemon.metrics()["attentiond_queue_depth"], 0)
+                    # Its own, and those of others that both workers make meanwhile.
+                    self.assertLess(max(steps), 100)
+                    for connection in connections:
+                        connection.close()
+                    wait_until(lambda: not daemon.metrics()["attentiond_sentences_running"], what="the end")
 
     def test_health_answers_while_workers_are_busy(self):
         with Daemon() as daemon:

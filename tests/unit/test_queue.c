@@ -52,23 +52,42 @@ static struct mt_job *put(uint64_t client, size_t n_sentences, size_t cost)
 static struct mt_job *take(void)
 {
     struct mt_job *job;
-    struct mt_sentence *sentence = mt_queue_peek(lane, &job);
+    struct mt_sentence *sentence = mt_queue_peek(lane, false, &job);
     if (!sentence)
         return NULL;
     ck_assert_ptr_eq(sentence, job->sentences[job->n_taken]);
     size_t n = mt_queue_n_sentences(queue), n_taken = job->n_taken;
-    mt_queue_take(queue, lane);
+    mt_queue_take(queue, lane, job);
     ck_assert_uint_eq(mt_queue_n_sentences(queue), n - 1);
     ck_assert_uint_eq(job->n_taken, n_taken + 1);
     return job;
 }
 
-START_TEST(serves_one_client_first_come_first_served)
+START_TEST(serves_equal_sentences_of_one_client_first_come_first_served)
 {
-    struct mt_job *a = put(7, 2, 100), *b = put(7, 1, 1), *c = put(7, 2, 1);
-    struct mt_job *expected[] = {a, a, b, c, c, NULL};
-    for (size_t i = 0; i < 6; i++)
+    struct mt_job *a = put(7, 1, 10), *b = put(7, 1, 10), *c = put(7, 1, 10);
+    struct mt_job *expected[] = {a, b, c, NULL};
+    for (size_t i = 0; i < 4; i++)
         ck_assert_ptr_eq(take(), expected[i]);
+}
+END_TEST
+
+START_TEST(serves_jobs_of_one_client_in_turn)
+{
+    struct mt_job *a = put(7, 4, 10), *b = put(7, 2, 10), *c = put(7, 3, 10);
+    struct mt_job *expected[] = {a, b, c, a, b, c, a, c, a, NULL};
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_ptr_eq(take(), expected[i]);
+}
+END_TEST
+
+START_TEST(shares_by_cost_between_jobs_of_one_client)
+{
+    struct mt_job *wide = put(7, 20, 30), *narrow = put(7, 20, 10);
+    for (size_t i = 0; i < 16; i++)
+        ck_assert_ptr_nonnull(take());
+    ck_assert_uint_eq(wide->n_taken, 4);
+    ck_assert_uint_eq(narrow->n_taken, 12);
 }
 END_TEST
 
@@ -86,26 +105,29 @@ START_TEST(a_document_does_not_hold_up_a_single_sentence)
     struct mt_job *document = put(1, 500, 10);
     for (size_t i = 0; i < 100; i++)
         ck_assert_ptr_eq(take(), document);
-    struct mt_job *single = put(2, 1, 10);
+    struct mt_job *single = put(1 + (uint64_t)_i, 1, 10); /* its own, or another client's */
     ck_assert_ptr_eq(take(), single);
 }
 END_TEST
 
-/* n others are always there with a sentence each, who leave with it and come again. */
+/* n others are always there with a sentence each, who leave with it and come again; or n requests
+ * of the document's own client do. */
 START_TEST(who_comes_again_and_again_does_not_hold_up_a_document)
 {
     enum { N_DOCUMENT = 20, N_TURNS = 25 };
-    size_t n_others = 1 + (size_t)_i * 7;
-    uint64_t client = 2;
+    size_t n_others = 1 + (size_t)_i / 2 * 7;
+    bool is_own = _i % 2;
+    uint64_t client = is_own ? 1 : 2;
     struct mt_job *document = put(1, N_DOCUMENT, 10);
     for (size_t i = 0; i < n_others; i++)
-        put(client++, 1, 10);
+        put(is_own ? client : client++, 1, 10);
     for (size_t i = 0; i < N_TURNS * (n_others + 1) && document->n_taken < N_DOCUMENT; i++) {
         struct mt_job *job = take();
         if (job == document)
             continue;
         /* the same again, or somebody new */
-        job->client = client++ % 2 ? job->client : client;
+        if (!is_own)
+            job->client = client++ % 2 ? job->client : client;
         job->n_taken = 0;
         ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
     }
@@ -241,6 +263,25 @@ START_TEST(removes_jobs_wherever_they_stand)
 }
 END_TEST
 
+START_TEST(shows_brief_jobs)
+{
+    struct mt_job *a = put(1, 3, 30), *b = put(2, 9, 8), *job;
+    ck_assert_ptr_eq(take(), a);
+    ck_assert_ptr_eq(take(), b);
+    ck_assert_ptr_null(mt_queue_peek(lane, true, &job));
+    struct mt_job *more = put(1, 8, 8), *other = put(3, 1, 64);
+    ck_assert_ptr_nonnull(mt_queue_peek(lane, true, &job));
+    ck_assert_ptr_eq(job, other); /* who has received less than client 1 */
+    mt_queue_take(queue, lane, other);
+    for (size_t i = 0; i < 8; i++) {
+        ck_assert_ptr_eq(mt_queue_peek(lane, true, &job), more->sentences[i]);
+        mt_queue_take(queue, lane, more);
+    }
+    ck_assert_ptr_null(mt_queue_peek(lane, true, &job));
+    ck_assert_uint_eq(mt_queue_n_sentences(queue), 10);
+}
+END_TEST
+
 START_TEST(finds_what_has_expired)
 {
     struct mt_job *never = put(1, 1, 1), *late = make_job(1, 1, 1), *early = make_job(2, 2, 1);
@@ -256,6 +297,31 @@ START_TEST(finds_what_has_expired)
     mt_queue_remove(queue, lane, late);
     ck_assert_ptr_null(mt_queue_find_expired(queue, INT64_MAX));
     ck_assert_ptr_eq(take(), never);
+}
+END_TEST
+
+START_TEST(finds_what_expired_first)
+{
+    unsigned seed = 11;
+    for (size_t i = 0; i < MAX_JOBS; i++) {
+        struct mt_job *job = make_job(i % 5, 1 + i % 2, 1);
+        seed = seed * 1664525u + 1013904223u;
+        job->deadline_ns = 1 + (seed >> 24);
+        ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
+    }
+    for (size_t i = 0; i < MAX_JOBS / 4; i++)
+        ck_assert_ptr_nonnull(take());
+    int64_t last = 0;
+    for (struct mt_job *job; (job = mt_queue_find_expired(queue, 128)) != NULL;) {
+        ck_assert_int_ge(job->deadline_ns, last);
+        last = job->deadline_ns;
+        mt_queue_remove(queue, lane, job);
+    }
+    size_t n_left = mt_queue_n_sentences(queue);
+    ck_assert_uint_gt(n_left, 0);
+    for (struct mt_job *job; (job = take()) != NULL; n_left--)
+        ck_assert_int_gt(job->deadline_ns, 128);
+    ck_assert_uint_eq(n_left, 0);
 }
 END_TEST
 
@@ -279,9 +345,9 @@ START_TEST(has_room_for_a_client_per_sentence)
         }
         for (size_t i = 0; i < N; i++) {
             struct mt_job *job = NULL;
-            ck_assert_ptr_nonnull(mt_queue_peek(large_lane, &job));
+            ck_assert_ptr_nonnull(mt_queue_peek(large_lane, false, &job));
             ck_assert_ptr_eq(job, &many[i]);
-            mt_queue_take(large, large_lane);
+            mt_queue_take(large, large_lane, job);
         }
     }
     mt_queue_destroy(large);
@@ -420,7 +486,7 @@ START_TEST(a_clients_share_is_one_for_all_lanes)
     ck_assert_int_eq(mt_queue_put(queue, lane, here, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(queue, other, there, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(queue, other, more, NULL), MT_THROTTLED);
-    mt_queue_take(queue, lane);
+    mt_queue_take(queue, lane, here);
     ck_assert_int_eq(mt_queue_put(queue, other, more, NULL), MT_OK);
 }
 END_TEST
@@ -442,9 +508,8 @@ START_TEST(a_job_that_continues_a_request_finds_its_place)
         ck_assert_int_eq(mt_queue_put(queue, lane, newcomer, NULL), MT_BUSY);
         take();
     }
-    ck_assert_uint_eq(own->n_taken, 10);
+    ck_assert_uint_eq(own->n_taken + next->n_taken, 10);
     ck_assert_uint_eq(others->n_taken, 10);
-    ck_assert_uint_eq(next->n_taken, 0);
     ck_assert_int_eq(mt_queue_put(queue, lane, newcomer, NULL), MT_BUSY);
     while (take() != next) {
     }
@@ -494,10 +559,12 @@ static Suite *suite(void)
     Suite *suite = suite_create("queue");
     TCase *tcase = tcase_create("all");
     tcase_add_checked_fixture(tcase, create_queue, destroy_queue);
-    tcase_add_test(tcase, serves_one_client_first_come_first_served);
+    tcase_add_test(tcase, serves_equal_sentences_of_one_client_first_come_first_served);
+    tcase_add_test(tcase, serves_jobs_of_one_client_in_turn);
+    tcase_add_test(tcase, shares_by_cost_between_jobs_of_one_client);
     tcase_add_test(tcase, serves_clients_in_turn);
-    tcase_add_test(tcase, a_document_does_not_hold_up_a_single_sentence);
-    tcase_add_loop_test(tcase, who_comes_again_and_again_does_not_hold_up_a_document, 0, 4);
+    tcase_add_loop_test(tcase, a_document_does_not_hold_up_a_single_sentence, 0, 2);
+    tcase_add_loop_test(tcase, who_comes_again_and_again_does_not_hold_up_a_document, 0, 8);
     tcase_add_test(tcase, who_came_behind_a_document_that_is_taken_back_is_served);
     tcase_add_test(tcase, shares_by_cost);
     tcase_add_test(tcase, a_client_that_pauses_saves_nothing_up);
@@ -506,7 +573,9 @@ static Suite *suite(void)
     tcase_add_test(tcase, keeps_places_for_a_job_that_found_none);
     tcase_add_test(tcase, keeps_an_eighth_of_the_places_at_most);
     tcase_add_test(tcase, removes_jobs_wherever_they_stand);
+    tcase_add_test(tcase, shows_brief_jobs);
     tcase_add_test(tcase, finds_what_has_expired);
+    tcase_add_test(tcase, finds_what_expired_first);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);
     tcase_add_test(tcase, a_client_has_its_share_of_the_places);
