@@ -39,7 +39,7 @@ bool mt_passage_is_blank(const struct mt_passage *passage)
 {
     struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
     bool is_untranslated = !passage->markup && passage->n == 1 && !passage->parts[0].marked &&
-                           mt_translation_n_sentences(passage->parts[0].translation) == 0;
+                           mt_translation_is_blank(passage->parts[0].translation);
     return inner.begin == inner.end || is_untranslated;
 }
 

@@ -43,6 +43,7 @@ struct mt_translation {
     size_t code_length; /* of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
+    bool has_endless; /* words that belong to no part */
     const struct mt_model *model;
     float length_penalty; /* of the scores: 1 where they are means */
     struct pass *pass;    /* NULL: it is made */
@@ -66,6 +67,15 @@ struct pass {
 static bool is_blank_at(const char *text, size_t at)
 {
     return mt_is_space(mt_utf8_decode(text + at));
+}
+
+/* Thai to Burmese, Khmer, Chinese and Japanese with their punctuation. */
+static bool writes_no_blanks(uint32_t c)
+{
+    return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
+           (c >= 0x1780 && c <= 0x17FF) || (c >= 0x2E80 && c <= 0xA4CF) ||
+           (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE4F) ||
+           (c >= 0xFF01 && c <= 0xFF9F) || (c >= 0x20000 && c <= 0x3FFFF);
 }
 
 static size_t minus_at_most(size_t value, size_t subtrahend)
@@ -178,12 +188,36 @@ static size_t byte_cut(const char *text, struct mt_range range)
     return limit;
 }
 
+/* Where the word that text[begin, length) begins with ends, if it goes on behind `limit`, which no
+ * sentence of the model does; else begin. No language that puts blanks between words has such a
+ * word: it is a number, a key or a file in letters, and pieces of it would be long sentences that
+ * mean nothing. */
+static size_t skip_endless(struct pass *pass, const char *text, size_t begin, size_t length,
+                           size_t limit)
+{
+    size_t at = begin;
+    while (at < length && is_blank_at(text, at))
+        at += mt_utf8_length((unsigned char)text[at]);
+    for (; at < length && !is_blank_at(text, at); at += mt_utf8_length((unsigned char)text[at]))
+        if (writes_no_blanks(mt_utf8_decode(text + at)))
+            return begin;
+    if (at <= limit)
+        return begin;
+    pass->translation->has_endless = true;
+    return at;
+}
+
 static enum mt_status cut_bytes(struct pass *pass, struct mt_range range, struct mt_error *err)
 {
+    const char *text = pass->translation->text;
     enum mt_status status = MT_OK;
     while (!status && range.end - range.begin > MAX_PIECE_BYTES) {
-        size_t at = byte_cut(pass->translation->text, range);
-        status = add_cut(pass, range.begin, at, err);
+        size_t limit = range.begin + MAX_PIECE_BYTES;
+        size_t at = skip_endless(pass, text, range.begin, range.end, limit);
+        if (at == range.begin) {
+            at = byte_cut(text, range);
+            status = add_cut(pass, range.begin, at, err);
+        }
         range.begin = at;
     }
     return status ? status : add_cut(pass, range.begin, range.end, err);
@@ -231,6 +265,14 @@ static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
     size_t step = minus_at_most(pass->max_tokens, added.before + added.behind + CUT_RESERVE);
     size_t from = added.before, begin = 0;
     while (from + step < tokens->n - added.behind) {
+        size_t limit = tokens->tokens[from + step].begin;
+        size_t word = skip_endless(pass, text, begin, length, limit);
+        if (word > begin) {
+            while (from < tokens->n - added.behind && tokens->tokens[from].begin < word)
+                from++;
+            begin = word;
+            continue;
+        }
         size_t at = cut_token(tokens->tokens, from, from + step, text, length);
         if (at == from)
             break;
@@ -520,6 +562,11 @@ size_t mt_translation_n_sentences(const struct mt_translation *translation)
     return translation->n;
 }
 
+bool mt_translation_is_blank(const struct mt_translation *translation)
+{
+    return translation->n == 0 && !translation->has_endless;
+}
+
 struct mt_translation_part mt_translation_part(const struct mt_translation *translation,
                                                size_t index)
 {
@@ -537,15 +584,6 @@ const char *mt_translation_text(const struct mt_translation *translation, size_t
 {
     *length = translation->length;
     return translation->text;
-}
-
-/* Thai to Burmese, Khmer, Chinese and Japanese with their punctuation. */
-static bool writes_no_blanks(uint32_t c)
-{
-    return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
-           (c >= 0x1780 && c <= 0x17FF) || (c >= 0x2E80 && c <= 0xA4CF) ||
-           (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE4F) ||
-           (c >= 0xFF01 && c <= 0xFF9F) || (c >= 0x20000 && c <= 0x3FFFF);
 }
 
 static bool target_writes_blanks(const struct mt_model *model)

@@ -1,8 +1,9 @@
 /*
  * A text on its way through the engine: cut into sentences (ICU), each tokenized; afterwards joined
  * again with exactly the blanks and line breaks that stood between them. A sentence too long for
- * the model is cut further at blanks, or between tokens where there are none, and that is reported;
- * nothing is dropped.
+ * the model is cut further at blanks, or between tokens in scripts that have none, and that is
+ * reported; nothing is dropped. A single word too long for the model belongs to no sentence and
+ * stays as it is.
  *
  *   "Hello.  How are you?\n"  ->  sentence "Hello." + gap "  " + sentence "How are you?" + gap "\n"
  *
@@ -77,6 +78,9 @@ MT_MUST_CHECK enum mt_status mt_translation_make(struct mt_translation *translat
 
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_translation_destroy(struct mt_translation *translation);
+
+/* Whether the model sees nothing of it, and not because its words are too long. */
+bool mt_translation_is_blank(const struct mt_translation *translation);
 
 size_t mt_translation_n_sentences(const struct mt_translation *translation);
 

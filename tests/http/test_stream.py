@@ -259,19 +259,20 @@ class Stream(unittest.TestCase):
     # Clients that wait, leave, or do not read.
 
     def test_comments_while_queued(self):
-        with self.daemon.socket() as hog:
-            hog.sendall(request_bytes({**ENDLESS, "q": ENDLESS["q"] * 10}))
-            wait_until(lambda: not self.settled(), what="running")
-            with self.daemon.socket() as connection:
-                # Fair to clients, but this one is the same client: it waits for the hog's texts.
-                connection.sendall(request_bytes(body_of("Hello.")))
+        flags = ["--workers", "1", "--max-batch-rows", "8", "--stream-keepalive-ms", "100"]
+        costly = body_of("A long story about nothing. " * 60, split_sentences="off")  # several of the hog's go first
+        with Daemon(*flags) as daemon, daemon.socket() as hog:
+            hog.sendall(request_bytes({**ENDLESS, "beam_size": 8}))  # a sentence takes all rows
+            wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
+            with daemon.socket() as connection:
+                connection.sendall(request_bytes(costly))
                 received = b""
                 while received.count(b":\n\n") < 3:
                     piece = connection.recv(65536)
                     self.assertTrue(piece)
                     received += piece
                 self.assertNotIn(b"data:", received)
-        wait_until(self.settled, what="rows free")
+            hog.close()
 
     def leave(self, how, mode, begun):
         with self.daemon.socket() as connection:

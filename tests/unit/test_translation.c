@@ -300,10 +300,10 @@ START_TEST(cuts_what_is_too_long_and_drops_nothing)
         const char *piece;
         size_t n, min_parts, max_parts;
     } cases[] = {
-        {"the cat and ", 1000, 6, 8},              /* at blanks */
-        {"Donaudampfschiffahrt", 1000, 12, 40},    /* between tokens */
-        {"\xE6\x97\xA5\xE6\x9C\xAC", 50000, 1, 9}, /* unknown: a long run is one token */
-        {"\xC3\xA4", 3000, 3, 12},
+        {"the cat and ", 1000, 6, 8},                       /* at blanks */
+        {"Donaudampfschiffahrt\xE6\x97\xA5", 1000, 12, 40}, /* between tokens */
+        {"\xE6\x97\xA5\xE6\x9C\xAC", 50000, 1, 9},          /* unknown: a long run is one token */
+        {"\xC3\xA4\xE6\x97\xA5", 3000, 6, 24},
         {"a ", 200000, 390, 420}, /* tokenized in blocks */
         {"\xF0\x9F\x98\x80 x", 3000, 6, 24},
     };
@@ -315,6 +315,37 @@ START_TEST(cuts_what_is_too_long_and_drops_nothing)
                       cases[i].piece, n);
         expect_whole(t);
         mt_translation_destroy(t);
+        free(text);
+    }
+}
+END_TEST
+
+/* Alone, and with words around it; in one block to be tokenized, at the end of one, and in several.
+ */
+START_TEST(a_word_that_fits_no_sentence_stays_as_it_is)
+{
+    static const size_t counts[] = {600, 30000, 65536, 65540, 99000, 200000};
+    static const struct {
+        const char *before, *behind;
+        size_t n_parts;
+    } cases[] = {{"", "", 0}, {" ", "\n", 0}, {"I see ", " here.", 2}, {"I see", "", 1}};
+    size_t count = counts[(size_t)_i % 6];
+    const char *piece = (size_t)_i < 6 ? "7" : "\xC3\xA4";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *word = repeat(piece, count, ""), *text = NULL;
+        ck_assert_int_ge(asprintf(&text, "%s%s%s", cases[i].before, word, cases[i].behind), 0);
+        struct mt_translation *t = create(text);
+        ck_assert_uint_eq(mt_translation_n_sentences(t), cases[i].n_parts);
+        for (size_t k = 0; k < cases[i].n_parts; k++)
+            ck_assert_uint_lt(mt_translation_part(t, k).source_tokens->n, 10);
+        run(t);
+        char *found = render(t, 0);
+        if (cases[i].n_parts == 0)
+            ck_assert_str_eq(found, text);
+        ck_assert_ptr_nonnull(strstr(found, word));
+        mt_translation_destroy(t);
+        free(found);
+        free(word);
         free(text);
     }
 }
@@ -698,6 +729,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, no_sentence_is_made_behind_one_that_is_not_admitted);
     tcase_add_test(tcase, passes_on_what_is_wrong_with_the_options);
     tcase_add_test(tcase, cuts_what_is_too_long_and_drops_nothing);
+    tcase_add_loop_test(tcase, a_word_that_fits_no_sentence_stays_as_it_is, 0, 12);
     tcase_add_test(tcase, cuts_between_words_where_there_are_blanks);
     tcase_add_test(tcase, a_sentence_that_just_fits_is_not_cut);
     tcase_add_test(tcase, a_cut_sentence_translates_as_its_pieces);
