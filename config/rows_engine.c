@@ -275,6 +275,22 @@ const struct mt_setting mt_rows_engine[] = {
     },
     {
         .section = "Decoding defaults",
+        FIELD(max_length_factor),
+        .value_name = "X",
+        .type = MT_SETTING_NUMBER,
+        .low = 0,
+        .high = 1000,
+        .default_number = 3,
+        .verbs = DECODING,
+        .doc =
+            "A translation has at most so many times the tokens of its sentence, or 30 where that "
+            "is more; for models whose own files do not say it, and requests that name no length. "
+            "3, as Marian's, because it cuts none of 1,063 ordinary sentences, of which the "
+            "longest had 2.4 times its source's, and ends what has lost its way before it "
+            "reaches max_decoding_length. 0: no such limit.",
+    },
+    {
+        .section = "Decoding defaults",
         FIELD(split_sentences),
         .value_name = "S",
         .type = MT_SETTING_CHOICE,

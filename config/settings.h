@@ -87,6 +87,7 @@ struct mt_settings {
     int64_t beam_size;           /* 0: the model's */
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
+    double max_length_factor;
     char *split_sentences;       /* "on", "off", "newlines" */
     bool post_edit;
     /* guards */

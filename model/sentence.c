@@ -63,13 +63,17 @@ static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
 {
     if (o->n_forced_target)
         return o->n_forced_target;
-    size_t by_model = mt_size_min(h->max_length - 1, h->max_positions);
-    if (h->max_length_factor > 0.0f) {
-        float by_source = ceilf(h->max_length_factor * (float)n_source);
-        by_model = by_source < (float)by_model ? mt_size_max((size_t)by_source, 1) : by_model;
-        by_model = mt_size_max(by_model, n_begun(h, o) + 1);
-    }
-    return o->max_decoding_length ? o->max_decoding_length : by_model;
+    bool is_given = o->max_decoding_length > 0, has_factor = o->max_length_factor > 0.0f;
+    size_t limit =
+        is_given ? o->max_decoding_length : mt_size_min(h->max_length - 1, h->max_positions);
+    float by_model = is_given ? 0.0f : h->max_length_factor;
+    float factor = has_factor ? o->max_length_factor : by_model;
+    if (factor <= 0.0f)
+        return limit;
+    float by_source = ceilf(factor * (float)n_source);
+    size_t least = mt_size_max(has_factor ? MT_LENGTH_FLOOR : 1, n_begun(h, o) + 1);
+    return by_source < (float)limit ? mt_size_min(limit, mt_size_max((size_t)by_source, least))
+                                    : limit;
 }
 
 /* Behind what a hypothesis begins with there must be room for a token. */

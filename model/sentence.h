@@ -35,6 +35,10 @@ struct mt_sentence_options {
                              to 10 */
     size_t min_decoding_length; /* generated tokens before eos is allowed */
     size_t max_decoding_length; /* generated tokens, eos included; 0: the model's max_length - 1 */
+    /* A further limit: so many generated tokens for each of the source's, and at least
+     * MT_LENGTH_FLOOR (Marian's max-length-factor, which knows no least). 0: only what the model's
+     * own files say. */
+    float max_length_factor;
     const int32_t *target_prefix; /* the hypothesis begins with these; copied */
     size_t n_target_prefix;
     const int32_t
@@ -51,6 +55,9 @@ struct mt_sentence_options {
 };
 
 #define MT_MAX_TOP 32
+
+/* Short sentences vary more in length. */
+#define MT_LENGTH_FLOOR 30
 
 struct mt_hypothesis {
     const int32_t

@@ -3,6 +3,7 @@
 #include "server/cli.h"
 #include "server/commands.h"
 #include "server/decode.h"
+#include "server/decoding_params.h"
 #include "server/head_finder.h"
 #include "server/inspection_image.h"
 #include "server/inspection_request.h"
@@ -234,7 +235,8 @@ static struct mt_translation_options translation_options(const struct session *s
         .decoding = {.beam_size = (size_t)settings->beam_size,
                      .has_length_penalty = settings->length_penalty >= 0,
                      .length_penalty = (float)settings->length_penalty,
-                     .max_decoding_length = (size_t)settings->max_decoding_length},
+                     .max_decoding_length = (size_t)settings->max_decoding_length,
+                     .max_length_factor = mt_decoding_length_factor(settings, session->model)},
         .split = split_mode(settings),
         .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
         .forced_target_text = session->flags->target_text,

@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "model/hparams.h"
 #include "model/model.h"
+#include "server/decoding_params.h"
 #include "server/document_command.h"
 #include "server/engine.h"
 #include "server/line_stream.h"
@@ -51,7 +52,8 @@ static const char detail[] =
     "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
     "whole: what is no text in it stays as it is.\n";
 
-static struct mt_sentence_options decoding_options(const struct mt_settings *settings,
+static struct mt_sentence_options decoding_options(const struct mt_model *model,
+                                                   const struct mt_settings *settings,
                                                    const struct flags *flags)
 {
     return (struct mt_sentence_options){
@@ -60,6 +62,7 @@ static struct mt_sentence_options decoding_options(const struct mt_settings *set
         .has_length_penalty = settings->length_penalty >= 0,
         .length_penalty = (float)settings->length_penalty,
         .max_decoding_length = (size_t)settings->max_decoding_length,
+        .max_length_factor = mt_decoding_length_factor(settings, model),
         .skip_scores = !flags->as_json,
         .return_logprobs = flags->as_json,
     };
@@ -120,7 +123,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
         return status;
     struct mt_line_stream_options stream = {
         .model = session->model,
-        .translation = {.decoding = decoding_options(settings, flags)},
+        .translation = {.decoding = decoding_options(session->model, settings, flags)},
         .as_json = flags->as_json,
         .in_fd = STDIN_FILENO,
         .out_fd = STDOUT_FILENO,
@@ -196,7 +199,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .document = {.format = format, .retranslate = flags->retranslate},
         .translation =
             {
-                .decoding = decoding_options(settings, flags),
+                .decoding = decoding_options(session->model, settings, flags),
                 .eases_source = settings->post_edit,
                 .splitter = session->splitter,
                 .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),

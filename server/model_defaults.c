@@ -12,13 +12,16 @@
 /* As the settings of the same names have it. */
 #define MAX_LENGTH_PENALTY 10
 #define MAX_DECODING_LENGTH 100000
+#define MAX_LENGTH_FACTOR 1000
 #define MAX_QUALITY 1e6
 #define MAX_LANGUAGES 1024
 #define MAX_NAME_BYTES 63
 
 static const char *const keys[] = {
-    "source_lang",         "target_lang",      "aliases",         "beam_size", "length_penalty",
-    "max_decoding_length", "alignment_layers", "alignment_heads", "preload",   "quality",
+    "source_lang",       "target_lang",      "aliases",
+    "beam_size",         "length_penalty",   "max_decoding_length",
+    "max_length_factor", "alignment_layers", "alignment_heads",
+    "preload",           "quality",
 };
 
 static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
@@ -165,6 +168,8 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
                                      &out->length_penalty, NULL, err)) != MT_OK ||
         (status = read_size(root, "max_decoding_length", MAX_DECODING_LENGTH,
                             &out->max_decoding_length, err)) != MT_OK ||
+        (status = mt_json_get_number(root, "max_length_factor", 0, MAX_LENGTH_FACTOR,
+                                     &out->max_length_factor, NULL, err)) != MT_OK ||
         (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) !=
             MT_OK ||
         (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) !=

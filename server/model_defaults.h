@@ -3,7 +3,8 @@
  *
  *   {"source_lang": "en", "target_lang": ["de", "nl"], "aliases": ["english-german"],
  *    "beam_size": 4, "length_penalty": 1.0, "max_decoding_length": 256,
- *    "alignment_layers": "3", "alignment_heads": "0,1", "preload": true, "quality": 2}
+ *    "max_length_factor": 2, "alignment_layers": "3", "alignment_heads": "0,1", "preload": true,
+ * "quality": 2}
  *
  * Every member may be absent or null; a member whose name begins with "//" is a comment. Where a
  * request says nothing, these come before the daemon's settings, and those before what the model's
@@ -31,6 +32,7 @@ struct mt_model_defaults {
     size_t beam_size;           /* 0: not said */
     double length_penalty;      /* < 0: not said */
     size_t max_decoding_length; /* 0: not said */
+    double max_length_factor;   /* < 0: not said */
     /* As the settings of the same names; NULL: not said. */
     const char *alignment_layers, *alignment_heads;
     bool preload;   /* load it before anybody asks */
@@ -38,7 +40,8 @@ struct mt_model_defaults {
 };
 
 /* Of a directory without the file: nothing is said. */
-#define MT_NO_MODEL_DEFAULTS ((struct mt_model_defaults){.length_penalty = -1})
+#define MT_NO_MODEL_DEFAULTS \
+    ((struct mt_model_defaults){.length_penalty = -1, .max_length_factor = -1})
 
 /* Reads directory/attentiond.json; a directory without one says nothing. Everything lives in the
  * arena. MT_INVALID names the member, its value and what was expected, or the nearest name of a

@@ -65,6 +65,10 @@ static void write_defaults(struct mt_json_writer *writer, const struct mt_model_
     }
     if (defaults->max_decoding_length > 0)
         write_count(writer, "max_decoding_length", defaults->max_decoding_length);
+    if (defaults->max_length_factor >= 0) {
+        mt_json_key(writer, "max_length_factor");
+        mt_json_number(writer, defaults->max_length_factor, 6);
+    }
     mt_json_key(writer, "quality");
     mt_json_number(writer, defaults->quality, 6);
     mt_json_end_object(writer);

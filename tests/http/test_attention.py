@@ -249,8 +249,9 @@ class Limits(Case):
         self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", "The house. " * 40)
         self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", next_tokens=4)
         # The log of a search has room for every step that there may be.
-        self.assertEqual(self.attention("The house. " * 4, beam_size=8).status, 200)
-        self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", "The house. " * 4, beam_size=8, search=True)
+        self.assertEqual(self.attention("The house. " * 4, beam_size=8, max_decoding_length=255).status, 200)
+        self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", "The house. " * 4, beam_size=8, search=True,
+                     max_decoding_length=255)
         self.assertEqual(self.attention().status, 200)
 
     def test_a_client_that_leaves_gives_its_memory_back(self):

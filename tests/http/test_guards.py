@@ -55,7 +55,7 @@ class Guards(unittest.TestCase):
         n_loops = 0
         for kind, make in enumerate(NOISE):
             texts = [make(chance) for _ in range(8)]
-            reply = self.daemon.translate(texts, beam_size=1, post_edit=kind % 2 == 0)
+            reply = self.daemon.translate(texts, beam_size=1, post_edit=kind % 2 == 0, max_decoding_length=255)
             self.assertEqual(reply.status, 200, reply)
             flagged = {w["text"] for w in reply.json.get("warnings", [])}
             for i, (source, text) in enumerate(zip(texts, reply.json["translatedText"])):
@@ -90,6 +90,24 @@ class Guards(unittest.TestCase):
         text = "My brother has never seen the old house on the hill."
         self.assertEqual(self.kinds(text, max_decoding_length=4), {"truncated"})
         self.assertEqual(self.kinds(text, max_decoding_length=60), set())
+
+    def test_what_runs_away_ends_at_a_limit_by_its_source(self):
+        text = "9465757510049618079875596442147360101039785582025130688963150711640"
+        tokens = "attentiond_target_tokens_total"
+
+        def count(daemon, **fields):
+            before = daemon.metrics()[tokens]
+            self.assertIn("truncated", {w["kind"] for w in daemon.translate(text, **fields).json["warnings"]})
+            return daemon.metrics()[tokens] - before
+
+        limit = count(self.daemon)
+        for n_beams in (1, 2, 8):
+            self.assertEqual(count(self.daemon, beam_size=n_beams), limit)
+        self.assertEqual(count(self.daemon, max_decoding_length=200), 200)
+        with Daemon("--max-length-factor", "0") as daemon:
+            self.assertEqual(count(daemon), 255)
+        with Daemon("--max-length-factor", "2") as daemon:
+            self.assertEqual(count(daemon), limit * 2 / 3)
 
     def test_what_is_too_short_has_a_wrong_length(self):
         text = "My brother has never seen the old house on the hill near the river, and neither have I."

@@ -370,7 +370,8 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     make_pair("full", "en", "de",
               "{\"//\": \"a note\", \"source_lang\": \"en-US\", \"target_lang\": \"de\","
               "\"aliases\": [\"best\", \"english-german\"], \"beam_size\": 4,"
-              "\"length_penalty\": 1.5, \"max_decoding_length\": 99, \"alignment_layers\": \"2,3\","
+              "\"length_penalty\": 1.5, \"max_decoding_length\": 99, \"max_length_factor\": 2.5, "
+              "\"alignment_layers\": \"2,3\","
               "\"alignment_heads\": [0, -1], \"preload\": true, \"quality\": 2.5}");
     make_pair("silent", "en", "de", "{\"beam_size\": null}");
     catalog = scan(NULL);
@@ -380,6 +381,7 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     ck_assert_uint_eq(full->beam_size, 4);
     ck_assert_double_eq(full->length_penalty, 1.5);
     ck_assert_uint_eq(full->max_decoding_length, 99);
+    ck_assert_double_eq(full->max_length_factor, 2.5);
     ck_assert_str_eq(full->alignment_layers, "2,3");
     ck_assert_str_eq(full->alignment_heads, "0,-1");
     ck_assert(full->preload);
@@ -387,6 +389,7 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     const struct mt_model_defaults *silent = info_of("silent")->defaults;
     ck_assert_uint_eq(silent->beam_size, 0);
     ck_assert_double_lt(silent->length_penalty, 0);
+    ck_assert_double_lt(silent->max_length_factor, 0);
     ck_assert_uint_eq(silent->n_aliases, 0);
     ck_assert_ptr_null(silent->alignment_heads);
 }
@@ -406,6 +409,7 @@ START_TEST(wrong_members_are_refused_by_name)
         {"{\"beam_size\": \"4\"}", "beam_size"},
         {"{\"length_penalty\": -1}", "length_penalty"},
         {"{\"max_decoding_length\": 1.5}", "max_decoding_length"},
+        {"{\"max_length_factor\": -1}", "max_length_factor"},
         {"{\"source_lang\": \"no language\"}", "source_lang: found \"no language\""},
         {"{\"source_lang\": 5}", "source_lang: expected a language code"},
         {"{\"target_lang\": [\"de\", 5]}", "target_lang: expected a language code"},

@@ -401,6 +401,44 @@ START_TEST(a_cut_sentence_translates_as_its_pieces)
 }
 END_TEST
 
+/* --- how long a translation may be --- */
+
+START_TEST(the_source_limits_the_length_of_the_target)
+{
+    const size_t by_model = mt_model_hparams(model)->max_length - 1;
+    const int32_t prefix[40] = {0};
+    const struct {
+        size_t n_source;
+        struct mt_sentence_options options;
+        size_t expected;
+    } cases[] = {
+        {1, {.max_length_factor = 3.0f}, MT_LENGTH_FLOOR},
+        {10, {.max_length_factor = 3.0f}, 30},
+        {11, {.max_length_factor = 3.0f}, 33},
+        {21, {.max_length_factor = 2.5f}, 53},
+        {200, {.max_length_factor = 3.0f}, by_model},
+        {11, {0}, by_model},
+        {20, {.max_length_factor = 3.0f, .max_decoding_length = 50}, 50},
+        {20, {.max_length_factor = 2.0f, .max_decoding_length = 50}, 40},
+        {1, {.max_length_factor = 3.0f, .max_decoding_length = 7}, 7},
+        /* There is room for a token behind what is given. */
+        {1, {.max_length_factor = 3.0f, .target_prefix = prefix, .n_target_prefix = 40}, 41},
+        {1, {.max_length_factor = 3.0f, .forced_target = prefix, .n_forced_target = 40}, 40},
+    };
+    static const int32_t source[200];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mt_sentence *s;
+        struct mt_error err;
+        enum mt_status status =
+            mt_sentence_create(model, source, cases[i].n_source, &cases[i].options, &s, &err);
+        ck_assert_msg(status == MT_OK, "case %zu: %s", i, err.message);
+        ck_assert_msg(mt_sentence_max_target(s) == cases[i].expected, "case %zu: found %zu", i,
+                      mt_sentence_max_target(s));
+        mt_sentence_destroy(s);
+    }
+}
+END_TEST
+
 /* --- offsets, counts, scores --- */
 
 START_TEST(token_offsets_are_relative_to_the_sentence)
@@ -733,6 +771,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, cuts_between_words_where_there_are_blanks);
     tcase_add_test(tcase, a_sentence_that_just_fits_is_not_cut);
     tcase_add_test(tcase, a_cut_sentence_translates_as_its_pieces);
+    tcase_add_test(tcase, the_source_limits_the_length_of_the_target);
     tcase_add_test(tcase, token_offsets_are_relative_to_the_sentence);
     tcase_add_test(tcase, scores_are_mean_log_probabilities);
     tcase_add_test(tcase, ranks_give_different_texts);
