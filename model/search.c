@@ -118,10 +118,7 @@ static void offer_beam(const struct mt_search *search, size_t beam,
     const struct mt_search_options *o = &search->options;
     float sum = search->beams[beam].sum;
     if (o->force_eos && search->n_generated + 1 == o->max_length) {
-        const struct candidate end = {.sum = sum,
-                                      .logprob = output->eos_logit - output->log_sum_exp,
-                                      .beam = beam,
-                                      .token = o->eos_id};
+        const struct candidate end = {.sum = sum, .beam = beam, .token = o->eos_id};
         candidate_insert(list, n, capacity, &end);
         return;
     }

@@ -35,7 +35,7 @@ struct mt_search_options {
     float length_penalty;
     size_t min_length, max_length; /* generated tokens, eos included */
     int32_t eos_id;
-    bool force_eos; /* at max_length, whatever the model says */
+    bool force_eos; /* at max_length, whatever the model says: it is certain, and costs nothing */
     bool renormalize;
     enum mt_early_stopping early_stopping;
     enum mt_search_rules rules;

@@ -301,7 +301,7 @@ uint16_t *mt_sentence_table(const struct mt_sentence *sentence, size_t beam)
     return sentence->tables[0] + beam * sentence->max_target;
 }
 
-/* Greedy's score is the mean log-probability of what it wrote, the forced end included. */
+/* Greedy's score is the mean log-probability of what it wrote. */
 static float mean(const float *numbers, size_t n)
 {
     double sum = 0.0;

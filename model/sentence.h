@@ -64,7 +64,8 @@ struct mt_hypothesis {
         *ids; /* without the start token; ends with eos unless the limit cut it (has_eos) */
     size_t n_ids;
     float score;                 /* sum / n_ids^length_penalty; greedy: mean log-probability */
-    const float *token_logprobs; /* log-softmax of each id at its step, or NULL */
+    const float *token_logprobs; /* log-softmax of each id at its step, 0 of an end that the limit
+                                    forced (as transformers counts it); or NULL */
     bool has_eos;                /* the model chose to end; false where max_decoding_length did */
 };
 

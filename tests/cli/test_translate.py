@@ -186,6 +186,15 @@ class BadInput(Case):
             result = run("", *flags)
             self.assertEqual((result.returncode, result.stdout), (USAGE, b""), flags)
 
+    def test_the_score_of_what_the_limit_ended_is_that_of_its_tokens(self):
+        for n_beams in "1", "4":
+            with self.subTest(n_beams=n_beams):
+                (line,) = self.objects("My brother has never seen the old house on the hill.\n", "--beam-size", n_beams,
+                                       "--max-decoding-length", "5")
+                self.assertEqual((len(line["output_ids"]), line["output_ids"][-1]), (5, EOS))
+                self.assertEqual(line["token_logprobs"][-1], 0)
+                self.assertAlmostEqual(line["score"], sum(line["token_logprobs"]) / 5, places=5)
+
     def test_what_leaves_no_room_behind_a_forced_beginning_says_so(self):
         for settings, flags, code, pattern in (
                 ({"max_length": 2}, [], FAILED, r"the model's max_length: expected at least 3, .* \(12\), found 2\n"),

@@ -114,6 +114,34 @@ START_TEST(follows_the_rules_of_each_family)
 }
 END_TEST
 
+/* An end that is forced is certain: nothing is taken off the score for it, nor told of it. */
+START_TEST(a_forced_end_costs_nothing)
+{
+    const struct mt_search_options options = {.n_beams = 1 + (size_t)_i,
+                                              .length_penalty = 1.0f,
+                                              .max_length = 2,
+                                              .min_length = 2,
+                                              .eos_id = EOS,
+                                              .force_eos = true};
+    struct mt_search search;
+    struct mt_arena *arena;
+    struct mt_error err;
+    int32_t ids[2];
+    float logprobs[2];
+    ck_assert_int_eq(mt_arena_create(0, &arena, &err), MT_OK);
+    ck_assert_int_eq(mt_search_init(&search, &options, arena, &err), MT_OK);
+    step(&search);
+    step(&search);
+    ck_assert(search.is_done);
+    mt_search_path(&search, &search.pool[0], ids, logprobs);
+    ck_assert_int_eq(ids[1], EOS);
+    ck_assert_float_lt(logprobs[0], 0.0f);
+    ck_assert_float_eq(logprobs[1], 0.0f);
+    ck_assert_float_eq_tol(search.pool[0].score, logprobs[0] / 2, 1e-6f);
+    mt_arena_destroy(arena);
+}
+END_TEST
+
 /* What is cut off at the limit is a hypothesis, too: Marian takes all that are left. */
 START_TEST(at_the_length_limit_the_beam_ends)
 {
@@ -178,6 +206,7 @@ int main(void)
     Suite *suite = suite_create("search");
     TCase *tcase = tcase_create("rules");
     tcase_add_loop_test(tcase, follows_the_rules_of_each_family, 0, sizeof cases / sizeof cases[0]);
+    tcase_add_loop_test(tcase, a_forced_end_costs_nothing, 0, 2);
     tcase_add_test(tcase, at_the_length_limit_the_beam_ends);
     tcase_add_loop_test(tcase, what_is_left_beside_a_masked_end_is_shared_out, 0,
                         sizeof end_logits / sizeof *end_logits);
