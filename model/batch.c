@@ -180,11 +180,12 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     if (!status)
         status = take_arrays(b, err);
     if (!status)
-        status = mt_kvcache_init(&b->self, o.max_rows, h->n_decoder_layers, o.max_target_tokens,
-                                 h->d_model, element_bytes, err);
+        status =
+            mt_kvcache_init(&b->self, o.max_rows, h->n_decoder_layers, o.max_target_tokens,
+                            h->d_model, element_bytes, mt_size_min(o.max_rows, MT_MAX_BEAMS), err);
     if (!status)
         status = mt_kvcache_init(&b->cross, o.max_rows, h->n_decoder_layers, o.max_source_tokens,
-                                 h->d_model, element_bytes, err);
+                                 h->d_model, element_bytes, 1, err);
     if (status) {
         mt_batch_destroy(b);
         return status;
@@ -238,6 +239,9 @@ bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
     assert(s->model == b->model && s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
     if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
         (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
+        return false;
+    /* An empty batch always has slots for a sentence: they were opened at creation. */
+    if (!mt_kvcache_open(&b->cross, 1) || !mt_kvcache_open(&b->self, s->n_beams))
         return false;
     s->cross_slot = mt_kvcache_take_slot(&b->cross);
     mt_kvcache_count(&b->cross, s->cross_slot, s->n_source);

@@ -36,8 +36,9 @@ struct mt_batch_options {
     struct mt_scratch **scratch;
 };
 
-/* model and options->team are borrowed. The key/value cache is reserved at its largest and
- * committed by the kernel as it is touched. */
+/* model and options->team are borrowed. The key/value cache is address space for the
+ * largest; what a sentence needs of it becomes memory when it is admitted, and is committed by the
+ * kernel as it is touched. For one sentence there is always some. */
 MT_MUST_CHECK enum mt_status mt_batch_create(const struct mt_model *model,
                                              const struct mt_batch_options *options,
                                              struct mt_batch **out, struct mt_error *err);

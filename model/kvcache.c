@@ -23,9 +23,9 @@ static bool sizes(const struct mt_kvcache *c, size_t *region, size_t *slot, size
 
 enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t n_layers,
                                size_t max_positions, size_t d_model, size_t element_bytes,
-                               struct mt_error *err)
+                               size_t n_open, struct mt_error *err)
 {
-    assert(n_slots <= MT_KVCACHE_MAX_SLOTS);
+    assert(n_slots <= MT_KVCACHE_MAX_SLOTS && n_open <= n_slots);
     struct mt_kvcache c = {.n_slots = n_slots,
                            .n_layers = n_layers,
                            .max_positions = max_positions,
@@ -43,8 +43,8 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
         return mt_fail_memory(err, n_slots * (sizeof *c.free_slots + sizeof *c.n_written),
                               "key/value cache");
     }
-    void *bytes = mmap(NULL, c.n_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *bytes =
+        mmap(NULL, c.n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bytes == MAP_FAILED) {
         mt_kvcache_finish(&c);
         return mt_fail_memory(err, c.n_bytes, "key/value cache (fewer batch rows need less)");
@@ -56,6 +56,10 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
     for (size_t i = 0; i < n_slots; i++)
         c.free_slots[i] = (uint16_t)(n_slots - 1 - i); /* the lowest at the end, where take looks */
     c.n_free = n_slots;
+    if (!mt_kvcache_open(&c, n_open)) {
+        mt_kvcache_finish(&c);
+        return mt_fail_memory(err, n_open * c.slot_stride * element_bytes, "key/value cache");
+    }
     *cache = c;
     return MT_OK;
 }
@@ -67,6 +71,22 @@ void mt_kvcache_finish(struct mt_kvcache *cache)
     free(cache->free_slots);
     free(cache->n_written);
     *cache = (struct mt_kvcache){0};
+}
+
+bool mt_kvcache_open(struct mt_kvcache *cache, size_t n)
+{
+    assert(n <= cache->n_free);
+    if (!n)
+        return true;
+    size_t last = cache->free_slots[cache->n_free - n];
+    size_t end =
+        mt_size_round_up((last + 1) * cache->slot_stride * cache->element_bytes, cache->page_bytes);
+    if (end <= cache->open_bytes)
+        return true;
+    if (mprotect(cache->bytes + cache->open_bytes, end - cache->open_bytes, PROT_READ | PROT_WRITE))
+        return false;
+    cache->open_bytes = end;
+    return true;
 }
 
 uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache)

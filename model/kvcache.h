@@ -3,9 +3,10 @@
  *
  *   [slot][layer][key | value][position][D]
  *
- * The whole cache is reserved at creation; the kernel commits pages as they are first written, and
- * slots are handed out lowest first, so the resident part follows the load; mt_kvcache_trim gives
- * it back. A slot of the
+ * The whole cache is address space from its creation on. What may be written of it, and so counts
+ * where the kernel promises no more memory than it has (vm.overcommit_memory=2), is opened before
+ * slots are taken; the kernel commits pages as they are first written; and slots are handed out
+ * lowest first, so both follow the load. mt_kvcache_trim gives the pages back. A slot of the
  * self-attention cache belongs to one row (beam); a slot of the cross-attention cache to one
  * sentence, and all its beams share it.
  *
@@ -33,16 +34,23 @@ struct mt_kvcache {
     size_t n_free;
     uint32_t *n_written; /* [n_slots]: positions that were written since the last trim */
     size_t resident_bytes, page_bytes;
+    size_t open_bytes; /* may be written: from the first slot on */
 };
 
 #define MT_KVCACHE_MAX_SLOTS 4096
 
+/* n_open: of the slots, so many are open for ever. MT_MEMORY, MT_LIMIT. */
 MT_MUST_CHECK enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots,
                                              size_t n_layers, size_t max_positions, size_t d_model,
-                                             size_t element_bytes, struct mt_error *err);
+                                             size_t element_bytes, size_t n_open,
+                                             struct mt_error *err);
 void mt_kvcache_finish(struct mt_kvcache *cache);
 
-/* The caller has checked n_free. */
+/* Makes the n slots that are taken next writable, of at least n that are free. False: the kernel
+ * promises no more memory now. */
+MT_MUST_CHECK bool mt_kvcache_open(struct mt_kvcache *cache, size_t n);
+
+/* The slot must be open. */
 uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache);
 void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot);
 

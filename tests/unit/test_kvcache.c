@@ -6,15 +6,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { N_SLOTS = 8, N_LAYERS = 3, N_POSITIONS = 512, D_MODEL = 256, ELEMENT = 2 };
+enum { N_SLOTS = 8, N_LAYERS = 3, N_POSITIONS = 512, D_MODEL = 256, ELEMENT = 2, N_OPEN = 2 };
 
 static struct mt_kvcache cache;
 
 static void create(void)
 {
     struct mt_error err = {0};
-    ck_assert_msg(!mt_kvcache_init(&cache, N_SLOTS, N_LAYERS, N_POSITIONS, D_MODEL, ELEMENT, &err),
-                  "%s", err.message);
+    ck_assert_msg(
+        !mt_kvcache_init(&cache, N_SLOTS, N_LAYERS, N_POSITIONS, D_MODEL, ELEMENT, N_OPEN, &err),
+        "%s", err.message);
 }
 
 static void destroy(void)
@@ -57,6 +58,7 @@ START_TEST(counts_what_is_written)
 {
     static const size_t lengths[] = {1, 7, 8, 9, 30, 100, 511, 512};
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    ck_assert(mt_kvcache_open(&cache, N_SLOTS));
     for (uint16_t slot = 0; slot < N_SLOTS; slot++) {
         write_positions(slot, lengths[slot]);
         size_t found = really_resident();
@@ -83,6 +85,50 @@ START_TEST(gives_back_what_was_written)
 }
 END_TEST
 
+/* The kernel would not write from there if it could not be read. */
+static bool is_open(const unsigned char *byte)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    bool is_read = write(ends[1], byte, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    return is_read;
+}
+
+START_TEST(only_what_is_taken_can_be_written)
+{
+    size_t slot_bytes = cache.n_bytes / N_SLOTS, page = (size_t)sysconf(_SC_PAGESIZE);
+    uint16_t slots[3];
+    ck_assert(is_open(cache.bytes + N_OPEN * slot_bytes - 1));
+    ck_assert(!is_open(cache.bytes + N_OPEN * slot_bytes + page));
+    ck_assert(mt_kvcache_open(&cache, N_OPEN));
+    ck_assert(!is_open(cache.bytes + N_OPEN * slot_bytes + page));
+    ck_assert(mt_kvcache_open(&cache, 3));
+    for (size_t i = 0; i < 3; i++) {
+        slots[i] = mt_kvcache_take_slot(&cache);
+        write_positions(slots[i], N_POSITIONS);
+    }
+    ck_assert(!is_open(cache.bytes + 3 * slot_bytes + page));
+    mt_kvcache_release_slot(&cache, slots[1]);
+    ck_assert(mt_kvcache_open(&cache, 1)); /* the same again */
+    ck_assert(!is_open(cache.bytes + 3 * slot_bytes + page));
+    ck_assert(mt_kvcache_open(&cache, 2)); /* and the first of the rest */
+    ck_assert(is_open(cache.bytes + 4 * slot_bytes - 1));
+}
+END_TEST
+
+/* Addresses that are gone stand for memory that is not promised. */
+START_TEST(says_when_there_is_no_memory)
+{
+    size_t n_open = cache.open_bytes;
+    ck_assert_int_eq(munmap(cache.bytes + n_open, cache.n_bytes - n_open), 0);
+    ck_assert(mt_kvcache_open(&cache, N_OPEN));
+    ck_assert(!mt_kvcache_open(&cache, N_OPEN + 1));
+    ck_assert_uint_eq(cache.open_bytes, n_open);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kvcache");
@@ -91,6 +137,8 @@ int main(void)
     tcase_add_test(tcase, reserves_without_using_memory);
     tcase_add_test(tcase, counts_what_is_written);
     tcase_add_test(tcase, gives_back_what_was_written);
+    tcase_add_test(tcase, only_what_is_taken_can_be_written);
+    tcase_add_test(tcase, says_when_there_is_no_memory);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
