@@ -5,6 +5,8 @@
 #include "base/size.h"
 #include "model/argos_archive.h"
 #include "model/ctranslate2_model.h"
+#include "model/hparams.h"
+#include "model/tokenizer_config.h"
 #include "model/vocab.h"
 
 #include <cjson/cJSON.h>
@@ -434,7 +436,7 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_ctranslat
         {"decoder_vocab_size", m->n_target_vocab},
         {"max_position_embeddings", m->n_positions},
     };
-    put_string(w, "model_type", "marian");
+    put_string(w, "model_type", MT_OWN_MODEL_TYPE);
     put_numbers(w, sizes, sizeof sizes / sizeof *sizes);
     put_string(w, "activation_function", m->activation);
     put_bool(w, "scale_embedding", m->scale_embedding);
@@ -500,6 +502,7 @@ static void render_tokenizer(const struct description *d, bool separate, struct 
     struct mt_json_writer w;
     mt_json_writer_init(&w, out);
     mt_json_begin_object(&w);
+    put_string(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
     put_string(&w, "unk_token", d->unk);
     put_string(&w, "eos_token", d->eos);
     /* The start token is the one that no text contains, as pad is MarianMT's. */

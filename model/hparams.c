@@ -24,6 +24,7 @@
 struct config {
     const char *path;
     cJSON *json;
+    bool is_ours; /* by its model_type: our keys count */
 };
 
 static enum mt_status in_file(const struct config *config, enum mt_status status,
@@ -129,15 +130,82 @@ static enum mt_status get_activation(const struct config *config, enum mt_activa
     return status;
 }
 
-/* Where other families differ from MarianMT. */
+/* Keys that are there in every configuration that was ever saved, or whose absence decides how the
+ * model computes; and ours, in hparams.h. */
+static const char *const deciding_keys[] = {"model_type",
+                                            "activation_function",
+                                            "bad_words_ids",
+                                            "d_model",
+                                            "decoder_attention_heads",
+                                            "decoder_ffn_dim",
+                                            "decoder_layers",
+                                            "decoder_start_token_id",
+                                            "decoder_vocab_size",
+                                            "early_stopping",
+                                            "encoder_attention_heads",
+                                            "encoder_ffn_dim",
+                                            "encoder_layers",
+                                            "forced_eos_token_id",
+                                            "is_encoder_decoder",
+                                            "length_penalty",
+                                            "max_length",
+                                            "max_position_embeddings",
+                                            "num_beams",
+                                            "renormalize_logits",
+                                            "scale_embedding",
+                                            "share_encoder_decoder_embeddings",
+                                            "tie_word_embeddings",
+                                            "vocab_size"};
+static const char *const own_keys[] = {"add_final_layer_norm",
+                                       "first_position",
+                                       "layer_norm_eps",
+                                       "max_length_factor",
+                                       "normalize_before",
+                                       "normalize_embedding",
+                                       "position_formula",
+                                       "position_layout",
+                                       "search",
+                                       "start_from_zero_embedding",
+                                       "static_position_embeddings",
+                                       "word_penalty"};
+
+/* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of these
+ * that is missing: its default would make another model. */
+static enum mt_status check_spelling(const struct config *config, const char *const *keys,
+                                     size_t n_keys, struct mt_error *err)
+{
+    for (const cJSON *item = config->json->child; item; item = item->next)
+        for (size_t i = 0; i < n_keys; i++)
+            if (mt_differs_in_one_byte(item->string, keys[i]) &&
+                !cJSON_GetObjectItemCaseSensitive(config->json, keys[i]))
+                return mt_fail(err, MT_FORMAT, "%s: expected \"%s\", found \"%s\"", config->path,
+                               keys[i], item->string);
+    return MT_OK;
+}
+
+/* Where other families differ from MarianMT: our keys. */
 static enum mt_status read_contract(const struct config *config, struct mt_hparams *h,
                                     struct mt_error *err)
 {
     static const char *const layouts[] = {"concatenated", "interleaved"};
     static const char *const formulas[] = {"paper", "tensor2tensor"};
     static const char *const rules[] = {"generate", "marian", "ctranslate2"};
+    bool static_positions = true;
+    const struct {
+        const char *key;
+        bool *out;
+    } flags[] = {
+        {"normalize_before", &h->normalize_before},
+        {"normalize_embedding", &h->normalize_embedding},
+        {"add_final_layer_norm", &h->final_norm},
+        {"static_position_embeddings", &static_positions},
+        {"start_from_zero_embedding", &h->zero_start},
+    };
     size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules;
-    enum mt_status status = get_choice(config, "position_layout", layouts, 2, &layout, err);
+    enum mt_status status =
+        check_spelling(config, own_keys, sizeof own_keys / sizeof *own_keys, err);
+    if (!status)
+        status = get_choice(config, "position_layout", layouts, 2, &layout, err);
     if (!status)
         status = get_choice(config, "position_formula", formulas, 2, &formula, err);
     if (!status)
@@ -147,8 +215,9 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
     h->search_rules = (enum mt_search_rules)rule;
     if (!status)
         status = get_size(config, "first_position", 0, 1, &h->first_position, err);
-    if (!status)
-        status = get_bool(config, "start_from_zero_embedding", &h->zero_start, err);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)
+        status = get_bool(config, flags[i].key, flags[i].out, err);
+    h->learned_positions = !static_positions;
     const struct {
         const char *key;
         double low, high;
@@ -169,13 +238,14 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
     return status;
 }
 
-static enum mt_status check_family(const struct config *config, struct mt_error *err)
+static enum mt_status check_family(struct config *config, struct mt_error *err)
 {
     const char *type = "marian";
     enum mt_status status = mt_json_get_string(config->json, "model_type", &type, NULL, err);
     if (status)
         return in_file(config, status, err);
-    if (strcmp(type, "marian") != 0)
+    config->is_ours = strcmp(type, MT_OWN_MODEL_TYPE) == 0;
+    if (!config->is_ours && strcmp(type, "marian") != 0)
         return mt_fail(err, MT_UNSUPPORTED, "%s: model_type: expected \"marian\", found \"%s\"",
                        config->path, type);
     bool encoder_decoder = true;
@@ -184,57 +254,6 @@ static enum mt_status check_family(const struct config *config, struct mt_error 
         return mt_fail(err, MT_UNSUPPORTED, "%s: is_encoder_decoder: expected true, found false",
                        config->path);
     return status;
-}
-
-/* Keys that are there in every configuration that was ever saved, or whose absence decides how the
- * model computes. */
-static const char *const deciding_keys[] = {"model_type",
-                                            "activation_function",
-                                            "add_final_layer_norm",
-                                            "bad_words_ids",
-                                            "d_model",
-                                            "decoder_attention_heads",
-                                            "decoder_ffn_dim",
-                                            "decoder_layers",
-                                            "decoder_start_token_id",
-                                            "decoder_vocab_size",
-                                            "early_stopping",
-                                            "encoder_attention_heads",
-                                            "encoder_ffn_dim",
-                                            "encoder_layers",
-                                            "forced_eos_token_id",
-                                            "is_encoder_decoder",
-                                            "layer_norm_eps",
-                                            "length_penalty",
-                                            "max_length",
-                                            "max_length_factor",
-                                            "max_position_embeddings",
-                                            "normalize_before",
-                                            "normalize_embedding",
-                                            "num_beams",
-                                            "position_formula",
-                                            "position_layout",
-                                            "renormalize_logits",
-                                            "scale_embedding",
-                                            "share_encoder_decoder_embeddings",
-                                            "search",
-                                            "start_from_zero_embedding",
-                                            "static_position_embeddings",
-                                            "tie_word_embeddings",
-                                            "vocab_size",
-                                            "word_penalty"};
-
-/* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of ours
- * that is missing: its default would make another model. */
-static enum mt_status check_spelling(const struct config *config, struct mt_error *err)
-{
-    for (const cJSON *item = config->json->child; item; item = item->next)
-        for (size_t i = 0; i < sizeof deciding_keys / sizeof *deciding_keys; i++)
-            if (mt_differs_in_one_byte(item->string, deciding_keys[i]) &&
-                !cJSON_GetObjectItemCaseSensitive(config->json, deciding_keys[i]))
-                return mt_fail(err, MT_FORMAT, "%s: expected \"%s\", found \"%s\"", config->path,
-                               deciding_keys[i], item->string);
-    return MT_OK;
 }
 
 static enum mt_status read_architecture(const struct config *config, struct mt_hparams *h,
@@ -261,27 +280,21 @@ static enum mt_status read_architecture(const struct config *config, struct mt_h
     if (status)
         return status;
     h->n_target_vocab = h->n_source_vocab;
-    bool static_positions = true;
     const struct {
         const char *key;
         bool *out;
     } flags[] = {
         {"scale_embedding", &h->scale_embedding},
-        {"normalize_before", &h->normalize_before},
-        {"normalize_embedding", &h->normalize_embedding},
-        {"add_final_layer_norm", &h->final_norm},
-        {"static_position_embeddings", &static_positions},
         {"share_encoder_decoder_embeddings", &h->shared_embeddings},
         {"tie_word_embeddings", &h->tied_output},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)
         status = get_bool(config, flags[i].key, flags[i].out, err);
-    h->learned_positions = !static_positions;
     if (!status)
         status = get_size(config, "decoder_vocab_size", 1, MAX_VOCAB, &h->n_target_vocab, err);
     if (!status)
         status = get_activation(config, &h->activation, err);
-    if (!status)
+    if (!status && config->is_ours)
         status = read_contract(config, h, err);
     return status;
 }
@@ -509,12 +522,12 @@ static enum mt_status open_config(const struct mt_source *source, const char *na
     if (!status && !cJSON_IsObject(out->json))
         status = mt_fail(err, MT_FORMAT, "%s: expected an object", file->path);
     if (!status)
-        status = check_spelling(out, err);
+        status =
+            check_spelling(out, deciding_keys, sizeof deciding_keys / sizeof *deciding_keys, err);
     return status;
 }
 
-static enum mt_status read_model(const struct config *config, struct mt_hparams *h,
-                                 struct mt_error *err)
+static enum mt_status read_model(struct config *config, struct mt_hparams *h, struct mt_error *err)
 {
     enum mt_status status = check_family(config, err);
     if (!status)

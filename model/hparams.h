@@ -4,10 +4,16 @@
  * place (foreign.h). Defaults for absent keys are those of Hugging Face's configuration_marian.py;
  * a key that would ask for something we do not implement is refused by name.
  *
- * Keys of config.json that are ours, for what other families do in another way:
+ * Keys of config.json that are ours, for what other families do in another way. They are read where
+ * model_type is MT_OWN_MODEL_TYPE, as readers of other families write it, and so directories that
+ * were imported. Where it is "marian" they say nothing, as in transformers: exporters write some of
+ * them whatever the model is.
  *
  *   layer_norm_eps              1e-5
- *   activation_function         beside relu, swish, silu and gelu: gelu_new, quick_gelu
+ *   normalize_before            false
+ *   normalize_embedding         false
+ *   add_final_layer_norm        false
+ *   static_position_embeddings  true
  *   position_layout             concatenated | interleaved
  *   position_formula            paper | tensor2tensor
  *   first_position              0 | 1
@@ -23,6 +29,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Not "marian": transformers would compute another model of such a directory. */
+#define MT_OWN_MODEL_TYPE "attentiond"
 
 /* gelu is x * Phi(x); gelu_tanh approximates Phi by 0.5 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
  * quick_gelu by sigmoid(1.702 x) (Hendrycks and Gimpel 2016, section 2). */

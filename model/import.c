@@ -237,7 +237,7 @@ static enum mt_status find_marianmt(const char *directory, bool *out, struct mt_
         return status;
     *out = !status && cJSON_IsObject(config) &&
            !mt_json_get_string(config, "model_type", &type, NULL, NULL) && type &&
-           strcmp(type, "marian") == 0;
+           (strcmp(type, "marian") == 0 || strcmp(type, MT_OWN_MODEL_TYPE) == 0);
     cJSON_Delete(config);
     return MT_OK;
 }

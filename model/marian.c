@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/yaml_reader.h"
+#include "model/hparams.h"
 #include "model/marian_model.h"
 #include "model/spm_check.h"
 #include "model/vocab.h"
@@ -170,7 +171,7 @@ static void put_id(struct mt_json_writer *w, const char *key, int64_t id)
 
 static void put_architecture(struct mt_json_writer *w, const struct mt_marian_model *m)
 {
-    put_text(w, "model_type", "marian");
+    put_text(w, "model_type", MT_OWN_MODEL_TYPE);
     put_size(w, "d_model", m->d_model);
     put_size(w, "encoder_layers", m->n_encoder_layers);
     put_size(w, "decoder_layers", m->n_decoder_layers);

@@ -32,17 +32,27 @@ static enum mt_status read_lang(const cJSON *root, const char *key, struct mt_ar
     return mt_arena_copy_string(arena, text, strlen(text), out, err);
 }
 
+/* Our keys, for other families. */
+static enum mt_status read_own_keys(const cJSON *root, struct mt_arena *arena,
+                                    struct mt_tokenizer_config *config, struct mt_error *err)
+{
+    enum mt_status status = read_token(root, "source_bos_token", arena, &config->source_bos, err);
+    if (!status)
+        status = read_token(root, "target_prefix_token", arena, &config->target_prefix, err);
+    if (!status)
+        status = mt_json_get_bool(root, "add_source_eos", &config->add_source_eos, NULL, err);
+    return status;
+}
+
 static enum mt_status read_keys(const cJSON *root, struct mt_arena *arena,
                                 struct mt_tokenizer_config *config, struct mt_error *err)
 {
     enum mt_status status;
+    const cJSON *class = cJSON_GetObjectItemCaseSensitive(root, "tokenizer_class");
     bool separate = false, found = false;
     if ((status = read_token(root, "eos_token", arena, &config->eos, err)) ||
         (status = read_token(root, "unk_token", arena, &config->unk, err)) ||
         (status = read_token(root, "pad_token", arena, &config->pad, err)) ||
-        (status = read_token(root, "source_bos_token", arena, &config->source_bos, err)) ||
-        (status = read_token(root, "target_prefix_token", arena, &config->target_prefix, err)) ||
-        (status = mt_json_get_bool(root, "add_source_eos", &config->add_source_eos, NULL, err)) ||
         (status = read_lang(root, "source_lang", arena, &config->source_lang, err)) ||
         (status = read_lang(root, "target_lang", arena, &config->target_lang, err)) ||
         (status = mt_json_get_bool(root, "clean_up_tokenization_spaces", &config->clean_up, NULL,
@@ -51,6 +61,8 @@ static enum mt_status read_keys(const cJSON *root, struct mt_arena *arena,
         return status;
     if (found)
         config->separate_vocabs = separate ? MT_SWITCH_ON : MT_SWITCH_OFF;
+    if (cJSON_IsString(class) && strcmp(class->valuestring, MT_OWN_TOKENIZER_CLASS) == 0)
+        return read_own_keys(root, arena, config, err);
     return MT_OK;
 }
 

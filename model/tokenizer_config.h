@@ -13,6 +13,10 @@
 
 enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
 
+/* The tokenizer_class of the files that readers of other families make. Where it is another, our
+ * keys say nothing, as in transformers. */
+#define MT_OWN_TOKENIZER_CLASS "attentiond"
+
 struct mt_tokenizer_config {
     const char *eos, *unk, *pad;           /* "</s>", "<unk>", "<pad>" where the file is silent */
     const char *source_lang, *target_lang; /* or NULL */

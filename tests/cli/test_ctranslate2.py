@@ -31,8 +31,8 @@ LINES = (ROOT / "tests/parity/data/dev.sources.txt").read_text().splitlines()[:4
 MANY_LINES = (pathlib.Path(SHARED) / "data/dev.en").read_text().splitlines() if SHARED else LINES
 PATIENCE_S = 600
 # What CTranslate2's translate_batch does, asked of the MarianMT directory.
-AS_CTRANSLATE2 = {"search": "ctranslate2", "num_beams": 2, "length_penalty": 1, "renormalize_logits": True,
-                  "forced_eos_token_id": None, "max_length": 257}
+AS_CTRANSLATE2 = {"model_type": "attentiond", "search": "ctranslate2", "num_beams": 2, "length_penalty": 1,
+                  "renormalize_logits": True, "forced_eos_token_id": None, "max_length": 257}
 # Against the answers of float32, on few lines. int8's are as good (below), but not the same.
 LEAST_BLEU = {"float16": 95, "bfloat16": 75, "int16": 90, "int8": 75}
 # Each alone, where fp32 is the same to the last bit.

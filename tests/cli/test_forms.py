@@ -163,11 +163,35 @@ class Forms(unittest.TestCase):
         config = json.loads((MODEL / "config.json").read_text())
         path.write_text(json.dumps(config | settings))
 
+    def test_keys_that_are_ours_say_nothing_in_a_directory_of_hugging_face(self):
+        """transformers ignores them, whatever they say: some exporters write them."""
+        shutil.copy(MODEL / "model.safetensors", self.directory)
+        tokenizer = json.loads((MODEL / "tokenizer_config.json").read_text())
+        ours = {"normalize_before": True, "normalize_embedding": True, "add_final_layer_norm": True,
+                "static_position_embeddings": False, "layer_norm_eps": 0.1, "position_layout": "interleaved",
+                "position_formula": "tensor2tensor", "first_position": 1, "start_from_zero_embedding": True,
+                "search": "marian", "word_penalty": 5, "max_length_factor": 0.1}
+        self.configure(**ours)
+        (self.directory / "tokenizer_config.json").write_text(json.dumps(
+            tokenizer | {"source_bos_token": "</s>", "target_prefix_token": "</s>", "add_source_eos": False}))
+        for precision, expected in self.expected.items():
+            self.assertEqual(self.answers(precision), expected)
+        # Not even their values are looked at.
+        self.configure(**dict.fromkeys(ours, "nonsense"))
+        self.assertEqual(self.answers(), self.expected["fp32"])
+        # In one of our own, each of them is.
+        for key in ours:
+            with self.subTest(key):
+                self.configure(model_type="attentiond", **{key: []})
+                result = self.run_on(self.directory)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertIn(f"config.json: {key}", result.stderr)
+
     def test_another_config_is_another_model(self):
         """What is packed depends on it, though the weights are the same."""
         shutil.copy(MODEL / "model.safetensors", self.directory)
         self.assertEqual(self.answers("int8"), self.expected["int8"])
-        self.configure(position_layout="interleaved")
+        self.configure(model_type="attentiond", position_layout="interleaved")
         changed = self.answers("int8")
         self.assertNotEqual(changed, self.expected["int8"])
         with tempfile.TemporaryDirectory(prefix="attentiond-forms-") as cache:
@@ -182,7 +206,7 @@ class Forms(unittest.TestCase):
         self.assertEqual(self.answers("int8"), self.expected["int8"])
         config = json.loads((MODEL / "config.json").read_text())
         # The last two are within what rows and columns are padded with.
-        for settings in ({"encoder_layers": config["encoder_layers"] - 1}, {"position_layout": "interleaved"},
+        for settings in ({"encoder_layers": config["encoder_layers"] - 1}, {"model_type": "attentiond", "position_layout": "interleaved"},
                          {"encoder_ffn_dim": config["encoder_ffn_dim"] - 4}, {"vocab_size": config["vocab_size"] + 7}):
             self.configure(**settings)
             result = self.run_on(self.directory, "int8")

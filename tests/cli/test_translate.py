@@ -203,7 +203,7 @@ class BadInput(Case):
                 ({}, ["--max-decoding-length", "1"], USAGE,
                  r"max_decoding_length: expected at least 2, .* forced_bos_token_id \(12\), found 1\n"),
                 # A limit by the length of the source is never less than what is forced.
-                ({"max_length_factor": 0.001}, [], OK, "^$")):
+                ({"model_type": "attentiond", "max_length_factor": 0.001}, [], OK, "^$")):
             with self.subTest(settings=settings, flags=flags), tempfile.TemporaryDirectory() as directory:
                 model = pathlib.Path(directory, "model")
                 shutil.copytree(MODEL, model)

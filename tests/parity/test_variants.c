@@ -198,7 +198,7 @@ static void write_model(const struct variant *v)
     state = 42;
     int n = snprintf(
         config, sizeof config,
-        "{\"model_type\":\"marian\",\"d_model\":%d,\"encoder_layers\":%d,\"decoder_layers\":%d,"
+        "{\"model_type\":\"attentiond\",\"d_model\":%d,\"encoder_layers\":%d,\"decoder_layers\":%d,"
         "\"encoder_attention_heads\":4,\"decoder_attention_heads\":2,\"encoder_ffn_dim\":%d,"
         "\"decoder_ffn_dim\":%zu,\"vocab_size\":%d,\"max_position_embeddings\":64,\"eos_token_id\":"
         "0,"
