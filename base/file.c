@@ -48,6 +48,16 @@ enum mt_status mt_fail_errno(struct mt_error *err, const char *path, const char 
     return mt_fail(err, status, "%s: cannot %s: %s", path, verb, strerror(errno));
 }
 
+const char *mt_file_kind(mode_t mode)
+{
+    return S_ISREG(mode)    ? "regular file"
+           : S_ISDIR(mode)  ? "directory"
+           : S_ISFIFO(mode) ? "FIFO"
+           : S_ISSOCK(mode) ? "socket"
+           : S_ISLNK(mode)  ? "symbolic link"
+                            : "device";
+}
+
 /* O_NONBLOCK: opening a FIFO by mistake must not hang; regular files ignore it. */
 static enum mt_status open_regular(const char *path, int *out_fd, struct stat *out_stat,
                                    struct mt_error *err)
@@ -64,7 +74,7 @@ static enum mt_status open_regular(const char *path, int *out_fd, struct stat *o
     if (!S_ISREG(st.st_mode)) {
         close(fd);
         return mt_fail(err, MT_IO, "%s: expected a regular file, found a %s", path,
-                       S_ISDIR(st.st_mode) ? "directory" : "special file");
+                       mt_file_kind(st.st_mode));
     }
     *out_fd = fd;
     *out_stat = st;
@@ -151,10 +161,14 @@ static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
 
 /* What a repository of models holds in place of its large files, as git without git-lfs fetches it.
  */
-static bool is_lfs_pointer(const struct mt_mapping *mapping)
+static enum mt_status refuse_lfs_pointer(const char *path, const void *bytes, size_t length,
+                                         struct mt_error *err)
 {
     static const char begin[] = "version https://git-lfs.github.com/spec/";
-    return mapping->length >= sizeof begin - 1 && !memcmp(mapping->bytes, begin, sizeof begin - 1);
+    if (length < sizeof begin - 1 || memcmp(bytes, begin, sizeof begin - 1))
+        return MT_OK;
+    return mt_fail(err, MT_FORMAT,
+                   "%s: a Git LFS pointer, not the file itself: git lfs pull fetches it", path);
 }
 
 enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct mt_mapping *out,
@@ -173,10 +187,8 @@ enum mt_status mt_mapping_open(const char *path, enum mt_load_mode mode, struct 
         status = map_copy(fd, path, &st, &mapping, err);
     if (is_mapped && !status)
         status = watch(fd, path, &st, &mapping, err);
-    if (!status && is_lfs_pointer(&mapping))
-        status =
-            mt_fail(err, MT_FORMAT,
-                    "%s: a Git LFS pointer, not the file itself: git lfs pull fetches it", path);
+    if (!status)
+        status = refuse_lfs_pointer(path, mapping.bytes, mapping.length, err);
     if (!mapping.watch)
         close(fd);
     if (status)
@@ -254,6 +266,8 @@ enum mt_status mt_file_read(const char *path, size_t limit_bytes, char **out, si
     }
     status = read_all(fd, path, bytes, length, err);
     bytes[length] = '\0';
+    if (!status)
+        status = refuse_lfs_pointer(path, bytes, length, err);
 done:
     close(fd);
     if (status) {

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 
 /* How a large file gets into memory. */
@@ -98,6 +99,9 @@ enum mt_status mt_path_exists(const char *path);
  * that a lack of it cannot make a file look absent. */
 bool mt_path_holds(const char *directory, const char *name);
 bool mt_path_holds_file(const char *directory, const char *name);
+
+/* "regular file", "directory", "FIFO", ...: what a message says was found. */
+const char *mt_file_kind(mode_t mode);
 
 /* What errno says of a path, "PATH: cannot VERB: ...": MT_NOT_FOUND, MT_MEMORY or MT_IO. */
 enum mt_status mt_fail_errno(struct mt_error *err, const char *path, const char *verb);

@@ -46,8 +46,10 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
     void *bytes =
         mmap(NULL, c.n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bytes == MAP_FAILED) {
+        enum mt_status status =
+            mt_fail_memory(err, c.n_bytes, "key/value cache (fewer batch rows need less)");
         mt_kvcache_finish(&c);
-        return mt_fail_memory(err, c.n_bytes, "key/value cache (fewer batch rows need less)");
+        return status;
     }
     c.bytes = bytes;
     /* Sentences fill the first pages of each region: a huge page would commit several regions for

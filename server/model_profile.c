@@ -61,7 +61,12 @@ static enum mt_status look_at_files(const char *path, DIR *directory,
     while ((entry = readdir(directory)) != NULL) {
         struct stat st;
         if (!mt_model_profile_counts(entry->d_name) ||
-            fstatat(dirfd(directory), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
+            fstatat(dirfd(directory), entry->d_name, &st, 0) != 0)
+            continue;
+        if (!S_ISREG(st.st_mode) && is_weights(entry->d_name))
+            return mt_fail(err, MT_IO, "%s/%s: expected a regular file, found a %s", path,
+                           entry->d_name, mt_file_kind(st.st_mode));
+        if (!S_ISREG(st.st_mode))
             continue;
         *has_weights |= is_weights(entry->d_name);
         if (++n > MAX_FILES)
@@ -104,7 +109,10 @@ static enum mt_status read_files(const char *path, struct mt_model_profile *prof
         free(deeper);
     }
     if (status == MT_OK && !has_weights)
-        status = mt_fail(err, MT_NOT_FOUND, "%s: there are no weights", path);
+        status = mt_fail(err, MT_NOT_FOUND,
+                         "%s: expected weights (model.safetensors, pytorch_model.bin, Marian's "
+                         "*.npz or CTranslate2's model.bin), found none",
+                         path);
     return status;
 }
 

@@ -324,7 +324,8 @@ static enum mt_status place_tensor(const struct mt_safetensors *file, struct ent
                        file->path, tensor->name, begin, end);
     if (end > file->buffer_bytes)
         return mt_fail(err, MT_FORMAT,
-                       "%s: tensor \"%s\": data end at %llu, but the buffer has %zu bytes",
+                       "%s: tensor \"%s\": data end at %llu, but the file has %zu bytes behind its "
+                       "header: it is cut short",
                        file->path, tensor->name, end, file->buffer_bytes);
     size_t n_elements = 1, n_bytes;
     for (size_t i = 0; i < tensor->rank; i++)

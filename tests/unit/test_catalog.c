@@ -210,14 +210,18 @@ START_TEST(a_broken_one_is_listed_with_its_reason)
     make_pair("typo", "en", "de", "{\"beam_sizes\": 4}");
     make_pair("empty", "en", "de", NULL);
     unlink(path_of("empty", "model.safetensors"));
+    make_pair("fifo", "en", "de", NULL);
+    unlink(path_of("fifo", "model.safetensors"));
+    ck_assert_int_eq(mkfifo(path_of("fifo", "model.safetensors"), 0600), 0);
     catalog = scan(NULL);
-    ck_assert_uint_eq(mt_catalog_n(catalog), 4);
+    ck_assert_uint_eq(mt_catalog_n(catalog), 5);
     const struct {
         const char *id, *reason;
     } cases[] = {{"config", "config.json"},
                  {"typo", "\"beam_sizes\" is no member: did you mean \"beam_size\"?"},
-                 {"empty", "there are no weights"}};
-    for (size_t i = 0; i < 3; i++) {
+                 {"empty", "empty: expected weights (model.safetensors, "},
+                 {"fifo", "model.safetensors: expected a regular file, found a FIFO"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_served_model_describe(mt_catalog_find(catalog, cases[i].id), &status);
         ck_assert_int_eq(status.state, MT_SERVED_FAILED);
         ck_assert_msg(strstr(status.reason, cases[i].reason) != NULL, "%s", status.reason);

@@ -108,6 +108,11 @@ START_TEST(what_git_left_in_place_of_a_large_file_is_named)
         ck_assert_int_eq(mt_mapping_open(path, modes[i], &mapping, &err), MT_FORMAT);
         ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer") != NULL, "%s", err.message);
     }
+    struct mt_error err;
+    char *bytes = NULL;
+    ck_assert_int_eq(mt_file_read(path, sizeof pointer, &bytes, NULL, &err), MT_FORMAT);
+    ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer") != NULL, "%s", err.message);
+    ck_assert_ptr_null(bytes);
     free(path);
 }
 END_TEST
@@ -154,7 +159,7 @@ START_TEST(only_regular_files_are_opened)
     ck_assert_ptr_nonnull(strstr(err.message, "expected a regular file, found a directory"));
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     ck_assert_int_eq(mt_file_read(fifo, 9, &bytes, NULL, &err), MT_IO);
-    ck_assert_ptr_nonnull(strstr(err.message, "found a special file"));
+    ck_assert_ptr_nonnull(strstr(err.message, "found a FIFO"));
     free(fifo);
 }
 END_TEST

@@ -44,6 +44,18 @@ static void write_positions(uint16_t slot, size_t n)
     mt_kvcache_count(&cache, slot, n);
 }
 
+/* More than any address space has, though its size is a size_t. */
+START_TEST(what_cannot_be_had_is_named_with_its_size)
+{
+    struct mt_kvcache large;
+    struct mt_error err;
+    ck_assert_int_eq(
+        mt_kvcache_init(&large, MT_KVCACHE_MAX_SLOTS, 128, 65536, 16384, sizeof(float), &err),
+        MT_MEMORY);
+    ck_assert_msg(strstr(err.message, "out of memory: 450") != NULL, "%s", err.message);
+}
+END_TEST
+
 START_TEST(reserves_without_using_memory)
 {
     ck_assert_uint_eq(cache.resident_bytes, 0);
@@ -134,6 +146,7 @@ int main(void)
     Suite *suite = suite_create("kvcache");
     TCase *tcase = tcase_create("all");
     tcase_add_checked_fixture(tcase, create, destroy);
+    tcase_add_test(tcase, what_cannot_be_had_is_named_with_its_size);
     tcase_add_test(tcase, reserves_without_using_memory);
     tcase_add_test(tcase, counts_what_is_written);
     tcase_add_test(tcase, gives_back_what_was_written);

@@ -240,12 +240,14 @@ static const struct {
     {A_AND("\"U8\"", "[0]", "[2,1]"), 2, MT_FORMAT,
      "tensor \"a\": data begin at 2, behind their end at 1"},
     {A_AND("\"U8\"", "[2]", "[0,2]"), 1, MT_FORMAT,
-     "tensor \"a\": data end at 2, but the buffer has 1 bytes"},
+     "tensor \"a\": data end at 2, but the file has 1 bytes behind its header: it is cut short"},
     {A_AND("\"U8\"", "[1]", "[18446744073709551614,18446744073709551615]"), 1, MT_FORMAT,
-     "tensor \"a\": data end at 18446744073709551615, but the buffer has 1 bytes"},
+     "tensor \"a\": data end at 18446744073709551615, but the file has 1 bytes behind its header: "
+     "it is cut short"},
     /* 2^53 + 1: a double would see 2^53 */
     {A_AND("\"U8\"", "[1]", "[9007199254740992,9007199254740993]"), 1, MT_FORMAT,
-     "tensor \"a\": data end at 9007199254740993, but the buffer has 1 bytes"},
+     "tensor \"a\": data end at 9007199254740993, but the file has 1 bytes behind its header: it "
+     "is cut short"},
     {A_AND("\"F32\"", "[2]", "[0,4]"), 4, MT_FORMAT,
      "tensor \"a\": 2 elements of F32 take 8 bytes, found 4"},
     {A_AND("\"U8\"", "[1]", "[0,4]"), 4, MT_FORMAT,
