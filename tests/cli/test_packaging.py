@@ -61,6 +61,7 @@ class Description(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (2, ""))
 
 
+@needs("mandoc")
 class Manual(unittest.TestCase):
     page = MADE / "attentiond.1"
 
