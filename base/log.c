@@ -80,28 +80,6 @@ static void format_time(char *out, size_t capacity)
     snprintf(out + n, capacity - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-/* Control characters would break lines or drive the reader's terminal: C0, DEL and C1 (in UTF-8,
- * U+0080 to U+009F) are escaped, and malformed bytes replaced. */
-static void append_printable(struct mt_text *line, const char *bytes, size_t length)
-{
-    for (size_t at = 0; at < length;) {
-        size_t n = mt_utf8_length((unsigned char)bytes[at]);
-        if (n > length - at || mt_utf8_valid_prefix(bytes + at, n) != n) {
-            mt_text_append_string(line, "\xEF\xBF\xBD"); /* U+FFFD */
-            at++;
-            continue;
-        }
-        uint32_t c = mt_utf8_decode(bytes + at);
-        if (c == '\n')
-            mt_text_append_string(line, "\\n");
-        else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
-            mt_text_appendf(line, "\\x%02x", (unsigned)c);
-        else
-            mt_text_append(line, bytes + at, n);
-        at += n;
-    }
-}
-
 static void append_json(struct mt_text *line, const char *time, const char *level,
                         const char *message)
 {
@@ -129,7 +107,7 @@ static void append_line(struct mt_text *line, const char *time, const char *leve
         append_json(line, time, level, message);
     } else {
         mt_text_appendf(line, "%s %-5s ", time, level);
-        append_printable(line, message, strlen(message));
+        mt_text_append_printable(line, message, strlen(message));
     }
     mt_text_append(line, "\n", 1);
 }

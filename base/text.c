@@ -218,6 +218,26 @@ enum mt_status mt_text_take(struct mt_text *text, const char *what, char **out, 
     return MT_OK;
 }
 
+void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        size_t n = mt_utf8_length((unsigned char)bytes[at]);
+        if (n > length - at || mt_utf8_valid_prefix(bytes + at, n) != n) {
+            mt_text_append_string(text, "\xEF\xBF\xBD"); /* U+FFFD */
+            at++;
+            continue;
+        }
+        uint32_t c = mt_utf8_decode(bytes + at);
+        if (c == '\n')
+            mt_text_append_string(text, "\\n");
+        else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
+            mt_text_appendf(text, "\\x%02x", (unsigned)c);
+        else
+            mt_text_append(text, bytes + at, n);
+        at += n;
+    }
+}
+
 enum mt_status mt_text_repair(struct mt_text *text, const char *what, struct mt_error *err)
 {
     if (mt_utf8_valid_prefix(text->bytes, text->length) == text->length)

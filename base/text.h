@@ -52,6 +52,11 @@ void mt_text_append_char(struct mt_text *text, uint32_t code_point);
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
 
+/* Appends bytes as a line of a log or a terminal may show them: control characters would break
+ * lines or drive the reader's terminal, so C0, DEL and C1 (in UTF-8, U+0080 to U+009F) are escaped,
+ * and malformed bytes become U+FFFD. */
+void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t length);
+
 /* Puts U+FFFD in the place of every byte that belongs to no well-formed character. MT_MEMORY,
  * MT_LIMIT; what names the text in messages. */
 MT_MUST_CHECK enum mt_status mt_text_repair(struct mt_text *text, const char *what,

@@ -33,7 +33,7 @@ struct mt_catalog_options {
 /* Reads what there is: settings->model, and the subdirectories of settings->models_directory. A
  * subdirectory with which something is wrong is in the catalog all the same, FAILED, and logged. No
  * model is loaded. MT_INVALID, MT_NOT_FOUND and the like for settings->model and for a
- * models_directory that cannot be read; MT_LIMIT, MT_MEMORY. */
+ * models_directory that cannot be read, or has no model in it but is one; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_catalog_create(const struct mt_catalog_options *options,
                                                struct mt_catalog **out, struct mt_error *err);
 

@@ -270,12 +270,18 @@ static enum mt_status add_directory(struct mt_catalog *catalog,
     if (n < 0)
         return mt_fail_in(err, mt_fail_errno(err, path, "read it"), "models_directory");
     enum mt_status status = MT_OK;
+    size_t n_before = catalog->n;
     for (int i = 0; i < n; i++) {
         if (status == MT_OK)
             status = consider(catalog, options, entries[i]->d_name, err);
         free(entries[i]);
     }
     free(entries);
+    if (status == MT_OK && catalog->n == n_before && mt_source_is_model(path))
+        return mt_fail(err, MT_INVALID,
+                       "models_directory: %s is a model itself, expected a directory with a "
+                       "directory for each model; --model %s serves this one",
+                       path, path);
     return status;
 }
 

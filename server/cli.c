@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,8 +430,25 @@ enum mt_status mt_cli_flush(struct mt_error *err)
     return MT_OK;
 }
 
+void mt_cli_say(const char *format, ...)
+{
+    struct mt_text line = {0};
+    char *message;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&message, format, arguments);
+    va_end(arguments);
+    if (length >= 0) {
+        mt_text_append_printable(&line, message, (size_t)length);
+        free(message);
+    }
+    mt_text_append(&line, "\n", 1);
+    (void)fputs(length < 0 || line.status ? "attentiond: out of memory\n" : line.bytes, stderr);
+    mt_text_finish(&line);
+}
+
 int mt_cli_fail(const struct mt_cli_command *command, const struct mt_error *err)
 {
-    fprintf(stderr, "attentiond %s: %s\n", command->name, err->message);
+    mt_cli_say("attentiond %s: %s", command->name, err->message);
     return err->status == MT_INVALID ? MT_EXIT_USAGE : MT_EXIT_FAILURE;
 }

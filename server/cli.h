@@ -103,6 +103,10 @@ void mt_cli_show_progress(struct mt_model_options *options);
 /* Writes out what was printed. MT_IO: it could not be, now or before. */
 MT_MUST_CHECK enum mt_status mt_cli_flush(struct mt_error *err);
 
+/* One line on standard error, whose control characters are escaped: names of files, languages and
+ * models are whatever somebody wrote. Adds the line feed. */
+void mt_cli_say(const char *format, ...) MT_PRINTF(1, 2);
+
 /* "attentiond VERB: message" on standard error, as all commands say what went wrong. Returns the
  * exit code that fits the status: MT_EXIT_USAGE for MT_INVALID, else MT_EXIT_FAILURE. */
 int mt_cli_fail(const struct mt_cli_command *command, const struct mt_error *err);

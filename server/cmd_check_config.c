@@ -9,6 +9,7 @@
 #include "server/generation.h"
 #include "server/handler.h"
 #include "server/keys.h"
+#include "server/listen.h"
 #include "server/model_host.h"
 #include "server/served_model.h"
 #include "server/tls.h"
@@ -18,11 +19,10 @@
 static void describe(const char *directory, const struct mt_model *model)
 {
     const struct mt_hparams *h = mt_model_hparams(model);
-    fprintf(stderr,
-            "model %s: good, %.1f million parameters, %.1f MiB mapped and %.1f MiB copied\n",
-            directory, (double)mt_model_n_parameters(model) / 1e6,
-            (double)mt_model_mapped_bytes(model) / 0x1p20,
-            (double)mt_model_private_bytes(model) / 0x1p20);
+    mt_cli_say("model %s: good, %.1f million parameters, %.1f MiB mapped and %.1f MiB copied",
+               directory, (double)mt_model_n_parameters(model) / 1e6,
+               (double)mt_model_mapped_bytes(model) / 0x1p20,
+               (double)mt_model_private_bytes(model) / 0x1p20);
     fprintf(
         stderr,
         "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers, %zu heads, "
@@ -37,13 +37,13 @@ static void describe(const char *directory, const struct mt_model *model)
             (double)h->length_penalty, h->max_length);
 }
 
-static void print_languages(const char *before, const struct mt_model_language *languages, size_t n)
+static void append_languages(const struct mt_model_language *languages, size_t n,
+                             struct mt_text *out)
 {
-    fputs(before, stderr);
     for (size_t i = 0; i < n; i++)
-        fprintf(stderr, "%s%s", i > 0 ? ", " : "", languages[i].code);
+        mt_text_appendf(out, "%s%s", i > 0 ? ", " : "", languages[i].code);
     if (n == 0)
-        fputs("any", stderr);
+        mt_text_append_string(out, "any");
 }
 
 /* Loads it as serve does, says what it is, and makes room for the next. */
@@ -57,10 +57,17 @@ static enum mt_status check_model(struct mt_served_model *served, struct mt_erro
     describe(info->directory, loaded->model);
     if (info->is_pinned)
         return MT_OK;
-    fprintf(stderr, "  is called %s", info->id);
-    print_languages(", translates ", info->sources, info->n_sources);
-    print_languages(" into ", info->targets, info->n_targets);
-    fputs("\n", stderr);
+    struct mt_text line = {0};
+    mt_text_appendf(&line, "  is called %s, translates ", info->id);
+    append_languages(info->sources, info->n_sources, &line);
+    mt_text_append_string(&line, " into ");
+    append_languages(info->targets, info->n_targets, &line);
+    status = mt_text_check(&line, info->id, err);
+    if (!status)
+        mt_cli_say("%s", line.bytes);
+    mt_text_finish(&line);
+    if (status)
+        return status;
     return mt_served_model_unload(served, err);
 }
 
@@ -102,9 +109,8 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     enum mt_status status = mt_access_open_keys(settings, &keys, err);
     if (status || !keys)
         return status;
-    fprintf(stderr, "api_keys_file %s: good, %zu keys%s\n", settings->api_keys_file,
-            mt_keys_count(keys),
-            mt_keys_file_is_public(keys) ? "; everybody on this machine can read it" : "");
+    mt_cli_say("api_keys_file %s: good, %zu keys%s", settings->api_keys_file, mt_keys_count(keys),
+               mt_keys_file_is_public(keys) ? "; everybody on this machine can read it" : "");
     mt_keys_destroy(keys);
     return MT_OK;
 }
@@ -117,11 +123,10 @@ static enum mt_status check_tls(const struct mt_settings *settings, struct mt_er
         return status;
     long days = mt_tls_days_left(tls);
     if (days < 0)
-        fprintf(stderr, "tls_certificate %s: expired\n", settings->tls_certificate);
+        mt_cli_say("tls_certificate %s: expired", settings->tls_certificate);
     else
-        fprintf(stderr, "tls_certificate %s: good for %ld more days%s\n", settings->tls_certificate,
-                days,
-                mt_tls_key_is_public(tls) ? "; everybody on this machine can read the key" : "");
+        mt_cli_say("tls_certificate %s: good for %ld more days%s", settings->tls_certificate, days,
+                   mt_tls_key_is_public(tls) ? "; everybody on this machine can read the key" : "");
     mt_tls_destroy(tls);
     return MT_OK;
 }
@@ -143,7 +148,11 @@ static enum mt_status check_texts(const struct mt_settings *settings, struct mt_
     struct mt_proxies proxies;
     enum mt_status status =
         mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for", &proxies, err);
-    return status ? status : mt_files_check_settings(settings, err);
+    if (!status)
+        status = mt_files_check_settings(settings, err);
+    if (!status && *settings->admin_socket)
+        status = mt_fail_in(err, mt_listen_unix_check(settings->admin_socket, err), "admin_socket");
+    return status;
 }
 
 static enum mt_status check(struct mt_settings *settings, struct mt_error *err)

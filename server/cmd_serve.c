@@ -305,21 +305,34 @@ static void stop(struct server *server)
         close(server->listener.fd);
 }
 
+/* "2 models of a directory, and 1 that cannot be served". */
+static void describe_directory(const struct mt_service *service, char *out, size_t capacity)
+{
+    size_t n_sound = 0, n_failed = 0;
+    for (size_t i = 0; i < mt_catalog_n(service->catalog); i++) {
+        struct mt_served_model *served = mt_catalog_at(service->catalog, i);
+        struct mt_served_model_status status;
+        mt_served_model_describe(served, &status);
+        n_failed += status.state == MT_SERVED_FAILED;
+        n_sound += status.state != MT_SERVED_FAILED && !mt_served_model_info(served)->is_pinned;
+    }
+    int n = snprintf(out, capacity, "%zu model%s of a directory", n_sound, n_sound == 1 ? "" : "s");
+    if (n_failed > 0)
+        snprintf(out + n, capacity - (size_t)n, ", and %zu that cannot be served", n_failed);
+}
+
 static void log_start(const struct server *server, int64_t start_ms)
 {
     struct mt_generation *generation = mt_generations_hold(server->generations);
     const struct mt_service *service = mt_generation_service(generation);
     struct mt_engine_stats stats;
     mt_engine_stats(service->engine, &stats);
-    size_t n_models = mt_catalog_n(service->catalog);
-    char models[96], spare[32] = "";
-    if (service->pinned != NULL) {
+    char models[128] = "", spare[32] = "";
+    if (service->pinned != NULL)
         mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->pinned->model),
                mt_model_kernels_name(service->pinned->model));
-        n_models--;
-    }
-    snprintf(models, sizeof models, "%zu model%s of a directory", n_models,
-             n_models == 1 ? "" : "s");
+    if (service->settings->models_directory[0] != '\0')
+        describe_directory(service, models, sizeof models);
     if (stats.n_spare_workers > 0)
         snprintf(spare, sizeof spare, " and %zu spare", stats.n_spare_workers);
     mt_log(MT_LOG_INFO,
@@ -327,7 +340,7 @@ static void log_start(const struct server *server, int64_t start_ms)
            server->listener.address, service->tls != NULL ? " with TLS" : "",
            service->pinned != NULL ? "model " : "",
            service->pinned != NULL ? service->pinned->label : "",
-           service->pinned != NULL && n_models > 0 ? " and " : "", n_models > 0 ? models : "",
+           service->pinned != NULL && models[0] != '\0' ? " and " : "", models,
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
            stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s", spare,
            (long long)(mt_now_ms() - start_ms));

@@ -1,6 +1,9 @@
 #include "server/listen.h"
 
+#include "base/file.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -68,13 +71,33 @@ enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *ou
     }
     freeaddrinfo(addresses);
     if (listener.fd < 0)
-        return mt_fail(err, MT_IO, "cannot listen on %s:%u: %s", host, port, strerror(reason));
+        return mt_fail(err, MT_IO, "cannot listen on %s:%u: %s%s", host, port, strerror(reason),
+                       reason == EADDRINUSE ? "; --port N takes another one" : "");
     enum mt_status status = describe(&listener, err);
     if (status != MT_OK) {
         close(listener.fd);
         return status;
     }
     *out = listener;
+    return MT_OK;
+}
+
+enum mt_status mt_listen_unix_check(const char *path, struct mt_error *err)
+{
+    struct stat st;
+    size_t length = strlen(path), limit = sizeof((struct sockaddr_un *)0)->sun_path - 1;
+    if (length > limit)
+        return mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", path, length, limit);
+    if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+        return mt_fail(err, MT_IO, "%s: expected a socket or nothing, found a %s", path,
+                       mt_file_kind(st.st_mode));
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path] = ".";
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+        return mt_fail(err, MT_IO, "%s: cannot make a socket in %s: %s", path, folder,
+                       strerror(errno));
     return MT_OK;
 }
 
@@ -85,8 +108,6 @@ static enum mt_status remove_leftover(const struct sockaddr_un *address, struct 
     const char *path = address->sun_path;
     if (lstat(path, &st) != 0)
         return MT_OK;
-    if (!S_ISSOCK(st.st_mode))
-        return mt_fail(err, MT_IO, "%s: exists, and is no socket", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return mt_fail(err, MT_IO, "%s: cannot make a socket: %s", path, strerror(errno));
@@ -111,11 +132,11 @@ static bool bind_private(int fd, const struct sockaddr_un *address)
 enum mt_status mt_listen_unix(const char *path, int *out_fd, struct mt_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path)
-        return mt_fail(err, MT_LIMIT, "%s: %zu bytes, expected at most %zu", path, strlen(path),
-                       sizeof address.sun_path - 1);
+    enum mt_status status = mt_listen_unix_check(path, err);
+    if (status != MT_OK)
+        return status;
     memcpy(address.sun_path, path, strlen(path));
-    enum mt_status status = remove_leftover(&address, err);
+    status = remove_leftover(&address, err);
     if (status != MT_OK)
         return status;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

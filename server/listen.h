@@ -22,6 +22,10 @@ struct mt_listener {
 MT_MUST_CHECK enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *out,
                                        struct mt_error *err);
 
+/* Whether mt_listen_unix could make a socket there, as far as can be seen without making it: who
+ * listens there already is not asked. MT_IO, MT_LIMIT as of it. */
+MT_MUST_CHECK enum mt_status mt_listen_unix_check(const char *path, struct mt_error *err);
+
 /* A socket in the file system, that the owner of the process alone may connect to (mode 0600). One
  * that a former process has left behind is replaced; MT_BUSY: somebody listens there. MT_IO,
  * MT_LIMIT (a path of more than 107 bytes). *out_fd is the caller's, and so is the file. */

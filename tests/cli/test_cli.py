@@ -246,6 +246,11 @@ class Settings(Case):
             (USAGE, 'alignment_heads: found "x"', ["--alignment-heads", "x"]),
             (USAGE, 'public_url is "here"', ["--public-url", "here"]),
             (USAGE, 'trust_forwarded_for has "proxy"', ["--trust-forwarded-for", "proxy"]),
+            (USAGE, f"models_directory: {TEST_MODEL} is a model itself, .*--model {TEST_MODEL} serves this one",
+             ["--models-directory", TEST_MODEL]),
+            (FAILED, "admin_socket: /nowhere/admin: cannot make a socket in /nowhere/: No such file",
+             ["--admin-socket", "/nowhere/admin"]),
+            (FAILED, "admin_socket: /tmp: expected a socket or nothing, found a directory", ["--admin-socket", "/tmp"]),
         ):
             for verb in ("check-config", "serve"):
                 with self.subTest(flags, verb=verb):
@@ -284,6 +289,23 @@ class Settings(Case):
         self.assertEqual(done.returncode, FAILED)
         self.assertRegex(done.stderr, r"max_connections is 4000, which needs \d+ open files, but the limit is 300 \(ulimit -n\); "
                                       r"raise it .*LimitNOFILE of systemd.*, or lower max_connections to \d+$")
+
+    def test_names_drive_no_terminal_and_break_no_line(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ("sound\x1b[31m\nmodel b: good", "broken\x1b]0;title\x07"):
+                (pathlib.Path(directory) / name).symlink_to(TEST_MODEL)
+            result = run("check-config", "--models-directory", directory)
+            self.assertEqual(result.returncode, OK)
+            lines = result.stderr.decode().splitlines()
+            self.assertNotRegex("".join(lines), r"[\x00-\x1f]")
+            self.assertIn(f"model {directory}/broken\\x1b]0;title\\x07: good", "\n".join(lines))
+            self.assertIn(f"model {directory}/sound\\x1b[31m\\nmodel b: good: good", "\n".join(lines))
+            # Messages of other verbs, too.
+            missing = directory + "/\x1b[2J\n"
+            for verb in ("check-config", "translate"):
+                result = run(verb, "--model", missing)
+                self.assertEqual(result.returncode, FAILED)
+                self.assertIn(f"{directory}/\\x1b[2J\\n", result.stderr.decode())
 
     def test_a_model_that_cannot_be_opened_is_a_failure(self):
         result = run("check-config", "--model", "/nowhere")

@@ -126,8 +126,8 @@ class Admin(unittest.TestCase):
     def test_paths_that_cannot_be(self):
         (self.root / "file").write_text("precious")
         for path, code, message in (
-            (self.root / "file", 1, "exists, and is no socket"),
-            (self.root / "missing" / "admin", 1, "cannot listen on"),
+            (self.root / "file", 1, "expected a socket or nothing, found a regular file"),
+            (self.root / "missing" / "admin", 1, "cannot make a socket in"),
             ("x" * 108, 2, "expected a string of 0 to 107 bytes"),
         ):
             result = run("serve", "--model", MODEL, "--port", "0", "--admin-socket", str(path))

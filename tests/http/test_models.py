@@ -365,13 +365,21 @@ class Change(unittest.TestCase):
             self.assertEqual(daemon.translate("Hello.", target="fr").status, 400)
             self.assertEqual(daemon.translate("Hello.").status, 200)
 
+    def test_a_directory_without_models_is_served_until_there_are_some(self):
+        with tempfile.TemporaryDirectory() as root, Daemon("--models-directory", root, model=None) as daemon:
+            self.assertIn(": 0 models of a directory, int8, ", daemon.log)
+
     def test_a_broken_model_says_so_and_leaves_the_others_alone(self):
         root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, root)
         make_model(root / "en-de")
         weights = make_model(root / "de-fr", "de", "fr") / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4096])
+        make_model(root / "en-fr", "en", "fr")
+        (root / "en-fr" / "model.safetensors").unlink()
         with Daemon("--models-directory", str(root), model=None) as daemon:
+            # What is wrong with the weights' content is seen when they are loaded.
+            self.assertIn(": 2 models of a directory, and 1 that cannot be served, int8, ", daemon.log)
             for _ in range(2):
                 for fields in ({"source": "de", "target": "fr"}, {"model": "de-fr", "source": "de", "target": "fr"},
                                {"source": "en", "target": "fr"}):

@@ -32,7 +32,7 @@ class Start(unittest.TestCase):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = taken.getsockname()[1]
-            self.refused(1, f"cannot listen on 127.0.0.1:{port}: Address already in use",
+            self.refused(1, f"cannot listen on 127.0.0.1:{port}: Address already in use; --port N takes another one",
                          "--model", MODEL, "--port", str(port))
 
     def test_unknown_host(self):
