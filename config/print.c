@@ -128,6 +128,22 @@ void mt_settings_print_help(enum mt_verb verb, struct mt_text *out)
     }
 }
 
+size_t mt_settings_print_short_help(enum mt_verb verb, struct mt_text *out)
+{
+    size_t n_common = 0, n_others = 0;
+    for (size_t i = 0; i < mt_setting_count(); i++) {
+        const struct mt_setting *setting = mt_setting_at(i);
+        if (!applies(setting, verb))
+            continue;
+        n_others += !setting->is_common;
+        if (setting->is_common && n_common++ == 0)
+            mt_text_append_string(out, "Settings that matter most:\n");
+        if (setting->is_common)
+            append_entry(setting, out);
+    }
+    return n_others;
+}
+
 static void member(struct mt_json_writer *writer, const char *key, const char *value)
 {
     mt_json_key(writer, key);

@@ -5,6 +5,7 @@ const struct mt_setting mt_rows_daemon[] = {
     {
         .section = "Network",
         FIELD(host),
+        .is_common = true,
         .value_name = "H",
         .type = MT_SETTING_STRING,
         .low = 1,
@@ -18,6 +19,7 @@ const struct mt_setting mt_rows_daemon[] = {
     {
         .section = "Network",
         FIELD(port),
+        .is_common = true,
         .value_name = "P",
         .type = MT_SETTING_INTEGER,
         .high = 65535,
@@ -159,6 +161,7 @@ const struct mt_setting mt_rows_daemon[] = {
     {
         .section = "Network",
         FIELD(tls_certificate),
+        .is_common = true,
         .value_name = "FILE",
         .type = MT_SETTING_STRING,
         .high = 4096,
@@ -231,6 +234,7 @@ const struct mt_setting mt_rows_daemon[] = {
     {
         .section = "Access",
         FIELD(api_keys_file),
+        .is_common = true,
         .value_name = "FILE",
         .type = MT_SETTING_STRING,
         .high = 4096,

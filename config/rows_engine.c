@@ -5,6 +5,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Model",
         FIELD(model),
+        .is_common = true,
         .value_name = "DIR",
         .type = MT_SETTING_STRING,
         .high = 4096,
@@ -21,6 +22,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Model",
         FIELD(precision),
+        .is_common = true,
         .value_name = "P",
         .type = MT_SETTING_CHOICE,
         .choices = {"fp32", "int8"},
@@ -121,6 +123,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Models",
         FIELD(models_directory),
+        .is_common = true,
         .value_name = "DIR",
         .type = MT_SETTING_STRING,
         .high = 4096,
@@ -177,6 +180,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Threads",
         FIELD(workers),
+        .is_common = true,
         .value_name = "N",
         .type = MT_SETTING_INTEGER,
         .high = 256,
@@ -190,6 +194,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Threads",
         FIELD(threads_per_worker),
+        .is_common = true,
         .value_name = "K",
         .type = MT_SETTING_INTEGER,
         .high = 256,
@@ -242,6 +247,7 @@ const struct mt_setting mt_rows_engine[] = {
     {
         .section = "Decoding defaults",
         FIELD(beam_size),
+        .is_common = true,
         .value_name = "K",
         .type = MT_SETTING_INTEGER,
         .high = 16,

@@ -141,8 +141,12 @@ bool mt_settings_is_flag(const char *flag, enum mt_verb verb, bool *takes_value)
 /* Offers the verb's flags, spelt as keys ('_' for '-'), as what a mistyped one may have meant. */
 void mt_settings_offer_flags(enum mt_verb verb, struct mt_nearest *nearest);
 
-/* The settings part of a verb's help page: flag, range, default and doc of each that applies. */
+/* The settings part of a verb's help page: flag, range, default and doc of each that applies, by
+ * section. */
 void mt_settings_print_help(enum mt_verb verb, struct mt_text *out);
+
+/* The same of the few that most users need; returns how many it leaves out. */
+size_t mt_settings_print_short_help(enum mt_verb verb, struct mt_text *out);
 
 /* One such entry, for flags that are no settings. limits is put behind doc. */
 void mt_settings_print_flag(const char *flag, const char *value_name, const char *doc,

@@ -19,11 +19,12 @@ static const struct mt_cli_option common_options[] = {
         .value_name = "FILE",
         .doc = "read settings from this JSON file (also ATTENTIOND_CONFIG)",
     },
-    {.name = "help", .doc = "print this page"},
+    {.name = "help", .doc = "print the settings that matter most"},
+    {.name = "help-all", .doc = "print all of them"},
     {0},
 };
 
-enum flag_kind { FLAG_SETTING, FLAG_OWN, FLAG_CONFIG, FLAG_HELP };
+enum flag_kind { FLAG_SETTING, FLAG_OWN, FLAG_CONFIG, FLAG_HELP, FLAG_HELP_ALL };
 
 /* One flag of the command line, taken apart. */
 struct flag {
@@ -70,8 +71,8 @@ static enum mt_status look_up(const struct mt_cli_command *command, struct flag 
     if (flag->option) {
         flag->kind = FLAG_OWN;
         *takes_value = !flag->option->is_set;
-    } else if (!strcmp(flag->name, "help")) {
-        flag->kind = FLAG_HELP;
+    } else if (!strcmp(flag->name, "help") || !strcmp(flag->name, "help-all")) {
+        flag->kind = flag->name[4] ? FLAG_HELP_ALL : FLAG_HELP;
         *takes_value = false;
     } else if (!strcmp(flag->name, "config")) {
         flag->kind = FLAG_CONFIG;
@@ -145,10 +146,12 @@ static bool is_flag(const char *argument)
     return argument[0] == '-' && argument[1] != '\0';
 }
 
+enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
+
 /* First walk, which decides everything but the settings: their flags come after the file that
  * --config names. */
 static enum mt_status read_options(const struct mt_cli_command *command, int argc, char **argv,
-                                   struct mt_cli *cli, bool *wants_help, struct mt_error *err)
+                                   struct mt_cli *cli, enum help *help, struct mt_error *err)
 {
     const char *last = "";
     size_t n_arguments = 0;
@@ -171,15 +174,17 @@ static enum mt_status read_options(const struct mt_cli_command *command, int arg
             return status;
         if (flag.kind == FLAG_CONFIG)
             cli->config_path = flag.value;
-        *wants_help = *wants_help || flag.kind == FLAG_HELP;
+        if (flag.kind == FLAG_HELP || flag.kind == FLAG_HELP_ALL)
+            *help = flag.kind == FLAG_HELP ? HELP_SHORT : HELP_ALL;
     }
-    if (*wants_help)
+    if (*help)
         return MT_OK;
     if (n_arguments < command->min_arguments)
         return mt_fail(err, MT_INVALID, "an argument is missing; expected: %s", command->synopsis);
     if (n_arguments > command->max_arguments)
-        return mt_fail(err, MT_INVALID, "unexpected argument \"%.60s\"; expected: %s", last,
-                       command->synopsis);
+        return mt_fail(err, MT_INVALID, "unexpected argument \"%.60s\"; expected: %s%s%s", last,
+                       command->synopsis, command->hint ? "; " : "",
+                       command->hint ? command->hint : "");
     return MT_OK;
 }
 
@@ -244,7 +249,7 @@ static void append_option(const struct mt_cli_option *option, struct mt_text *ou
     mt_settings_print_flag(option->name, option->value_name, option->doc, "", out);
 }
 
-static void append_help(const struct mt_cli_command *command, struct mt_text *out)
+static void append_head(const struct mt_cli_command *command, struct mt_text *out)
 {
     mt_text_appendf(out, "Usage: attentiond %s %s\n\n%s: %s.\n", command->name, command->synopsis,
                     command->name, command->summary);
@@ -256,13 +261,33 @@ static void append_help(const struct mt_cli_command *command, struct mt_text *ou
     for (const struct mt_cli_option *o = common_options; o->name; o++)
         append_option(o, out);
     mt_text_append_string(out, "\n");
-    mt_settings_print_help(command->verb, out);
+}
+
+static void append_foot(struct mt_text *out)
+{
     mt_text_append_string(
         out,
         "\n\"Flags\" are of the command line alone. The others are settings, which may also come "
         "from the\nenvironment (--max-body-bytes is ATTENTIOND_MAX_BODY_BYTES) or from the "
         "--config file\n(\"max_body_bytes\"): a flag wins over the environment, which wins over "
         "the file.\n\nExit status: 0 done; 1 it failed; 2 wrong usage or configuration.\n");
+}
+
+static void append_short_help(const struct mt_cli_command *command, struct mt_text *out)
+{
+    append_head(command, out);
+    size_t n_others = mt_settings_print_short_help(command->verb, out);
+    if (n_others > 0)
+        mt_text_appendf(out, "\n%zu more settings: attentiond %s --help-all\n", n_others,
+                        command->name);
+    append_foot(out);
+}
+
+static void append_all_help(const struct mt_cli_command *command, struct mt_text *out)
+{
+    append_head(command, out);
+    mt_settings_print_help(command->verb, out);
+    append_foot(out);
 }
 
 static void describe_option(const struct mt_cli_option *option, struct mt_json_writer *writer)
@@ -354,15 +379,15 @@ bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv, s
                   int *exit_code)
 {
     struct mt_error err;
-    bool wants_help = false;
+    enum help help = HELP_NONE;
     *out = (struct mt_cli){0};
     if (argc == 1 && !strcmp(argv[0], "--describe")) {
         *exit_code = print_page(command, append_description);
         return false;
     }
-    enum mt_status status = read_options(command, argc, argv, out, &wants_help, &err);
-    if (!status && wants_help) {
-        *exit_code = print_page(command, append_help);
+    enum mt_status status = read_options(command, argc, argv, out, &help, &err);
+    if (!status && help) {
+        *exit_code = print_page(command, help == HELP_ALL ? append_all_help : append_short_help);
         return false;
     }
     const char *config = getenv("ATTENTIOND_CONFIG");

@@ -65,6 +65,7 @@ struct mt_cli_command {
     const char *detail;   /* more about it, complete lines of at most 100 columns; may be NULL */
     const struct mt_cli_option *options; /* may be NULL */
     size_t min_arguments, max_arguments; /* positional ones, and "-" counts as one */
+    const char *hint;                    /* where there are more; may be NULL */
     bool needs_model;                    /* refuse to go on where no model directory is set, */
     bool serves_directory;               /* nor, with this one, a directory of them */
 };

@@ -254,8 +254,9 @@ static enum mt_status decode(const struct session *session, struct mt_translatio
         return mt_fail_memory(err, n * sizeof *sentences, "sentences");
     for (size_t i = 0; i < n; i++)
         sentences[i] = mt_translation_part(translation, i).sentence;
-    enum mt_status status = mt_decode(session->model, (size_t)session->settings->threads_per_worker,
-                                      (size_t)session->settings->max_batch_rows, sentences, n, err);
+    enum mt_status status =
+        mt_decode(session->model, (size_t)session->settings->threads_per_worker,
+                  (size_t)session->settings->max_batch_rows, sentences, n, NULL, err);
     free(sentences);
     return status;
 }

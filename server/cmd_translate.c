@@ -2,6 +2,7 @@
 #include "server/commands.h"
 
 #include "base/cores.h"
+#include "base/file.h"
 #include "base/size.h"
 #include "model/hparams.h"
 #include "model/model.h"
@@ -9,12 +10,14 @@
 #include "server/document_command.h"
 #include "server/engine.h"
 #include "server/line_stream.h"
+#include "server/progress_bar.h"
 #include "server/signals.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Most sentences of one line. */
@@ -41,6 +44,7 @@ struct session {
     struct mt_lane *lane; /* the model's in the engine */
     struct mt_splitter *splitter;
     int stop_fd, stopped_by;
+    struct mt_progress_bar bar;
 };
 
 static const char detail[] =
@@ -114,6 +118,15 @@ static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
     return MT_OK;
 }
 
+/* What is left of standard input, where it is a file; 0: it is none. */
+static size_t input_bytes(void)
+{
+    struct stat st;
+    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    bool is_file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+    return is_file && at >= 0 && at < st.st_size ? (size_t)(st.st_size - at) : 0;
+}
+
 static enum mt_status run(struct session *session, const struct mt_settings *settings,
                           const struct flags *flags, struct mt_error *err)
 {
@@ -147,6 +160,11 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     if (status)
         return status;
 
+    /* On a terminal the translations are progress enough, and a bar between them a mess. */
+    if (!isatty(STDOUT_FILENO))
+        mt_progress_bar_begin(&session->bar, "lines");
+    stream.bar = &session->bar;
+    stream.n_input_bytes = input_bytes();
     stream.engine = session->engine;
     stream.lane = session->lane;
     stream.stop_fd = session->stop_fd;
@@ -178,6 +196,12 @@ static enum mt_status check_flags(const struct flags *flags, const char *path, b
                        "--format is \"%.40s\", expected text, srt, vtt, html or po", flags->format);
     if (flags->format || !path || mt_document_format_of_file(path, out))
         return MT_OK;
+    if (mt_path_exists(path))
+        return mt_fail(
+            err, MT_INVALID,
+            "\"%.200s\": there is no such file; text comes by a pipe, as in: echo Hello. | "
+            "attentiond translate --model DIR",
+            path);
     return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
                    MT_DOCUMENT_EXTENSIONS);
 }
@@ -206,10 +230,13 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
             },
         .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
         .path = path,
+        .bar = &session->bar,
     };
+    mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);
     status = mt_document_command_run(&command, &n_left, err);
+    mt_progress_bar_end(&session->bar);
     if (!status && n_left > 0)
         fprintf(stderr,
                 "attentiond translate: %zu texts stay as they are: their placeholders did not "
@@ -270,6 +297,7 @@ int mt_cmd_translate(int argc, char **argv)
         .detail = detail,
         .options = options,
         .max_arguments = 1,
+        .hint = "text comes by a pipe",
         .needs_model = true,
     };
     struct mt_cli cli;
@@ -286,6 +314,7 @@ int mt_cmd_translate(int argc, char **argv)
     if (!status)
         status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
                              : run(&session, &cli.settings, &flags, &err);
+    mt_progress_bar_end(&session.bar);
     if (status == MT_CANCELLED)
         exit_code = cancelled(session.stopped_by);
     else

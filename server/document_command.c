@@ -8,6 +8,7 @@
 #include "server/decode.h"
 #include "server/document_translation.h"
 #include "server/handler.h"
+#include "server/progress_bar.h"
 #include "server/served_model.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 struct sentences {
     struct mt_sentence **items;
     size_t n, capacity;
-    size_t n_made;
+    size_t n_made, n_decoded;
 };
 
 static enum mt_status count_sentence(void *context, const struct mt_translation_part *part,
@@ -93,9 +94,13 @@ static enum mt_status translate_window(const struct mt_document_command *command
         status = mt_document_translation_make(translation, 0, is_made, err); /* one step */
     if (status == MT_OK)
         status = mt_document_translation_list(translation, add_sentence, sentences, err);
+    bool is_only = *is_made && sentences->n_decoded == 0;
     if (status == MT_OK && sentences->n > 0)
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
-                           command->max_rows, sentences->items, sentences->n, err);
+                           command->max_rows, sentences->items, sentences->n,
+                           is_only ? command->bar : NULL, err);
+    sentences->n_decoded += sentences->n;
+    mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
     if (status == MT_OK)
         status = mt_document_translation_render(translation, INT64_MAX, &is_rendered, err);
     mt_document_translation_forget(translation);

@@ -9,6 +9,7 @@
 #include "server/translation.h"
 
 struct mt_model;
+struct mt_progress_bar;
 struct mt_settings;
 
 /* Largest file that is read. */
@@ -19,8 +20,9 @@ struct mt_document_command {
     const struct mt_model *model;
     struct mt_document_options document;
     struct mt_translation_options translation;
-    size_t max_rows;  /* of a decoder step */
-    const char *path; /* NULL or "-": standard input */
+    size_t max_rows;             /* of a decoder step */
+    const char *path;            /* NULL or "-": standard input */
+    struct mt_progress_bar *bar; /* may be NULL */
 };
 
 /* Writes nothing where it fails. *n_left as in mt_document_write. MT_CANCELLED: nobody reads the

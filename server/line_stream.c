@@ -5,6 +5,7 @@
 #include "model/model.h"
 #include "server/engine.h"
 #include "server/line_reader.h"
+#include "server/progress_bar.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -289,8 +290,11 @@ static enum mt_status write_lines(struct stream *stream, struct mt_text *out, st
 {
     struct line *line;
     bool has_next;
+    size_t n_lines = 0, n_bytes = 0, length;
     while ((line = take_line(stream, &has_next))) {
         post(stream->event_fd);
+        (void)mt_translation_text(line->translation, &length);
+        n_bytes += length + 1;
         enum mt_status status = append_line(stream, line, out, err);
         if (!status)
             status = mt_model_check(stream->options->model, err);
@@ -303,6 +307,8 @@ static enum mt_status write_lines(struct stream *stream, struct mt_text *out, st
         }
         if (status)
             return status;
+        mt_progress_bar_update(stream->options->bar, ++n_lines, n_bytes,
+                               stream->options->n_input_bytes);
     }
     return MT_OK;
 }

@@ -11,6 +11,7 @@
 struct mt_engine;
 struct mt_lane;
 struct mt_model;
+struct mt_progress_bar;
 
 struct mt_line_stream_options {
     const struct mt_model *model;
@@ -23,8 +24,10 @@ struct mt_line_stream_options {
      */
     bool as_json;
     int in_fd, out_fd;
-    int stop_fd;     /* a signalfd, nonblocking, of what makes it stop; -1: nothing */
-    int *stopped_by; /* set to the signal that was read from there */
+    struct mt_progress_bar *bar; /* is told of the lines that are written; may be NULL */
+    size_t n_input_bytes;        /* all there will be, for the bar; 0: unknown */
+    int stop_fd;                 /* a signalfd, nonblocking, of what makes it stop; -1: nothing */
+    int *stopped_by;             /* set to the signal that was read from there */
 };
 
 /*

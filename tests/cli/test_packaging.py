@@ -45,7 +45,7 @@ def needs(program):
 class Description(unittest.TestCase):
     def test_has_what_help_has(self):
         for verb in VERBS:
-            page = run(binary, verb, "--help").stdout
+            page = run(binary, verb, "--help-all").stdout
             self.assertEqual(flags(verb), set(re.findall(r"^  (--[a-z-]+)", page, re.M)), verb)
 
     def test_has_every_setting_as_the_example_has_it(self):

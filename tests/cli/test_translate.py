@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import pty
 import select
 import shutil
 import signal
@@ -224,6 +225,65 @@ class BadInput(Case):
         self.assertIn(b"cannot write the output: No space left", result.stderr)
 
 
+class Progress(Case):
+    """A bar, where standard error is a terminal, once it has taken a second."""
+    PATIENCE_S = 1.2
+
+    def shown(self, stdin, translate):
+        """What the terminal got, while translate(process) gives the input and reads the output."""
+        try:
+            leader, follower = pty.openpty()
+        except OSError as error:  # a chroot without /dev/pts
+            self.skipTest(f"there are no pseudo-terminals: {error}")
+        self.addCleanup(os.close, leader)
+        process = subprocess.Popen(command("--beam-size", "1"), stdin=stdin, stdout=subprocess.PIPE, stderr=follower,
+                                   env=environment())
+        os.close(follower)
+        translate(process)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), OK)
+        shown = b""
+        while select.select([leader], [], [], 0)[0]:
+            try:
+                shown += os.read(leader, 65536)
+            except OSError:  # nobody is at the other end
+                break
+        return shown.decode()
+
+    def write_slowly(self, process):
+        for line in (b"Hello.\n", b"How are you?\n"):
+            process.stdin.write(line)
+            process.stdin.flush()
+            self.assertTrue(process.stdout.readline())
+            time.sleep(self.PATIENCE_S)
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"")
+        process.stdout.close()
+
+    def test_of_a_pipe_it_counts_lines(self):
+        shown = self.shown(subprocess.PIPE, self.write_slowly)
+        blank = " " * 72
+        self.assertEqual(shown, f"\r{blank}\r2 lines\r{blank}\r")
+
+    def test_of_a_file_it_says_how_much_is_done(self):
+        def read_late(process):
+            fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+            time.sleep(self.PATIENCE_S)  # the output does not fit into the pipe
+            with process.stdout as output:
+                self.assertEqual(len(output.read().splitlines()), 800)
+
+        with tempfile.TemporaryFile() as file:
+            file.write(b"It is late.\nWhere is the train station?\n" * 400)
+            file.seek(0)
+            shown = self.shown(file, read_late)
+        self.assertRegex(shown, r"\r\[#*\.*\] +\d+ %, \d+ lines")
+        self.assertTrue(shown.endswith("\r" + " " * 72 + "\r"))
+
+    def test_a_pipe_as_standard_error_gets_none(self):
+        process = self.start()
+        self.write_slowly(process)
+        self.assertEqual(process.stderr.read(), b"")
+
+
 class Json(Case):
     def test_an_object_says_what_was_decoded(self):
         (line,) = self.objects("Where is the train station?\n")
@@ -384,7 +444,9 @@ class Files(Case):
 
     def test_wrong_use_is_refused(self):
         for flags, code, message in (
-                (["film.docx"], USAGE, "film.docx: expected a name that ends in .txt, .srt"),
+                ([__file__], USAGE, "test_translate.py: expected a name that ends in .txt, .srt"),
+                (["Hello world"], USAGE, '"Hello world": there is no such file; text comes by a pipe, as in: echo Hello. | '),
+                (["Hello", "world"], USAGE, 'unexpected argument "world"; expected: --model DIR [flags] [FILE] < text; text comes'),
                 (["--format", "docx"], USAGE, '--format is "docx", expected text, srt'),
                 (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
                 (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
