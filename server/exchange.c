@@ -314,6 +314,7 @@ enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
         mt_fail(&err, reply->body.status, "the reply is larger than this server can send");
         mt_reply_failure(&exchange->request.reply, &err);
     }
+    mt_reply_end_line(reply);
     mt_reply_compress(reply, header(exchange, "Accept-Encoding"));
     struct MHD_Response *response = make_response(exchange);
     if (response == NULL)

@@ -345,6 +345,7 @@ static bool bertviz_next(void *state, struct mt_text *out)
         return true;
     case BERTVIZ_TAIL:
         write_bertviz_tail(stream);
+        mt_text_append(out, "\n", 1);
         stream->stage = BERTVIZ_END;
         return true;
     default:

@@ -289,6 +289,8 @@ static bool inseq_next(void *state, struct mt_text *out)
         return false;
     stream->writer.out = out;
     stream->stage = advance(stream);
+    if (stream->stage == END)
+        mt_text_append(out, "\n", 1);
     return true;
 }
 

@@ -408,6 +408,8 @@ static bool json_next(void *state, struct mt_text *out)
         return false;
     stream->writer.out = out;
     stream->stage = advance(stream);
+    if (stream->stage == END)
+        mt_text_append(out, "\n", 1);
     return true;
 }
 

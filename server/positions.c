@@ -89,6 +89,7 @@ static bool json_next(void *state, struct mt_text *out)
     if (positions->row == positions->request.n_rows) {
         mt_json_end_array(writer);
         mt_json_end_object(writer);
+        mt_text_append(out, "\n", 1);
         positions->has_ended = true;
         return true;
     }

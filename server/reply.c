@@ -59,7 +59,7 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     mt_json_end_object(&writer);
     if (reply->body.status == MT_OK)
         return;
-    static const char out_of_memory[] = "{\"error\":\"out of memory\"}"; /* takes none */
+    static const char out_of_memory[] = "{\"error\":\"out of memory\"}\n"; /* takes none */
     drop_body(reply);
     reply->static_body = out_of_memory;
     reply->static_length = sizeof out_of_memory - 1;
@@ -108,6 +108,16 @@ void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err)
     mt_reply_error(reply, code, err->message);
     if ((code == 429 || code == 503) && !has_header(reply, "Retry-After"))
         mt_reply_header(reply, "Retry-After", "1");
+}
+
+void mt_reply_end_line(struct mt_reply *reply)
+{
+    struct mt_text *body = &reply->body;
+    bool is_json = reply->content_type == NULL && body->status == MT_OK && body->length > 0;
+    if (!is_json || body->bytes[body->length - 1] == '\n')
+        return;
+    mt_text_append(body, "\n", 1);
+    body->status = MT_OK; /* without room for it, the reply goes without */
 }
 
 static const char *skip_blanks(const char *text)

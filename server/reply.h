@@ -58,6 +58,11 @@ unsigned mt_reply_code(enum mt_status status);
 /* mt_reply_error for err, with Retry-After where the code is 429 or 503 and there is none yet. */
 void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err);
 
+/* Ends a body of JSON with a line feed, which no parser minds: on a terminal the prompt comes on a
+ * line of its own. Bodies that are static or streamed end as they were made; without memory for it,
+ * the body goes without. */
+void mt_reply_end_line(struct mt_reply *reply);
+
 /* Compresses the body with gzip where accept_encoding (the request's header, may be NULL) allows it
  * and it pays; adds Content-Encoding and Vary. Without memory the body stays as it is. */
 void mt_reply_compress(struct mt_reply *reply, const char *accept_encoding);

@@ -50,13 +50,13 @@ class Admin(unittest.TestCase):
             mode = self.path.stat().st_mode
             self.assertTrue(stat.S_ISSOCK(mode))
             self.assertEqual(stat.S_IMODE(mode), 0o600)
-            self.assertEqual(self.ask("GET", "/health"), (200, '{"status":"ok"}'))
+            self.assertEqual(self.ask("GET", "/health"), (200, '{"status":"ok"}\n'))
             daemon.translate(["Hello.", "Yes."])
             stats = self.stats()
             self.assertEqual(stats["engine"]["jobs_done"], 2) # the warm-up is one
             self.assertEqual(stats["generation"], {"number": 1, "alive": 1, "reloads": 0, "failed_reloads": 0})
             self.assertEqual(stats["model"], pathlib.Path(MODEL).name)
-            self.assertEqual(self.ask("POST", "/reload", b""), (202, '{"status":"reloading"}'))
+            self.assertEqual(self.ask("POST", "/reload", b""), (202, '{"status":"reloading"}\n'))
             wait_until(lambda: self.stats()["generation"]["number"] == 2)
             # Nothing else is there, and nothing of it anywhere else.
             for method, target, code in (("POST", "/translate", 404), ("GET", "/metrics", 404),

@@ -271,10 +271,10 @@ class Answers(WithDaemon):
         self.assertEqual(
             self.daemon.get("/languages").body,
             b'[{"code":"en","name":"English","targets":["de","en"]},'
-            b'{"code":"de","name":"German","targets":["de"]}]')
+            b'{"code":"de","name":"German","targets":["de"]}]\n')
 
     def test_health(self):
-        self.assertEqual(self.daemon.get("/health").body, b'{"status":"ok"}')
+        self.assertEqual(self.daemon.get("/health").body, b'{"status":"ok"}\n')
 
     def test_frontend_settings(self):
         settings = self.daemon.get("/frontend/settings").json
@@ -287,10 +287,10 @@ class Answers(WithDaemon):
 
     def test_detect(self):
         body = self.post({"q": "Where is the train station?", "api_key": None}, path="/detect").body
-        self.assertRegex(body, rb'^\[\{"confidence":[0-9]+\.[0-9]+,"language":"en"\}\]$')
+        self.assertRegex(body, rb'^\[\{"confidence":[0-9]+\.[0-9]+,"language":"en"\}\]\n$')
         for q in ("12345", "\U0001F600", " \n "):
             self.assertEqual(self.post({"q": q}, path="/detect").body,
-                             b'[{"confidence":0.0,"language":"en"}]')
+                             b'[{"confidence":0.0,"language":"en"}]\n')
 
     def test_detected_language_only_for_auto(self):
         for q in ("Thank you.", ["Thank you.", "Good morning."]):
@@ -359,7 +359,7 @@ class Answers(WithDaemon):
 
     def test_replies_are_raw_utf8(self):
         body = self.daemon.translate("Grüße \u2014 \U0001F600 \u65e5\u672c", target="en").body
-        self.assertEqual(body, '{"translatedText":"Grüße \u2014 \U0001F600 \u65e5\u672c"}'.encode())
+        self.assertEqual(body, '{"translatedText":"Grüße \u2014 \U0001F600 \u65e5\u672c"}\n'.encode())
 
     def test_keys_that_are_nothing(self):
         for key in (None, ""):

@@ -31,7 +31,7 @@ class Deepl(unittest.TestCase):
     def test_json(self):
         reply = self.translate({"text": [STATION], "target_lang": "DE"})
         self.assertEqual(reply.body.decode(),
-                         '{"translations":[{"detected_source_language":"EN","text":"%s"}]}' % BAHNHOF)
+                         '{"translations":[{"detected_source_language":"EN","text":"%s"}]}\n' % BAHNHOF)
         self.assertEqual(reply.headers["content-type"], "application/json")
         self.assertEqual(self.texts(self.translate({"text": STATION, "target_lang": "de", "source_lang": "en-GB"})),
                          [BAHNHOF])

@@ -37,7 +37,7 @@ class Detect(unittest.TestCase):
 
     def test_undetectable_is_the_first_language_with_no_confidence(self):
         for text in (" ", "12345", "\U0001F600"):
-            self.assertEqual(self.detect(text).body, b'[{"confidence":0.0,"language":"en"}]', text)
+            self.assertEqual(self.detect(text).body, b'[{"confidence":0.0,"language":"en"}]\n', text)
 
     def test_languages_that_no_model_has_are_named_too(self):
         for text, language in ((FRENCH, "fr"), (DUTCH, "nl"), ("Где вокзал? Я хотел бы поехать домой.", "ru")):

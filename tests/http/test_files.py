@@ -154,7 +154,7 @@ class Files(unittest.TestCase):
                      "target=de", "-F", "api_key=",
                      f"http://127.0.0.1:{self.daemon.port}/translate_file"],
                     capture_output=True, check=True, timeout=60 * SLOWNESS)
-                url = re.fullmatch(rb'\{"translatedFileUrl":"(.*)"\}', answer.stdout).group(1)
+                url = re.fullmatch(rb'\{"translatedFileUrl":"(.*)"\}\n', answer.stdout).group(1)
                 self.assertRegex(url.decode(), r"^http://127\.0\.0\.1:%d/download_file/[0-9a-f]{32}"
                                                r"\.%s$" % (self.daemon.port, kind))
                 reply = self.daemon.get(url.decode().split(str(self.daemon.port), 1)[1])

@@ -27,7 +27,7 @@ LIBRARY = os.environ.get("FAILING_MALLOC_LIBRARY", "")
 IS_FULL = os.environ.get("MT_TEST_FULL") == "1"
 WHOSE = {"": 2, "ours": 1, "all": 0}[os.environ.get("ATTENTIOND_TEST_ALLOCATIONS", "")]
 
-OUT_OF_MEMORY = b'{"error":"out of memory"}'
+OUT_OF_MEMORY = b'{"error":"out of memory"}\n'
 NO_LINE = "log: out of memory\n"
 REASON = re.compile("en-de cannot be served: .*(out of memory|Cannot allocate memory)")
 TEXT = "Dr. Smith lives in a small house. Where is the station?"

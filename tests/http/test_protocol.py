@@ -1,5 +1,6 @@
 """HTTP itself, byte by byte: the gate, framing, limits, deadlines, keep-alive and pipelining."""
 
+import gzip
 import http.client
 import json
 import re
@@ -216,6 +217,25 @@ class Protocol(unittest.TestCase):
             received = self.answers(get(path, CLOSE), 404)
             self.assertIn(b'{"error":', received)
 
+    def test_replies_in_json_end_their_line(self):
+        """On a terminal, the prompt behind curl's output comes on a line of its own."""
+        q = {"q": "Hello.", "source": "en", "target": "de"}
+        for code, path, body in (
+                (200, "/languages", None), (200, "/health", None), (200, "/translate", q),
+                (200, "/v2/translate", {"text": ["Hello."], "target_lang": "DE"}),
+                (200, "/detect", {"q": "Hello."}), (200, "/attention", {"q": "Hello."}),
+                (200, "/attention", {"q": "Hello.", "format": "bertviz"}),
+                (200, "/attention", {"q": "Hello.", "format": "inseq"}), (200, "/positions?n=4", None),
+                (400, "/translate", {"q": "Hello."}), (404, "/nowhere", None), (405, "/translate", None)):
+            for coding in ("identity", "gzip"):
+                with self.subTest(path, body=body, coding=coding):
+                    reply = self.daemon.request("POST" if body else "GET", path, body, {"Accept-Encoding": coding})
+                    self.assertEqual(reply.status, code, reply)
+                    is_packed = reply.headers.get("content-encoding") == "gzip"
+                    text = gzip.decompress(reply.body) if is_packed else reply.body
+                    self.assertTrue(text.endswith(b"}\n") or text.endswith(b"]\n"), text[-40:])
+                    json.loads(text)
+
     def test_targets_that_are_refused(self):
         for path in ("nowhere", "http://localhost/health", "/health?x=%00", "/he%00alth",
                      "/\xe4", "/a\x07b", "/a b", "*"):
@@ -245,7 +265,7 @@ class Protocol(unittest.TestCase):
     def test_head_is_get_without_a_body(self):
         received = self.answers(get("/health", CLOSE, method="HEAD"), 200)
         self.assertTrue(received.endswith(b"\r\n\r\n"))
-        self.assertIn(b"\r\nContent-Length: 15\r\n", received)
+        self.assertIn(b"\r\nContent-Length: 16\r\n", received)
 
     def test_types_that_are_refused(self):
         text = json.dumps({"q": "Hello."}).encode()

@@ -105,7 +105,7 @@ class Stream(unittest.TestCase):
             events = self.stream(q, stream_mode=mode, **fields)
             self.assertEqual([event.name for event in events[-2:]], ["result", "message"], events)
             self.assertEqual(events[-1].data, "[DONE]")
-            self.assertEqual(events[-2].data.encode(), plain.body)
+            self.assertEqual(events[-2].data.encode() + b"\n", plain.body)
             texts = joined(events[:-2], len(q) if isinstance(q, list) else 1)
             self.assertEqual(texts, translated if isinstance(q, list) else [translated])
             n_events[mode] = len(events) - 2
@@ -346,7 +346,7 @@ class Stream(unittest.TestCase):
         for thread in threads:
             thread.join()
         for events, plain in zip(results, expected):
-            self.assertEqual(events[-2].data.encode(), plain)
+            self.assertEqual(events[-2].data.encode() + b"\n", plain)
             self.assertEqual(joined(events[:-2], 1), [json.loads(plain)["translatedText"]])
 
 

@@ -90,7 +90,7 @@ class Tls(unittest.TestCase):
                 done = subprocess.run(
                     [*curl, *trust, "--tlsv" + version, "--tls-max", version, url + "/health",
                      "--ciphers", "DEFAULT@SECLEVEL=0"], capture_output=True, check=False)
-                self.assertEqual(done.stdout, b'{"status":"ok"}' if is_good else b"", version)
+                self.assertEqual(done.stdout, b'{"status":"ok"}\n' if is_good else b"", version)
 
     def test_plain_http_gets_nothing(self):
         with self.daemon() as daemon:

@@ -42,7 +42,7 @@ class Translate(unittest.TestCase):
     def test_string_gives_string(self):
         reply = self.daemon.translate("Where is the train station?")
         self.assertEqual(reply.status, 200)
-        self.assertEqual(reply.body, '{"translatedText":"Wo ist der Bahnhof?"}'.encode())
+        self.assertEqual(reply.body, b'{"translatedText":"Wo ist der Bahnhof?"}\n')
 
     def test_array_gives_array_in_order(self):
         single = [self.daemon.translate(q).json["translatedText"] for q in ("Hello.", "Thank you.")]
@@ -394,7 +394,7 @@ class Translate(unittest.TestCase):
         self.assertEqual(reply.status, 200)
 
     def test_health(self):
-        self.assertEqual(self.daemon.get("/health").body, b'{"status":"ok"}')
+        self.assertEqual(self.daemon.get("/health").body, b'{"status":"ok"}\n')
         self.assertEqual(self.daemon.get("/health/live").status, 200)
         self.assertEqual(self.daemon.get("/health/ready").status, 200)
 
