@@ -44,7 +44,7 @@ struct mt_connection {
     enum mt_phase phase;
     int64_t since_ns; /* of the phase */
     struct mt_address address;
-    void *work;
+    void *work, *sleeper;
     enum mt_surplus surplus;
     bool is_counted; /* among its client's */
     bool is_polite;  /* among n_polite */
@@ -66,7 +66,7 @@ struct mt_connections {
     size_t n_polite; /* surplus of their clients, not shut */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
-    bool refuses_work;
+    bool refuses_work, refuses_sleep;
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
@@ -187,10 +187,20 @@ static void probe(struct mt_connection *connection)
     (void)ignored;
 }
 
+static void wake(struct mt_connections *connections, struct mt_connection *connection)
+{
+    void *sleeper = connection->sleeper;
+    connection->sleeper = NULL;
+    if (sleeper != NULL)
+        connections->options.wake(connections->options.context, sleeper);
+}
+
 static void handle_event(struct mt_connections *connections, const struct epoll_event *event)
 {
     struct mt_connection *connection = &connections->slots[event->data.u64 & UINT32_MAX];
     bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
+    if (is_current)
+        wake(connections, connection);
     /* The event may be older than the work: of what the same request began before, or its
      * predecessor. If the client has left, watching the work will tell again. */
     if (!is_current || connection->work == NULL || !connection->may_cancel)
@@ -604,6 +614,27 @@ void mt_connections_watch_stream(struct mt_connections *connections,
         connection->may_cancel = connection->may_nudge = true;
         watch(connections, connection, EPOLLRDHUP);
     }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
+                          void *sleeper)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->sleeper == NULL);
+    connection->sleeper = sleeper;
+    watch(connections, connection, EPOLLIN | EPOLLRDHUP);
+    if (!connection->is_watched || connections->refuses_sleep)
+        wake(connections, connection);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_wake_all(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->refuses_sleep = true;
+    for (size_t i = 0; i < connections->n_used; i++)
+        wake(connections, &connections->slots[i]);
     pthread_mutex_unlock(&connections->lock);
 }
 

@@ -62,6 +62,8 @@ struct mt_connections_options {
     /* Likewise for work of watch_stream: something should be sent, because the client may have
      * left, or because nothing was for nudge_ms. */
     void (*nudge)(void *context, void *work);
+    /* Likewise for what sleeps: it must go on. */
+    void (*wake)(void *context, void *sleeper);
     int64_t nudge_ms;
     void *context;
 };
@@ -133,7 +135,16 @@ void mt_connections_leave_work(struct mt_connections *connections, struct mt_con
                                const void *work);
 void mt_connections_count_done(struct mt_connections *connections);
 
-/* For the end of the server: from now on no work begins. */
+/* Nothing can be done for the connection, which has no work, until its client has sent something or
+ * left: options.wake(sleeper) is called then, from whichever thread, and at the latest after shut
+ * or wake_all; before this returns where it cannot be waited for. */
+void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
+                          void *sleeper);
+
+/* For the end of the server: wakes all that sleep, and whatever will, at once. */
+void mt_connections_wake_all(struct mt_connections *connections);
+
+/* Likewise: from now on no work begins. */
 void mt_connections_refuse_work(struct mt_connections *connections);
 
 /* Likewise, to be called until it is reached: cancels all work that is watched; closes connections

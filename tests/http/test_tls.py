@@ -34,6 +34,11 @@ def make_certificate(directory, name, kind="ec"):
     return certificate, key
 
 
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Tls(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp())
@@ -185,6 +190,73 @@ class Tls(unittest.TestCase):
                     self.connect(daemon, context=distrusting)
             client = self.connect(daemon)
             wait_until(lambda: self.metrics(daemon, client)["process_open_fds"] <= before)
+
+    def stall(self, daemon, version, n_flights, n_missing):
+        """A client that is silent from the end of a flight on, or that many bytes before it: 0 is
+        its greeting, 1 its part in the end of the handshake, 2 its request."""
+        context = self.context()
+        context.minimum_version = context.maximum_version = version
+        received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = context.wrap_bio(received, sent, server_hostname="localhost")
+        connection = daemon.socket(30 * SLOWNESS)
+        self.addCleanup(connection.close)
+        for flight in range(n_flights + 1):
+            while sent.pending == 0:
+                try:
+                    if flight == 2:
+                        tls.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    else:
+                        tls.do_handshake()
+                except ssl.SSLWantReadError:
+                    if sent.pending == 0:
+                        received.write(connection.recv(65536))
+            data = sent.read()
+            connection.sendall(data[:-n_missing] if n_missing and flight == n_flights else data)
+        return connection
+
+    def test_those_that_stall_cost_nothing(self):
+        """libmicrohttpd tries a handshake that waits again and again; see http.c."""
+        with self.daemon("--header-timeout-ms", str(int(20000 * SLOWNESS))) as daemon:
+            stalled = [daemon.socket() for _ in range(10)]
+            for connection in stalled:
+                self.addCleanup(connection.close)
+                connection.sendall(b"\x16\x03\x01\x02")  # of the record's head
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                for n_flights, n_missing in ((0, 100), (0, 0), (1, 10), (1, 0), (2, 10)):
+                    stalled += [self.stall(daemon, version, n_flights, n_missing) for _ in range(4)]
+            time.sleep(0.2 * SLOWNESS)
+            start, before = time.monotonic(), processor_seconds(daemon.pid)
+            time.sleep(2)
+            spent = processor_seconds(daemon.pid) - before
+            self.assertLess(spent / (time.monotonic() - start), 0.05)
+            self.assertEqual(self.ask(self.connect(daemon))[0], 200)
+            # Those whose handshake was cut short go on when the rest comes.
+            late = daemon.socket()
+            self.addCleanup(late.close)
+            received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = self.context().wrap_bio(received, sent, server_hostname="localhost")
+            is_done = False
+            while not is_done:
+                try:
+                    tls.do_handshake()
+                    is_done = True
+                    tls.write(b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                except ssl.SSLWantReadError:
+                    pass
+                for byte in sent.read():
+                    late.sendall(bytes([byte]))
+                    time.sleep(0.001)
+                received.write(late.recv(65536))
+            self.assertEqual(tls.read(15), b"HTTP/1.1 200 OK")
+
+    def test_shutdown_leaves_those_that_stall(self):
+        with self.daemon("--header-timeout-ms", "60000") as daemon:
+            for n_flights, n_missing in ((0, 100), (0, 0), (1, 10), (1, 0), (2, 10)) * 4:
+                self.stall(daemon, ssl.TLSVersion.TLSv1_3, n_flights, n_missing)
+            time.sleep(0.2 * SLOWNESS)
+            start = time.monotonic()
+            self.assertEqual(daemon.stop(), 0)
+            self.assertLess(time.monotonic() - start, 10 * SLOWNESS)
 
     def test_shutdown_answers_what_it_has(self):
         with self.daemon() as daemon:

@@ -56,7 +56,7 @@ static bool becomes_shut(const struct pair *pair, int ms)
 
 struct fixture {
     struct mt_connections *connections;
-    atomic_int n_cancelled, n_nudged;
+    atomic_int n_cancelled, n_nudged, n_woken;
     atomic_bool has_left;
     void *cancelled;
 };
@@ -76,11 +76,19 @@ static void nudge(void *context, void *work)
     atomic_fetch_add(&fixture->n_nudged, 1);
 }
 
+static void wake(void *context, void *sleeper)
+{
+    struct fixture *fixture = context;
+    ck_assert_ptr_nonnull(sleeper);
+    atomic_fetch_add(&fixture->n_woken, 1);
+}
+
 static void create(struct fixture *fixture, struct mt_connections_options options)
 {
     memset(fixture, 0, sizeof *fixture);
     options.cancel = cancel;
     options.nudge = nudge;
+    options.wake = wake;
     options.context = fixture;
     struct mt_error err;
     ck_assert_int_eq(mt_connections_create(&options, &fixture->connections, &err), MT_OK);
@@ -91,6 +99,13 @@ static bool becomes_cancelled(struct fixture *fixture, int n, int ms)
     for (; ms > 0 && atomic_load(&fixture->n_cancelled) < n; ms -= 5)
         sleep_ms(5);
     return atomic_load(&fixture->n_cancelled) == n;
+}
+
+static bool becomes_woken(struct fixture *fixture, int n, int ms)
+{
+    for (; ms > 0 && atomic_load(&fixture->n_woken) < n; ms -= 5)
+        sleep_ms(5);
+    return atomic_load(&fixture->n_woken) == n;
 }
 
 #define LONG_MS 60000
@@ -389,6 +404,58 @@ START_TEST(work_is_not_cancelled_before_it_is_watched)
     ck_assert(becomes_cancelled(&fixture, 1, 2000));
     ck_assert_ptr_eq(fixture.cancelled, &work);
     finish_work(&fixture, slot, &pair);
+}
+END_TEST
+
+START_TEST(what_sleeps_is_woken_once_by_bytes_and_by_the_end)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.timeout_ms[MT_PHASE_FRESH] = 500;
+    create(&fixture, options);
+    struct pair pair = connect_pair(), other = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int sleeper;
+    char byte = 'x';
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    sleep_ms(100);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 0);
+    ck_assert_int_eq((int)send(pair.client, &byte, 1, 0), 1);
+    ck_assert(becomes_woken(&fixture, 1, 2000));
+    ck_assert_int_eq((int)send(pair.client, &byte, 1, 0), 1);
+    sleep_ms(100);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 1);
+    /* Bytes that are there already. */
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    ck_assert(becomes_woken(&fixture, 2, 2000));
+    /* The end that we make, of a connection that takes too long. */
+    struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
+    mt_connections_sleep(fixture.connections, second, &sleeper);
+    ck_assert(becomes_woken(&fixture, 3, 2000));
+    ck_assert(becomes_shut(&other, 100));
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, second);
+    leave(&pair, CLOSES);
+    leave(&other, CLOSES);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(nothing_sleeps_after_wake_all)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int sleeper;
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    mt_connections_wake_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 1);
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 2);
+    mt_connections_remove(fixture.connections, slot);
+    leave(&pair, CLOSES);
+    mt_connections_destroy(fixture.connections);
 }
 END_TEST
 
@@ -694,6 +761,8 @@ int main(void)
     tcase_add_test(tcase, work_that_ended_is_not_cancelled);
     tcase_add_test(tcase, no_work_begins_after_refuse_work);
     tcase_add_test(tcase, work_is_not_cancelled_before_it_is_watched);
+    tcase_add_test(tcase, what_sleeps_is_woken_once_by_bytes_and_by_the_end);
+    tcase_add_test(tcase, nothing_sleeps_after_wake_all);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
     tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
     tcase_add_test(tcase, room_is_not_made_at_the_cost_of_requests_on_their_way);
