@@ -399,6 +399,8 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
     }
     mt_reply_error(&exchange->request.reply, gate->code, gate->message);
     exchange->request.reply.close = gate->must_close;
+    if (gate->code == 415)
+        mt_reply_header(&exchange->request.reply, "Accept-Encoding", "identity");
     mt_exchange_count_rejection(exchange,
                                 gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
 }
@@ -417,9 +419,10 @@ static void route_request(struct mt_exchange *exchange, const char *method,
         exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
         reply->dialect = routing.route->dialect;
-        if (routing.route->is_folder) {
-            exchange->target[gate->path_length] = '\0';
-            exchange->request.path = exchange->target;
+        if (routing.route->is_folder) { /* longer than "/", so that it is in the target */
+            char *path = exchange->target + (gate->path - exchange->target);
+            path[gate->path_length] = '\0';
+            exchange->request.path = path;
         }
         exchange->keeps_body = strcmp(method, "POST") == 0;
         return;

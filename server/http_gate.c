@@ -66,18 +66,38 @@ static void check_request_line(const struct mt_gate_head *head, struct mt_gate_r
         refuse(out, 505, true, "this HTTP version is not supported: use HTTP/1.1");
 }
 
+/* RFC 9112, 3.2.2: a target may name the server, too. What follows that name. */
+static const char *skip_authority(const char *target, struct mt_gate_result *out)
+{
+    size_t n_scheme = strncasecmp(target, "http://", 7) == 0    ? 7
+                      : strncasecmp(target, "https://", 8) == 0 ? 8
+                                                                : 0;
+    if (n_scheme == 0)
+        return target;
+    const char *authority = target + n_scheme;
+    size_t length = strcspn(authority, "/?#");
+    if (length == 0 || memchr(authority, '@', length) != NULL)
+        refuse(out, 400, false, "malformed request target: no host, or a user name before it");
+    return authority + length;
+}
+
 static void check_target(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
     const char *target = head->target;
     size_t length = strlen(target);
-    out->path = target;
-    out->path_length = strcspn(target, "?");
-    out->query = target[out->path_length] == '?' ? target + out->path_length + 1 : "";
+    const char *origin = skip_authority(target, out);
+    out->path = origin;
+    out->path_length = strcspn(origin, "?");
+    out->query = origin[out->path_length] == '?' ? origin + out->path_length + 1 : "";
+    if (out->path_length == 0 && origin > target) {
+        out->path = "/";
+        out->path_length = 1;
+    }
     if (length > MT_MAX_TARGET_BYTES)
         refuse(out, 414, false, "the request target is longer than 16384 bytes");
     bool is_star = strcmp(target, "*") == 0 && strcmp(head->method, "OPTIONS") == 0;
-    if (target[0] != '/' && !is_star)
-        refuse(out, 400, false, "malformed request target: it does not begin with '/'");
+    if (out->path[0] != '/' && !is_star)
+        refuse(out, 400, false, "malformed request target: it does not begin with '/' or http://");
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)target[i] <= 0x20 || (unsigned char)target[i] > 0x7E)
             refuse(out, 400, false, "malformed request target: characters must be %-encoded");
@@ -195,6 +215,12 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
      * means that; who does not has mostly forgotten the length, and is told. */
     if (needs_length && out->query[0] == '\0' && !out->has_length && !out->is_chunked)
         refuse(out, 411, false, "Content-Length is missing");
+    const struct mt_gate_header *coding = mt_gate_find(head, "Content-Encoding");
+    bool is_plain = coding == NULL ||
+                    (coding->value_length == 8 && strncasecmp(coding->value, "identity", 8) == 0);
+    if (out->has_body && (!is_plain || count(head, "Content-Encoding") > 1))
+        refuse(out, 415, false,
+               "Content-Encoding must be identity: the body may not be compressed");
     if (out->content_length > head->max_body_bytes)
         refuse(out, 413, false, "the request body is longer than this server accepts");
     const struct mt_gate_header *expect = mt_gate_find(head, "Expect");

@@ -35,7 +35,7 @@ struct mt_gate_head {
     const char *end; /* behind the empty line */
 };
 
-/* What the gate found out; pointers are into the head. */
+/* What the gate found out; pointers are into the head, or to static text. */
 struct mt_gate_result {
     unsigned code;       /* 0: let in; else the HTTP code */
     const char *message; /* static; of a refusal */
@@ -57,10 +57,11 @@ struct mt_gate_result {
  *   than one Host, or none in HTTP/1.1; a header name or method that is no token; a control
  *   character in a value; bytes that are in none of the fields: a folded line (obs-fold), or a NUL
  *   and what stands behind it
- * - 400: a target that does not begin with '/', or has control characters, blanks, bytes above 0x7E
- *   or %00 in it; "*" is for OPTIONS alone
+ * - 400: a target that does not begin with '/' or with http:// or https:// and a host, or has
+ *   control characters, blanks, bytes above 0x7E or %00 in it; "*" is for OPTIONS alone
  * - 411: POST, PUT or PATCH without Content-Length or chunked, and without a query string
  * - 413: Content-Length above max_body_bytes
+ * - 415: a body with another Content-Encoding than identity
  * - 414: a target over the limit above
  * - 431 and close: headers over the limits above; what stands behind them was not looked at
  * - 417: Expect with anything but 100-continue

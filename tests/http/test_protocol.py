@@ -237,9 +237,16 @@ class Protocol(unittest.TestCase):
                     json.loads(text)
 
     def test_targets_that_are_refused(self):
-        for path in ("nowhere", "http://localhost/health", "/health?x=%00", "/he%00alth",
+        for path in ("nowhere", "http://", "http://user@localhost/health", "/health?x=%00", "/he%00alth",
                      "/\xe4", "/a\x07b", "/a b", "*"):
             self.answers(get(path, CLOSE), 400)
+
+    def test_targets_that_name_the_server(self):
+        for start in ("http://localhost", "HTTPS://example.org:8080", "http://[::1]"):
+            self.answers(get(start + "/health?a=b", CLOSE), 200)
+            self.answers(post(BODY, CLOSE, path=start + "/translate"), 200)
+            self.answers(get(start + "/nowhere", CLOSE), 404)
+        self.assertIn(b"<html", self.answers(get("http://localhost", CLOSE), 200))
 
     def test_query_does_not_change_the_route(self):
         self.answers(get("/health?a=b&c", CLOSE), 200)
@@ -277,6 +284,12 @@ class Protocol(unittest.TestCase):
             reply = self.daemon.request("POST", path, text, headers={"Content-Type": content_type})
             self.assertEqual(reply.status, code, (path, content_type))
             self.assertIn("error", reply.json)
+
+    def test_compressed_bodies_are_refused(self):
+        for headers in (("Content-Encoding: gzip",), ("Content-Encoding: identity", "Content-Encoding: br")):
+            received = self.answers(post(BODY, *headers) + get("/health", CLOSE), 415, 200)
+            self.assertIn(b"\r\nAccept-Encoding: identity\r\n", received)
+        self.answers(post(BODY, "Content-Encoding: identity", CLOSE), 200)
 
     # Sizes.
 

@@ -88,7 +88,16 @@ static const struct request requests[] = {
     {"GET", "/a", "", {{0}}, 505, true},
     {"GET", "", NULL, {{0}}, 400, false},
     {"GET", "*", NULL, {{0}}, 400, false},
-    {"GET", "http://localhost/", NULL, {{0}}, 400, false},
+    {"GET", "http://localhost/", NULL, {{0}}, 0, false},
+    {"GET", "HTTPS://[::1]:5000", NULL, {{0}}, 0, false},
+    {"GET", "http:///a", NULL, {{0}}, 400, false},
+    {"GET", "http://", NULL, {{0}}, 400, false},
+    {"GET", "http://?a", NULL, {{0}}, 400, false},
+    {"GET", "http://user@localhost/a", NULL, {{0}}, 400, false},
+    {"GET", "http://localhost#a", NULL, {{0}}, 400, false},
+    {"GET", "http:/a", NULL, {{0}}, 400, false},
+    {"GET", "ftp://localhost/a", NULL, {{0}}, 400, false},
+    {"CONNECT", "localhost:5000", NULL, {{0}}, 400, false},
     {"GET", "/a b", NULL, {{0}}, 400, false},
     {"GET", "/\xC3\xA4", NULL, {{0}}, 400, false},
     {"GET", "/a%00", NULL, {{0}}, 400, false},
@@ -103,6 +112,17 @@ static const struct request requests[] = {
     {"POST", "/t", NULL, {{"Content-Length", "18446744073709551600"}}, 413, false},
     {"GET", "/t", NULL, {{"Content-Length", "1001"}}, 413, false},
     {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Expect", "200-ok"}}, 417, false},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Content-Encoding", "gzip"}}, 415, false},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Content-Encoding", ""}}, 415, false},
+    {"POST",
+     "/t",
+     NULL,
+     {{"Content-Encoding", "br"}, {"Transfer-Encoding", "chunked"}},
+     415,
+     false},
+    {"POST", "/t", NULL, {{"Content-Length", "5"}, {"Content-Encoding", "Identity"}}, 0, false},
+    {"POST", "/t", NULL, {{"Content-Length", "0"}, {"Content-Encoding", "gzip"}}, 0, false},
+    {"GET", "/t", NULL, {{"Content-Encoding", "gzip"}}, 0, false},
     /* what closes closes, even where something else is complained about */
     {"GET", "/\xC3\xA4", "HTTP/3", {{"Content-Length", "x"}}, 400, true},
 };
@@ -135,6 +155,16 @@ START_TEST(takes_the_target_apart)
     ck_assert_uint_eq(result.path_length, 4);
     ck_assert_mem_eq(result.path, "/a/b", 4);
     ck_assert_str_eq(result.query, "c=d?e");
+    const struct request absolute = {.method = "GET", .target = "http://localhost:1/a/b?c=/d"};
+    result = check(&absolute, true);
+    ck_assert_uint_eq(result.path_length, 4);
+    ck_assert_mem_eq(result.path, "/a/b", 4);
+    ck_assert_str_eq(result.query, "c=/d");
+    const struct request bare = {.method = "GET", .target = "http://localhost?c=d"};
+    result = check(&bare, true);
+    ck_assert_uint_eq(result.path_length, 1);
+    ck_assert_mem_eq(result.path, "/", 1);
+    ck_assert_str_eq(result.query, "c=d");
     const struct request plain = {.method = "GET", .target = "/a"};
     ck_assert_str_eq(check(&plain, true).query, "");
 }
