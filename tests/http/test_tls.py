@@ -117,6 +117,24 @@ class Tls(unittest.TestCase):
             with self.assertRaises(ssl.SSLError):
                 self.connect(daemon, context=context)
 
+    def test_suites_of_tls_1_2(self):
+        """Whatever OpenSSL has: what encrypts and authenticates in one is taken, CBC is not."""
+        listed = subprocess.run(["openssl", "ciphers", "-v", "-tls1_2", "-s", "aECDSA+kEECDH:@SECLEVEL=0"],
+                                capture_output=True, check=True, text=True).stdout
+        suites = {line.split()[0]: "Mac=AEAD" in line for line in listed.splitlines()}
+        self.assertTrue({True, False} <= set(suites.values()), listed)
+        taken = set()
+        with self.daemon() as daemon:
+            for suite in suites:
+                done = subprocess.run(
+                    ["openssl", "s_client", "-connect", f"127.0.0.1:{daemon.port}", "-tls1_2",
+                     "-cipher", suite + ":@SECLEVEL=0"], input="", capture_output=True, check=False, text=True)
+                if f"Cipher is {suite}\n" in done.stdout:
+                    taken.add(suite)
+        self.assertEqual([s for s in taken if not suites[s]], [])
+        self.assertTrue({"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
+                         "ECDHE-ECDSA-CHACHA20-POLY1305"} <= taken, taken)
+
     def test_large_bodies_and_keep_alive(self):
         with self.daemon("--max-text-chars", "300000") as daemon:
             client = self.connect(daemon)
