@@ -160,6 +160,21 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Network",
+        FIELD(cors_origins),
+        .value_name = "LIST",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "*",
+        .verbs = DAEMON,
+        .doc =
+            "Sites whose pages may read replies in a browser (CORS): * for all, as LibreTranslate "
+            "has it, because no browser has a login here that a site could use; or origins, "
+            "https://example.org,http://localhost:3000; empty: the server's own pages alone. "
+            "Unless it is *, a server on a loopback address answers 403 to requests for any "
+            "other host's name, which somebody may have made mean this machine.",
+    },
+    {
+        .section = "Network",
         FIELD(tls_certificate),
         .is_common = true,
         .value_name = "FILE",

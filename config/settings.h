@@ -58,6 +58,7 @@ struct mt_settings {
     int64_t stream_keepalive_ms;
     int64_t max_body_bytes;
     bool web_page;
+    char *cors_origins; /* "*", or those whose pages may read replies */
     /* files */
     bool files_translation;
     int64_t files_lifetime_ms, max_files_bytes;

@@ -4,6 +4,7 @@
 #include "server/cli.h"
 #include "server/client.h"
 #include "server/commands.h"
+#include "server/cors.h"
 #include "server/descriptors.h"
 #include "server/files_api.h"
 #include "server/generation.h"
@@ -148,6 +149,8 @@ static enum mt_status check_texts(const struct mt_settings *settings, struct mt_
     struct mt_proxies proxies;
     enum mt_status status =
         mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for", &proxies, err);
+    if (!status)
+        status = mt_cors_check(settings->cors_origins, err);
     if (!status)
         status = mt_files_check_settings(settings, err);
     if (!status && *settings->admin_socket)

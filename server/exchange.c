@@ -5,6 +5,7 @@
 #include "config/settings.h"
 #include "server/client.h"
 #include "server/connections.h"
+#include "server/cors.h"
 #include "server/generation.h"
 #include "server/generations.h"
 #include "server/http_gate.h"
@@ -267,20 +268,36 @@ static bool is_request_id(const char *id)
     return length > 0 && length <= MAX_REQUEST_ID_BYTES && id[length] == '\0';
 }
 
-static void add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
+/* As LibreTranslate does, on every reply; but a browser takes "*" for no site of which it would
+ * send credentials. */
+static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {
-        {"Access-Control-Allow-Origin", "*"},
         {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
         {"Access-Control-Expose-Headers", "Authorization"},
         {"Access-Control-Allow-Methods", "GET, POST"},
-        {"Access-Control-Allow-Credentials", "true"},
         {"Access-Control-Max-Age", "1728000"},
-        {"X-Content-Type-Options", "nosniff"},
     };
-    const struct mt_reply *reply = &exchange->request.reply;
+    const char *origins = exchange->request.service->settings->cors_origins;
+    const char *allowed = mt_cors_allowed(origins, header(exchange, "Origin"));
+    if (exchange->is_vital)
+        return;
+    if (!mt_cors_is_open(origins))
+        MHD_add_response_header(response, "Vary", "Origin");
+    if (allowed == NULL)
+        return;
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         MHD_add_response_header(response, common[i][0], common[i][1]);
+    if (!mt_cors_is_open(origins))
+        MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
+}
+
+static void add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
+{
+    const struct mt_reply *reply = &exchange->request.reply;
+    add_cors(exchange, response);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     const char *type = reply->content_type != NULL ? reply->content_type : "application/json";
     if (reply->code != 304)
         MHD_add_response_header(response, "Content-Type", type);
@@ -414,6 +431,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     mt_route_find(options->routes, options->n_routes, method, gate->path, gate->path_length,
                   &routing);
     exchange->route = routing.route;
+    exchange->is_vital = routing.is_vital;
     switch (routing.match) {
     case MT_ROUTE_FOUND:
         exchange->request.method = routing.route->method;
@@ -437,6 +455,25 @@ static void route_request(struct mt_exchange *exchange, const char *method,
         return;
     }
     mt_reply_header(reply, "Allow", routing.allow);
+}
+
+/* See cors.h: what asks a loopback address for another machine by name may be a page that must not
+ * read what is here. */
+static void check_host(struct mt_exchange *exchange, const struct mt_gate_result *gate)
+{
+    const char *origins = exchange->request.service->settings->cors_origins;
+    bool is_good = !exchange->http->is_loopback || gate->host_length == 0 ||
+                   mt_cors_is_open(origins) ||
+                   mt_cors_has_host(origins, gate->host, gate->host_length);
+    if (is_good)
+        return;
+    struct mt_error err;
+    mt_fail(&err, MT_INVALID,
+            "the request is for \"%.*s\", expected localhost, an address, or the host of an origin "
+            "that cors_origins has",
+            gate->host_length < 80 ? (int)gate->host_length : 80, gate->host);
+    mt_reply_error(&exchange->request.reply, 403, err.message);
+    mt_exchange_count_rejection(exchange, MT_REJECTED_MALFORMED);
 }
 
 static void refuse_surplus(struct mt_exchange *exchange)
@@ -468,6 +505,8 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     struct mt_gate_result gate;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_BODY);
     check_head(exchange, method, version, &gate);
+    if (reply->code == 0)
+        check_host(exchange, &gate);
     if (reply->code == 0)
         route_request(exchange, method, &gate);
     if (reply->code == 0 && mt_connection_surplus(exchange->slot))

@@ -37,6 +37,7 @@ struct mt_http {
     atomic_bool is_draining;
     int64_t drained_ms;  /* when that began */
     bool is_shut;        /* the listener */
+    bool is_loopback;    /* it listens on such an address */
     int barrier_fds[2];  /* http.c: a connection that is none */
     bool is_barrier_set; /* it is on its way to the HTTP thread */
     atomic_bool has_passed;

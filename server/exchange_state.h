@@ -60,6 +60,7 @@ struct mt_exchange {
     const struct mt_route *route;
     bool is_begun; /* the handler's release is due */
     bool is_http_1_1, keeps_body;
+    bool is_vital;    /* the path is: it is for the server's doctors, not for pages */
     uint64_t address; /* whom it comes from: client.h */
     struct mt_text body;
     uint64_t n_discarded;

@@ -4,6 +4,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/catalog.h"
+#include "server/cors.h"
 #include "server/engine.h"
 #include "server/files_api.h"
 #include "server/handler.h"
@@ -178,6 +179,8 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
         status = open_tls(g, err);
     if (status == MT_OK)
         status = mt_files_check_settings(&g->settings, err);
+    if (status == MT_OK)
+        status = mt_cors_check(g->settings.cors_origins, err);
     if (status == MT_OK)
         status = open_host(g, options->former, options->loads_nothing, err);
     if (status == MT_OK)

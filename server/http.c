@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/client.h"
 #include "server/connections.h"
 #include "server/descriptors.h"
 #include "server/exchange.h"
@@ -262,6 +263,16 @@ bool mt_http_has_old_parser(void)
     return strncmp(MHD_get_version(), "0.", 2) == 0;
 }
 
+static bool is_on_loopback(int listen_fd)
+{
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    if (getsockname(listen_fd, (struct sockaddr *)&bound, &length) != 0)
+        return false;
+    struct mt_address address = mt_address_of((const struct sockaddr *)&bound);
+    return mt_address_is_loopback(&address);
+}
+
 enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
 {
     enum mt_status status = mt_descriptors_reserve(http->options.max_connections, err);
@@ -269,6 +280,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         close(listen_fd);
         return status;
     }
+    http->is_loopback = is_on_loopback(listen_fd);
     MHD_set_panic_func(panic, NULL);
     unsigned limit = (unsigned)(http->options.max_connections + MT_SURPLUS_CONNECTIONS);
     /* Before 1.0 its own refusals send two heads, and the gate refuses the same. From 1.0 on it

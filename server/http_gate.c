@@ -78,6 +78,8 @@ static const char *skip_authority(const char *target, struct mt_gate_result *out
     size_t length = strcspn(authority, "/?#");
     if (length == 0 || memchr(authority, '@', length) != NULL)
         refuse(out, 400, false, "malformed request target: no host, or a user name before it");
+    out->host = authority;
+    out->host_length = length;
     return authority + length;
 }
 
@@ -115,6 +117,11 @@ static void check_fields(const struct mt_gate_head *head, struct mt_gate_result 
             refuse(out, 400, true, "malformed request: a header name is not a token");
         if (!is_field_value(header->value, header->value_length))
             refuse(out, 400, true, "malformed request: control character in a header value");
+    }
+    const struct mt_gate_header *host = mt_gate_find(head, "Host");
+    if (host != NULL) {
+        out->host = host->value;
+        out->host_length = host->value_length;
     }
     size_t n_hosts = count(head, "Host");
     if (n_hosts > 1 || (n_hosts == 0 && strcmp(head->version, "HTTP/1.1") == 0))
@@ -234,7 +241,7 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
 
 void mt_gate_check(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
-    *out = (struct mt_gate_result){.path = "", .query = ""};
+    *out = (struct mt_gate_result){.path = "", .query = "", .host = ""};
     check_gaps(head, out);
     check_framing(head, out);
     check_fields(head, out);

@@ -43,7 +43,9 @@ struct mt_gate_result {
     const char *path;
     size_t path_length;
     const char *query; /* behind '?'; "" where there is none */
-    bool has_body;     /* a Content-Length above 0, or chunked */
+    const char *host;  /* whom the request is for, "localhost:5000": the target's, or Host's */
+    size_t host_length;
+    bool has_body; /* a Content-Length above 0, or chunked */
     bool is_chunked, has_length;
     uint64_t content_length;
     bool expects_continue;

@@ -41,6 +41,7 @@ void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *m
         if (!is_path(&routes[i], path, path_length))
             continue;
         out->match = is_options ? MT_ROUTE_OPTIONS : MT_ROUTE_WRONG_METHOD;
+        out->is_vital |= routes[i].is_vital;
         append(out->allow, routes[i].method);
         if (strcmp(routes[i].method, "GET") == 0)
             append(out->allow, "HEAD");

@@ -50,6 +50,7 @@ enum mt_route_match { MT_ROUTE_FOUND, MT_ROUTE_OPTIONS, MT_ROUTE_WRONG_METHOD, M
 struct mt_routing {
     enum mt_route_match match;
     const struct mt_route *route; /* MT_ROUTE_FOUND; else NULL */
+    bool is_vital;                /* the path is, by whichever method */
     /* The methods of the path ("GET, HEAD, OPTIONS"), but for MT_ROUTE_UNKNOWN. */
     char allow[MT_MAX_ALLOW_BYTES];
 };

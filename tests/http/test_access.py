@@ -44,6 +44,70 @@ class Files(unittest.TestCase):
         self.assertEqual(reply.json, {"error": error})
 
 
+class Origins(unittest.TestCase):
+    """Pages of other sites: cors_origins. Without the setting: test_contract.py."""
+
+    GOOD, BAD = "https://example.org", "https://evil.example"
+
+    def ask(self, daemon, origin=None, method="GET", path="/languages", **headers):
+        if origin:
+            headers["Origin"] = origin
+        reply = daemon.request(method, path, headers=headers)
+        names = ("allow-origin", "allow-credentials", "allow-headers", "allow-methods", "max-age")
+        return reply, [reply.headers.get("access-control-" + name) for name in names]
+
+    def test_some_sites(self):
+        with Daemon("--cors-origins", f"http://localhost:3000, {self.GOOD}") as daemon:
+            all_of_it = [self.GOOD, "true", "Authorization, Content-Type", "GET, POST", "1728000"]
+            for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
+                reply, cors = self.ask(daemon, self.GOOD, method, path)
+                self.assertEqual((cors, reply.headers["vary"]), (all_of_it, "Origin"))
+                for origin in (self.BAD, None, "null", self.GOOD + ".evil.example"):
+                    reply, cors = self.ask(daemon, origin, method, path)
+                    self.assertEqual((cors, reply.headers["vary"]), ([None] * 5, "Origin"), origin)
+            self.assertEqual(self.ask(daemon, self.GOOD, path="/health")[1], [None] * 5)
+
+    def test_preflight(self):
+        asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+        with Daemon() as daemon:
+            reply, cors = self.ask(daemon, self.GOOD, "OPTIONS", "/translate", **asks)
+            self.assertEqual((reply.status, reply.body, cors), (
+                200, b"", ["*", None, "Authorization, Content-Type", "GET, POST", "1728000"]))
+        with Daemon("--cors-origins", "") as daemon:
+            reply, cors = self.ask(daemon, self.GOOD, "OPTIONS", "/translate", **asks)
+            self.assertEqual((reply.status, cors), (200, [None] * 5))
+
+    def test_other_names_for_this_machine(self):
+        """A site can make its own name mean 127.0.0.1 (DNS rebinding)."""
+        with Daemon("--cors-origins", self.GOOD) as daemon:
+            for host in ("localhost", f"localhost:{daemon.port}", f"127.0.0.1:{daemon.port}", "[::1]",
+                         "example.org", "EXAMPLE.org:80", ""):
+                self.assertEqual(self.ask(daemon, Host=host)[0].status, 200, host)
+            for host in ("evil.example", f"evil.example:{daemon.port}", "localhost.evil.example"):
+                for path in ("/languages", "/metrics", "/health"):
+                    reply = self.ask(daemon, Host=host, path=path)[0]
+                    self.assertEqual(reply.status, 403, host)
+                    self.assertIn(f'the request is for "{host}", expected localhost', reply.error)
+            # The target's host counts, where it names one.
+            for host, target, status in (("evil.example", "localhost", 200), ("localhost", "evil.example", 403)):
+                received = daemon.raw(f"GET http://{target}/languages HTTP/1.1\r\nHost: {host}\r\n"
+                                      "Connection: close\r\n\r\n".encode())
+                self.assertTrue(received.startswith(f"HTTP/1.1 {status} ".encode()), received)
+        with Daemon() as daemon:
+            self.assertEqual(self.ask(daemon, Host="evil.example")[0].status, 200)
+
+    def test_all_interfaces_have_any_name(self):
+        daemon = Daemon("--host", "0.0.0.0", "--cors-origins", "")
+        with daemon:
+            self.assertEqual(self.ask(daemon, Host="translate.example.org")[0].status, 200)
+
+    def test_what_is_no_origin(self):
+        for verb in ("check-config", "serve"):
+            result = run(verb, "--cors-origins", "https://example.org/", "--model", "tests/models/en-de")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn('cors_origins has "https://example.org/", expected "*" alone, or origins', result.stderr)
+
+
 class Keys(Files):
     def test_ways_to_send_one(self):
         with self.daemon() as daemon:

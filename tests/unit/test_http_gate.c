@@ -170,6 +170,21 @@ START_TEST(takes_the_target_apart)
 }
 END_TEST
 
+START_TEST(finds_whom_the_request_is_for)
+{
+    const struct request plain = {.method = "GET", .target = "/a"};
+    struct mt_gate_result result = check(&plain, true);
+    ck_assert_uint_eq(result.host_length, 9);
+    ck_assert_mem_eq(result.host, "localhost", 9);
+    const struct request absolute = {.method = "GET", .target = "http://other:1/a"};
+    result = check(&absolute, true);
+    ck_assert_uint_eq(result.host_length, 7);
+    ck_assert_mem_eq(result.host, "other:1", 7);
+    const struct request old = {.method = "GET", .target = "/", .version = "HTTP/1.0"};
+    ck_assert_uint_eq(check(&old, false).host_length, 0);
+}
+END_TEST
+
 START_TEST(says_how_the_body_comes)
 {
     const struct request sized = {
@@ -376,6 +391,7 @@ int main(void)
                         sizeof requests / sizeof requests[0]);
     tcase_add_test(tcase, wants_a_host_in_http_1_1);
     tcase_add_test(tcase, takes_the_target_apart);
+    tcase_add_test(tcase, finds_whom_the_request_is_for);
     tcase_add_test(tcase, says_how_the_body_comes);
     tcase_add_test(tcase, limits_the_size_of_a_head);
     tcase_add_loop_test(tcase, finds_what_is_in_none_of_the_fields, 0,
