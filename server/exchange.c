@@ -50,6 +50,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
     mt_metrics_request_begin(http->options.metrics);
     mt_connections_enter(http->connections, slot, MT_PHASE_HEADER);
+    mt_exchange_await_head(exchange);
     return exchange;
 }
 
@@ -110,6 +111,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
     struct mt_metrics *metrics = http->options.metrics;
+    mt_exchange_have_head(exchange);
     mt_exchange_leave_desk(exchange);
     /* Of a client that has left, we may be told nothing but this. */
     mt_exchange_leave_line(exchange);
@@ -503,6 +505,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
 {
     struct mt_reply *reply = &exchange->request.reply;
     struct mt_gate_result gate;
+    mt_exchange_have_head(exchange);
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_BODY);
     check_head(exchange, method, version, &gate);
     if (reply->code == 0)

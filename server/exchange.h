@@ -41,9 +41,10 @@ struct mt_http {
     int barrier_fds[2];  /* http.c: a connection that is none */
     bool is_barrier_set; /* it is on its way to the HTTP thread */
     atomic_bool has_passed;
-    bool gives_way;      /* the HTTP thread's alone */
-    bool has_name;       /* likewise */
-    struct mt_desk desk; /* likewise */
+    bool gives_way;            /* the HTTP thread's alone */
+    bool has_name;             /* likewise */
+    struct mt_exchange *heads; /* likewise: those whose head is not complete */
+    struct mt_desk desk;       /* likewise */
 };
 
 /* While the HTTP thread gives way, it does not take a processor from a thread that computes as soon
@@ -54,6 +55,10 @@ void mt_http_give_way(struct mt_http *http, bool gives_way);
 /* NULL without memory; the request is then cut off. */
 struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
                                        struct mt_connection *slot, const char *target);
+
+/* From libmicrohttpd's log: it answers a head with that code. Answers in its place where it would
+ * do so badly. */
+void mt_exchange_refuse_head(struct mt_http *http, unsigned code);
 
 /* libmicrohttpd's access handler: called for the head, for each piece of the body, for its end, and
  * after the job has ended. */

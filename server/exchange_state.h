@@ -1,5 +1,6 @@
 /*
- * The inside of an exchange, shared by exchange.c (which receives and replies), exchange_work.c
+ * The inside of an exchange, shared by exchange.c (which receives and replies), exchange_heads.c
+ * (which replies where libmicrohttpd does badly), exchange_work.c
  * (which has the work done), exchange_turns.c (which waits for the HTTP thread's time) and
  * exchange_stream.c (which replies while it goes on).
  */
@@ -56,6 +57,7 @@ struct mt_exchange {
     char *target;             /* as received; request.path and query are cut out of it */
     const char *target_place; /* libmicrohttpd's, while the head is being checked */
     const char *query;
+    struct mt_exchange *next_head, **head_place; /* in http->heads; place NULL: not there */
     enum mt_exchange_stage stage;
     const struct mt_route *route;
     bool is_begun; /* the handler's release is due */
@@ -110,6 +112,12 @@ enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Respo
 /* Where every reply leaves that is complete. */
 enum MHD_Result mt_exchange_send(struct mt_exchange *exchange);
 enum MHD_Result mt_exchange_send_failure(struct mt_exchange *exchange, const struct mt_error *err);
+
+/* --- of exchange_heads.c --- */
+
+/* The request line is there, and the rest of the head is awaited; it is, or will never be. */
+void mt_exchange_await_head(struct mt_exchange *exchange);
+void mt_exchange_have_head(struct mt_exchange *exchange);
 
 /* --- of exchange_work.c --- */
 

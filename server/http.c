@@ -244,7 +244,15 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 /* What libmicrohttpd has to say is about single connections, and of interest to those who look. */
 MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
 {
-    (void)context;
+    static const char refusal[] = "Error processing request (HTTP response code is %u";
+    bool refuses_badly = strncmp(MHD_get_version(), "0.", 2) == 0 &&
+                         strncmp(format, refusal, sizeof refusal - 1) == 0;
+    if (refuses_badly) {
+        va_list copy;
+        va_copy(copy, arguments);
+        mt_exchange_refuse_head(context, va_arg(copy, unsigned));
+        va_end(copy);
+    }
     char message[256];
     vsnprintf(message, sizeof message, format, arguments);
     message[strcspn(message, "\n")] = '\0';
@@ -302,7 +310,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
     http->daemon = MHD_start_daemon(
         flags,
         0, NULL, NULL, on_access, http,
-        MHD_OPTION_EXTERNAL_LOGGER, log_message, NULL,
+        MHD_OPTION_EXTERNAL_LOGGER, log_message, http,
         MHD_OPTION_LISTEN_SOCKET, listen_fd,
         MHD_OPTION_CONNECTION_LIMIT, limit,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MT_CONNECTION_BYTES,

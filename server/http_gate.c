@@ -127,7 +127,7 @@ static void check_fields(const struct mt_gate_head *head, struct mt_gate_result 
     if (n_hosts > 1 || (n_hosts == 0 && strcmp(head->version, "HTTP/1.1") == 0))
         refuse(out, 400, true, "malformed request: there must be one Host header");
     if (n_bytes > MT_MAX_HEADER_BYTES || head->n_headers > MT_MAX_HEADERS)
-        refuse(out, 431, true, "the request headers are longer than 16384 bytes or more than 100");
+        refuse(out, 431, true, MT_GATE_LONG_HEADERS);
 }
 
 static bool is_filled_with(const char *begin, const char *end, char c)
@@ -209,7 +209,7 @@ static void check_framing(const struct mt_gate_head *head, struct mt_gate_result
     if (length != NULL) {
         out->has_length = parse_length(length, &out->content_length);
         if (!out->has_length || count(head, "Content-Length") > 1)
-            refuse(out, 400, true, "malformed request: Content-Length must be one number");
+            refuse(out, 400, true, MT_GATE_NO_LENGTH);
     }
     out->has_body = encoding != NULL || out->content_length > 0;
 }
@@ -229,7 +229,7 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
         refuse(out, 415, false,
                "Content-Encoding must be identity: the body may not be compressed");
     if (out->content_length > head->max_body_bytes)
-        refuse(out, 413, false, "the request body is longer than this server accepts");
+        refuse(out, 413, false, MT_GATE_LONG_BODY);
     const struct mt_gate_header *expect = mt_gate_find(head, "Expect");
     if (expect == NULL)
         return;

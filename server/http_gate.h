@@ -17,6 +17,11 @@
 #define MT_MAX_HEADER_BYTES (16 * 1024)
 #define MT_MAX_HEADERS 100
 
+/* Messages of refusals that are made elsewhere, too. */
+#define MT_GATE_NO_LENGTH "malformed request: Content-Length must be one number"
+#define MT_GATE_LONG_BODY "the request body is longer than this server accepts"
+#define MT_GATE_LONG_HEADERS "the request headers are longer than 16384 bytes or more than 100"
+
 struct mt_gate_header {
     const char *name, *value;
     size_t name_length, value_length;

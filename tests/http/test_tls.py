@@ -135,6 +135,15 @@ class Tls(unittest.TestCase):
         self.assertTrue({"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
                          "ECDHE-ECDSA-CHACHA20-POLY1305"} <= taken, taken)
 
+    def test_heads_that_libmicrohttpd_refuses(self):
+        with self.daemon() as daemon:
+            client = self.connect(daemon)
+            client.sock.sendall(b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: +28\r\n\r\n")
+            received = client.sock.recv(65536)
+            while piece := client.sock.recv(65536):
+                received += piece
+            self.assertEqual((received.count(b"HTTP/1.1"), received[:13]), (1, b"HTTP/1.1 400 "), received)
+
     def test_large_bodies_and_keep_alive(self):
         with self.daemon("--max-text-chars", "300000") as daemon:
             client = self.connect(daemon)
