@@ -89,7 +89,7 @@ struct mt_settings {
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
     double max_length_factor;
-    char *split_sentences;       /* "on", "off", "newlines" */
+    char *split_sentences; /* "on", "off", "newlines" */
     bool post_edit;
     /* guards */
     int64_t max_repeats;     /* 0: not looked for */

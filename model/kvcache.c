@@ -59,8 +59,9 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
         c.free_slots[i] = (uint16_t)(n_slots - 1 - i); /* the lowest at the end, where take looks */
     c.n_free = n_slots;
     if (!mt_kvcache_open(&c, n_open)) {
+        size_t n_open_bytes = n_open * c.slot_stride * element_bytes;
         mt_kvcache_finish(&c);
-        return mt_fail_memory(err, n_open * c.slot_stride * element_bytes, "key/value cache");
+        return mt_fail_memory(err, n_open_bytes, "key/value cache");
     }
     *cache = c;
     return MT_OK;

@@ -37,7 +37,7 @@ struct mt_route;
 #define MT_MAX_REPLY_BYTES ((size_t)256 << 20)
 
 struct mt_http_options {
-    const char *name; /* of its thread; at most 15 bytes */
+    const char *name;                   /* of its thread; at most 15 bytes */
     struct mt_generations *generations; /* borrowed, like metrics and routes; started before http */
     struct mt_metrics *metrics;
     const struct mt_route *routes;

@@ -1,8 +1,8 @@
 /*
  * SIGINT and SIGTERM as something to wait for.
  *
- * They are blocked in every thread started afterwards, and wait to be fetched with sigtimedwait or a
- * signalfd.
+ * They are blocked in every thread started afterwards, and wait to be fetched with sigtimedwait or
+ * a signalfd.
  */
 #ifndef MT_SERVER_SIGNALS_H
 #define MT_SERVER_SIGNALS_H

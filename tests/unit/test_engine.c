@@ -109,8 +109,7 @@ START_TEST(a_brief_job_begins_beside_long_ones_of_its_client)
     test_expect_decoded(single);
     ck_assert_int_eq(first->n_calls + second->n_calls, 0);
     fake_wait_for_batches(1);
-    ck_assert_uint_eq(fake_admitted(NULL, 0),
-                      14 + 1); /* nobody else got the place that it left */
+    ck_assert_uint_eq(fake_admitted(NULL, 0), 14 + 1); /* nobody else got the place that it left */
     mt_engine_cancel(test_engine, &first->job);
     mt_engine_cancel(test_engine, &second->job);
     fake_open_gate();
