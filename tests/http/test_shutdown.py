@@ -182,7 +182,7 @@ class Stop(unittest.TestCase):
     def test_a_second_signal_ends_the_delay(self):
         daemon = Daemon("--shutdown-delay-ms", "3600000").start()
         with daemon.socket() as slow:
-            slow.sendall(request_bytes(SLOW))
+            slow.sendall(request_bytes({"q": SENTENCES * 8}))
             wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
             daemon.process.send_signal(signal.SIGTERM)
             wait_until(lambda: daemon.get("/health/ready").status == 503, what="not ready")
