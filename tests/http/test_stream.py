@@ -354,13 +354,14 @@ class Charges(unittest.TestCase):
     def test_only_what_was_begun_counts(self):
         # The level falls while time passes, by less than one in two seconds: thousands tell.
         text = "Good morning. " * 250
-        with Daemon("--chars-per-day", "40000", "--max-batch-rows", "4", "--workers", "1") as daemon:
+        with Daemon("--chars-per-day", "40000", "--max-batch-rows", "8", "--workers", "1", "--kernels", "c") as daemon:
             def used():
                 return round(daemon.get("/v2/usage").json["character_count"] / 1000, 1)
 
             self.assertEqual(used(), 0)
             with daemon.socket() as hog:
-                hog.sendall(request_bytes({**ENDLESS, "q": ENDLESS["q"] * 10}))
+                # Each sentence takes all rows, for longer than the next request may take.
+                hog.sendall(request_bytes({**ENDLESS, "q": ENDLESS["q"] * 10, "beam_size": 8}))
                 wait_until(lambda: daemon.metrics()["attentiond_sentences_running"], what="running")
                 before = used()
                 self.assertGreater(before, 25)

@@ -46,7 +46,8 @@ class Waiting(unittest.TestCase):
         """Keeps en-de busy until it is closed, as another client: others have their turn there, too."""
         connection = daemon.socket(120 * SLOWNESS, "127.0.0.2")
         self.addCleanup(connection.close)
-        body = json.dumps({"q": LONG, "source": "en", "target": "de", "beam_size": 8}).encode()
+        body = json.dumps({"q": LONG, "source": "en", "target": "de", "beam_size": 8,
+                           "min_decoding_length": 300, "max_decoding_length": 400}).encode()
         connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                            b"Content-Length: %d\r\n\r\n" % len(body) + body)
         wait_until(lambda: daemon.get("/models/en-de").json["state"] == "ready", what="the other model")
