@@ -61,6 +61,17 @@ class Description(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (2, ""))
 
 
+class SettingsPage(unittest.TestCase):
+    """docs/settings.md."""
+
+    def test_is_what_the_program_says(self):
+        made = run(sys.executable, "-B", ROOT / "packaging/settings_page.py", binary, encoding="utf-8")
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        self.maxDiff = None
+        self.assertEqual((ROOT / "docs/settings.md").read_text(encoding="utf-8"), made.stdout,
+                         "make it with packaging/settings_page.py build/release/attentiond > docs/settings.md")
+
+
 @needs("mandoc")
 class Manual(unittest.TestCase):
     page = MADE / "attentiond.1"
