@@ -1,4 +1,4 @@
-"""The rules of HACKING.md that a program can check: who includes whom, sizes, headers that stand alone."""
+"""The rules of HACKING.md that a program can check: who includes whom, sizes, headers that stand alone; and links between documents."""
 
 import os
 import pathlib
@@ -99,6 +99,17 @@ def functions(path):
             begin = None
 
 
+def without_code(page):
+    """A document without its blocks and spans of code, in which brackets are no links."""
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", page, flags=re.M | re.S))
+
+
+def anchors(page):
+    """What the headings of a document are called in links to them, as GitHub has it."""
+    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", page, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 class Lint(unittest.TestCase):
     def test_there_is_something_to_check(self):
         self.assertGreater(len(list(sources(".c"))), 40)
@@ -167,6 +178,20 @@ class Lint(unittest.TestCase):
             for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
                 if match := places.search(line):
                     wrong.append(f"{path}:{number}: {match[0]}")
+        self.assertEqual(wrong, [])
+
+    def test_links_between_documents_lead_somewhere(self):
+        pages = [path for path in all_files() if path.endswith(".md")]
+        self.assertIn("docs/settings.md", pages)
+        wrong = []
+        for page in pages:
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text(page))):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, heading = target.partition("#")
+                there = (ROOT / page).parent / path if path else ROOT / page
+                if not there.exists() or heading and heading not in anchors(there.read_text(encoding="utf-8")):
+                    wrong.append(f"{page}: {target}")
         self.assertEqual(wrong, [])
 
     def test_every_header_compiles_alone(self):
