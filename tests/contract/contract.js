@@ -101,11 +101,15 @@ export function strict(spec) {
 }
 
 /** Prism as a proxy in front of the upstream: what breaks the description is answered with an error of Prism's own. */
+// Prism's node-fetch takes the listener that a node of 2026 leaves on an idle connection (CVE-2026-48931)
+// for a reply that was cut off.
+const WITHOUT_KEEP_ALIVE = "data:text/javascript,import http from 'node:http'; http.globalAgent = new http.Agent({keepAlive: false});";
+
 export class Prism {
     static async start(file, upstream, ...flags) {
         const prism = new Prism();
         const cli = fileURLToPath(new URL("node_modules/@stoplight/prism-cli/dist/index.js", import.meta.url));
-        prism.process = spawn(process.execPath, [cli, "proxy", file, upstream, "--errors", "--port", "0", ...flags], {stdio: ["ignore", "pipe", "inherit"]});
+        prism.process = spawn(process.execPath, ["--import", WITHOUT_KEEP_ALIVE, cli, "proxy", file, upstream, "--errors", "--port", "0", ...flags], {stdio: ["ignore", "pipe", "inherit"]});
         const timer = setTimeout(() => prism.process.kill("SIGKILL"), START_MS);
         for await (const line of createInterface(prism.process.stdout)) {
             const origin = /Prism is listening on (http:\S+)/.exec(line)?.[1];
