@@ -14,8 +14,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define LIBRARY "libopenblas.so.0"
+/* What it maps when it is loaded: itself, and a buffer of 128 MiB from 0.3.29 on. It asks for the
+ * buffer again and again where there is no room. */
+#define MAPPED_BYTES ((size_t)192 << 20)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __typeof__(cblas_sgemm) *sgemm;
@@ -29,12 +33,23 @@ static void find(void *library, const char *name, void *function, size_t n_bytes
     memcpy(function, &symbol, n_bytes);
 }
 
+static bool has_room(void)
+{
+    void *room =
+        mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, MAPPED_BYTES) == 0;
+}
+
 /* OpenBLAS built for one thread, as in Debian's libopenblas0-serial, may be called by one alone:
  * it gives the same buffer to two that come at once, and their sums are wrong. */
 static void load(void)
 {
     __typeof__(cblas_sgemm) *found = NULL;
     __typeof__(openblas_get_parallel) *get_parallel = NULL;
+    if (!has_room()) {
+        (void)!mt_fail_memory(&failure, MAPPED_BYTES, "OpenBLAS, which fp32 takes");
+        return;
+    }
     void *library =
         setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 ? dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library == NULL) {

@@ -134,7 +134,8 @@ const struct mt_kernels *const *mt_kernels_available(size_t *n);
 
 /* Loads OpenBLAS, once in the process's life, and sets OPENBLAS_NUM_THREADS. Before a sandbox,
  * which may forbid it, and before threads that read the environment. MT_IO: it cannot be loaded;
- * MT_UNSUPPORTED: it is not one that we can use; of each call the same. */
+ * MT_MEMORY: there is too little address space; MT_UNSUPPORTED: it is not one that we can use; of
+ * each call the same. */
 MT_MUST_CHECK enum mt_status mt_blas_open(struct mt_error *err);
 
 /* y[M, n_out] (rows ldy apart) = x[M, n_in] (rows ldx apart) w^T + bias, w [n_out, n_in], by
