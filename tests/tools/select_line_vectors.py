@@ -12,6 +12,7 @@ import os
 import sys
 
 FIELDS = ("source", "output_ids", "text", "score", "token_margin")
+LIMIT = 256  # ids of an output, of the model that the vectors are of
 
 
 def pick(lines, count):
@@ -34,6 +35,8 @@ def main():
         with open(os.path.join(out, name), "w", encoding="utf-8") as file:
             for line in pick(lines, count):
                 kept = {field: line[field] for field in FIELDS}
+                if len(line["output_ids"]) == LIMIT and name == "dev.greedy.jsonl":
+                    kept["forced_end_logprob"] = line["token_logprobs"][-1]
                 file.write(json.dumps(kept, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
