@@ -204,6 +204,20 @@ const struct mt_setting mt_rows_engine[] = {
                "operations of a decoder step are too short to be split further.",
     },
     {
+        .section = "Threads",
+        FIELD(text_threads),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .high = 256,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Threads that parse requests, cut texts into sentences and tokens, and put replies "
+               "together. 0 takes as many as there are cores, since each text is the work of one "
+               "thread; there are 2 at least. Half of them take texts of more than 4 KiB, so that "
+               "short ones never wait for long ones.",
+    },
+    {
         .section = "Batch and queue",
         FIELD(max_batch_rows),
         .value_name = "N",

@@ -75,7 +75,7 @@ struct mt_settings {
     char *metrics_token;                                  /* "": none */
     char *trust_forwarded_for;                            /* addresses and networks of proxies */
     /* threads */
-    int64_t workers, threads_per_worker; /* 0: chosen for the machine */
+    int64_t workers, threads_per_worker, text_threads; /* 0: chosen for the machine */
     /* batch and queue */
     int64_t max_batch_rows;
     int64_t max_queued_sentences;

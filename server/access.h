@@ -15,7 +15,7 @@
  *
  * Where no api_keys_file is set, keys are not looked at.
  *
- * Thread-safety: one thread at a time (the HTTP thread).
+ * Thread-safety: safe on distinct requests; the meters take care of themselves.
  */
 #ifndef MT_SERVER_ACCESS_H
 #define MT_SERVER_ACCESS_H

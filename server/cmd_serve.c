@@ -25,6 +25,7 @@
 #include "server/sandbox.h"
 #include "server/socket_file.h"
 #include "server/splitter.h"
+#include "server/text_threads.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -66,6 +67,7 @@ struct server {
     struct mt_file_store *files;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
+    struct mt_text_threads *text_threads;
     struct mt_http *http;
     struct mt_http *admin;            /* NULL: none */
     struct mt_metrics *admin_metrics; /* not shown: the daemon's are about its clients */
@@ -172,6 +174,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
         .routes = mt_routes,
         .n_routes = mt_n_routes,
         .meters = &server->meters,
+        .text_threads = server->text_threads,
         .proxies = &server->proxies,
         .has_tls = settings->tls_certificate[0] != '\0',
         .max_connections = (size_t)settings->max_connections,
@@ -213,6 +216,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
         .routes = mt_admin_routes,
         .n_routes = mt_n_admin_routes,
         .meters = &server->meters,
+        .text_threads = server->text_threads,
         .proxies = &server->proxies,
         .max_connections = MT_ADMIN_CONNECTIONS,
         .header_timeout_ms = ADMIN_TIMEOUT_MS,
@@ -270,6 +274,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (status == MT_OK)
         status = create_generations(server, err);
     if (status == MT_OK)
+        status = mt_text_threads_create((size_t)settings->text_threads, &server->text_threads, err);
+    if (status == MT_OK)
         status = create_http(server, settings, err);
     if (status == MT_OK)
         status = create_admin(server, err);
@@ -295,6 +301,7 @@ static void stop(struct server *server)
 {
     stop_admin(server);
     mt_http_destroy(server->http);
+    mt_text_threads_destroy(server->text_threads);
     mt_generations_destroy(server->generations);
     mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);

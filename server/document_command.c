@@ -23,18 +23,8 @@
 struct sentences {
     struct mt_sentence **items;
     size_t n, capacity;
-    size_t n_made, n_decoded;
+    size_t n_decoded;
 };
-
-static enum mt_status count_sentence(void *context, const struct mt_translation_part *part,
-                                     struct mt_error *err)
-{
-    struct sentences *sentences = context;
-    (void)part;
-    (void)err;
-    sentences->n_made++;
-    return MT_OK;
-}
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
                                    struct mt_error *err)
@@ -87,11 +77,9 @@ static enum mt_status translate_window(const struct mt_document_command *command
                                        struct sentences *sentences, bool *is_made,
                                        struct mt_error *err)
 {
-    bool is_rendered;
-    enum mt_status status = MT_OK;
-    sentences->n = sentences->n_made = 0;
-    while (status == MT_OK && !*is_made && sentences->n_made < WINDOW_SENTENCES)
-        status = mt_document_translation_make(translation, 0, is_made, err); /* one step */
+    sentences->n = 0;
+    enum mt_status status =
+        mt_document_translation_make(translation, WINDOW_SENTENCES, is_made, err);
     if (status == MT_OK)
         status = mt_document_translation_list(translation, add_sentence, sentences, err);
     bool is_only = *is_made && sentences->n_decoded == 0;
@@ -102,7 +90,7 @@ static enum mt_status translate_window(const struct mt_document_command *command
     sentences->n_decoded += sentences->n;
     mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
     if (status == MT_OK)
-        status = mt_document_translation_render(translation, INT64_MAX, &is_rendered, err);
+        status = mt_document_translation_render(translation, err);
     mt_document_translation_forget(translation);
     return status;
 }
@@ -118,14 +106,15 @@ static enum mt_status translate(const struct mt_document_command *command,
         .model = command->model, .label = "", .defaults = &defaults};
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
-    struct mt_translation_options options = command->translation;
-    options.admit = count_sentence;
-    options.admit_context = &sentences;
     bool is_made = false;
-    enum mt_status status = mt_document_translation_create(&service, &model, document, &options,
-                                                           NULL, &translation, err);
+    enum mt_status status = mt_document_translation_create(document, &translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_begin_step(translation, &service, &model,
+                                                    &command->translation, NULL, err);
     while (status == MT_OK && !is_made)
         status = translate_window(command, translation, &sentences, &is_made, err);
+    if (status == MT_OK)
+        status = mt_document_translation_render(translation, err);
     if (status == MT_OK)
         status = mt_document_translation_write(translation, out, n_left, err);
     free(sentences.items);

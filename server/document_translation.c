@@ -1,6 +1,5 @@
 #include "server/document_translation.h"
 
-#include "base/clock.h"
 #include "config/settings.h"
 #include "server/handler.h"
 #include "server/passage.h"
@@ -15,14 +14,12 @@ struct mt_document_translation {
     struct mt_passage **passages; /* one for each text */
 
     /* Of the step that is being taken. */
+    struct mt_alignment_trace marks;
     const struct mt_model *model;
     struct mt_translation_options plain, traced;
-    struct mt_alignment_trace marks;
-    struct mt_passage_options options; /* of the passage that is being made */
-    size_t n_made;                     /* passages */
-    struct mt_text *outputs;           /* what has become of them; NULL: none is rendered yet */
-    size_t n_rendered, n_forgotten;
-    struct mt_passage_turn turn; /* of the next one */
+    struct mt_passage_options options;
+    size_t n_made, n_rendered, n_forgotten; /* passages, from the first on */
+    struct mt_text *outputs;                /* what has become of them; NULL: none is rendered */
 };
 
 size_t mt_document_n_chars(const struct mt_document *document)
@@ -40,36 +37,6 @@ static enum mt_cue_markup cues_of(enum mt_document_form form)
     if (form == MT_FORM_SRT)
         return MT_CUES_SRT;
     return form == MT_FORM_VTT ? MT_CUES_VTT : MT_CUES_NONE;
-}
-
-static enum mt_status begin_passage(struct mt_document_translation *t, size_t index,
-                                    struct mt_error *err)
-{
-    struct mt_document_text text = mt_document_text(t->document, index);
-    const char *bytes = t->inputs != NULL ? t->inputs[index].bytes : text.bytes;
-    size_t length = t->inputs != NULL ? t->inputs[index].length : text.length;
-    t->options.is_html = text.form == MT_FORM_HTML;
-    t->options.cues = cues_of(text.form);
-    return mt_passage_begin(t->model, bytes, length, &t->options, &t->passages[index], err);
-}
-
-enum mt_status mt_document_translation_make(struct mt_document_translation *t, int64_t until_ns,
-                                            bool *is_made, struct mt_error *err)
-{
-    bool is_over = false;
-    enum mt_status status = MT_OK;
-    while (t->n_made < t->n && !is_over && status == MT_OK) {
-        bool is_passage_made = false;
-        if (t->passages[t->n_made] == NULL)
-            status = begin_passage(t, t->n_made, err);
-        if (status == MT_OK)
-            status = mt_passage_make(t->passages[t->n_made], until_ns, &is_passage_made, err);
-        t->n_made += is_passage_made;
-        is_over = mt_now_ns() >= until_ns;
-    }
-    if (status == MT_OK)
-        *is_made = t->n_made == t->n;
-    return status;
 }
 
 enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,
@@ -96,10 +63,42 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
     return mt_alignment_trace_begin(&t->marks, service, model, &t->traced, err);
 }
 
-enum mt_status mt_document_translation_create(
-    const struct mt_service *service, const struct mt_loaded_model *model,
-    const struct mt_document *document, const struct mt_translation_options *options,
-    struct mt_terms *terms, struct mt_document_translation **out, struct mt_error *err)
+static size_t count_sentences(const struct mt_passage *passage)
+{
+    const struct mt_translation *translation;
+    size_t n = 0, position = 0;
+    while ((translation = mt_passage_next(passage, &position)) != NULL)
+        n += mt_translation_n_sentences(translation);
+    return n;
+}
+
+static enum mt_status make_passage(struct mt_document_translation *t, size_t index,
+                                   struct mt_error *err)
+{
+    struct mt_document_text text = mt_document_text(t->document, index);
+    const char *bytes = t->inputs != NULL ? t->inputs[index].bytes : text.bytes;
+    size_t length = t->inputs != NULL ? t->inputs[index].length : text.length;
+    t->options.is_html = text.form == MT_FORM_HTML;
+    t->options.cues = cues_of(text.form);
+    return mt_passage_create(t->model, bytes, length, &t->options, &t->passages[index], err);
+}
+
+enum mt_status mt_document_translation_make(struct mt_document_translation *t, size_t n_sentences,
+                                            bool *is_made, struct mt_error *err)
+{
+    for (size_t n = 0; t->n_made < t->n && n < n_sentences;) {
+        enum mt_status status = make_passage(t, t->n_made, err);
+        if (status != MT_OK)
+            return status;
+        n += count_sentences(t->passages[t->n_made++]);
+    }
+    *is_made = t->n_made == t->n;
+    return MT_OK;
+}
+
+enum mt_status mt_document_translation_create(const struct mt_document *document,
+                                              struct mt_document_translation **out,
+                                              struct mt_error *err)
 {
     struct mt_document_translation *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -107,13 +106,9 @@ enum mt_status mt_document_translation_create(
     t->document = document;
     t->n = mt_document_n_texts(document);
     t->passages = calloc(t->n + 1, sizeof t->passages[0]);
-    enum mt_status status =
-        t->passages != NULL
-            ? mt_document_translation_begin_step(t, service, model, options, terms, err)
-            : mt_fail_memory(err, t->n * sizeof t->passages[0], "texts of a file");
-    if (status != MT_OK) {
+    if (t->passages == NULL) {
         mt_document_translation_destroy(t);
-        return status;
+        return mt_fail_memory(err, sizeof t->passages[0], "texts of a file");
     }
     *out = t;
     return MT_OK;
@@ -135,37 +130,23 @@ static void drop_passages(struct mt_document_translation *t)
     mt_alignment_trace_finish(&t->marks);
 }
 
-enum mt_status mt_document_translation_render(struct mt_document_translation *t, int64_t until_ns,
-                                              bool *is_rendered, struct mt_error *err)
+enum mt_status mt_document_translation_render(struct mt_document_translation *t,
+                                              struct mt_error *err)
 {
-    bool is_over = false;
     enum mt_status status = MT_OK;
     if (t->outputs == NULL)
         t->outputs = calloc(t->n + 1, sizeof *t->outputs);
     if (t->outputs == NULL)
         return mt_fail_memory(err, t->n * sizeof *t->outputs, "a file's translation");
-    while (t->n_rendered < t->n_made && !is_over && status == MT_OK) {
-        size_t i = t->n_rendered;
-        t->turn.until_ns = until_ns;
-        status = mt_passage_render(t->passages[i], 0, &t->turn, &t->outputs[i], err);
-        if (t->turn.has_all) {
-            t->turn = (struct mt_passage_turn){0};
-            t->n_rendered++;
-        }
-        is_over = mt_now_ns() >= until_ns;
-    }
-    if (status == MT_OK)
-        *is_rendered = t->n_rendered == t->n_made;
+    for (; t->n_rendered < t->n_made && status == MT_OK; t->n_rendered++)
+        status = mt_passage_render(t->passages[t->n_rendered], 0, &t->outputs[t->n_rendered], err);
     return status;
 }
 
 enum mt_status mt_document_translation_end_step(struct mt_document_translation *t,
                                                 struct mt_error *err)
 {
-    bool is_rendered;
-    enum mt_status status = mt_document_translation_render(t, INT64_MAX, &is_rendered, err);
-    if (status != MT_OK)
-        return status;
+    enum mt_status status = MT_OK;
     drop_passages(t); /* they borrow the former inputs */
     drop_texts(t->inputs, t->n);
     t->inputs = t->outputs;
@@ -225,10 +206,9 @@ enum mt_status mt_document_translation_list(const struct mt_document_translation
     return status;
 }
 
-enum mt_status mt_document_translation_write(struct mt_document_translation *t, struct mt_text *out,
-                                             size_t *n_left, struct mt_error *err)
+enum mt_status mt_document_translation_write(const struct mt_document_translation *t,
+                                             struct mt_text *out, size_t *n_left,
+                                             struct mt_error *err)
 {
-    bool is_rendered;
-    enum mt_status status = mt_document_translation_render(t, INT64_MAX, &is_rendered, err);
-    return status == MT_OK ? mt_document_write(t->document, t->outputs, out, n_left, err) : status;
+    return mt_document_write(t->document, t->outputs, out, n_left, err);
 }

@@ -14,11 +14,9 @@
 #include "server/stream.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
  * because clients that are still sending do not look for a reply; a longer one ends the connection.
@@ -45,6 +43,8 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->query = "";
     exchange->start_ns = mt_now_ns();
     atomic_init(&exchange->n_holders, 1);
+    atomic_init(&exchange->rejection, MT_N_REJECTIONS);
+    pthread_mutex_init(&exchange->mutex, NULL);
     exchange->generation = mt_generations_hold(http->options.generations);
     exchange->request.service = mt_generation_service(exchange->generation);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
@@ -92,6 +92,9 @@ void mt_exchange_let_go(struct mt_exchange *exchange)
     free(exchange->request.sentences);
     mt_reply_finish(&exchange->request.reply);
     mt_text_finish(&exchange->stream.events);
+    if (exchange->response)
+        MHD_destroy_response(exchange->response);
+    pthread_mutex_destroy(&exchange->mutex);
     free(exchange->target);
     free(exchange);
 }
@@ -102,7 +105,7 @@ void mt_exchange_let_go(struct mt_exchange *exchange)
 static bool has_answered(const struct mt_exchange *exchange)
 {
     if (exchange->is_streaming)
-        return exchange->stream.has_pieces;
+        return atomic_load(&exchange->stream.has_pieces);
     return exchange->stage == STAGE_REPLIED && exchange->request.reply.code < 400 &&
            !exchange->has_left;
 }
@@ -112,20 +115,20 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     struct mt_http *http = exchange->http;
     struct mt_metrics *metrics = http->options.metrics;
     mt_exchange_have_head(exchange);
-    mt_exchange_leave_desk(exchange);
     /* Of a client that has left, we may be told nothing but this. */
-    mt_exchange_leave_line(exchange);
-    if (exchange->is_streaming) {
+    if (exchange->is_streaming)
         mt_exchange_stream_leave(exchange);
+    else if (exchange->stage == STAGE_WORKING)
         mt_connections_forget_work(http->connections, exchange->slot);
-    }
-    mt_exchange_end_wait(exchange);
-    if (exchange->has_left && !exchange->has_rejection)
-        mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
-    unsigned code = is_complete && !exchange->has_left ? exchange->request.reply.code : 499;
+    int rejection = atomic_load(&exchange->rejection);
+    if (exchange->has_left && rejection == MT_N_REJECTIONS)
+        rejection = MT_REJECTED_CLIENT_GONE;
+    unsigned code = exchange->is_streaming ? 200 : exchange->request.reply.code;
+    if (!is_complete || exchange->has_left)
+        code = 499;
     double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
-    if (exchange->has_rejection)
-        mt_metrics_reject(metrics, exchange->rejection);
+    if (rejection != MT_N_REJECTIONS)
+        mt_metrics_reject(metrics, (enum mt_rejection)rejection);
     if (!has_answered(exchange))
         mt_access_give_back(&exchange->request.access, http->options.meters);
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
@@ -136,79 +139,21 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     mt_exchange_let_go(exchange);
 }
 
-static const char *header(const struct mt_exchange *exchange, const char *name)
+const char *mt_exchange_header(const struct mt_exchange *exchange, const char *name)
 {
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
 const char *mt_request_header(const struct mt_request *request, const char *name)
 {
-    return header((const struct mt_exchange *)request, name);
-}
-
-/* What a refusal of access.h needs beside its text. */
-static void describe_refusal(struct mt_exchange *exchange)
-{
-    const struct mt_access *access = &exchange->request.access;
-    mt_exchange_count_rejection(exchange, access->rejection);
-    if (access->retry_seconds <= 0)
-        return;
-    char seconds[24];
-    snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
-    mt_reply_header(&exchange->request.reply, "Retry-After", seconds);
-}
-
-enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
-                                     struct mt_error *err)
-{
-    enum mt_status status =
-        mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(), err);
-    if (status != MT_OK)
-        describe_refusal((struct mt_exchange *)request);
-    return status;
-}
-
-uint64_t mt_request_used_chars(const struct mt_request *request)
-{
-    return mt_access_used_chars(&request->access, request->service->meters, mt_now_ns());
-}
-
-enum mt_status mt_request_admit(void *context, const struct mt_translation_part *part,
-                                struct mt_error *err)
-{
-    (void)part;
-    struct mt_request *request = context;
-    if (request->n_made++ < request->max_made)
-        return MT_OK;
-    return mt_fail(err, MT_LIMIT, "the request has more than %zu sentences: at most %zu",
-                   request->max_made, (size_t)request->service->settings->max_queued_sentences);
-}
-
-enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
-                                       struct mt_error *err)
-{
-    if (request->n_sentences == MT_MAX_REQUEST_SENTENCES)
-        return mt_fail(err, MT_LIMIT, "a request may have at most %d sentences",
-                       MT_MAX_REQUEST_SENTENCES);
-    if (request->n_sentences == request->sentence_capacity) {
-        size_t capacity = request->sentence_capacity > 0 ? 2 * request->sentence_capacity : 16;
-        struct mt_sentence **larger =
-            realloc(request->sentences, capacity * sizeof request->sentences[0]);
-        if (larger == NULL)
-            return mt_fail_memory(err, capacity * sizeof request->sentences[0], "sentences");
-        request->sentences = larger;
-        request->sentence_capacity = capacity;
-    }
-    request->sentences[request->n_sentences++] = sentence;
-    return MT_OK;
+    return mt_exchange_header((const struct mt_exchange *)request, name);
 }
 
 /* ---- replying ---- */
 
 void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection reason)
 {
-    exchange->has_rejection = true;
-    exchange->rejection = reason;
+    atomic_store(&exchange->rejection, (int)reason);
 }
 
 /* Bytes that are made while they are sent. */
@@ -281,7 +226,7 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         {"Access-Control-Max-Age", "1728000"},
     };
     const char *origins = exchange->request.service->settings->cors_origins;
-    const char *allowed = mt_cors_allowed(origins, header(exchange, "Origin"));
+    const char *allowed = mt_cors_allowed(origins, mt_exchange_header(exchange, "Origin"));
     if (exchange->is_vital)
         return;
     if (!mt_cors_is_open(origins))
@@ -295,7 +240,7 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
 }
 
-static void add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
+void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     const struct mt_reply *reply = &exchange->request.reply;
     add_cors(exchange, response);
@@ -305,16 +250,15 @@ static void add_headers(const struct mt_exchange *exchange, struct MHD_Response 
         MHD_add_response_header(response, "Content-Type", type);
     for (size_t i = 0; i < reply->n_headers; i++)
         MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
-    const char *id = header(exchange, "X-Request-ID");
+    const char *id = mt_exchange_header(exchange, "X-Request-ID");
     if (id != NULL && is_request_id(id))
         MHD_add_response_header(response, "X-Request-ID", id);
-    if (reply->close || mt_http_is_draining(exchange->http))
-        MHD_add_response_header(response, "Connection", "close");
 }
 
 enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response)
 {
-    add_headers(exchange, response);
+    if (exchange->request.reply.close || mt_http_is_draining(exchange->http))
+        MHD_add_response_header(response, "Connection", "close");
     exchange->stage = STAGE_REPLIED;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
     enum MHD_Result result =
@@ -323,8 +267,7 @@ enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Respo
     return result;
 }
 
-/* Where every reply leaves that is complete. */
-enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
+void mt_exchange_make_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     assert(reply->code != 0);
@@ -334,19 +277,21 @@ enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
         mt_reply_failure(&exchange->request.reply, &err);
     }
     mt_reply_end_line(reply);
-    mt_reply_compress(reply, header(exchange, "Accept-Encoding"));
-    struct MHD_Response *response = make_response(exchange);
-    if (response == NULL)
-        return MHD_NO;
-    enum MHD_Result result = mt_exchange_queue(exchange, response);
+    mt_reply_compress(reply, mt_exchange_header(exchange, "Accept-Encoding"));
+    exchange->response = make_response(exchange);
+    if (exchange->response)
+        mt_exchange_add_headers(exchange, exchange->response);
     mt_exchange_settle(exchange);
-    return result;
 }
 
-enum MHD_Result mt_exchange_send_failure(struct mt_exchange *exchange, const struct mt_error *err)
+/* Where every reply leaves that is complete. */
+static enum MHD_Result send_reply(struct mt_exchange *exchange)
 {
-    mt_reply_failure(&exchange->request.reply, err);
-    return mt_exchange_send(exchange);
+    if (!exchange->response && exchange->stage != STAGE_WORKING)
+        mt_exchange_make_response(exchange);
+    struct MHD_Response *response = exchange->response;
+    exchange->response = NULL;
+    return response ? mt_exchange_queue(exchange, response) : MHD_NO;
 }
 
 /* ---- the head ---- */
@@ -524,7 +469,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     bool is_worth_reading = is_short && !gate.expects_continue;
     if (!gate.must_close && (!gate.has_body || is_worth_reading))
         return MHD_YES;
-    return mt_exchange_send(exchange);
+    return send_reply(exchange);
 }
 
 /* ---- the body ---- */
@@ -557,185 +502,61 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
 }
 
-/* The media type without its parameters: its length. */
-static size_t type_length(const char *type)
-{
-    size_t length = strcspn(type, ";");
-    while (length > 0 && (type[length - 1] == ' ' || type[length - 1] == '\t'))
-        length--;
-    return length;
-}
-
-static bool is_type(const char *type, const char *name)
-{
-    return type_length(type) == strlen(name) && strncasecmp(type, name, strlen(name)) == 0;
-}
-
-static bool is_json_type(const char *type)
-{
-    size_t length = type_length(type);
-    return is_type(type, "application/json") ||
-           (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
-}
-
-static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type)
-{
-    struct mt_error err;
-    mt_fail(&err, MT_UNSUPPORTED,
-            "Content-Type is \"%.60s\", expected application/json, "
-            "application/x-www-form-urlencoded or multipart/form-data",
-            type);
-    mt_reply_error(&exchange->request.reply, 415, err.message);
-    return MT_OK;
-}
-
-/* JSON under another type, as curl's -d sends it: as a form it would be one field of a strange
- * name, and the client would be told that what it sent was missing. */
-static enum mt_status check_no_json(const struct mt_text *body, const char *type,
-                                    struct mt_error *err)
-{
-    size_t blank = body->length > 0 ? strspn(body->bytes, " \t\r\n") : 0;
-    if (blank == body->length || body->bytes[blank] != '{')
-        return MT_OK;
-    return mt_fail(err, MT_INVALID,
-                   "Content-Type is \"%.60s\", but the body looks like JSON: "
-                   "expected Content-Type: application/json",
-                   type);
-}
-
-/* All encodings end up in request.params. Beside JSON the query string does not count; beside a
- * form it does, and comes first. */
-static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
-{
-    struct mt_params *params = &exchange->request.params;
-    const struct mt_text *body = &exchange->body;
-    const char *type = header(exchange, "Content-Type");
-    bool has_query = exchange->query[0] != '\0';
-    bool wants_body = strcmp(exchange->route->method, "POST") == 0;
-    if (type == NULL)
-        type = "";
-    if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
-        return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
-    bool is_form = is_type(type, "application/x-www-form-urlencoded");
-    bool is_multipart = is_type(type, "multipart/form-data");
-    if (body->length > 0 && !is_form && !is_multipart && exchange->route->is_strict_about_type)
-        return refuse_type(exchange, type);
-    enum mt_status status =
-        mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
-    if (status != MT_OK || body->length == 0)
-        return status;
-    if (is_form || (!is_multipart && !has_query))
-        status = check_no_json(body, type, err);
-    if (status != MT_OK)
-        return status;
-    if (is_form)
-        return mt_params_parse_form(params, body->bytes, body->length, true, err);
-    if (is_multipart)
-        return mt_params_parse_multipart(params, type, body->bytes, body->length, err);
-    return MT_OK;
-}
-
-/* X-Request-Timeout: seconds that the client is going to wait. */
-static enum mt_status read_timeout(struct mt_exchange *exchange, struct mt_error *err)
-{
-    double limit = (double)exchange->request.service->settings->request_timeout_ms * 1e-3;
-    const char *text = header(exchange, "X-Request-Timeout");
-    double seconds = limit;
-    if (text != NULL && (!mt_parse_number(text, &seconds) || seconds < 0))
-        return mt_fail(err, MT_INVALID,
-                       "X-Request-Timeout is \"%.40s\", expected a number of seconds", text);
-    exchange->timeout_ns = (int64_t)(fmin(seconds, limit) * 1e9);
-    exchange->deadline_ns = mt_now_ns() + exchange->timeout_ns;
-    return MT_OK;
-}
-
-static enum mt_access_kind access_kind(const struct mt_route *route)
-{
-    if (route->is_vital)
-        return MT_ACCESS_OPEN;
-    if (route->access != MT_ACCESS_BY_METHOD)
-        return route->access;
-    return strcmp(route->method, "POST") == 0 ? MT_ACCESS_METERED : MT_ACCESS_OPEN;
-}
-
-static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error *err)
-{
-    struct mt_request *request = &exchange->request;
-    struct mt_access *access = &request->access;
-    const struct mt_access_question question = {
-        .kind = access_kind(exchange->route),
-        .dialect = exchange->route->dialect,
-        .settings = request->service->settings,
-        .keys = request->service->keys,
-        .meters = request->service->meters,
-        .params = &request->params,
-        .query = exchange->query,
-        .authorization = header(exchange, "Authorization"),
-        .address = exchange->address,
-        .now_ns = mt_now_ns(),
-    };
-    enum mt_status status = mt_access_check(&question, access, err);
-    if (status == MT_OK)
-        return MT_OK;
-    if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
-        mt_exchange_count_rejection(exchange, access->rejection);
-        mt_reply_error(&request->reply, 456, err->message);
-        return MT_OK;
-    }
-    describe_refusal(exchange);
-    return status;
-}
-
-static enum mt_status read_request(struct mt_exchange *exchange, struct mt_error *err)
-{
-    enum mt_status status = parse_params(exchange, err);
-    if (status == MT_OK && exchange->request.reply.code == 0)
-        status = check_access(exchange, err);
-    if (exchange->request.params.n_files == 0) /* they are views into it */
-        mt_text_finish(&exchange->body);
-    return status;
-}
-
-static enum MHD_Result begin_request(struct mt_exchange *exchange)
-{
-    struct mt_request *request = &exchange->request;
-    struct mt_error err;
-    bool has_waited = mt_desk_has(&exchange->http->desk, &exchange->place);
-    if (has_waited && mt_exchange_refuse_early(exchange))
-        return mt_exchange_send(exchange);
-    if (read_request(exchange, &err) != MT_OK)
-        return mt_exchange_send_failure(exchange, &err);
-    if (request->reply.code != 0)
-        return mt_exchange_send(exchange);
-    return mt_exchange_work(exchange);
-}
-
-static enum MHD_Result begin_in_turn(struct mt_exchange *exchange)
-{
-    return mt_exchange_begin(exchange, begin_request);
-}
-
-/* Nobody waits in line for a refusal that is certain already. */
+/* Nobody waits for a refusal that is certain already. The server's own doctors wait for nobody. */
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     struct mt_error err;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
     if (request->reply.code != 0)
-        return mt_exchange_send(exchange);
+        return send_reply(exchange);
     request->is_ending = mt_http_is_ending(exchange->http);
-    if (mt_exchange_refuse_early(exchange))
-        return mt_exchange_send(exchange);
-    if (read_timeout(exchange, &err) != MT_OK)
-        return mt_exchange_send_failure(exchange, &err);
-    mt_exchange_measure(exchange);
-    if (mt_exchange_may_wait(exchange))
-        return mt_exchange_stop_reading(exchange, begin_in_turn);
-    return begin_request(exchange);
+    bool is_full = mt_exchange_refuse_early(exchange);
+    if (exchange->route->handler->choose)
+        mt_http_give_way(exchange->http, is_full);
+    if (is_full)
+        return send_reply(exchange);
+    if (mt_exchange_read_timeout(exchange, &err) != MT_OK) {
+        mt_reply_failure(&request->reply, &err);
+        return send_reply(exchange);
+    }
+    if (exchange->route->is_vital) {
+        mt_exchange_do_at_once(exchange);
+        return send_reply(exchange);
+    }
+    /* libmicrohttpd (0.9.75, 1.0.1) keeps of a suspended connection whether it was being read from,
+     * and it still is. The first thing after its resumption would be to read, unless no connection
+     * is older, and the end of what a half-closed client has sent would end the connection. Where a
+     * call for the body's end leaves neither a reply nor a suspension, reading is over. */
+    exchange->stage = STAGE_RECEIVED;
+    return MHD_YES;
 }
 
-static enum MHD_Result advance(struct mt_exchange *exchange, const char *method,
-                               const char *version, const char *upload, size_t *n_upload)
+/* Suspends first: the work may end before begin_work returns. */
+static enum MHD_Result hand_over(struct mt_exchange *exchange)
+{
+    struct mt_connections *connections = exchange->http->connections;
+    if (!mt_connections_begin_work(connections, exchange->slot, exchange)) {
+        mt_exchange_fail_cancelled(exchange);
+        return send_reply(exchange);
+    }
+    exchange->stage = STAGE_WORKING;
+    MHD_suspend_connection(exchange->connection);
+    mt_exchange_begin_work(exchange);
+    return MHD_YES;
+}
+
+/* The connection is back. */
+static enum MHD_Result reply_to_work(struct mt_exchange *exchange)
+{
+    if (exchange->is_streaming)
+        return mt_exchange_stream_reply(exchange);
+    mt_connections_forget_work(exchange->http->connections, exchange->slot);
+    return send_reply(exchange);
+}
+
+enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
+                                    const char *version, const char *upload, size_t *n_upload)
 {
     size_t n = *n_upload;
     switch (exchange->stage) {
@@ -746,22 +567,12 @@ static enum MHD_Result advance(struct mt_exchange *exchange, const char *method,
             return handle_request(exchange);
         *n_upload = 0;
         return receive_body(exchange, upload, n);
-    case STAGE_TURN:
-        return mt_exchange_take_turn(exchange);
-    case STAGE_LOADING:
-    case STAGE_RUNNING:
-        return mt_exchange_resume(exchange);
+    case STAGE_RECEIVED:
+        return hand_over(exchange);
+    case STAGE_WORKING:
+        return reply_to_work(exchange);
     case STAGE_REPLIED:
         break;
     }
     return MHD_NO;
-}
-
-enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
-                                    const char *version, const char *upload, size_t *n_upload)
-{
-    enum MHD_Result result = advance(exchange, method, version, upload, n_upload);
-    if (exchange->stage != STAGE_TURN)
-        mt_exchange_leave_desk(exchange);
-    return result;
 }

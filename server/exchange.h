@@ -2,22 +2,26 @@
  * One exchange: a request and its reply, from the request line to the last byte sent. The one place
  * that replies.
  *
- *   HEAD -> BODY -> (TURN) -> (LOADING -> (TURN)) -> RUNNING -> (TURN) -> REPLIED
- *                                  ^-------------------------------'  another round (handler.h)
+ *   HEAD -> BODY -> RECEIVED -> WORKING -> REPLIED
  *
- * In TURN others are looked at first, or have the desk (desk.h). While it waits in line, and in
- * LOADING and RUNNING, the connection is suspended; a model is being loaded, or the sentences are
- * the engine's. The exchange itself stays the HTTP thread's. libmicrohttpd does not touch a
- * suspended connection, so an exchange never ends before its job or its wait: on_done is what
- * resumes the connection. A streamed reply (exchange_state.h) is REPLIED while its job runs, and
- * its connection suspended only where there is nothing to send.
+ * The HTTP thread has the request until its last byte was received, and again when the reply is
+ * complete. In between, in WORKING, the connection is suspended, and the request goes from hand to
+ * hand: text threads (text_threads.h) parse it, add the sentences and render the reply; the engine
+ * decodes; the models' host loads what is not in memory. Nothing holds a thread between two of
+ * these steps:
+ *
+ *   text thread -> (host -> text thread) -> engine -> text thread -> HTTP thread
+ *                      ^---------------------------------'  another round (handler.h)
+ *
+ * libmicrohttpd does not touch a suspended connection, so an exchange never ends before its work
+ * has. A streamed reply (exchange_state.h) is REPLIED while its work goes on, and its connection
+ * suspended only where there is nothing to send.
  *
  * Only http.c uses this. Thread-safety: the HTTP thread alone, but for cancel and nudge.
  */
 #ifndef MT_SERVER_EXCHANGE_H
 #define MT_SERVER_EXCHANGE_H
 
-#include "server/desk.h"
 #include "server/http.h"
 
 #include <stdatomic.h>
@@ -44,7 +48,6 @@ struct mt_http {
     bool gives_way;            /* the HTTP thread's alone */
     bool has_name;             /* likewise */
     struct mt_exchange *heads; /* likewise: those whose head is not complete */
-    struct mt_desk desk;       /* likewise */
 };
 
 /* While the HTTP thread gives way, it does not take a processor from a thread that computes as soon
@@ -60,23 +63,19 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
  * do so badly. */
 void mt_exchange_refuse_head(struct mt_http *http, unsigned code);
 
-/* libmicrohttpd's access handler: called for the head, for each piece of the body, for its end, and
- * after the job has ended. */
+/* libmicrohttpd's access handler: called for the head, for each piece of the body, twice for its
+ * end, and when the reply is complete. */
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
                                     const char *version, const char *upload, size_t *n_upload);
-
-/* What http->desk.call is. */
-void mt_exchange_call(struct mt_desk_place *place);
 
 /* is_complete: the reply was sent to its end. */
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete);
 
-/* Asks for the end of what the exchange waits for: its job, which must not have ended, a model, or
- * its turn.
- * Any thread, with the connections' lock held. */
+/* Asks for the end of the exchange's work, which is registered with the connections. Any thread,
+ * with the connections' lock held. */
 void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left);
 
-/* Has something sent for a streamed reply whose job has not ended, be it a comment. Any thread. */
+/* Has something sent for a streamed reply whose work has not ended, be it a comment. Any thread. */
 void mt_exchange_nudge(struct mt_exchange *exchange);
 
 #endif

@@ -33,9 +33,6 @@ struct state {
     struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
     struct mt_document_translation *translation; /* NULL: the file stays as it is */
-    bool is_making;                              /* its sentences, in turns */
-    size_t n_counted;                            /* texts whose terms were */
-    struct mt_passage_turn counting;             /* of the next one */
 };
 
 static enum mt_status refuse_disabled(struct mt_request *request)
@@ -194,32 +191,21 @@ static enum mt_status describe_decoding(struct mt_request *request,
                                       &out->decoding, err);
 }
 
-static enum mt_status begin_step(struct mt_request *request, struct state *state,
-                                 struct mt_error *err)
-{
-    struct mt_translation_options options;
-    enum mt_status status = describe_decoding(request, &options, err);
-    if (status != MT_OK)
-        return status;
-    if (state->n_steps == 0)
-        return mt_document_translation_create(request->service, request->model, state->document,
-                                              &options, state->glossary.terms, &state->translation,
-                                              err);
-    return mt_document_translation_begin_step(state->translation, request->service, request->model,
-                                              &options, state->passed_on.terms, err);
-}
-
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
-    enum mt_status status = MT_OK;
-    if (!state->is_making)
-        status = begin_step(request, state, err);
-    bool is_made = false;
+    struct mt_translation_options options;
+    bool is_made;
+    struct mt_terms *terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms;
+    enum mt_status status = describe_decoding(request, &options, err);
+    if (status == MT_OK && state->translation == NULL)
+        status = mt_document_translation_create(state->document, &state->translation, err);
     if (status == MT_OK)
-        status = mt_document_translation_make(state->translation, request->until_ns, &is_made, err);
-    state->is_making = request->goes_on = status == MT_OK && !is_made;
-    if (is_made && status == MT_OK)
+        status = mt_document_translation_begin_step(state->translation, request->service,
+                                                    request->model, &options, terms, err);
+    if (status == MT_OK)
+        status = mt_document_translation_make(state->translation, SIZE_MAX, &is_made, err);
+    if (status == MT_OK)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
     return status;
 }
@@ -266,48 +252,28 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     return status;
 }
 
-static enum mt_status count_terms(struct state *state, int64_t until_ns, bool *is_counted,
-                                  struct mt_error *err)
+static enum mt_status count_terms(struct state *state, struct mt_error *err)
 {
-    bool is_over = false;
     enum mt_status status = MT_OK;
     size_t n = state->glossary.terms != NULL ? mt_document_n_texts(state->document) : 0;
-    while (state->n_counted < n && !is_over && status == MT_OK) {
-        struct mt_passage *passage =
-            mt_document_translation_passage(state->translation, state->n_counted);
-        struct mt_passage_turn *turn = &state->counting;
-        turn->until_ns = until_ns;
-        status = state->n_steps > 0 ? mt_glossary_count_lost(&state->glossary, &state->passed_on,
-                                                             passage, turn, err)
-                                    : mt_glossary_count(&state->glossary, passage, turn, err);
-        if (turn->has_all) {
-            *turn = (struct mt_passage_turn){0};
-            state->n_counted++;
-        }
-        is_over = mt_now_ns() >= until_ns;
+    for (size_t i = 0; i < n && status == MT_OK; i++) {
+        struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
+        status = state->n_steps > 0
+                     ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
+                     : mt_glossary_count(&state->glossary, passage, err);
     }
-    if (status == MT_OK)
-        *is_counted = state->n_counted >= n;
     return status;
 }
 
 /* Of a step whose sentences have ended. */
-static enum mt_status end_step(struct mt_request *request, struct state *state,
-                               struct mt_error *err)
+static enum mt_status end_step(struct state *state, struct mt_error *err)
 {
-    bool is_counted, is_rendered = false;
-    enum mt_status status = count_terms(state, request->until_ns, &is_counted, err);
-    if (status == MT_OK && is_counted)
-        status = mt_document_translation_render(state->translation, request->until_ns, &is_rendered,
-                                                err);
-    request->goes_on = status == MT_OK && !is_rendered;
-    if (status != MT_OK || request->goes_on)
-        return status;
-    state->n_counted = 0;
-    state->n_steps++;
-    return state->n_steps < state->languages.route.n
-               ? mt_document_translation_end_step(state->translation, err)
-               : MT_OK;
+    enum mt_status status = count_terms(state, err);
+    if (status == MT_OK)
+        status = mt_document_translation_render(state->translation, err);
+    if (status == MT_OK && ++state->n_steps < state->languages.route.n)
+        status = mt_document_translation_end_step(state->translation, err);
+    return status;
 }
 
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
@@ -316,9 +282,9 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
     if (!request->service->settings->files_translation)
         return refuse_disabled(request);
     enum mt_status status =
-        request->state == NULL ? prepare(request, err) : end_step(request, request->state, err);
+        request->state == NULL ? prepare(request, err) : end_step(request->state, err);
     const struct state *state = request->state;
-    if (status == MT_OK && !request->goes_on && state->n_steps < state->languages.route.n)
+    if (status == MT_OK && state->n_steps < state->languages.route.n)
         *out = state->languages.route.steps[state->n_steps].served;
     return status;
 }

@@ -147,9 +147,9 @@ static void count_one(void *context, size_t term, bool is_applied)
 }
 
 enum mt_status mt_glossary_count(struct mt_glossary *glossary, struct mt_passage *passage,
-                                 struct mt_passage_turn *turn, struct mt_error *err)
+                                 struct mt_error *err)
 {
-    return mt_passage_report_terms(passage, turn, count_one, glossary, err);
+    return mt_passage_report_terms(passage, count_one, glossary, err);
 }
 
 struct loss {
@@ -171,11 +171,10 @@ static void take_back_one(void *context, size_t term, bool is_applied)
 }
 
 enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary, struct mt_glossary *passed_on,
-                                      struct mt_passage *passage, struct mt_passage_turn *turn,
-                                      struct mt_error *err)
+                                      struct mt_passage *passage, struct mt_error *err)
 {
     struct loss loss = {.glossary = glossary, .passed_on = passed_on->terms};
-    return mt_passage_report_terms(passage, turn, take_back_one, &loss, err);
+    return mt_passage_report_terms(passage, take_back_one, &loss, err);
 }
 
 static void write_number(struct mt_json_writer *writer, const char *key, size_t value)

@@ -19,7 +19,6 @@
 #include "server/params.h"
 
 struct mt_passage;
-struct mt_passage_turn;
 struct mt_terms;
 
 /* Zero-initialise. */
@@ -34,10 +33,9 @@ MT_MUST_CHECK enum mt_status mt_glossary_read(const struct mt_params *params, si
                                               struct mt_glossary *out, struct mt_error *err);
 void mt_glossary_finish(struct mt_glossary *glossary);
 
-/* Counts what became of the terms of one passage, which has been decoded. turn: passage.h. */
+/* Counts what became of the terms of one passage, which has been decoded. */
 MT_MUST_CHECK enum mt_status mt_glossary_count(struct mt_glossary *glossary,
-                                               struct mt_passage *passage,
-                                               struct mt_passage_turn *turn, struct mt_error *err);
+                                               struct mt_passage *passage, struct mt_error *err);
 
 /* The same terms as a model meets them that translates on what another gave: every translation of a
  * term stays as it is. from may have none. MT_MEMORY; the caller finishes *out on failure too. */
@@ -49,7 +47,6 @@ MT_MUST_CHECK enum mt_status mt_glossary_pass_on(const struct mt_glossary *from,
 MT_MUST_CHECK enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary,
                                                     struct mt_glossary *passed_on,
                                                     struct mt_passage *passage,
-                                                    struct mt_passage_turn *turn,
                                                     struct mt_error *err);
 
 /* The array, of all that were counted. */

@@ -8,12 +8,13 @@
  *     |                            where it is streamed '-> advance, again ...     |
  *     '----------------------------- another round --------------------------------'
  *
- * All of them are called by the HTTP thread. A request has one model at a time; one whose text goes
- * through several, or whose texts are in several languages, has as many rounds.
+ * All of them are called by text threads (text_threads.h), those of the server's own doctors
+ * (is_vital in router.h) by the HTTP thread. Each runs to its end. A request has one model at a
+ * time; one whose text goes through several, or whose texts are in several languages, has as many
+ * rounds.
  *
- * A request is touched by one thread at a time, and each socket has one HTTP thread: that of the
- * clients runs all handlers of routes.c's table, so they need no locks among themselves; that of
- * the admin socket runs those of admin_api.h, and health_api.h's beside the other.
+ * A request is touched by one thread at a time, but not always by the same one, and several
+ * requests at the same time: what they share, struct mt_service names it, takes care of itself.
  */
 #ifndef MT_SERVER_HANDLER_H
 #define MT_SERVER_HANDLER_H
@@ -81,11 +82,6 @@ struct mt_request {
      * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
      * begin is an event "error". */
     bool is_streamed;
-    /* Set by choose: sentences that have ended are still being put together, and *out is not known
-     * yet. Set by begin: it has not added all sentences yet. They are called again when others have
-     * had their turn, so that no text, however long, keeps them waiting. */
-    bool goes_on;
-    int64_t until_ns; /* when they should do so; INT64_MAX: never; clock.h */
 
     /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
      * names no other, to release. NULL where there is none. */
@@ -127,20 +123,19 @@ struct mt_handler {
      * Names the model of the next round, one of the generation's catalog; *out stays NULL where
      * nothing has to be decoded (any more). Called first, when it checks request->params and sets
      * up request->state, and again each time that all sentences of a round have ended well, with
-     * request->model still there, as often as it sets request->goes_on. Anything but MT_OK is
-     * answered as an error with err's message (reply.h has the table), and so is a reply.code that
-     * choose sets itself; nothing but release is called then. A model that cannot be loaded is
-     * answered so, too (503). NULL: the handler uses no model.
+     * request->model still there. Anything but MT_OK is answered as an error with err's message
+     * (reply.h has the table), and so is a reply.code that choose sets itself; nothing but release
+     * is called then. A model that cannot be loaded is answered so, too (503). NULL: the handler
+     * uses no model.
      */
     enum mt_status (*choose)(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err);
 
     /*
-     * Adds the round's sentences; called again, where it sets request->goes_on. Without choose:
-     * checks request->params and sets up request->state, at once. NULL: nothing to do. Errors as
-     * above. All sentences of a round are one job: they are admitted to the queue together or not
-     * at all (503; 413 where the queue never holds so many). While it is full, requests are refused
-     * before choose is called.
+     * Adds the round's sentences. Without choose: checks request->params and sets up
+     * request->state, at once. NULL: nothing to do. Errors as above. All sentences of a round are
+     * one job: they are admitted to the queue together or not at all (503; 413 where the queue
+     * never holds so many). While it is full, requests are refused before choose is called.
      */
     enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
 

@@ -55,7 +55,6 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
         return mt_fail_memory(err, sizeof *http, "HTTP server");
     http->options = *options;
     http->listen_fd = -1;
-    http->desk.call = mt_exchange_call;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, http->barrier_fds) !=
         0) {
         enum mt_status failed = mt_fail(err, MT_IO, "no sockets for HTTP: %s", strerror(errno));

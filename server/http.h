@@ -1,8 +1,9 @@
 /*
- * The HTTP server: libmicrohttpd with one epoll thread. A request is received and checked there,
- * its sentences run in the engine while the connection is suspended, and the reply is rendered
- * there again; the thread never waits for a translation. A request may have its reply streamed as
- * server-sent events while its sentences run.
+ * The HTTP server: libmicrohttpd with one epoll thread, which does nothing but sockets: it receives
+ * requests, hands them to text threads (text_threads.h) with the connection suspended, and sends
+ * what these reply. Only the routes that tell of the daemon's health are answered by the HTTP
+ * thread itself. A request may have its reply streamed as server-sent events while its sentences
+ * run.
  *
  * Headers that count on every route: Accept-Encoding (gzip), X-Request-ID (given back), and
  * X-Request-Timeout (seconds that the client is going to wait; when they, or request_timeout_ms,
@@ -25,6 +26,7 @@ struct mt_meters;
 struct mt_metrics;
 struct mt_proxies;
 struct mt_route;
+struct mt_text_threads;
 
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
 #define MT_CONNECTION_BYTES (32 * 1024)
@@ -42,9 +44,10 @@ struct mt_http_options {
     struct mt_metrics *metrics;
     const struct mt_route *routes;
     size_t n_routes;
-    struct mt_meters *meters;         /* borrowed */
-    const struct mt_proxies *proxies; /* whose X-Forwarded-For counts; borrowed */
-    bool has_tls;                     /* with what the current generation holds: tls.h */
+    struct mt_meters *meters;             /* borrowed */
+    struct mt_text_threads *text_threads; /* borrowed; to be destroyed after http */
+    const struct mt_proxies *proxies;     /* whose X-Forwarded-For counts; borrowed */
+    bool has_tls;                         /* with what the current generation holds: tls.h */
     size_t max_connections;
     size_t max_client_connections; /* 0: chosen */
     int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /* No entry; the first one is left out. Zeroed memory, untouched, is an empty table. */
@@ -23,6 +24,7 @@ struct entry {
 };
 
 struct mt_limiter {
+    pthread_mutex_t mutex; /* guards all of it */
     struct entry *entries; /* [1, max_entries]; those beyond n_entries were never used */
     uint32_t n_entries, max_entries;
     uint32_t *buckets; /* [n_buckets], a power of two */
@@ -36,6 +38,7 @@ enum mt_status mt_limiter_create(size_t max_clients, struct mt_limiter **out, st
     struct mt_limiter *limiter = calloc(1, sizeof *limiter);
     if (limiter == NULL)
         return mt_fail_memory(err, sizeof *limiter, "rates");
+    pthread_mutex_init(&limiter->mutex, NULL);
     limiter->max_entries = (uint32_t)max_clients;
     limiter->n_buckets = 16;
     while (limiter->n_buckets < max_clients)
@@ -61,6 +64,7 @@ void mt_limiter_destroy(struct mt_limiter *limiter)
         return;
     free(limiter->entries);
     free(limiter->buckets);
+    pthread_mutex_destroy(&limiter->mutex);
     free(limiter);
 }
 
@@ -188,43 +192,55 @@ bool mt_limiter_take(struct mt_limiter *limiter, uint64_t client, const struct m
                      const uint64_t amounts[MT_N_RATES], int64_t now_ns,
                      struct mt_limiter_refusal *refusal)
 {
+    pthread_mutex_lock(&limiter->mutex);
     struct entry *entry = find_or_add(limiter, client, now_ns);
     sink(entry, limits, now_ns);
-    if (!fits(entry, limits, amounts, refusal))
-        return false;
-    for (size_t i = 0; i < MT_N_RATES; i++)
+    bool does_fit = fits(entry, limits, amounts, refusal);
+    for (size_t i = 0; i < MT_N_RATES && does_fit; i++)
         if (limits->rates[i] > 0)
             entry->levels[i] += (double)amounts[i];
-    return true;
+    pthread_mutex_unlock(&limiter->mutex);
+    return does_fit;
 }
 
 void mt_limiter_give_back(struct mt_limiter *limiter, uint64_t client, enum mt_rate rate,
                           uint64_t amount)
 {
+    pthread_mutex_lock(&limiter->mutex);
     struct entry *entry = find(limiter, client);
     if (entry != NULL)
         entry->levels[rate] = fmax(entry->levels[rate] - (double)amount, 0);
+    pthread_mutex_unlock(&limiter->mutex);
 }
 
 uint64_t mt_limiter_level(struct mt_limiter *limiter, uint64_t client,
                           const struct mt_limits *limits, enum mt_rate rate, int64_t now_ns)
 {
+    uint64_t level = 0;
+    pthread_mutex_lock(&limiter->mutex);
     struct entry *entry = find(limiter, client);
-    if (entry == NULL)
-        return 0;
-    sink(entry, limits, now_ns);
-    return (uint64_t)ceil(entry->levels[rate] - ROUNDING);
+    if (entry != NULL) {
+        sink(entry, limits, now_ns);
+        level = (uint64_t)ceil(entry->levels[rate] - ROUNDING);
+    }
+    pthread_mutex_unlock(&limiter->mutex);
+    return level;
 }
 
 int64_t mt_limiter_banned_seconds(struct mt_limiter *limiter, uint64_t client, int64_t now_ns)
 {
+    int64_t left_ns = 0;
+    pthread_mutex_lock(&limiter->mutex);
     const struct entry *entry = find(limiter, client);
-    if (entry == NULL || entry->banned_until_ns <= now_ns)
-        return 0;
-    return (entry->banned_until_ns - now_ns + 999999999) / 1000000000;
+    if (entry != NULL && entry->banned_until_ns > now_ns)
+        left_ns = entry->banned_until_ns - now_ns;
+    pthread_mutex_unlock(&limiter->mutex);
+    return (left_ns + 999999999) / 1000000000;
 }
 
 void mt_limiter_ban(struct mt_limiter *limiter, uint64_t client, int64_t until_ns)
 {
+    pthread_mutex_lock(&limiter->mutex);
     find_or_add(limiter, client, 0)->banned_until_ns = until_ns;
+    pthread_mutex_unlock(&limiter->mutex);
 }

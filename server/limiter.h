@@ -10,7 +10,7 @@
  * Clients are numbers, in a table of fixed size; when it is full, the client that has been quiet
  * for longest is forgotten. Time is what the caller says it is.
  *
- * Thread-safety: one thread at a time.
+ * Thread-safety: safe, but for create and destroy.
  */
 #ifndef MT_SERVER_LIMITER_H
 #define MT_SERVER_LIMITER_H

@@ -1,6 +1,5 @@
 #include "server/outcome.h"
 
-#include "base/clock.h"
 #include "base/size.h"
 #include "server/alignment_trace.h"
 #include "server/passage.h"
@@ -12,7 +11,6 @@ static void drop_pairs(struct mt_outcome *outcome)
 {
     for (size_t i = 0; outcome->pairs && i < outcome->n; i++)
         mt_sentence_pairs_finish(&outcome->pairs[i]);
-    mt_sentence_pairs_finish(&outcome->rendered_pairs);
     free(outcome->pairs);
     outcome->pairs = NULL;
 }
@@ -54,27 +52,22 @@ static bool is_known(const struct mt_outcome *outcome, const struct mt_text *tex
     return false;
 }
 
-static enum mt_status go_on_with_rank(struct mt_outcome *outcome, struct mt_passage *passage,
-                                      struct mt_error *err)
+static enum mt_status add_rank(struct mt_outcome *outcome, struct mt_passage *passage, size_t rank,
+                               struct mt_error *err)
 {
-    enum mt_status status = mt_passage_render_pairs(
-        passage, outcome->rank, &outcome->turn, outcome->pairs ? &outcome->rendered_pairs : NULL,
-        &outcome->rendering, err);
-    if (status || !outcome->turn.has_all)
+    struct mt_text rendering = {0};
+    struct mt_sentence_pairs pairs = {0};
+    enum mt_status status =
+        mt_passage_render_pairs(passage, rank, outcome->pairs ? &pairs : NULL, &rendering, err);
+    if (status || is_known(outcome, &rendering)) {
+        mt_text_finish(&rendering);
+        mt_sentence_pairs_finish(&pairs);
         return status;
-    if (is_known(outcome, &outcome->rendering)) {
-        mt_text_finish(&outcome->rendering);
-        mt_sentence_pairs_finish(&outcome->rendered_pairs);
-    } else {
-        outcome->scores[outcome->n] = mt_passage_score(passage, outcome->rank);
-        if (outcome->pairs)
-            outcome->pairs[outcome->n] = outcome->rendered_pairs;
-        outcome->translations[outcome->n++] = outcome->rendering;
     }
-    outcome->rendered_pairs = (struct mt_sentence_pairs){0};
-    outcome->rendering = (struct mt_text){0};
-    outcome->turn = (struct mt_passage_turn){0};
-    outcome->rank++;
+    outcome->scores[outcome->n] = mt_passage_score(passage, rank);
+    if (outcome->pairs)
+        outcome->pairs[outcome->n] = pairs;
+    outcome->translations[outcome->n++] = rendering;
     return MT_OK;
 }
 
@@ -165,37 +158,21 @@ static enum mt_status take_sentences(struct mt_outcome *outcome, const char *sou
     return mt_text_check(&outcome->sentences, "sentences", err);
 }
 
-static enum mt_status begin(struct mt_outcome *outcome, const struct mt_passage *passage,
-                            size_t n_alternatives, struct mt_error *err)
-{
-    outcome->n_source_tokens += mt_passage_n_source_tokens(passage);
-    outcome->n_target_tokens += mt_passage_n_target_tokens(passage);
-    outcome->is_begun = true;
-    outcome->rank = 0;
-    if (mt_passage_is_blank(passage)) /* becomes empty, as everywhere in this trade */
-        return mt_outcome_keep(outcome, "", 0, err);
-    return reserve(outcome, mt_size_min(mt_passage_n_ranks(passage), n_alternatives + 1), err);
-}
-
 enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *passage,
                                size_t n_alternatives, const struct mt_alignment_trace *alignment,
-                               struct mt_passage_turn *turn, struct mt_error *err)
+                               struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    if (!outcome->is_begun && alignment)
-        status = take_alignment(outcome, passage, alignment, err);
-    if (!outcome->is_begun && !status)
-        status = begin(outcome, passage, n_alternatives, err);
-    size_t n_ranks = mt_passage_is_blank(passage) ? 0 : mt_passage_n_ranks(passage);
-    bool is_over = false;
-    while (!status && !is_over && outcome->rank < n_ranks && outcome->n <= n_alternatives) {
-        outcome->turn.until_ns = turn->until_ns;
-        status = go_on_with_rank(outcome, passage, err);
-        is_over = mt_now_ns() >= turn->until_ns;
-    }
-    turn->has_all = !status && (outcome->rank == n_ranks || outcome->n > n_alternatives);
-    outcome->is_begun = !turn->has_all;
-    if (turn->has_all && outcome->pairs && n_ranks > 0)
+    size_t n_ranks = mt_passage_n_ranks(passage);
+    enum mt_status status = alignment ? take_alignment(outcome, passage, alignment, err) : MT_OK;
+    outcome->n_source_tokens += mt_passage_n_source_tokens(passage);
+    outcome->n_target_tokens += mt_passage_n_target_tokens(passage);
+    if (!status && mt_passage_is_blank(passage)) /* becomes empty, as everywhere in this trade */
+        return mt_outcome_keep(outcome, "", 0, err);
+    if (!status)
+        status = reserve(outcome, mt_size_min(n_ranks, n_alternatives + 1), err);
+    for (size_t rank = 0; rank < n_ranks && outcome->n <= n_alternatives && !status; rank++)
+        status = add_rank(outcome, passage, rank, err);
+    if (!status && outcome->pairs)
         status = take_sentences(outcome, mt_passage_text(passage), n_alternatives, err);
     return status;
 }
@@ -205,7 +182,6 @@ void mt_outcome_finish(struct mt_outcome *outcome)
     drop_translations(outcome);
     mt_text_finish(&outcome->alignment);
     mt_text_finish(&outcome->sentences);
-    mt_text_finish(&outcome->rendering);
 }
 
 static void write_text(struct mt_json_writer *writer, const struct mt_text *text)

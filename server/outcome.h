@@ -19,13 +19,7 @@ struct mt_outcome {
     struct mt_text sentences;                /* likewise JSON */
     size_t n_source_tokens, n_target_tokens; /* of all models that the text went through */
 
-    /* While it is being taken. */
-    bool is_begun;
-    size_t rank; /* the one that is rendered: as far as turn */
-    struct mt_text rendering;
-    struct mt_sentence_pairs rendered_pairs;
-    struct mt_sentence_pairs *pairs; /* of each translation; NULL: not wanted */
-    struct mt_passage_turn turn;
+    struct mt_sentence_pairs *pairs; /* while it is taken: of each translation; NULL: not wanted */
 };
 
 /* A text that is its own translation. MT_MEMORY. */
@@ -33,12 +27,11 @@ MT_MUST_CHECK enum mt_status mt_outcome_keep(struct mt_outcome *outcome, const c
                                              size_t length, struct mt_error *err);
 
 /* The best translation of a passage that has been decoded, and at most n_alternatives others, in
- * the place of what was there. alignment NULL: none. Where turn, of which until_ns alone counts,
- * comes back without has_all, it is to be called again with the same. */
+ * the place of what was there. alignment NULL: none. */
 MT_MUST_CHECK enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *passage,
                                              size_t n_alternatives,
                                              const struct mt_alignment_trace *alignment,
-                                             struct mt_passage_turn *turn, struct mt_error *err);
+                                             struct mt_error *err);
 
 void mt_outcome_finish(struct mt_outcome *outcome);
 

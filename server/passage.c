@@ -1,6 +1,5 @@
 #include "server/passage_state.h"
 
-#include "base/clock.h"
 #include "base/size.h"
 #include "server/guard.h"
 #include "server/lost.h"
@@ -19,7 +18,6 @@ void mt_passage_destroy(struct mt_passage *passage)
         mt_word_links_finish(&passage->parts[i].links);
         mt_marked_finish(&passage->parts[i].own);
     }
-    free(passage->maker);
     free(passage->parts);
     mt_markup_destroy(passage->markup);
     free(passage);
@@ -334,18 +332,12 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
 typedef enum mt_status each_part(const struct mt_passage *passage, size_t index, void *context,
                                  struct mt_error *err);
 
-static enum mt_status for_each(const struct mt_passage *passage, struct mt_passage_turn *turn,
-                               each_part *work, void *context, struct mt_error *err)
+static enum mt_status for_each(const struct mt_passage *passage, each_part *work, void *context,
+                               struct mt_error *err)
 {
-    struct mt_passage_turn whole = {.until_ns = INT64_MAX};
-    struct mt_passage_turn *own = turn ? turn : &whole;
-    bool is_over = false;
     enum mt_status status = MT_OK;
-    while (own->part < passage->n && !is_over && !status) {
-        status = work(passage, own->part++, context, err);
-        is_over = mt_now_ns() >= own->until_ns;
-    }
-    own->has_all = !status && own->part == passage->n;
+    for (size_t i = 0; i < passage->n && !status; i++)
+        status = work(passage, i, context, err);
     return status;
 }
 
@@ -365,24 +357,22 @@ static enum mt_status append_part(const struct mt_passage *passage, size_t index
 }
 
 enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
-                                       struct mt_passage_turn *turn,
                                        struct mt_sentence_pairs *pairs, struct mt_text *out,
                                        struct mt_error *err)
 {
     struct render render = {.rank = rank, .pairs = pairs, .out = out};
     assert(!pairs || (!passage->markup && !passage->is_escaped));
     mt_text_append(out, "", 0);
-    enum mt_status status = for_each(passage, turn, append_part, &render, err);
-    if (!status && (!turn || turn->has_all) && passage->markup)
+    enum mt_status status = for_each(passage, append_part, &render, err);
+    if (!status && passage->markup)
         mt_markup_write_verbatim(passage->markup, passage->n, out);
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
-enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
-                                 struct mt_passage_turn *turn, struct mt_text *out,
+enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct mt_text *out,
                                  struct mt_error *err)
 {
-    return mt_passage_render_pairs(passage, rank, turn, NULL, out, err);
+    return mt_passage_render_pairs(passage, rank, NULL, out, err);
 }
 
 /* A part whose pieces are its translation's own. */
@@ -507,11 +497,11 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
     return status;
 }
 
-enum mt_status mt_passage_find_lost(struct mt_passage *passage, struct mt_passage_turn *turn,
-                                    mt_passage_lost *lost, void *context, struct mt_error *err)
+enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                    void *context, struct mt_error *err)
 {
     struct lost_report report = {.report = lost, .context = context};
-    return for_each(passage, turn, find_lost_in, &report, err);
+    return for_each(passage, find_lost_in, &report, err);
 }
 
 /* ---- terms ---- */
@@ -552,9 +542,9 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
     return status;
 }
 
-enum mt_status mt_passage_report_terms(struct mt_passage *passage, struct mt_passage_turn *turn,
-                                       mt_passage_term *report, void *context, struct mt_error *err)
+enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_term *report,
+                                       void *context, struct mt_error *err)
 {
     struct term_report terms = {.report = report, .context = context};
-    return for_each(passage, turn, report_terms_of, &terms, err);
+    return for_each(passage, report_terms_of, &terms, err);
 }

@@ -3,7 +3,7 @@
  * subtitle, with placeholders that survive. It is cut into parts that are translated each; what the
  * model must not see is kept aside and put back where the alignment says.
  *
- *   begin -> make -> decode every translation -> render each rank
+ *   create -> decode every translation -> render each rank
  *
  * Thread-safety: one thread at a time.
  */
@@ -25,29 +25,21 @@ struct mt_passage_options {
     enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
     bool protects;           /* placeholders and emoji */
     bool post_edits;         /* post_edit.h; plain and traced have eases_source then */
-    struct mt_terms *terms;  /* NULL: none; borrowed until it is made */
+    struct mt_terms *terms;  /* NULL: none */
     size_t max_html_tags;
     const char *const *ignored_tags; /* markup.h */
     size_t n_ignored_tags;
 };
 
-/* text is well-formed UTF-8, ends in NUL and is borrowed; so is, until it is made, what the options
- * point to. */
-MT_MUST_CHECK enum mt_status mt_passage_begin(const struct mt_model *model, const char *text,
-                                              size_t length,
-                                              const struct mt_passage_options *options,
-                                              struct mt_passage **out, struct mt_error *err);
-
 /*
- * Takes the text apart, until until_ns (clock.h) has come: to be called until *is_made, or it
- * fails; nothing else may be done with the passage before but destroy it. It goes a step in any
- * case, which takes some milliseconds at most unless one sentence, or one line with placeholders,
- * is most of a long text; to parse HTML, and to look for the first of many terms, are steps, too.
- * Takes what traces need from the service's budget (MT_BUSY); where the request would need more
- * than it may, the words' order takes the place of the alignment.
+ * Takes the text apart. text is well-formed UTF-8, ends in NUL, and is borrowed until the passage's
+ * end. Takes what traces need from the service's budget (MT_BUSY); where the request would need
+ * more than it may, the words' order takes the place of the alignment.
  */
-MT_MUST_CHECK enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns,
-                                             bool *is_made, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
+                                               size_t length,
+                                               const struct mt_passage_options *options,
+                                               struct mt_passage **out, struct mt_error *err);
 /* Takes NULL. */
 void mt_passage_destroy(struct mt_passage *passage);
 
@@ -58,22 +50,9 @@ struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t 
 /* Nothing but blanks. */
 bool mt_passage_is_blank(const struct mt_passage *passage);
 
-/*
- * What renders does so part by part, each in well under a millisecond, but a text may have
- * thousands. Where a turn is given it ends between two of them, when until_ns (clock.h) has come;
- * called again with the same one, it goes on. One part is done in any case. {0} at first, but for
- * until_ns; NULL: all at once.
- */
-struct mt_passage_turn {
-    int64_t until_ns;
-    size_t part;
-    bool has_all;
-};
-
 /* As mt_translation_render, mt_translation_n_ranks, ... of all parts together. */
 MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
-                                               struct mt_passage_turn *turn, struct mt_text *out,
-                                               struct mt_error *err);
+                                               struct mt_text *out, struct mt_error *err);
 
 /* Where a sentence stands in the text, and its translation in the rendering; bytes. */
 struct mt_sentence_pair {
@@ -90,7 +69,6 @@ void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs);
 /* The same of plain text into an empty out, and the sentences (pairs may be NULL); of every rank
  * as many, in the same order. Placeholders and emoji at a sentence's end may be left out of it. */
 MT_MUST_CHECK enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
-                                                     struct mt_passage_turn *turn,
                                                      struct mt_sentence_pairs *pairs,
                                                      struct mt_text *out, struct mt_error *err);
 /* The caller's text. */
@@ -119,15 +97,12 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 /* Called for every placeholder that rank 0 does not hold exactly as often as the text (lost.h).
  * Renders. */
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
-MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage,
-                                                  struct mt_passage_turn *turn,
-                                                  mt_passage_lost *lost, void *context,
-                                                  struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                                  void *context, struct mt_error *err);
 
 /* Called for every term that was found. Renders. */
 typedef void mt_passage_term(void *context, size_t term, bool is_applied);
 MT_MUST_CHECK enum mt_status mt_passage_report_terms(struct mt_passage *passage,
-                                                     struct mt_passage_turn *turn,
                                                      mt_passage_term *report, void *context,
                                                      struct mt_error *err);
 

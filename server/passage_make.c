@@ -1,6 +1,5 @@
 #include "server/passage_state.h"
 
-#include "base/clock.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/protect.h"
@@ -12,17 +11,13 @@
 /* Lines with placeholders of one text, and what stands between them. */
 #define MAX_LINE_PARTS 20000
 
-/* What taking it apart needs, and how far that has got. */
-struct mt_passage_maker {
+/* What taking it apart needs. */
+struct maker {
     struct mt_passage *passage;
     const struct mt_model *model;
-    struct mt_passage_options options;
+    const struct mt_passage_options *options;
     struct mt_protect_scan scan; /* of plain text */
     struct mt_stand_ins stand_ins;
-    bool has_begun;
-    size_t next;                 /* byte of plain text, or segment of HTML, that comes next */
-    struct mt_range line;        /* of protected text: what is left of a line with marks */
-    struct mt_translation *open; /* of the last part: it is being made */
 };
 
 static enum mt_status add_part(struct mt_passage *passage, struct mt_passage_part **out,
@@ -44,11 +39,11 @@ static enum mt_status add_part(struct mt_passage *passage, struct mt_passage_par
     return MT_OK;
 }
 
-static enum mt_status create_traced(struct mt_passage_maker *maker, struct mt_passage_part *part,
+static enum mt_status create_traced(struct maker *maker, struct mt_passage_part *part,
                                     const char *text, size_t length, struct mt_error *err)
 {
-    enum mt_status status = mt_translation_create(maker->model, text, length, maker->options.traced,
-                                                  &part->translation, err);
+    enum mt_status status = mt_translation_create(maker->model, text, length,
+                                                  maker->options->traced, &part->translation, err);
     if (status)
         return status;
     status = mt_alignment_trace_reserve(maker->passage->trace, part->translation, err);
@@ -60,20 +55,18 @@ static enum mt_status create_traced(struct mt_passage_maker *maker, struct mt_pa
     return status;
 }
 
-static enum mt_status translate(struct mt_passage_maker *maker, struct mt_passage_part *part,
-                                const char *text, size_t length, struct mt_error *err)
+static enum mt_status translate(struct maker *maker, struct mt_passage_part *part, const char *text,
+                                size_t length, struct mt_error *err)
 {
     bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
     enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
     if (status != MT_LIMIT)
         return status;
-    status = mt_translation_begin(maker->model, text, length, maker->options.plain,
-                                  &part->translation, err);
-    maker->open = part->translation;
-    return status;
+    return mt_translation_create(maker->model, text, length, maker->options->plain,
+                                 &part->translation, err);
 }
 
-static enum mt_status translate_marked(struct mt_passage_maker *maker, struct mt_passage_part *part,
+static enum mt_status translate_marked(struct maker *maker, struct mt_passage_part *part,
                                        struct mt_error *err)
 {
     const struct mt_text *text = &part->marked->text;
@@ -82,32 +75,36 @@ static enum mt_status translate_marked(struct mt_passage_maker *maker, struct mt
     return translate(maker, part, text->bytes, text->length, err);
 }
 
-static enum mt_status parse_html(struct mt_passage_maker *maker, struct mt_error *err)
+static enum mt_status parse_html(struct maker *maker, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     const struct mt_markup_options options = {.stand_ins = &maker->stand_ins,
-                                              .protects = maker->options.protects,
-                                              .terms = maker->options.terms,
-                                              .max_tags = maker->options.max_html_tags,
-                                              .ignored_tags = maker->options.ignored_tags,
-                                              .n_ignored_tags = maker->options.n_ignored_tags};
+                                              .protects = maker->options->protects,
+                                              .terms = maker->options->terms,
+                                              .max_tags = maker->options->max_html_tags,
+                                              .ignored_tags = maker->options->ignored_tags,
+                                              .n_ignored_tags = maker->options->n_ignored_tags};
     return mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
 }
 
-static enum mt_status take_segment(struct mt_passage_maker *maker, struct mt_error *err)
+static enum mt_status take_html(struct maker *maker, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
-    struct mt_passage_part *part;
-    enum mt_status status = add_part(passage, &part, err);
-    if (status)
-        return status;
-    part->marked = mt_markup_segment(passage->markup, maker->next++);
-    return translate_marked(maker, part, err);
+    enum mt_status status = parse_html(maker, err);
+    size_t n = status ? 0 : mt_markup_n_segments(passage->markup);
+    for (size_t i = 0; i < n && !status; i++) {
+        struct mt_passage_part *part;
+        status = add_part(passage, &part, err);
+        if (status)
+            break;
+        part->marked = mt_markup_segment(passage->markup, i);
+        status = translate_marked(maker, part, err);
+    }
+    return status;
 }
 
 /* Text without placeholders, and whole lines of it: as it is. */
-static enum mt_status take_plain(struct mt_passage_maker *maker, struct mt_range range,
-                                 struct mt_error *err)
+static enum mt_status take_plain(struct maker *maker, struct mt_range range, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     struct mt_range inner = mt_range_trim(passage->text, range.begin, range.end);
@@ -135,8 +132,7 @@ static size_t line_end(const char *text, size_t begin, size_t end)
 
 /* Lines that are one sentence together: their breaks are marks, and come back where the alignment
  * says. Returns where the next part begins. */
-static size_t append_lines(struct mt_passage_maker *maker, struct mt_passage_part *part,
-                           struct mt_range range)
+static size_t append_lines(struct maker *maker, struct mt_passage_part *part, struct mt_range range)
 {
     const char *text = maker->passage->text;
     size_t at = range.begin;
@@ -152,23 +148,28 @@ static size_t append_lines(struct mt_passage_maker *maker, struct mt_passage_par
     return at;
 }
 
-/* As much of the line as one part's marks allow. */
-static enum mt_status take_marked(struct mt_passage_maker *maker, struct mt_error *err)
+/* A line, in as many parts as its marks need. */
+static enum mt_status take_marked(struct maker *maker, struct mt_range line, struct mt_error *err)
 {
-    struct mt_passage_part *part;
-    enum mt_status status = add_part(maker->passage, &part, err);
-    if (status)
-        return status;
-    mt_marked_init(&part->own);
-    part->marked = &part->own;
-    size_t end = append_lines(maker, part, maker->line);
-    part->range = (struct mt_range){maker->line.begin, end};
-    maker->line.begin = end;
-    status = mt_marked_check(&part->own, err);
-    return status ? status : translate_marked(maker, part, err);
+    enum mt_status status = MT_OK;
+    while (line.begin < line.end && !status) {
+        struct mt_passage_part *part;
+        status = add_part(maker->passage, &part, err);
+        if (status)
+            break;
+        mt_marked_init(&part->own);
+        part->marked = &part->own;
+        size_t end = append_lines(maker, part, line);
+        part->range = (struct mt_range){line.begin, end};
+        line.begin = end;
+        status = mt_marked_check(&part->own, err);
+        if (!status)
+            status = translate_marked(maker, part, err);
+    }
+    return status;
 }
 
-static enum mt_status take_cue(struct mt_passage_maker *maker, struct mt_error *err)
+static enum mt_status take_cue(struct maker *maker, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     struct mt_passage_part *part;
@@ -178,10 +179,10 @@ static enum mt_status take_cue(struct mt_passage_maker *maker, struct mt_error *
     mt_marked_init(&part->own);
     part->marked = &part->own;
     part->range = (struct mt_range){0, passage->length};
-    const struct mt_cue_options options = {.markup = maker->options.cues,
+    const struct mt_cue_options options = {.markup = maker->options->cues,
                                            .stand_ins = &maker->stand_ins,
-                                           .protects = maker->options.protects,
-                                           .terms = maker->options.terms};
+                                           .protects = maker->options->protects,
+                                           .terms = maker->options->terms};
     if (!mt_cue_tags_append(&part->own, &options, passage->text, passage->length))
         return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
     status = mt_marked_check(&part->own, err);
@@ -191,7 +192,7 @@ static enum mt_status take_cue(struct mt_passage_maker *maker, struct mt_error *
 /* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
  * beginning of a line must not move to the end of the one before. Empty at the text's end where
  * there is none. */
-static struct mt_range next_line(struct mt_passage_maker *maker, size_t from)
+static struct mt_range next_line(struct maker *maker, size_t from)
 {
     const char *text = maker->passage->text;
     size_t length = maker->passage->length;
@@ -206,121 +207,74 @@ static struct mt_range next_line(struct mt_passage_maker *maker, size_t from)
 
 /* Line by line, where lines are translated for themselves. A text that may begin with a target
  * language code, which counts for all of it, stays in one. */
-static enum mt_status take_protected(struct mt_passage_maker *maker, struct mt_error *err)
+static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
 {
     const struct mt_passage *passage = maker->passage;
     bool has_code = passage->length > 1 && memcmp(passage->text, ">>", 2) == 0;
-    bool is_whole = has_code || maker->options.plain->split == MT_SPLIT_OFF;
-    size_t from = maker->next;
-    if (maker->line.begin < maker->line.end)
-        return take_marked(maker, err);
-    if (passage->n >= MAX_LINE_PARTS)
-        return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
-                       MAX_LINE_PARTS / 2);
-    maker->line =
-        is_whole ? mt_range_trim(passage->text, from, passage->length) : next_line(maker, from);
-    maker->next = maker->line.end;
-    return take_plain(maker, (struct mt_range){from, maker->line.begin}, err);
+    bool is_whole = has_code || maker->options->plain->split == MT_SPLIT_OFF;
+    enum mt_status status = MT_OK;
+    for (size_t from = 0; from < passage->length && !status;) {
+        if (passage->n >= MAX_LINE_PARTS)
+            return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
+                           MAX_LINE_PARTS / 2);
+        struct mt_range line =
+            is_whole ? mt_range_trim(passage->text, from, passage->length) : next_line(maker, from);
+        status = take_plain(maker, (struct mt_range){from, line.begin}, err);
+        if (!status)
+            status = take_marked(maker, line, err);
+        from = line.end;
+    }
+    return status;
 }
 
 /* Whether there are line breaks within a text that is to be one sentence. */
-static bool keeps_lines(const struct mt_passage_maker *maker)
+static bool keeps_lines(const struct maker *maker)
 {
     const struct mt_passage *passage = maker->passage;
     struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
-    return maker->options.protects && maker->options.plain->split == MT_SPLIT_OFF &&
+    return maker->options->protects && maker->options->plain->split == MT_SPLIT_OFF &&
            line_end(passage->text, inner.begin, inner.end) < inner.end;
 }
 
-static enum mt_status begin_taking(struct mt_passage_maker *maker, struct mt_error *err)
+static enum mt_status take_text(struct maker *maker, struct mt_error *err)
 {
     const struct mt_passage *passage = maker->passage;
-    const struct mt_passage_options *options = &maker->options;
+    const struct mt_passage_options *options = maker->options;
     bool is_plain = !options->is_html && !options->cues;
-    maker->has_begun = true;
     mt_stand_ins_init(&maker->stand_ins, passage->text, passage->length);
     mt_protect_scan_begin(&maker->scan, passage->text, passage->length,
                           options->protects && is_plain, is_plain ? options->terms : NULL, false);
     if (options->is_html)
-        return parse_html(maker, err);
-    if (options->cues) {
-        maker->next = passage->length;
+        return take_html(maker, err);
+    if (options->cues)
         return take_cue(maker, err);
-    }
     bool is_protected =
         mt_protect_scan_next(&maker->scan, 0).kind != MT_PROTECTED_NOTHING || keeps_lines(maker);
-    if (is_protected)
-        return MT_OK; /* part by part */
-    maker->next = passage->length;
-    return take_plain(maker, (struct mt_range){0, passage->length}, err);
+    return is_protected ? take_protected(maker, err)
+                        : take_plain(maker, (struct mt_range){0, passage->length}, err);
 }
 
-static bool has_more(const struct mt_passage_maker *maker)
-{
-    const struct mt_passage *passage = maker->passage;
-    if (!maker->has_begun || maker->open)
-        return true;
-    if (passage->markup)
-        return maker->next < mt_markup_n_segments(passage->markup);
-    return maker->next < passage->length || maker->line.begin < maker->line.end;
-}
-
-static enum mt_status make_more(struct mt_passage_maker *maker, int64_t until_ns,
-                                struct mt_error *err)
-{
-    if (!maker->has_begun)
-        return begin_taking(maker, err);
-    if (!maker->open)
-        return maker->passage->markup ? take_segment(maker, err) : take_protected(maker, err);
-    bool is_made = false;
-    enum mt_status status = mt_translation_make(maker->open, until_ns, &is_made, err);
-    if (is_made)
-        maker->open = NULL;
-    return status;
-}
-
-enum mt_status mt_passage_begin(const struct mt_model *model, const char *text, size_t length,
-                                const struct mt_passage_options *options, struct mt_passage **out,
-                                struct mt_error *err)
+enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
+                                 const struct mt_passage_options *options, struct mt_passage **out,
+                                 struct mt_error *err)
 {
     struct mt_passage *passage = calloc(1, sizeof *passage);
-    struct mt_passage_maker *maker = calloc(1, sizeof *maker);
-    if (!passage || !maker) {
-        free(passage);
-        free(maker);
-        return mt_fail_memory(err, sizeof *passage + sizeof *maker, "a text");
-    }
-    *maker = (struct mt_passage_maker){.passage = passage, .model = model, .options = *options};
+    if (!passage)
+        return mt_fail_memory(err, sizeof *passage, "a text");
     *passage = (struct mt_passage){.text = text,
                                    .length = length,
                                    .trace = options->trace,
-                                   .is_escaped = options->cues == MT_CUES_VTT,
-                                   .maker = maker};
+                                   .is_escaped = options->cues == MT_CUES_VTT};
     if (options->post_edits)
         passage->editor = mt_model_tokenizer(model);
-    *out = passage;
-    return MT_OK;
-}
-
-enum mt_status mt_passage_make(struct mt_passage *passage, int64_t until_ns, bool *is_made,
-                               struct mt_error *err)
-{
-    struct mt_passage_maker *maker = passage->maker;
-    const struct mt_terms *terms = maker ? maker->options.terms : NULL;
-    bool is_over = false;
-    enum mt_status status = MT_OK;
-    while (maker && has_more(maker) && !is_over && !status) {
-        status = make_more(maker, until_ns, err);
-        is_over = mt_now_ns() >= until_ns;
-    }
-    if (!status && terms && mt_terms_have_run_out(terms))
-        status = mt_fail_memory(err, passage->length, "words of a text");
-    if (status)
+    struct maker maker = {.passage = passage, .model = model, .options = options};
+    enum mt_status status = take_text(&maker, err);
+    if (!status && options->terms && mt_terms_have_run_out(options->terms))
+        status = mt_fail_memory(err, length, "words of a text");
+    if (status) {
+        mt_passage_destroy(passage);
         return status;
-    *is_made = !maker || !has_more(maker);
-    if (!*is_made)
-        return MT_OK;
-    free(maker);
-    passage->maker = NULL;
+    }
+    *out = passage;
     return MT_OK;
 }

@@ -28,7 +28,6 @@ struct mt_passage {
     size_t n, capacity;
     struct mt_alignment_trace *trace;
     const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
-    struct mt_passage_maker *maker;    /* NULL: it is made */
 };
 
 #endif

@@ -1,6 +1,5 @@
 #include "server/translate_api.h"
 
-#include "base/clock.h"
 #include "config/settings.h"
 #include "server/alignment_trace.h"
 #include "server/detect_api.h"
@@ -18,9 +17,6 @@
 
 #include <cjson/cJSON.h>
 
-/* What is done, one after the other, when a text's sentences have been decoded. */
-enum ending { END_LOST, END_TERMS, END_WARNINGS, END_OUTCOME, N_ENDINGS };
-
 /*
  * One element of q, on its way through the models of its route:
  *
@@ -37,17 +33,8 @@ struct text {
     bool has_ended;             /* outcome is there */
     struct mt_text input;       /* what the last step gave, for the next one */
     struct mt_passage *passage; /* of the step that is being taken */
-    enum ending ending;         /* of that step */
-    struct mt_passage_turn turn;
     struct mt_passage_cursor given;
     struct mt_outcome outcome;
-};
-
-/* How far the round has got with taking its texts apart. */
-struct taking {
-    bool has_begun;
-    size_t next;                                 /* text */
-    struct mt_translation_options plain, traced; /* of the text that is being taken apart */
 };
 
 /* What runs now: one step of all texts whose turn it is with this model. */
@@ -57,7 +44,6 @@ struct round {
     struct mt_translate_decoding decoding;
     struct mt_translation_options traced; /* for what has marks to be put back */
     struct mt_alignment_trace marks, alignment;
-    struct taking taking;
 };
 
 struct state {
@@ -360,13 +346,13 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
                                  struct mt_error *err)
 {
     struct round *round = &state->round;
-    struct taking *taking = &round->taking;
+    struct mt_translation_options plain = round->decoding.options, traced = round->traced;
     const struct mt_translate_params *params = &state->params;
     const struct mt_model_language *target = text->route.steps[text->n_steps].target;
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
     const struct mt_passage_options options = {
-        .plain = &taking->plain,
-        .traced = &taking->traced,
+        .plain = &plain,
+        .traced = &traced,
         .trace = &round->marks,
         .is_html = params->is_html,
         .protects = !params->returns_alignment, /* it shows what the model saw */
@@ -378,11 +364,9 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     };
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
-    taking->plain = round->decoding.options;
-    taking->traced = round->traced;
-    taking->plain.source_lang = taking->traced.source_lang = source_language(text);
-    taking->plain.target_code = taking->traced.target_code = target != NULL ? target->token : NULL;
-    return mt_passage_begin(request->model->model, bytes, length, &options, &text->passage, err);
+    plain.source_lang = traced.source_lang = source_language(text);
+    plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
+    return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
 }
 
 static enum mt_status add_passage(struct mt_request *request, struct state *state,
@@ -399,35 +383,17 @@ static enum mt_status add_passage(struct mt_request *request, struct state *stat
     return status;
 }
 
-/* Goes on with the text; *is_taken: its sentences have been added. */
-static enum mt_status take_step(struct mt_request *request, struct state *state, struct text *text,
-                                bool *is_taken, struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    if (text->passage == NULL)
-        status = begin_step(request, state, text, err);
-    if (status == MT_OK)
-        status = mt_passage_make(text->passage, request->until_ns, is_taken, err);
-    if (status == MT_OK && *is_taken)
-        status = add_passage(request, state, text->passage, err);
-    return status;
-}
-
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
-    struct taking *taking = &state->round.taking;
-    enum mt_status status = MT_OK;
-    if (!taking->has_begun)
-        status = begin_round(state, request, err);
-    taking->has_begun = true;
-    while (taking->next < state->n_texts && status == MT_OK && !request->goes_on) {
-        struct text *text = &state->texts[taking->next];
-        bool is_taken = true;
-        if (is_of_round(&state->round, text))
-            status = take_step(request, state, text, &is_taken, err);
-        taking->next += is_taken;
-        request->goes_on = taking->next < state->n_texts && mt_now_ns() >= request->until_ns;
+    enum mt_status status = begin_round(state, request, err);
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+        struct text *text = &state->texts[i];
+        if (!is_of_round(&state->round, text))
+            continue;
+        status = begin_step(request, state, text, err);
+        if (status == MT_OK)
+            status = add_passage(request, state, text->passage, err);
     }
     return status;
 }
@@ -442,13 +408,12 @@ static void write_lost_one(void *context, const char *bytes, size_t length)
 
 static enum mt_status count_terms(struct state *state, struct text *text, struct mt_error *err)
 {
-    text->turn.has_all = state->params.glossary.terms == NULL;
-    if (text->turn.has_all)
+    struct mt_glossary *glossary = &state->params.glossary;
+    if (glossary->terms == NULL)
         return MT_OK;
-    if (text->n_steps > 0)
-        return mt_glossary_count_lost(&state->params.glossary, &state->passed_on, text->passage,
-                                      &text->turn, err);
-    return mt_glossary_count(&state->params.glossary, text->passage, &text->turn, err);
+    return text->n_steps > 0
+               ? mt_glossary_count_lost(glossary, &state->passed_on, text->passage, err)
+               : mt_glossary_count(glossary, text->passage, err);
 }
 
 /* What the next model is given is what a client would hand on: the string of a reply. */
@@ -465,7 +430,6 @@ static void add_warnings(struct state *state, struct text *text)
     const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
     mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
                     text->route.n > 1 ? info->id : NULL, text->passage);
-    text->turn.has_all = true;
 }
 
 static enum mt_status take_outcome(const struct state *state, struct text *text,
@@ -473,59 +437,36 @@ static enum mt_status take_outcome(const struct state *state, struct text *text,
 {
     const struct round *round = &state->round;
     text->outcome.keeps_sentences = state->params.returns_sentences && text->route.n == 1;
-    return mt_outcome_take(
-        &text->outcome, text->passage, round->is_last ? state->params.n_alternatives : 0,
-        state->params.returns_alignment ? &round->alignment : NULL, &text->turn, err);
+    return mt_outcome_take(&text->outcome, text->passage,
+                           round->is_last ? state->params.n_alternatives : 0,
+                           state->params.returns_alignment ? &round->alignment : NULL, err);
 }
 
-/* Goes on with what is being done. */
-static enum mt_status advance_ending(struct state *state, struct text *text, int64_t until_ns,
-                                     struct mt_error *err)
+static enum mt_status end_step(struct state *state, struct text *text, struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
-    text->turn.until_ns = until_ns;
-    if (text->ending == END_LOST)
-        status = mt_passage_find_lost(text->passage, &text->turn, write_lost_one, state, err);
-    else if (text->ending == END_TERMS)
+    enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
+    if (status == MT_OK)
         status = count_terms(state, text, err);
-    else if (text->ending == END_WARNINGS)
-        add_warnings(state, text);
-    else
-        status = take_outcome(state, text, err);
-    if (text->turn.has_all) {
-        text->ending++;
-        text->turn = (struct mt_passage_turn){0};
-    }
-    return status;
-}
-
-static enum mt_status end_step(const struct state *state, struct text *text, struct mt_error *err)
-{
+    if (status != MT_OK)
+        return status;
+    add_warnings(state, text);
+    status = take_outcome(state, text, err);
+    if (status != MT_OK)
+        return status;
     mt_passage_destroy(text->passage);
     text->passage = NULL;
-    text->ending = END_LOST;
     text->n_steps++;
     text->has_ended = state->round.is_last;
     return text->has_ended ? MT_OK : hand_on(text, err);
 }
 
-/* *goes_on: there is more to be done. */
-static enum mt_status end_round(struct state *state, int64_t until_ns, bool *goes_on,
-                                struct mt_error *err)
+static enum mt_status end_round(struct state *state, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK && !*goes_on; i++) {
-        struct text *text = &state->texts[i];
-        if (text->passage == NULL)
-            continue;
-        while (status == MT_OK && text->ending < N_ENDINGS && !*goes_on) {
-            status = advance_ending(state, text, until_ns, err);
-            *goes_on = mt_now_ns() >= until_ns;
-        }
-        if (status == MT_OK && text->ending == N_ENDINGS)
-            status = end_step(state, text, err);
-    }
-    if (status == MT_OK && !*goes_on)
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        if (state->texts[i].passage != NULL)
+            status = end_step(state, &state->texts[i], err);
+    if (status == MT_OK)
         finish_round(&state->round);
     return status;
 }
@@ -533,10 +474,9 @@ static enum mt_status end_round(struct state *state, int64_t until_ns, bool *goe
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err)
 {
-    enum mt_status status = request->state == NULL ? prepare(request, err)
-                                                   : end_round(request->state, request->until_ns,
-                                                               &request->goes_on, err);
-    if (status == MT_OK && !request->goes_on)
+    enum mt_status status =
+        request->state == NULL ? prepare(request, err) : end_round(request->state, err);
+    if (status == MT_OK)
         *out = choose_round(request->state);
     return status;
 }

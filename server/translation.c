@@ -1,6 +1,5 @@
 #include "server/translation.h"
 
-#include "base/clock.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/post_edit.h"
@@ -46,7 +45,6 @@ struct mt_translation {
     bool has_endless; /* words that belong to no part */
     const struct mt_model *model;
     float length_penalty; /* of the scores: 1 where they are means */
-    struct pass *pass;    /* NULL: it is made */
 };
 
 /* What making it needs. */
@@ -54,7 +52,6 @@ struct pass {
     struct mt_translation *translation;
     const struct mt_tokenizer *tokenizer;
     struct mt_ranges ranges; /* of the text behind its code */
-    size_t next;             /* of them */
     uint32_t closing;        /* the bracket that the sentences are in; 0: none */
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
@@ -371,19 +368,17 @@ static enum mt_status find_sentences(struct pass *pass, struct mt_error *err)
     return status;
 }
 
-static enum mt_status add_sentences(struct pass *pass, int64_t until_ns, struct mt_error *err)
+static enum mt_status add_sentences(struct pass *pass, struct mt_error *err)
 {
     size_t code_length = pass->translation->code_length;
-    bool is_over = false;
     enum mt_status status = MT_OK;
-    while (pass->next < pass->ranges.n && !is_over && !status) {
-        struct mt_range range = pass->ranges.items[pass->next++];
+    for (size_t i = 0; i < pass->ranges.n && !status; i++) {
+        struct mt_range range = pass->ranges.items[i];
         range.begin += code_length;
         range.end += code_length;
         if (pass->options->eases_source)
             range = mt_bare_sentence(pass->translation->text, range, &pass->closing);
         status = add_range(pass, range, false, err);
-        is_over = mt_now_ns() >= until_ns;
     }
     return status;
 }
@@ -391,7 +386,7 @@ static enum mt_status add_sentences(struct pass *pass, int64_t until_ns, struct 
 static enum mt_status split_text(struct pass *pass, struct mt_error *err)
 {
     enum mt_status status = find_sentences(pass, err);
-    return status ? status : add_sentences(pass, INT64_MAX, err);
+    return status ? status : add_sentences(pass, err);
 }
 
 /* Tokenizes the translation to be forced, runs the rest with it. */
@@ -437,15 +432,6 @@ static float score_exponent(const struct mt_hparams *hparams,
     return decoding->has_length_penalty ? decoding->length_penalty : hparams->length_penalty;
 }
 
-static void destroy_pass(struct pass *pass)
-{
-    if (!pass)
-        return;
-    mt_ranges_finish(&pass->ranges);
-    mt_text_finish(&pass->scratch);
-    free(pass);
-}
-
 static enum mt_status take_text(struct mt_translation *t, const char *text, size_t length,
                                 struct mt_error *err)
 {
@@ -459,82 +445,36 @@ static enum mt_status take_text(struct mt_translation *t, const char *text, size
     return MT_OK;
 }
 
-static enum mt_status prepare(const struct mt_model *model, const char *text, size_t length,
-                              const struct mt_translation_options *options,
-                              struct mt_translation **out, struct mt_error *err)
+static enum mt_status make(struct mt_translation *t, const struct mt_translation_options *options,
+                           struct mt_error *err)
 {
-    const struct mt_hparams *hparams = mt_model_hparams(model);
-    struct mt_translation *t = calloc(1, sizeof *t);
-    struct pass *pass = calloc(1, sizeof *pass);
-    if (!t || !pass) {
-        free(t);
-        free(pass);
-        return mt_fail_memory(err, sizeof *t + sizeof *pass, "a translation");
-    }
-    *pass = (struct pass){
+    struct pass pass = {
         .translation = t,
-        .tokenizer = mt_model_tokenizer(model),
+        .tokenizer = mt_model_tokenizer(t->model),
         .options = options,
         .decoding = options->decoding,
-        .max_tokens = hparams->max_positions,
+        .max_tokens = mt_model_hparams(t->model)->max_positions,
         .max_sentences = options->max_sentences ? options->max_sentences : DEFAULT_MAX_SENTENCES,
     };
-    t->pass = pass;
-    t->model = model;
-    t->length_penalty = score_exponent(hparams, options);
-    enum mt_status status = take_text(t, text, length, err);
-    if (status) {
-        mt_translation_destroy(t);
-        return status;
-    }
-    *out = t;
-    return MT_OK;
-}
-
-enum mt_status mt_translation_begin(const struct mt_model *model, const char *text, size_t length,
-                                    const struct mt_translation_options *options,
-                                    struct mt_translation **out, struct mt_error *err)
-{
-    struct mt_translation *t;
-    assert(!options->forced_target_text);
-    enum mt_status status = prepare(model, text, length, options, &t, err);
-    if (status)
-        return status;
-    status = find_sentences(t->pass, err);
-    if (status) {
-        mt_translation_destroy(t);
-        return status;
-    }
-    *out = t;
-    return MT_OK;
-}
-
-enum mt_status mt_translation_make(struct mt_translation *translation, int64_t until_ns,
-                                   bool *is_made, struct mt_error *err)
-{
-    struct pass *pass = translation->pass;
-    enum mt_status status = pass ? add_sentences(pass, until_ns, err) : MT_OK;
-    if (status)
-        return status;
-    *is_made = !pass || pass->next == pass->ranges.n;
-    if (!*is_made)
-        return MT_OK;
-    destroy_pass(pass);
-    translation->pass = NULL;
-    return MT_OK;
+    enum mt_status status =
+        options->forced_target_text ? split_forced(&pass, err) : split_text(&pass, err);
+    mt_ranges_finish(&pass.ranges);
+    mt_text_finish(&pass.scratch);
+    return status;
 }
 
 enum mt_status mt_translation_create(const struct mt_model *model, const char *text, size_t length,
                                      const struct mt_translation_options *options,
                                      struct mt_translation **out, struct mt_error *err)
 {
-    struct mt_translation *t;
-    enum mt_status status = prepare(model, text, length, options, &t, err);
-    if (status)
-        return status;
-    status = options->forced_target_text ? split_forced(t->pass, err) : split_text(t->pass, err);
-    destroy_pass(t->pass);
-    t->pass = NULL;
+    struct mt_translation *t = calloc(1, sizeof *t);
+    if (!t)
+        return mt_fail_memory(err, sizeof *t, "a translation");
+    t->model = model;
+    t->length_penalty = score_exponent(mt_model_hparams(model), options);
+    enum mt_status status = take_text(t, text, length, err);
+    if (!status)
+        status = make(t, options, err);
     if (status) {
         mt_translation_destroy(t);
         return status;
@@ -551,7 +491,6 @@ void mt_translation_destroy(struct mt_translation *translation)
         mt_sentence_destroy(translation->parts[i].sentence);
         mt_token_list_finish(&translation->parts[i].tokens);
     }
-    destroy_pass(translation->pass);
     free(translation->parts);
     free(translation->text);
     free(translation);

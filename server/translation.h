@@ -40,7 +40,7 @@ typedef enum mt_status mt_translation_admit(void *context, const struct mt_trans
 struct mt_translation_options {
     struct mt_sentence_options decoding; /* for every sentence */
     enum mt_split split;
-    struct mt_splitter *splitter;   /* borrowed until create or begin returns; NULL: one made for
+    struct mt_splitter *splitter;   /* borrowed until create returns; NULL: one made for
                                        this text alone, which costs 0.5 ms where the text has
                                        several sentences */
     const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
@@ -48,7 +48,7 @@ struct mt_translation_options {
     bool eases_source;              /* the model sees A SENTENCE IN CAPITALS in small letters, and
                                        [a sentence in brackets] without them: post_edit.h */
     const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
-                                       own; NULL: none. Borrowed until it is made */
+                                       own; NULL: none */
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
     mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */
@@ -61,20 +61,6 @@ MT_MUST_CHECK enum mt_status mt_translation_create(const struct mt_model *model,
                                                    const struct mt_translation_options *options,
                                                    struct mt_translation **out,
                                                    struct mt_error *err);
-
-/*
- * The same in turns: begin finds the sentences; make, called until *is_made, tokenizes them, at
- * least one, until until_ns (clock.h) has come. Nothing else may be done with the translation until
- * then but destroy it. The options are borrowed meanwhile. Without a forced target.
- */
-MT_MUST_CHECK enum mt_status mt_translation_begin(const struct mt_model *model, const char *text,
-                                                  size_t length,
-                                                  const struct mt_translation_options *options,
-                                                  struct mt_translation **out,
-                                                  struct mt_error *err);
-MT_MUST_CHECK enum mt_status mt_translation_make(struct mt_translation *translation,
-                                                 int64_t until_ns, bool *is_made,
-                                                 struct mt_error *err);
 
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_translation_destroy(struct mt_translation *translation);

@@ -1,5 +1,5 @@
-/* A text that is taken apart, or put together, in the smallest turns is the same as one that is
- * done at a stretch. */
+/* Texts that are taken apart and put together: by several threads at the same time, piece by piece,
+ * and refused half way. */
 #include "base/file.h"
 #include "config/settings.h"
 #include "model/model.h"
@@ -10,8 +10,10 @@
 #include "server/served_model.h"
 #include "tests/unit/tokenizer_dir.h"
 
-#define PAST_NS 0 /* each turn is over as soon as it has done something */
+#include <pthread.h>
+
 #define MAX_SENTENCES 512
+#define N_WORKERS 3
 
 static struct mt_model *model;
 static struct mt_splitter *splitter;
@@ -37,28 +39,25 @@ struct sample {
     const char *name, *text;
     enum form form;
     enum mt_split split;
-    size_t min_turns;
 };
 
 #define FOUR(text) text text text text
 #define SIXTEEN(text) FOUR(FOUR(text))
 
 static const struct sample samples[] = {
-    {"empty", "", PLAIN, MT_SPLIT_ON, 1},
-    {"blank", " \n ", PLAIN, MT_SPLIT_ON, 1},
-    {"a sentence", "The house is old.", PLAIN, MT_SPLIT_ON, 2},
-    {"sentences", SIXTEEN("The house is old. I like it. "), PLAIN, MT_SPLIT_ON, 30},
-    {"lines", SIXTEEN("The house is old.\n\n  I like it.\n"), PLAIN, MT_SPLIT_NEWLINES, 30},
-    {"a code", ">>fra<< The house is old. I like it.", PLAIN, MT_SPLIT_ON, 2},
-    {"placeholders", SIXTEEN("Page %d of %d.\nThe house is old. I like it.\n"), PLAIN, MT_SPLIT_ON,
-     40},
-    {"placeholders in a line", SIXTEEN("Page %d of %d. "), PLAIN, MT_SPLIT_OFF, 1},
-    {"emoji", SIXTEEN("😀 I like it 🎉. x😀 y! 😀😀 The house is old. 😀\n"), PLAIN, MT_SPLIT_ON, 30},
-    {"a placeholder in a word", SIXTEEN("The x%dy is old.%d I like {it}it. "), PLAIN, MT_SPLIT_ON,
-     1},
+    {"empty", "", PLAIN, MT_SPLIT_ON},
+    {"blank", " \n ", PLAIN, MT_SPLIT_ON},
+    {"a sentence", "The house is old.", PLAIN, MT_SPLIT_ON},
+    {"sentences", SIXTEEN("The house is old. I like it. "), PLAIN, MT_SPLIT_ON},
+    {"lines", SIXTEEN("The house is old.\n\n  I like it.\n"), PLAIN, MT_SPLIT_NEWLINES},
+    {"a code", ">>fra<< The house is old. I like it.", PLAIN, MT_SPLIT_ON},
+    {"placeholders", SIXTEEN("Page %d of %d.\nThe house is old. I like it.\n"), PLAIN, MT_SPLIT_ON},
+    {"placeholders in a line", SIXTEEN("Page %d of %d. "), PLAIN, MT_SPLIT_OFF},
+    {"emoji", SIXTEEN("😀 I like it 🎉. x😀 y! 😀😀 The house is old. 😀\n"), PLAIN, MT_SPLIT_ON},
+    {"a placeholder in a word", SIXTEEN("The x%dy is old.%d I like {it}it. "), PLAIN, MT_SPLIT_ON},
     {"paragraphs", SIXTEEN("<p>The <b>old</b> house.</p><p>I like it. Do you?</p>"), HTML,
-     MT_SPLIT_ON, 32},
-    {"a subtitle", "The <i>old</i> house &amp; me.", VTT, MT_SPLIT_OFF, 1},
+     MT_SPLIT_ON},
+    {"a subtitle", "The <i>old</i> house &amp; me.", VTT, MT_SPLIT_OFF},
 };
 #define N_SAMPLES (sizeof samples / sizeof samples[0])
 
@@ -83,7 +82,10 @@ static void begin_round(struct round *r, const struct sample *sample)
     r->service.attention_budget = &r->budget;
     r->loaded = (struct mt_loaded_model){.model = model, .label = "", .defaults = &r->defaults};
     r->plain = (struct mt_translation_options){
-        .decoding = {.beam_size = 2, .num_hypotheses = 2, .max_decoding_length = 12},
+        .decoding = {.beam_size = 2,
+                     .num_hypotheses = 2,
+                     .max_decoding_length = 12,
+                     .publish = MT_PUBLISH_END},
         .splitter = splitter,
         .split = sample->split,
         .source_lang = "en",
@@ -114,36 +116,14 @@ static struct mt_passage_options options_of(struct round *r, const struct sample
     };
 }
 
-static void make_whole(struct round *r, const struct sample *sample)
+static void make(struct round *r, const struct sample *sample)
 {
     struct mt_error err = {0};
     struct mt_passage_options options = options_of(r, sample);
-    bool is_made = false;
     begin_round(r, sample);
     ck_assert_msg(
-        !mt_passage_begin(model, sample->text, strlen(sample->text), &options, &r->passage, &err) &&
-            !mt_passage_make(r->passage, INT64_MAX, &is_made, &err),
+        !mt_passage_create(model, sample->text, strlen(sample->text), &options, &r->passage, &err),
         "%s: %s", sample->name, err.message);
-    ck_assert(is_made);
-}
-
-static void make_in_turns(struct round *r, const struct sample *sample)
-{
-    struct mt_error err = {0};
-    struct mt_passage_options options = options_of(r, sample);
-    bool is_made = false;
-    size_t n_turns = 0;
-    begin_round(r, sample);
-    ck_assert_msg(
-        !mt_passage_begin(model, sample->text, strlen(sample->text), &options, &r->passage, &err),
-        "%s: %s", sample->name, err.message);
-    options = (struct mt_passage_options){.max_html_tags = 0}; /* they were copied */
-    for (; !is_made; n_turns++) {
-        ck_assert_msg(!mt_passage_make(r->passage, PAST_NS, &is_made, &err), "%s: %s", sample->name,
-                      err.message);
-        ck_assert_msg(n_turns < 1000, "%s: it does not end", sample->name);
-    }
-    ck_assert_msg(n_turns >= sample->min_turns, "%s: %zu turns", sample->name, n_turns);
 }
 
 static size_t list(const struct mt_passage *passage, struct mt_translation_part parts[])
@@ -160,8 +140,8 @@ static size_t list(const struct mt_passage *passage, struct mt_translation_part 
 
 static void decode(const struct mt_passage *passage)
 {
-    static struct mt_translation_part parts[MAX_SENTENCES];
-    static struct mt_sentence *sentences[MAX_SENTENCES];
+    static _Thread_local struct mt_translation_part parts[MAX_SENTENCES];
+    static _Thread_local struct mt_sentence *sentences[MAX_SENTENCES];
     struct mt_error err = {0};
     size_t n = list(passage, parts);
     for (size_t i = 0; i < n; i++)
@@ -170,21 +150,11 @@ static void decode(const struct mt_passage *passage)
         ck_assert_msg(!mt_decode(model, 1, 32, sentences, n, NULL, &err), "%s", err.message);
 }
 
-static struct mt_text render_whole(const struct round *r, size_t rank)
+static struct mt_text render(const struct round *r, size_t rank)
 {
     struct mt_text out = {0};
     struct mt_error err = {0};
-    ck_assert_msg(!mt_passage_render(r->passage, rank, NULL, &out, &err), "%s", err.message);
-    return out;
-}
-
-static struct mt_text render_in_turns(const struct round *r, size_t rank)
-{
-    struct mt_passage_turn turn = {.until_ns = PAST_NS};
-    struct mt_text out = {0};
-    struct mt_error err = {0};
-    while (!turn.has_all)
-        ck_assert_msg(!mt_passage_render(r->passage, rank, &turn, &out, &err), "%s", err.message);
+    ck_assert_msg(!mt_passage_render(r->passage, rank, &out, &err), "%s", err.message);
     return out;
 }
 
@@ -214,33 +184,57 @@ static void expect_same_parts(const struct sample *sample, const struct round *a
     ck_assert_int_eq(mt_passage_is_blank(a->passage), mt_passage_is_blank(b->passage));
 }
 
-START_TEST(turns_make_no_difference)
+/* What one of several threads makes of a sample, all at the same time. */
+struct worker {
+    const struct sample *sample;
+    struct round round;
+    pthread_t thread;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    make(&worker->round, worker->sample);
+    decode(worker->round.passage);
+    return NULL;
+}
+
+/* They share the model, its tokenizer and the splitter. */
+START_TEST(threads_make_no_difference)
 {
     const struct sample *sample = &samples[_i];
-    static struct round whole, turns;
-    make_whole(&whole, sample);
-    make_in_turns(&turns, sample);
-    expect_same_parts(sample, &whole, &turns);
-    decode(whole.passage);
-    decode(turns.passage);
-    if (!mt_passage_is_blank(whole.passage))
-        for (size_t rank = 0; rank < 2; rank++)
-            expect_same_text(sample, render_whole(&whole, rank), render_in_turns(&turns, rank));
-    end_round(&whole);
-    end_round(&turns);
+    static struct worker workers[N_WORKERS];
+    static struct round alone;
+    for (size_t i = 0; i < N_WORKERS; i++) {
+        workers[i].sample = sample;
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < N_WORKERS; i++)
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+    make(&alone, sample);
+    decode(alone.passage);
+    for (size_t i = 0; i < N_WORKERS; i++) {
+        const struct round *round = &workers[i].round;
+        expect_same_parts(sample, &alone, round);
+        for (size_t rank = 0; rank < 2 && !mt_passage_is_blank(alone.passage); rank++)
+            expect_same_text(sample, render(&alone, rank), render(round, rank));
+        end_round(&workers[i].round);
+    }
+    end_round(&alone);
 }
 END_TEST
 
-/* Of a sample of plain text, rendered in the smallest turns. */
-static struct mt_sentence_pairs pairs_of(const struct round *r, size_t rank, struct mt_text *out)
+static struct mt_text give_pieces(const struct round *r)
 {
-    struct mt_passage_turn turn = {.until_ns = PAST_NS};
-    struct mt_sentence_pairs pairs = {0};
+    struct mt_passage_cursor cursor = {0};
+    struct mt_text out = {0};
     struct mt_error err = {0};
-    while (!turn.has_all)
-        ck_assert_msg(!mt_passage_render_pairs(r->passage, rank, &turn, &pairs, out, &err), "%s",
+    bool moved = true;
+    while (moved)
+        ck_assert_msg(!mt_passage_advance(r->passage, &cursor, &out, &moved, &err), "%s",
                       err.message);
-    return pairs;
+    ck_assert(cursor.has_all);
+    return out;
 }
 
 static void expect_range(const char *name, const char *text, size_t length, struct mt_range range,
@@ -262,12 +256,15 @@ START_TEST(sentences_are_found_again_in_text_and_translation)
     const struct sample *sample = &samples[_i];
     if (sample->form != PLAIN)
         return;
-    make_whole(&r, sample);
+    make(&r, sample);
     decode(r.passage);
     for (size_t rank = 0; rank < 2 && !mt_passage_is_blank(r.passage); rank++) {
         struct mt_text out = {0};
-        struct mt_sentence_pairs pairs = pairs_of(&r, rank, &out);
+        struct mt_sentence_pairs pairs = {0};
+        struct mt_error err = {0};
         size_t source_end = 0, target_end = 0;
+        ck_assert_msg(!mt_passage_render_pairs(r.passage, rank, &pairs, &out, &err), "%s",
+                      err.message);
         ck_assert_uint_eq(pairs.n, list(r.passage, parts));
         for (size_t i = 0; i < pairs.n; i++) {
             expect_range(sample->name, sample->text, strlen(sample->text), pairs.items[i].source,
@@ -275,27 +272,47 @@ START_TEST(sentences_are_found_again_in_text_and_translation)
             expect_range(sample->name, out.bytes, out.length, pairs.items[i].target, &target_end);
         }
         mt_sentence_pairs_finish(&pairs);
-        expect_same_text(sample, render_whole(&r, rank), out);
+        expect_same_text(sample, render(&r, rank), out);
     }
     end_round(&r);
 }
 END_TEST
 
-/* A client that leaves, or a server that ends, between any two turns: the sanitizer sees leaks. */
-START_TEST(half_made_ones_can_be_destroyed)
+START_TEST(pieces_put_together_are_the_translation)
 {
     const struct sample *sample = &samples[_i];
-    bool is_made = false;
-    for (size_t n_turns = 0; !is_made; n_turns++) {
+    static struct round round;
+    make(&round, sample);
+    decode(round.passage);
+    if (!mt_passage_is_blank(round.passage))
+        expect_same_text(sample, render(&round, 0), give_pieces(&round));
+    end_round(&round);
+}
+END_TEST
+
+static enum mt_status admit_some(void *context, const struct mt_translation_part *part,
+                                 struct mt_error *err)
+{
+    size_t *n_left = context;
+    (void)part;
+    return (*n_left)-- > 0 ? MT_OK : mt_fail(err, MT_LIMIT, "too many");
+}
+
+/* A request that is refused at any sentence: the sanitizer sees leaks. */
+START_TEST(nothing_is_left_of_one_that_is_refused)
+{
+    const struct sample *sample = &samples[_i];
+    enum mt_status status = MT_LIMIT;
+    for (size_t n_admitted = 0; status != MT_OK; n_admitted++) {
         static struct round r;
         struct mt_passage_options options = options_of(&r, sample);
+        size_t n_left = n_admitted;
         begin_round(&r, sample);
-        ck_assert_int_eq(
-            mt_passage_begin(model, sample->text, strlen(sample->text), &options, &r.passage, NULL),
-            MT_OK);
-        is_made = false;
-        for (size_t i = 0; i < n_turns && !is_made; i++)
-            ck_assert_int_eq(mt_passage_make(r.passage, PAST_NS, &is_made, NULL), MT_OK);
+        r.plain.admit = r.traced.admit = admit_some;
+        r.plain.admit_context = r.traced.admit_context = &n_left;
+        status = mt_passage_create(model, sample->text, strlen(sample->text), &options, &r.passage,
+                                   NULL);
+        ck_assert(status == MT_OK || status == MT_LIMIT);
         end_round(&r);
     }
 }
@@ -307,9 +324,10 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 300);
     tcase_add_unchecked_fixture(all, open_all, close_all);
-    tcase_add_loop_test(all, turns_make_no_difference, 0, N_SAMPLES);
+    tcase_add_loop_test(all, threads_make_no_difference, 0, N_SAMPLES);
     tcase_add_loop_test(all, sentences_are_found_again_in_text_and_translation, 0, N_SAMPLES);
-    tcase_add_loop_test(all, half_made_ones_can_be_destroyed, 0, N_SAMPLES);
+    tcase_add_loop_test(all, pieces_put_together_are_the_translation, 0, N_SAMPLES);
+    tcase_add_loop_test(all, nothing_is_left_of_one_that_is_refused, 0, N_SAMPLES);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
