@@ -9,7 +9,7 @@
 #ifndef MT_SERVER_ALIGNMENT_TRACE_H
 #define MT_SERVER_ALIGNMENT_TRACE_H
 
-#include "server/handler.h"
+#include "server/service.h"
 #include "server/inspection.h"
 
 struct mt_json_writer;

@@ -1,7 +1,7 @@
 #include "server/document_translation.h"
 
 #include "config/settings.h"
-#include "server/handler.h"
+#include "server/service.h"
 #include "server/passage.h"
 #include "server/served_model.h"
 

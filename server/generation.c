@@ -7,7 +7,7 @@
 #include "server/cors.h"
 #include "server/engine.h"
 #include "server/files_api.h"
-#include "server/handler.h"
+#include "server/service.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
 #include "server/keys.h"

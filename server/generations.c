@@ -7,7 +7,7 @@
 #include "server/catalog.h"
 #include "server/engine.h"
 #include "server/generation.h"
-#include "server/handler.h"
+#include "server/service.h"
 #include "server/model_host.h"
 #include "server/models_watch.h"
 

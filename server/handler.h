@@ -23,42 +23,12 @@
 #include "server/language.h"
 #include "server/params.h"
 #include "server/reply.h"
+#include "server/service.h"
 
-struct mt_budget;
-struct mt_catalog;
-struct mt_engine;
-struct mt_file_store;
-struct mt_generation;
-struct mt_generations;
-struct mt_http;
 struct mt_loaded_model;
-struct mt_metrics;
 struct mt_sentence;
 struct mt_served_model;
-struct mt_settings;
-struct mt_splitter;
-struct mt_tls;
 struct mt_translation_part;
-
-/* What all handlers work with. Immutable while any request holds it; borrowed everywhere. A request
- * has the same one from its first line to its end, whatever is reloaded meanwhile. */
-struct mt_service {
-    struct mt_generation *generation; /* whose service this is */
-    struct mt_generations *generations;
-    const struct mt_settings *settings;
-    const struct mt_catalog *catalog; /* the models */
-    /* settings->model, in memory as long as the generation. NULL: there is only a directory. */
-    const struct mt_loaded_model *pinned;
-    struct mt_engine *engine;
-    struct mt_metrics *metrics;
-    struct mt_http *http;
-    struct mt_budget *attention_budget; /* numbers in traces of all requests together */
-    struct mt_file_store *files;        /* translated ones, until they are fetched */
-    struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
-    struct mt_meters *meters;           /* how much clients have asked for */
-    const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
-    const struct mt_tls *tls;           /* NULL: no TLS */
-};
 
 /* Most sentences of one request; one more is MT_LIMIT. */
 #define MT_MAX_REQUEST_SENTENCES 20000
