@@ -7,6 +7,7 @@
 #ifndef MT_SERVER_OUTCOME_H
 #define MT_SERVER_OUTCOME_H
 
+#include "base/json.h"
 #include "server/passage.h"
 
 /* Zero-initialise. */

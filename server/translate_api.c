@@ -10,6 +10,7 @@
 #include "server/passage.h"
 #include "server/served_model.h"
 #include "server/translate_params.h"
+#include "server/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
