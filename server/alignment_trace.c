@@ -4,6 +4,7 @@
 #include "config/settings.h"
 #include "server/budget.h"
 #include "server/inspection_request.h"
+#include "server/model_alignment.h"
 #include "server/inspection_translation.h"
 #include "server/served_model.h"
 #include "server/translation.h"

@@ -5,6 +5,7 @@
 #include "server/budget.h"
 #include "server/decoding_params.h"
 #include "server/inspection_request.h"
+#include "server/model_alignment.h"
 #include "server/inspection_translation.h"
 #include "server/languages_api.h"
 #include "server/translation.h"

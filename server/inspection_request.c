@@ -1,9 +1,6 @@
 #include "server/inspection_request.h"
 
 #include "config/settings.h"
-#include "server/inspection_translation.h"
-#include "server/model_defaults.h"
-#include "server/served_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,25 +155,6 @@ enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
         status = mt_alignment_shift_parse("alignment_shift", settings->alignment_shift, &out->shift,
                                           err);
     return status;
-}
-
-enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
-                                     const struct mt_loaded_model *model,
-                                     struct mt_alignment_choice *out, struct mt_error *err)
-{
-    const struct mt_inspection_model shape =
-        mt_inspection_describe_model(model->model, NULL, NULL, NULL);
-    const struct mt_model_defaults *own = model->defaults;
-    struct mt_inspection_options common = {0};
-    enum mt_status status = mt_alignment_of_settings(settings, &common.alignment, err);
-    if (status)
-        return status;
-    *out = common.alignment;
-    if (mt_inspection_check(&shape, &common, NULL))
-        out->layers = out->heads = (struct mt_index_list){0};
-    status = mt_index_list_parse("alignment_layers", own->alignment_layers, &out->layers, err);
-    return status ? status
-                  : mt_index_list_parse("alignment_heads", own->alignment_heads, &out->heads, err);
 }
 
 /* Fields -------------------------------------------------------------------------------------- */

@@ -23,7 +23,6 @@
 #include "server/inspection_formats.h"
 #include "server/params.h"
 
-struct mt_loaded_model;
 struct mt_settings;
 
 struct mt_inspection_request {
@@ -57,13 +56,6 @@ MT_MUST_CHECK enum mt_status mt_alignment_shift_parse(const char *name, const ch
 MT_MUST_CHECK enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
                                                       struct mt_alignment_choice *out,
                                                       struct mt_error *err);
-
-/* The same, under what the model's own attentiond.json says of layers and heads. Settings for a
- * model with more layers or heads than this one leave it both as they are by default. */
-MT_MUST_CHECK enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
-                                                   const struct mt_loaded_model *model,
-                                                   struct mt_alignment_choice *out,
-                                                   struct mt_error *err);
 
 /* Kinds for a request that names none: cross where other fields speak of tensors. */
 void mt_inspection_default_kinds(struct mt_inspection_options *options);
