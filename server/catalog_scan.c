@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/source.h"
-#include "server/cli.h"
+#include "server/model_settings.h"
 #include "server/model_host.h"
 #include "server/model_profile.h"
 
@@ -82,11 +82,11 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
                                     struct mt_served_model **out, struct mt_error *err)
 {
     const struct mt_settings *settings = options->settings;
-    struct mt_model_options model = mt_cli_model_options(settings);
+    struct mt_model_options model = mt_model_options_of_settings(settings);
     char id[ID_BYTES];
     make_id(find->name, id);
     if (find->is_pinned && options->shows_progress)
-        mt_cli_show_progress(&model);
+        mt_model_options_show_progress(&model);
     struct mt_served_model_options served = {
         .info =
             {

@@ -95,12 +95,6 @@ MT_MUST_CHECK enum mt_status mt_cli_read_settings(const struct mt_cli_command *c
                                                   char **argv, const char *config_path,
                                                   struct mt_settings *out, struct mt_error *err);
 
-/* How the settings ask for the model to be opened. Strings are borrowed from the settings. */
-struct mt_model_options mt_cli_model_options(const struct mt_settings *settings);
-
-/* Shows the progress of packing on standard error, if that is a terminal. */
-void mt_cli_show_progress(struct mt_model_options *options);
-
 /* Writes out what was printed. MT_IO: it could not be, now or before. */
 MT_MUST_CHECK enum mt_status mt_cli_flush(struct mt_error *err);
 

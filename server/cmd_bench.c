@@ -12,6 +12,7 @@
 #include "server/bench_machine.h"
 #include "server/cli.h"
 #include "server/engine.h"
+#include "server/model_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +239,8 @@ static enum mt_status print_start(const struct bench *b, const char *directory,
 
 static enum mt_status bench(const struct mt_settings *settings, size_t length, struct mt_error *err)
 {
-    struct mt_model_options options = mt_cli_model_options(settings);
-    mt_cli_show_progress(&options);
+    struct mt_model_options options = mt_model_options_of_settings(settings);
+    mt_model_options_show_progress(&options);
     struct bench b = {.length = length};
     size_t n_workers, n_threads;
     mt_engine_default_threads(mt_cores_available(), &n_workers, &n_threads);

@@ -6,6 +6,7 @@
 #include "model/tokenizer.h"
 #include "server/cli.h"
 #include "server/decode.h"
+#include "server/model_settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,14 +199,14 @@ static bool read_precision(const char *text, enum mt_precision *out)
 static int run_import(const struct mt_cli_command *command, const struct mt_cli *cli,
                       const char *precision, const char *sentence)
 {
-    struct mt_model_options options = mt_cli_model_options(&cli->settings);
+    struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
     struct mt_import_report report;
     struct mt_error err;
     enum mt_status status = MT_OK;
     if (!read_precision(precision, &options.precision))
         status =
             mt_fail(&err, MT_INVALID, "--precision is \"%.60s\"; expected int8 or fp32", precision);
-    mt_cli_show_progress(&options);
+    mt_model_options_show_progress(&options);
     if (!status)
         status = mt_model_import(cli->arguments[0], cli->arguments[1], &options, &report, &err);
     if (!status)

@@ -8,6 +8,7 @@
 #include "server/inspection_image.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
+#include "server/model_settings.h"
 #include "server/positions.h"
 #include "server/translation.h"
 
@@ -399,7 +400,7 @@ static enum mt_status read_text(const struct mt_cli *cli, struct mt_text *out, s
 
 static enum mt_status open_model(struct session *session, struct mt_error *err)
 {
-    const struct mt_model_options options = mt_cli_model_options(session->settings);
+    const struct mt_model_options options = mt_model_options_of_settings(session->settings);
     const char *directory = session->settings->model, *slash = strrchr(directory, '/');
     session->model_id = slash && slash[1] ? slash + 1 : directory;
     return mt_model_open(directory, &options, &session->model, err);

@@ -10,6 +10,7 @@
 #include "server/document_command.h"
 #include "server/engine.h"
 #include "server/line_stream.h"
+#include "server/model_settings.h"
 #include "server/progress_bar.h"
 #include "server/signals.h"
 
@@ -130,7 +131,7 @@ static size_t input_bytes(void)
 static enum mt_status run(struct session *session, const struct mt_settings *settings,
                           const struct flags *flags, struct mt_error *err)
 {
-    const struct mt_model_options model_options = mt_cli_model_options(settings);
+    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
     enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
     if (status)
         return status;
@@ -210,7 +211,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
                                    const struct flags *flags, enum mt_document_format format,
                                    const char *path, struct mt_error *err)
 {
-    const struct mt_model_options model_options = mt_cli_model_options(settings);
+    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
     enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
     if (!status)
         status = mt_splitter_create(&session->splitter, err);
