@@ -6,7 +6,7 @@
 #include "server/commands.h"
 #include "server/cors.h"
 #include "server/descriptors.h"
-#include "server/files_api.h"
+#include "server/file_names.h"
 #include "server/generation.h"
 #include "server/handler.h"
 #include "server/keys.h"
@@ -152,7 +152,7 @@ static enum mt_status check_texts(const struct mt_settings *settings, struct mt_
     if (!status)
         status = mt_cors_check(settings->cors_origins, err);
     if (!status)
-        status = mt_files_check_settings(settings, err);
+        status = mt_files_check_url(settings->public_url, err);
     if (!status && *settings->admin_socket)
         status = mt_fail_in(err, mt_listen_unix_check(settings->admin_socket, err), "admin_socket");
     return status;

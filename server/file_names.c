@@ -1,7 +1,7 @@
-/* What files are called, and where they are: the parts of files_api.h that need no server. */
-#include "server/files_api.h"
+#include "server/file_names.h"
 
 #include "base/size.h"
+#include "server/language.h"
 
 #include <string.h>
 #include <strings.h>
@@ -122,4 +122,16 @@ enum mt_status mt_files_base_url(const char *public_url, const char *host,
     bool is_https = forwarded_proto != NULL && strcasecmp(forwarded_proto, "https") == 0;
     mt_text_appendf(out, "%s://%s", is_https ? "https" : "http", host);
     return mt_text_check(out, "a link", err);
+}
+
+enum mt_status mt_files_check_url(const char *public_url, struct mt_error *err)
+{
+    bool has_scheme =
+        strncmp(public_url, "http://", 7) == 0 || strncmp(public_url, "https://", 8) == 0;
+    if (public_url[0] == '\0' ||
+        (has_scheme && public_url[strcspn(public_url, " \t\r\n\"<>?#")] == '\0'))
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "public_url is \"%.80s\", expected a URL such as https://translate.example.org",
+                   public_url);
 }

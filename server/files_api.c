@@ -7,6 +7,7 @@
 #include "server/decoding_params.h"
 #include "server/detect.h"
 #include "server/document_translation.h"
+#include "server/file_names.h"
 #include "server/file_store.h"
 #include "server/glossary.h"
 #include "server/languages_api.h"
@@ -414,15 +415,4 @@ void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_se
     for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS && settings->files_translation; i++)
         mt_json_string_z(writer, mt_document_extension((enum mt_document_format)i));
     mt_json_end_array(writer);
-}
-
-enum mt_status mt_files_check_settings(const struct mt_settings *settings, struct mt_error *err)
-{
-    const char *url = settings->public_url;
-    bool has_scheme = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
-    if (url[0] == '\0' || (has_scheme && url[strcspn(url, " \t\r\n\"<>?#")] == '\0'))
-        return MT_OK;
-    return mt_fail(err, MT_INVALID,
-                   "public_url is \"%.80s\", expected a URL such as https://translate.example.org",
-                   url);
 }

@@ -23,32 +23,9 @@
 
 struct mt_json_writer;
 
-/* Room for any name that mt_file_name_translated makes. */
-#define MT_FILE_NAME_BYTES 256
-
 extern const struct mt_handler mt_translate_file_handler, mt_download_file_handler;
 
 /* For /frontend/settings: [".txt", ...], and nothing where files are not translated. */
 void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_settings *settings);
-
-/* MT_INVALID for a public_url that is none. */
-MT_MUST_CHECK enum mt_status mt_files_check_settings(const struct mt_settings *settings,
-                                                     struct mt_error *err);
-
-/* What a translated file is called: "Film.en.srt" to "Film.de.srt"; "de.po" stays, since catalogues
- * are named after the language that they are for. Folders, control characters and
- * what shells and file systems stumble over are left out, whatever the client says. Languages and
- * extension are ours. */
-void mt_file_name_translated(const char *file_name, const char *source, const char *target,
-                             const char *extension, char out[MT_FILE_NAME_BYTES]);
-
-/* Appends "attachment; filename=..." (RFC 6266). */
-void mt_file_write_disposition(const char *file_name, struct mt_text *out);
-
-/* Appends where the server is for this client, without a slash at the end: public_url, or what the
- * headers Host and X-Forwarded-Proto (may be NULL) say. MT_INVALID: Host is missing, or none. */
-MT_MUST_CHECK enum mt_status mt_files_base_url(const char *public_url, const char *host,
-                                               const char *forwarded_proto, struct mt_text *out,
-                                               struct mt_error *err);
 
 #endif

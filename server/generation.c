@@ -4,9 +4,10 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/catalog.h"
+#include "server/access.h"
 #include "server/cors.h"
 #include "server/engine.h"
-#include "server/files_api.h"
+#include "server/file_names.h"
 #include "server/service.h"
 #include "server/inspection_request.h"
 #include "server/inspection_translation.h"
@@ -178,7 +179,7 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
     if (status == MT_OK)
         status = open_tls(g, err);
     if (status == MT_OK)
-        status = mt_files_check_settings(&g->settings, err);
+        status = mt_files_check_url(g->settings.public_url, err);
     if (status == MT_OK)
         status = mt_cors_check(g->settings.cors_origins, err);
     if (status == MT_OK)

@@ -1,5 +1,5 @@
 #include "server/file_store.h"
-#include "server/files_api.h"
+#include "server/file_names.h"
 
 #include <check.h>
 #include <stdlib.h>
