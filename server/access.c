@@ -9,45 +9,6 @@
 
 #include <cjson/cJSON.h>
 
-enum mt_status mt_meters_create(size_t max_addresses, struct mt_meters *out, struct mt_error *err)
-{
-    struct mt_meters meters = {0};
-    enum mt_status status = mt_limiter_create(max_addresses, &meters.addresses, err);
-    if (status == MT_OK)
-        status = mt_limiter_create(MT_MAX_KEYS, &meters.keys, err);
-    if (status != MT_OK) {
-        mt_meters_destroy(&meters);
-        return status;
-    }
-    *out = meters;
-    return MT_OK;
-}
-
-uint64_t mt_meters_bytes(size_t max_addresses)
-{
-    return mt_limiter_bytes(max_addresses) + mt_limiter_bytes(MT_MAX_KEYS);
-}
-
-void mt_meters_destroy(struct mt_meters *meters)
-{
-    mt_limiter_destroy(meters->addresses);
-    mt_limiter_destroy(meters->keys);
-    *meters = (struct mt_meters){0};
-}
-
-enum mt_status mt_access_open_keys(const struct mt_settings *settings, struct mt_keys **out,
-                                   struct mt_error *err)
-{
-    *out = NULL;
-    if (settings->api_keys_file[0] == '\0' && settings->key_required)
-        return mt_fail(err, MT_INVALID,
-                       "key_required is true, but there are no keys: api_keys_file is empty");
-    if (settings->api_keys_file[0] == '\0')
-        return MT_OK;
-    enum mt_status status = mt_keys_read(settings->api_keys_file, out, err);
-    return status == MT_OK ? MT_OK : mt_fail_in(err, status, "api_keys_file");
-}
-
 static struct mt_limiter *limiter_of(const struct mt_access *access, struct mt_meters *meters)
 {
     return access->key != NULL ? meters->keys : meters->addresses;

@@ -21,6 +21,7 @@
 #define MT_SERVER_ACCESS_H
 
 #include "server/limiter.h"
+#include "server/meters.h"
 #include "server/metrics.h"
 #include "server/router.h"
 
@@ -29,27 +30,8 @@ struct mt_keys;
 struct mt_params;
 struct mt_settings;
 
-/* Reads settings->api_keys_file; NULL where it is empty. Errors of mt_keys_read, and MT_INVALID for
- * key_required without a file. */
-MT_MUST_CHECK enum mt_status mt_access_open_keys(const struct mt_settings *settings,
-                                                 struct mt_keys **out, struct mt_error *err);
-
 /* How long a ban lasts. */
 #define MT_BAN_SECONDS 3600
-
-/* The levels of all clients; they outlive reloads. */
-struct mt_meters {
-    struct mt_limiter *addresses;
-    struct mt_limiter *keys; /* apart, so that no crowd of addresses makes them forgotten */
-};
-
-/* max_addresses: how many of them are remembered. */
-MT_MUST_CHECK enum mt_status mt_meters_create(size_t max_addresses, struct mt_meters *out,
-                                              struct mt_error *err);
-/* The memory that they may come to take. */
-uint64_t mt_meters_bytes(size_t max_addresses);
-/* Takes zeroed ones. */
-void mt_meters_destroy(struct mt_meters *meters);
 
 struct mt_access_question {
     enum mt_access_kind kind; /* not BY_METHOD */

@@ -107,7 +107,7 @@ static enum mt_status check_generation(struct mt_settings *settings, struct mt_e
 static enum mt_status check_keys(const struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_keys *keys;
-    enum mt_status status = mt_access_open_keys(settings, &keys, err);
+    enum mt_status status = mt_keys_open(settings, &keys, err);
     if (status || !keys)
         return status;
     mt_cli_say("api_keys_file %s: good, %zu keys%s", settings->api_keys_file, mt_keys_count(keys),

@@ -30,6 +30,11 @@ struct mt_connection;
 
 #define MT_POLITE_SURPLUS 16
 
+/* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
+#define MT_CONNECTION_BYTES (32 * 1024)
+/* Connections beyond the limit that are being told so at once. */
+#define MT_SURPLUS_CONNECTIONS 64
+
 enum mt_phase {
     MT_PHASE_FRESH,  /* connected, no request line yet */
     MT_PHASE_HEADER, /* the request line is there */

@@ -4,7 +4,6 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/catalog.h"
-#include "server/access.h"
 #include "server/cors.h"
 #include "server/engine.h"
 #include "server/file_names.h"
@@ -147,7 +146,7 @@ static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
 
 static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
 {
-    enum mt_status status = mt_access_open_keys(&g->settings, &g->keys, err);
+    enum mt_status status = mt_keys_open(&g->settings, &g->keys, err);
     if (status != MT_OK || g->keys == NULL)
         return status;
     mt_log(MT_LOG_INFO, "%s: %zu API keys", g->settings.api_keys_file, mt_keys_count(g->keys));

@@ -15,6 +15,7 @@
 #define MT_SERVER_HTTP_H
 
 #include "base/status.h"
+#include "server/connections.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,10 +29,6 @@ struct mt_proxies;
 struct mt_route;
 struct mt_text_threads;
 
-/* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
-#define MT_CONNECTION_BYTES (32 * 1024)
-/* Connections beyond the limit that are being told so at once. */
-#define MT_SURPLUS_CONNECTIONS 64
 /* A client that reads its reply slower than that, or takes nothing of a streamed one for so long,
  * is cut off. */
 #define MT_REPLY_TIMEOUT_MS 120000

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -312,4 +313,17 @@ size_t mt_keys_count(const struct mt_keys *keys)
 bool mt_keys_file_is_public(const struct mt_keys *keys)
 {
     return keys->is_public;
+}
+
+enum mt_status mt_keys_open(const struct mt_settings *settings, struct mt_keys **out,
+                            struct mt_error *err)
+{
+    *out = NULL;
+    if (settings->api_keys_file[0] == '\0' && settings->key_required)
+        return mt_fail(err, MT_INVALID,
+                       "key_required is true, but there are no keys: api_keys_file is empty");
+    if (settings->api_keys_file[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_keys_read(settings->api_keys_file, out, err);
+    return status == MT_OK ? MT_OK : mt_fail_in(err, status, "api_keys_file");
 }

@@ -21,6 +21,7 @@
 
 #include "server/limiter.h"
 
+struct mt_settings;
 struct mt_keys;
 
 #define MT_MAX_KEYS 10000
@@ -57,5 +58,10 @@ const struct mt_key *mt_keys_find(const struct mt_keys *keys, const char *key);
 
 /* Whether a and b are the same, in a time that depends on the length of b alone. */
 bool mt_secret_equals(const char *secret, const char *b);
+
+/* Reads settings->api_keys_file; NULL where it is empty. Errors of mt_keys_read, and MT_INVALID for
+ * key_required without a file. */
+MT_MUST_CHECK enum mt_status mt_keys_open(const struct mt_settings *settings, struct mt_keys **out,
+                                          struct mt_error *err);
 
 #endif

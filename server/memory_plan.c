@@ -4,19 +4,20 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "server/access.h"
 #include "server/catalog.h"
 #include "server/engine.h"
-#include "server/http.h"
+#include "server/connections.h"
+#include "server/meters.h"
 #include "server/served_model.h"
+#include "server/text_threads.h"
 #include "server/tls.h"
 
 #include <stdlib.h>
 
 /* A body's buffer grows by doubling; later its place is taken by its texts, and by the reply. */
 #define COPIES_OF_A_BODY 3
-/* What parsing makes of a body meanwhile, for the one request that is being parsed: 27 to 40 times
- * its bytes with cJSON, measured. */
+/* What parsing makes of a body meanwhile, for the requests that are being parsed at a time: 27 to
+ * 40 times its bytes with cJSON, measured. */
 #define PARSED_FACTOR 40
 /* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
 #define PROGRAM_BYTES (UINT64_C(64) << 20)
@@ -119,6 +120,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
     uint64_t connection_bytes =
         MT_CONNECTION_BYTES + (*settings->tls_certificate ? MT_TLS_CONNECTION_BYTES : 0);
     uint64_t body_bytes = (uint64_t)settings->max_body_bytes;
+    uint64_t n_parsed = mt_text_threads_max_long((size_t)settings->text_threads);
     enum mt_status status = MT_OK;
     if (pinned != NULL)
         status = measure_sentence(settings, pinned->model, &sentence_bytes, err);
@@ -140,7 +142,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                 [MT_MEMORY_CONNECTIONS] =
                     times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
                 [MT_MEMORY_BODIES] =
-                    times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR, body_bytes),
+                    times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR * n_parsed, body_bytes),
                 [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
                 [MT_MEMORY_FILES] =
                     settings->files_translation ? (uint64_t)settings->max_files_bytes : 0,

@@ -196,10 +196,20 @@ static enum mt_status start_threads(struct mt_text_threads *threads, size_t n, s
     return MT_OK;
 }
 
+static size_t choose_n_threads(size_t n_threads)
+{
+    return mt_size_max(n_threads ? n_threads : mt_cores_available(), MIN_THREADS);
+}
+
+size_t mt_text_threads_max_long(size_t n_threads)
+{
+    return choose_n_threads(n_threads) / 2;
+}
+
 enum mt_status mt_text_threads_create(size_t n_threads, struct mt_text_threads **out,
                                       struct mt_error *err)
 {
-    size_t n = mt_size_max(n_threads ? n_threads : mt_cores_available(), MIN_THREADS);
+    size_t n = choose_n_threads(n_threads);
     struct mt_text_threads *threads = calloc(1, sizeof *threads + n * sizeof threads->threads[0]);
     if (!threads)
         return mt_fail_memory(err, sizeof *threads, "text threads");
@@ -210,7 +220,7 @@ enum mt_status mt_text_threads_create(size_t n_threads, struct mt_text_threads *
     pthread_cond_init(&threads->work, &monotonic);
     pthread_condattr_destroy(&monotonic);
     threads->next_deadline_ns = INT64_MAX;
-    threads->max_long = n / 2;
+    threads->max_long = mt_text_threads_max_long(n);
     enum mt_status status = start_threads(threads, n, err);
     if (status) {
         mt_text_threads_destroy(threads);

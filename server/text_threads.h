@@ -43,6 +43,9 @@ struct mt_text_task {
 MT_MUST_CHECK enum mt_status mt_text_threads_create(size_t n_threads, struct mt_text_threads **out,
                                                     struct mt_error *err);
 
+/* How many long tasks run at a time, at most; n_threads as for create. */
+size_t mt_text_threads_max_long(size_t n_threads);
+
 /* Takes NULL. Runs what still waits, and joins the threads. */
 void mt_text_threads_destroy(struct mt_text_threads *threads);
 

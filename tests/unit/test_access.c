@@ -280,16 +280,16 @@ END_TEST
 START_TEST(a_required_key_needs_a_file)
 {
     struct mt_keys *found;
-    ck_assert_int_eq(mt_access_open_keys(&settings, &found, &err), MT_OK);
+    ck_assert_int_eq(mt_keys_open(&settings, &found, &err), MT_OK);
     ck_assert_ptr_null(found);
     settings.key_required = true;
-    ck_assert_int_eq(mt_access_open_keys(&settings, &found, &err), MT_INVALID);
+    ck_assert_int_eq(mt_keys_open(&settings, &found, &err), MT_INVALID);
     ck_assert_int_eq(mt_settings_set(&settings, "api_keys_file", path, "x", &err), MT_OK);
-    ck_assert_int_eq(mt_access_open_keys(&settings, &found, &err), MT_OK);
+    ck_assert_int_eq(mt_keys_open(&settings, &found, &err), MT_OK);
     ck_assert_uint_eq(mt_keys_count(found), 3);
     mt_keys_destroy(found);
     ck_assert_int_eq(mt_settings_set(&settings, "api_keys_file", "/nowhere", "x", &err), MT_OK);
-    ck_assert_int_eq(mt_access_open_keys(&settings, &found, &err), MT_NOT_FOUND);
+    ck_assert_int_eq(mt_keys_open(&settings, &found, &err), MT_NOT_FOUND);
     ck_assert_str_eq(err.message,
                      "api_keys_file: /nowhere: cannot open: No such file or directory");
 }
