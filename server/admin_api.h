@@ -15,9 +15,6 @@
 #include "server/handler.h"
 #include "server/router.h"
 
-/* Connections of administrators. */
-#define MT_ADMIN_CONNECTIONS 16
-
 extern const struct mt_route mt_admin_routes[];
 extern const size_t mt_n_admin_routes;
 

@@ -90,7 +90,7 @@ static enum mt_status run(const struct mt_model *model, const struct mt_token_li
     if (!status)
         status = mt_sentence_create(model, ids, tokens->n, options, &sentence, err);
     if (!status)
-        status = mt_decode(model, 0, 0, &sentence, 1, NULL, err);
+        status = mt_decode(model, 0, 0, &sentence, 1, NULL, NULL, err);
     free(ids);
     if (status)
         mt_sentence_destroy(sentence);

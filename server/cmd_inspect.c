@@ -257,7 +257,7 @@ static enum mt_status decode(const struct session *session, struct mt_translatio
         sentences[i] = mt_translation_part(translation, i).sentence;
     enum mt_status status =
         mt_decode(session->model, (size_t)session->settings->threads_per_worker,
-                  (size_t)session->settings->max_batch_rows, sentences, n, NULL, err);
+                  (size_t)session->settings->max_batch_rows, sentences, n, NULL, NULL, err);
     free(sentences);
     return status;
 }

@@ -30,6 +30,9 @@ struct mt_connection;
 
 #define MT_POLITE_SURPLUS 16
 
+/* Connections of administrators, to the admin socket. */
+#define MT_ADMIN_CONNECTIONS 16
+
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
 #define MT_CONNECTION_BYTES (32 * 1024)
 /* Connections beyond the limit that are being told so at once. */

@@ -6,7 +6,6 @@
 #include "model/batch.h"
 #include "model/hparams.h"
 #include "model/model.h"
-#include "server/progress_bar.h"
 
 #define MAX_DEFAULT_THREADS 4
 
@@ -16,7 +15,7 @@ static size_t default_threads(void)
 }
 
 static enum mt_status run(struct mt_batch *batch, struct mt_sentence *const *sentences, size_t n,
-                          struct mt_progress_bar *bar, struct mt_error *err)
+                          mt_decode_progress *progress, void *context, struct mt_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         enum mt_status status = mt_batch_check(batch, sentences[i], err);
@@ -30,14 +29,15 @@ static enum mt_status run(struct mt_batch *batch, struct mt_sentence *const *sen
         mt_batch_step(batch);
         while (mt_batch_take_finished(batch))
             n_done++;
-        mt_progress_bar_update(bar, n_done, n_done, n);
+        if (progress)
+            progress(context, n_done, n);
     }
     return MT_OK;
 }
 
 enum mt_status mt_decode(const struct mt_model *model, size_t n_threads, size_t max_rows,
                          struct mt_sentence *const *sentences, size_t n,
-                         struct mt_progress_bar *bar, struct mt_error *err)
+                         mt_decode_progress *progress, void *context, struct mt_error *err)
 {
     struct mt_team *team = NULL;
     struct mt_batch *batch = NULL;
@@ -47,7 +47,7 @@ enum mt_status mt_decode(const struct mt_model *model, size_t n_threads, size_t 
     if (!status)
         status = mt_batch_create(model, &options, &batch, err);
     if (!status)
-        status = run(batch, sentences, n, bar, err);
+        status = run(batch, sentences, n, progress, context, err);
     if (!status) /* a file that was cut short meanwhile reads as zeros */
         status = mt_model_check(model, err);
     mt_batch_destroy(batch);

@@ -2,8 +2,7 @@
 
 #include "base/fault.h"
 #include "config/settings.h"
-#include "server/admin_api.h"
-#include "server/http.h"
+#include "server/connections.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -71,6 +71,11 @@ static enum mt_status write_output(const struct mt_text *text, struct mt_error *
     return MT_OK;
 }
 
+static void show_progress(void *bar, size_t n_done, size_t n)
+{
+    mt_progress_bar_update(bar, n_done, n_done, n);
+}
+
 /* As many texts as make a window, or the rest of them. */
 static enum mt_status translate_window(const struct mt_document_command *command,
                                        struct mt_document_translation *translation,
@@ -86,7 +91,7 @@ static enum mt_status translate_window(const struct mt_document_command *command
     if (status == MT_OK && sentences->n > 0)
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
                            command->max_rows, sentences->items, sentences->n,
-                           is_only ? command->bar : NULL, err);
+                           is_only ? show_progress : NULL, command->bar, err);
     sentences->n_decoded += sentences->n;
     mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
     if (status == MT_OK)

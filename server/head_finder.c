@@ -110,7 +110,7 @@ static enum mt_status decode_all(struct finder *finder, struct mt_error *err)
             sentences[n++] = mt_translation_part(finder->items[i].translation, 0).sentence;
     enum mt_status status =
         mt_decode(finder->model, (size_t)finder->settings->threads_per_worker,
-                  (size_t)finder->settings->max_batch_rows, sentences, n, NULL, err);
+                  (size_t)finder->settings->max_batch_rows, sentences, n, NULL, NULL, err);
     free(sentences);
     for (size_t i = 0; i < finder->n && !status; i++) {
         struct item *item = &finder->items[i];

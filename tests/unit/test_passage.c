@@ -147,7 +147,7 @@ static void decode(const struct mt_passage *passage)
     for (size_t i = 0; i < n; i++)
         sentences[i] = parts[i].sentence;
     if (n > 0)
-        ck_assert_msg(!mt_decode(model, 1, 32, sentences, n, NULL, &err), "%s", err.message);
+        ck_assert_msg(!mt_decode(model, 1, 32, sentences, n, NULL, NULL, &err), "%s", err.message);
 }
 
 static struct mt_text render(const struct round *r, size_t rank)
