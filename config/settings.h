@@ -38,7 +38,7 @@ struct mt_settings {
     /* model */
     char *model;     /* directory */
     char *precision; /* "fp32" or "int8" */
-    char *cache_dir; /* empty: chosen by the command line's front (server/cli.c) */
+    char *cache_dir; /* empty: chosen by the command line's front (server/commands/cli.c) */
     char *load_mode; /* "mmap" or "copy" */
     char *kernels;
     char *source_lang, *target_lang;

@@ -2,8 +2,8 @@
 
 #include "base/fault.h"
 #include "base/nearest.h"
-#include "server/cli.h"
-#include "server/commands.h"
+#include "server/commands/cli.h"
+#include "server/commands/commands.h"
 
 #include <fcntl.h>
 #include <stdio.h>

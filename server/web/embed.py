@@ -50,7 +50,7 @@ def entry(index, path, data):
 def main(output, *names):
     paths = sorted(map(pathlib.Path, names), key=lambda path: path.name)
     contents = [path.read_bytes() for path in paths]
-    parts = ['#include "server/web.h"', ""]
+    parts = ['#include "server/api/web.h"', ""]
     for index, data in enumerate(contents):
         parts += [array(f"bytes_{index}", data), array(f"packed_{index}", packed(data))]
     parts += ["const struct mt_web_file mt_web_files[] = {"]

@@ -60,7 +60,8 @@ describe("the description", () => {
 
     it("has every field that a handler reads", () => {
         const folder = path.join(ROOT, "server");
-        const code = readdirSync(folder).filter((name) => name.endsWith(".c")).map((name) => readFileSync(path.join(folder, name), "utf8"));
+        const files = readdirSync(folder, {recursive: true}).filter((name) => name.endsWith(".c"));
+        const code = files.map((name) => readFileSync(path.join(folder, name), "utf8"));
         const read = new Set(code.flatMap((text) => [...text.matchAll(/\bmt_params_(?:get|string|bool|integer|number|file)\([^"()]*"([a-z_]+)"/g)].map(([, name]) => name)));
         assert.ok(read.size > 20, String(read.size));
         const described = Object.values(spec.components.schemas).flatMap(({properties = {}}) => Object.keys(properties));

@@ -2,9 +2,9 @@
  * Feeds lists of proxies and X-Forwarded-For to their readers: a first line is the setting, what
  * follows are headers. Without a proxy that is trusted, no header changes who the client is.
  */
-#include "server/client.h"
+#include "server/http/client.h"
 
-#include "server/http_gate.h"
+#include "server/http/http_gate.h"
 
 #include <assert.h>
 #include <stdlib.h>

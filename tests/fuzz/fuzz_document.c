@@ -4,7 +4,7 @@
  * as its own translation, which gives the same bytes where no tags have to be closed and opened
  * again; and with longer ones, which gives a file that can be read.
  */
-#include "server/document.h"
+#include "server/documents/document.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * the headers ("name:value"). Whatever the gate lets in must have one meaning: one length at most,
  * no second framing, a target that begins with '/', nothing that could end a line.
  */
-#include "server/http_gate.h"
-#include "server/router.h"
+#include "server/http/http_gate.h"
+#include "server/http/router.h"
 
 #include <assert.h>
 #include <stdint.h>

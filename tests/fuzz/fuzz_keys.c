@@ -2,7 +2,7 @@
  * Feeds files of API keys to their reader. A file that is accepted has keys that are found again
  * under the limits that a line may state; no message holds what may be a piece of a key.
  */
-#include "server/keys.h"
+#include "server/service/keys.h"
 
 #include <assert.h>
 #include <stdlib.h>

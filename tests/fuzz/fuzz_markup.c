@@ -2,9 +2,9 @@
  * Feeds HTML to the markup reader and puts it together again, as if each segment were translated
  * by itself. What comes out is well-formed UTF-8 that the reader takes again.
  */
-#include "server/markup.h"
-#include "server/placement.h"
-#include "server/protect.h"
+#include "server/text/markup.h"
+#include "server/passages/placement.h"
+#include "server/text/protect.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * without a boundary in them; names are clean UTF-8; values are those of a form.
  */
 #include "base/text.h"
-#include "server/multipart.h"
-#include "server/params.h"
+#include "server/http/multipart.h"
+#include "server/http/params.h"
 
 #include <cjson/cJSON.h>
 #include <assert.h>

@@ -2,7 +2,7 @@
  * Feeds bodies to the readers of forms and JSON. Every value that comes out is well-formed UTF-8,
  * and the typed getters give values of their range or refuse.
  */
-#include "server/params.h"
+#include "server/http/params.h"
 
 #include <cjson/cJSON.h>
 #include <assert.h>

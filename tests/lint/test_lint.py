@@ -32,7 +32,7 @@ SPEAKS = {"base/log.c", "base/confined.c"}
 SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
 
 # The time of day is for people and certificates: it may be set at any moment.
-TELLS_THE_TIME = {"base/log.c", "server/metrics.c", "server/tls.c"}
+TELLS_THE_TIME = {"base/log.c", "server/service/metrics.c", "server/http/tls.c"}
 TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock)\(")
 
 MOST_FILE_LINES = 800

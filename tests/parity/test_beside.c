@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "model/sentence.h"
 #include "model/tokenizer.h"
-#include "server/engine.h"
+#include "server/engine/engine.h"
 #include "tests/fuzz/tiny_model.h"
 
 #include <check.h>

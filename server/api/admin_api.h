@@ -1,0 +1,21 @@
+/*
+ * What is asked over the admin socket, and over nothing else:
+ *
+ *   POST /reload   as SIGHUP does: 202 at once; the log says what came of it, and /stats how many
+ *                  reloads there were
+ *   GET /stats     what the daemon is doing, as JSON
+ *   GET /health
+ *   /models        models_api.h
+ *
+ *   curl --unix-socket /run/attentiond/admin -d '' http://localhost/reload
+ */
+#ifndef MT_SERVER_ADMIN_API_H
+#define MT_SERVER_ADMIN_API_H
+
+#include "server/requests/handler.h"
+#include "server/http/router.h"
+
+extern const struct mt_route mt_admin_routes[];
+extern const size_t mt_n_admin_routes;
+
+#endif

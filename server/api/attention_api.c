@@ -1,0 +1,394 @@
+#include "server/api/attention_api.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/passages/budget.h"
+#include "server/api/decoding_params.h"
+#include "server/inspection/inspection_request.h"
+#include "server/models/model_alignment.h"
+#include "server/inspection/inspection_translation.h"
+#include "server/api/languages_api.h"
+#include "server/text/translation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+/* A translation whose traces are in memory, and what they take of the budget. It outlives the
+ * request, because the reply is made out of it while it is sent. */
+struct traced {
+    struct mt_translation *translation;
+    struct mt_budget *budget;
+    uint64_t n_values;
+};
+
+struct state {
+    const char *text; /* the request's */
+    const char *target_text;
+    int32_t *target_ids; /* NULL: none are given */
+    size_t n_target_ids;
+    struct mt_language_pair languages;
+    struct mt_inspection_model model;
+    struct mt_inspection_request inspection;
+    struct mt_translation_options options;
+    struct traced *traced;
+};
+
+static void destroy_traced(void *owner)
+{
+    struct traced *traced = owner;
+    if (!traced)
+        return;
+    mt_translation_destroy(traced->translation);
+    mt_budget_give_back(traced->budget, traced->n_values);
+    free(traced);
+}
+
+static enum mt_status read_text(struct state *state, struct mt_request *request,
+                                struct mt_error *err)
+{
+    size_t limit = (size_t)request->access.limits.max_text_chars;
+    const struct cJSON *q = mt_params_get(&request->params, "q");
+    if (cJSON_IsArray(q))
+        return mt_fail(err, MT_INVALID, "q: /attention takes one string, found an array");
+    enum mt_status status = mt_params_string(&request->params, "q", &state->text, NULL, err);
+    if (!status)
+        status = mt_params_string(&request->params, "target_text", &state->target_text, NULL, err);
+    if (status)
+        return status;
+    if (!state->text || !state->text[0])
+        return mt_fail(err, MT_INVALID, "Invalid request: missing q parameter");
+    if (state->target_text && !state->target_text[0])
+        state->target_text = NULL;
+    size_t n_chars = mt_utf8_count(state->text, strlen(state->text));
+    size_t n_target_chars = 0;
+    if (state->target_text)
+        n_target_chars = mt_utf8_count(state->target_text, strlen(state->target_text));
+    if (n_chars + n_target_chars > limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%zu)",
+                       n_chars + n_target_chars, limit);
+    /* q has been counted; what the decoder is made to write takes no less time. */
+    return mt_request_take_chars(request, n_target_chars, err);
+}
+
+/* ---- target_ids ---- */
+
+static enum mt_status add_id(struct state *state, double id, const struct mt_hparams *hparams,
+                             struct mt_error *err)
+{
+    if (!(id >= 0 && id < (double)hparams->n_target_vocab) || id != (double)(int32_t)id)
+        return mt_fail(err, MT_INVALID, "target_ids: found %g, expected token ids from 0 to %zu",
+                       id, hparams->n_target_vocab - 1);
+    if (state->n_target_ids >= hparams->max_positions)
+        return mt_fail(err, MT_LIMIT, "target_ids: more than %zu, the most that the model takes",
+                       hparams->max_positions);
+    state->target_ids[state->n_target_ids++] = (int32_t)id;
+    return MT_OK;
+}
+
+static enum mt_status wrong_ids(struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "target_ids: expected an array of token ids");
+}
+
+static enum mt_status read_id_array(struct state *state, const struct cJSON *array,
+                                    const struct mt_hparams *hparams, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (const struct cJSON *item = array->child; item && !status; item = item->next)
+        status =
+            cJSON_IsNumber(item) ? add_id(state, item->valuedouble, hparams, err) : wrong_ids(err);
+    return status;
+}
+
+static enum mt_status read_id_list(struct state *state, const char *text,
+                                   const struct mt_hparams *hparams, struct mt_error *err)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        long id = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ','))
+            return wrong_ids(err);
+        enum mt_status status = add_id(state, (double)id, hparams, err);
+        if (status)
+            return status;
+        at = end;
+        if (!*at)
+            return MT_OK;
+    }
+}
+
+/* As the decoder is to write them: an end at the end, and nowhere else. */
+static enum mt_status settle_ids(struct state *state, const struct mt_hparams *hparams,
+                                 struct mt_error *err)
+{
+    size_t n = state->n_target_ids;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (state->target_ids[i] == hparams->eos_id)
+            return mt_fail(err, MT_INVALID,
+                           "target_ids: the end (%d) is number %zu of %zu, expected it last",
+                           (int)hparams->eos_id, i + 1, n);
+    bool has_end = n > 0 && state->target_ids[n - 1] == hparams->eos_id;
+    return has_end ? MT_OK : add_id(state, (double)hparams->eos_id, hparams, err);
+}
+
+static enum mt_status read_target_ids(struct state *state, const struct mt_request *request,
+                                      struct mt_error *err)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(request->model->model);
+    const struct cJSON *value = mt_params_get(&request->params, "target_ids");
+    bool is_absent = !value || (cJSON_IsString(value) && !value->valuestring[0]);
+    if (is_absent)
+        return MT_OK;
+    if (state->target_text)
+        return mt_fail(err, MT_INVALID, "target_text and target_ids exclude each other");
+    state->target_ids = calloc(hparams->max_positions + 1, sizeof *state->target_ids);
+    if (!state->target_ids)
+        return mt_fail_memory(err, hparams->max_positions * sizeof *state->target_ids,
+                              "target ids");
+    enum mt_status status = MT_OK;
+    if (cJSON_IsArray(value))
+        status = read_id_array(state, value, hparams, err);
+    else if (cJSON_IsString(value))
+        status = read_id_list(state, value->valuestring, hparams, err);
+    else
+        status = wrong_ids(err);
+    return status ? status : settle_ids(state, hparams, err);
+}
+
+static bool is_forced(const struct state *state)
+{
+    return state->target_text || state->target_ids;
+}
+
+/* What the reply says of them. */
+static void describe_languages(struct state *state)
+{
+    const struct mt_model_route_step *step = &state->languages.route.steps[0];
+    if (state->languages.source[0] == '\0' && step->source)
+        memcpy(state->languages.source, step->source->code, sizeof state->languages.source);
+    if (state->languages.target[0] == '\0' && step->target)
+        memcpy(state->languages.target, step->target->code, sizeof state->languages.target);
+}
+
+static enum mt_status refuse_pivot(const struct mt_language_pair *pair, struct mt_error *err)
+{
+    const struct mt_model_route_step *first = &pair->route.steps[0];
+    return mt_fail(err, MT_INVALID,
+                   "attention is that of one model, but from %s to %s it takes %zu: ask for one "
+                   "of them, from %s to %s with %s first",
+                   pair->source, pair->target, pair->route.n, first->source->code,
+                   first->target->code, mt_served_model_info(first->served)->id);
+}
+
+/* What is left out is what the model has, the default one where none is named. */
+static enum mt_status read_languages(struct state *state, const struct mt_request *request,
+                                     struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_served_model *only;
+    const char *source = "", *target = "";
+    enum mt_status status = mt_languages_read_model(request, &only, err);
+    if (!status)
+        status = mt_params_string(&request->params, "source", &source, NULL, err);
+    if (!status)
+        status = mt_params_string(&request->params, "target", &target, NULL, err);
+    if (status)
+        return status;
+    if (!only && !source[0] && !target[0]) {
+        only = mt_catalog_default(service->catalog);
+        if (!only)
+            return mt_languages_fail_empty(err);
+    }
+    if (!only && !source[0])
+        source = mt_languages_source_of(mt_catalog_default(service->catalog));
+    if (!only && !target[0])
+        target = mt_languages_target_of(mt_catalog_default(service->catalog));
+    status = mt_languages_check(service, only, source, target, &state->languages, err);
+    if (!status && state->languages.is_identity)
+        return mt_fail(err, MT_INVALID, "source and target are both %s: nothing is translated",
+                       state->languages.source);
+    if (!status && state->languages.route.n > 1)
+        return refuse_pivot(&state->languages, err);
+    if (!status)
+        describe_languages(state);
+    return status;
+}
+
+static enum mt_status read_beam(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    int64_t beam_size = 0;
+    enum mt_status status = mt_params_integer(
+        &request->params, "beam_size", 1, service->settings->max_beam_size, &beam_size, NULL, err);
+    state->options.decoding.beam_size =
+        mt_decoding_beam_size(service, request->model, (size_t)beam_size);
+    return status;
+}
+
+static enum mt_status read_inspection(struct state *state, const struct mt_request *request,
+                                      struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_inspection_options *options = &state->inspection.options;
+    const struct mt_loaded_model *model = request->model;
+    state->model = mt_inspection_describe_model(model->model, model->label, state->languages.source,
+                                                state->languages.target);
+    options->max_values = (uint64_t)service->settings->max_attention_values;
+    enum mt_status status =
+        mt_alignment_of_model(service->settings, model, &options->alignment, err);
+    if (!status)
+        status = mt_inspection_request_read(&request->params, &state->inspection, err);
+    if (!status)
+        status =
+            mt_inspection_format_prepare(state->inspection.format, &state->model, options, err);
+    return status ? status : mt_inspection_check(&state->model, options, err);
+}
+
+static enum mt_status read_options(struct state *state, const struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_sentence_options *decoding = &state->options.decoding;
+    const struct mt_model_language *target = state->languages.route.steps[0].target;
+    enum mt_status status = read_target_ids(state, request, err);
+    if (!status)
+        status = read_beam(state, request, err);
+    if (!status)
+        status =
+            mt_decoding_params_lengths(service, request->model, &request->params, decoding, err);
+    if (!status)
+        status = mt_decoding_params_split(service, &request->params, &state->options.split, err);
+    if (!status)
+        status = read_inspection(state, request, err);
+    if (status)
+        return status;
+    mt_inspection_require(&state->inspection.options, decoding);
+    state->options.splitter = service->splitter;
+    state->options.source_lang = state->languages.source;
+    state->options.target_code = target ? target->token : NULL;
+    state->options.forced_target_text = state->target_text;
+    decoding->forced_target = state->target_ids;
+    decoding->n_forced_target = state->n_target_ids;
+    return MT_OK;
+}
+
+/* The sentences that there are so far. */
+struct measure {
+    struct mt_request *request;
+    uint64_t n_values;
+};
+
+/* What decoding will keep in memory, which the caller's choice of layers does not make smaller.
+ * Sentences take theirs as they are made, so the first that is too much ends it: what the whole
+ * text would need is told from how far it was read. */
+static enum mt_status admit(void *context, const struct mt_translation_part *part,
+                            struct mt_error *err)
+{
+    struct measure *measure = context;
+    const struct state *state = measure->request->state;
+    const struct mt_inspection_options *options = &state->inspection.options;
+    measure->n_values += mt_inspection_estimate_part(measure->request->model->model, part, options,
+                                                     is_forced(state));
+    if (measure->n_values <= options->max_values)
+        return mt_request_admit(measure->request, part, err);
+    double share = (double)part->end / (double)strlen(state->text);
+    return mt_fail(err, MT_LIMIT,
+                   "attention of this text: about %.0f numbers needed, %llu allowed; send fewer "
+                   "sentences at a time",
+                   (double)measure->n_values / share, (unsigned long long)options->max_values);
+}
+
+static enum mt_status reserve(const struct state *state, uint64_t n_values, struct mt_error *err)
+{
+    if (!mt_budget_take(state->traced->budget, n_values))
+        return mt_fail(err, MT_BUSY,
+                       "attention: other requests hold the memory that this one needs: try again "
+                       "later");
+    state->traced->n_values = n_values;
+    return MT_OK;
+}
+
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
+{
+    if (request->state) /* decoded */
+        return MT_OK;
+    struct state *state = calloc(1, sizeof *state);
+    struct traced *traced = calloc(1, sizeof *traced);
+    if (!state || !traced) {
+        free(state);
+        free(traced);
+        return mt_fail_memory(err, sizeof *state, "a request");
+    }
+    state->traced = traced;
+    traced->budget = request->service->attention_budget;
+    request->state = state;
+    enum mt_status status = read_text(state, request, err);
+    if (!status)
+        status = read_languages(state, request, err);
+    if (!status)
+        *out = state->languages.route.steps[0].served;
+    return status;
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct traced *traced = state->traced;
+    struct measure measure = {.request = request};
+    enum mt_status status = read_options(state, request, err);
+    struct mt_translation_options options = state->options;
+    options.admit = admit;
+    options.admit_context = &measure;
+    if (!status)
+        status = mt_translation_create(request->model->model, state->text, strlen(state->text),
+                                       &options, &traced->translation, err);
+    if (!status)
+        status = reserve(state, measure.n_values, err);
+    if (status)
+        return status;
+    size_t n = mt_translation_n_sentences(traced->translation);
+    for (size_t i = 0; i < n && !status; i++)
+        status = mt_request_add_sentence(request,
+                                         mt_translation_part(traced->translation, i).sentence, err);
+    return status;
+}
+
+/* The inspection takes the traces over, and the stream the inspection. */
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    const struct mt_inspection_request *asked = &state->inspection;
+    const struct mt_inspection_format_info *info = mt_inspection_format_info(asked->format);
+    struct mt_inspection *inspection;
+    enum mt_status status = mt_inspection_of_translation(
+        request->model->model, state->traced->translation, &state->model, &asked->options,
+        is_forced(state), &inspection, err);
+    if (status)
+        return status;
+    mt_inspection_keep(inspection, state->traced, destroy_traced);
+    state->traced = NULL;
+    status = mt_inspection_render(inspection, asked->format, asked->sentence,
+                                  &request->reply.stream, err);
+    if (status)
+        return status;
+    request->reply.content_type = info->content_type;
+    request->reply.no_compression = info->is_compressed;
+    return MT_OK;
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (!state)
+        return;
+    destroy_traced(state->traced);
+    free(state->target_ids);
+    free(state);
+}
+
+const struct mt_handler mt_attention_handler = {
+    .choose = choose, .begin = begin, .finish = finish, .release = release};

@@ -1,0 +1,70 @@
+#include "server/api/decoding_params.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/models/served_model.h"
+
+size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
+                             size_t asked)
+{
+    size_t limit = (size_t)service->settings->max_beam_size, own = model->defaults->beam_size;
+    if (asked > 0)
+        return asked;
+    if (own > 0)
+        return own < limit ? own : limit;
+    return (size_t)service->settings->beam_size;
+}
+
+float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model)
+{
+    bool is_said = mt_model_hparams(model)->max_length_factor > 0.0f;
+    return is_said ? 0.0f : (float)settings->max_length_factor;
+}
+
+enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
+                                          const struct mt_loaded_model *model,
+                                          const struct mt_params *params,
+                                          struct mt_sentence_options *decoding,
+                                          struct mt_error *err)
+{
+    const struct mt_model_defaults *own = model->defaults;
+    int64_t longest = (int64_t)mt_model_hparams(model->model)->max_positions;
+    int64_t minimum = 0, maximum = service->settings->max_decoding_length;
+    double penalty = service->settings->length_penalty;
+    bool has_minimum = false, has_maximum = false;
+    if (maximum > longest) /* the setting is for models of any size */
+        maximum = longest;
+    if (own->max_decoding_length > 0)
+        maximum = (int64_t)own->max_decoding_length;
+    if (own->length_penalty >= 0)
+        penalty = own->length_penalty;
+    enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum,
+                                   &has_minimum, err);
+    if (status == MT_OK)
+        status = mt_params_integer(params, "max_decoding_length", 1, longest, &maximum,
+                                   &has_maximum, err);
+    decoding->has_length_penalty = penalty >= 0;
+    decoding->length_penalty = penalty >= 0 ? (float)penalty : 0;
+    decoding->min_decoding_length = (size_t)minimum;
+    decoding->max_decoding_length = (size_t)maximum;
+    decoding->max_length_factor = own->max_length_factor >= 0
+                                      ? (float)own->max_length_factor
+                                      : mt_decoding_length_factor(service->settings, model->model);
+    if (has_minimum || has_maximum)
+        decoding->max_length_factor = 0;
+    return status;
+}
+
+enum mt_status mt_decoding_params_split(const struct mt_service *service,
+                                        const struct mt_params *params, enum mt_split *out,
+                                        struct mt_error *err)
+{
+    const char *asked = service->settings->split_sentences;
+    enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
+    if (status != MT_OK || mt_split_parse(asked, out))
+        return status;
+    return mt_fail(err, MT_INVALID,
+                   "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);
+}

@@ -1,0 +1,41 @@
+/*
+ * The decoding options of a request under their CTranslate2 names, read over the defaults of the
+ * model (model_defaults.h) and those of the settings: what every route that translates has in
+ * common.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_DECODING_PARAMS_H
+#define MT_SERVER_DECODING_PARAMS_H
+
+#include "model/sentence.h"
+#include "server/requests/handler.h"
+#include "server/text/splitter.h"
+
+struct mt_loaded_model;
+struct mt_model;
+struct mt_settings;
+
+/* asked: what the request says; 0: nothing. 0: what the model's own files say. */
+size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
+                             size_t asked);
+
+/* max_length_factor where neither request nor attentiond.json says one; 0 where the model's own
+ * files do. */
+float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model);
+
+/* length_penalty, min_decoding_length, max_decoding_length; of the setting of that name no more
+ * than the model has positions. A request that names one of the lengths has no other limit.
+ * MT_INVALID names field, value and range. */
+MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
+                                                        const struct mt_loaded_model *model,
+                                                        const struct mt_params *params,
+                                                        struct mt_sentence_options *decoding,
+                                                        struct mt_error *err);
+
+/* split_sentences: "on", "off", "newlines". */
+MT_MUST_CHECK enum mt_status mt_decoding_params_split(const struct mt_service *service,
+                                                      const struct mt_params *params,
+                                                      enum mt_split *out, struct mt_error *err);
+
+#endif

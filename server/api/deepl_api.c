@@ -1,0 +1,341 @@
+#include "server/api/deepl_api.h"
+
+#include "server/api/languages_api.h"
+#include "server/api/translate_api.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cjson/cJSON.h>
+
+#define NO_CHARACTER_LIMIT INT64_C(1000000000000)
+
+/* ---- POST /v2/translate: DeepL's fields become ours ---- */
+
+static enum mt_status refuse_value(const char *name, struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "Value for '%s' not supported.", name);
+}
+
+/* An absent field is what is asked of it, and so is an empty one. */
+static enum mt_status read_string(const struct mt_params *params, const char *name,
+                                  const char **out, struct mt_error *err)
+{
+    *out = "";
+    return mt_params_string(params, name, out, NULL, err);
+}
+
+static enum mt_status refuse_unsupported(const struct mt_params *params, struct mt_error *err)
+{
+    static const char *const names[] = {"glossary_id", "glossary_ids", "style_id",
+                                        "custom_instructions", "translation_memory_id"};
+    const char *formality;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct cJSON *value = mt_params_get(params, names[i]);
+        bool is_empty = value == NULL || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
+                        (cJSON_IsArray(value) && value->child == NULL);
+        if (!is_empty)
+            return mt_fail(err, MT_INVALID, "'%s' is not supported.", names[i]);
+    }
+    enum mt_status status = read_string(params, "formality", &formality, err);
+    if (status == MT_OK && (strcmp(formality, "more") == 0 || strcmp(formality, "less") == 0))
+        return mt_fail(err, MT_INVALID, "'formality' is not supported for given 'target_lang'.");
+    return status;
+}
+
+/* In a line, a break would end a sentence. */
+static void join_lines(char *text)
+{
+    for (; (text = strpbrk(text, "\r\n")) != NULL; text++)
+        *text = ' ';
+}
+
+static enum mt_status add_text(struct cJSON *q, const struct cJSON *text, bool joins_lines,
+                               struct mt_error *err)
+{
+    if (!cJSON_IsString(text))
+        return mt_fail(err, MT_INVALID, "Parameter 'text' must be an array of strings.");
+    struct cJSON *copy = cJSON_CreateString(text->valuestring);
+    if (copy == NULL)
+        return mt_fail_memory(err, strlen(text->valuestring), "a text");
+    if (joins_lines)
+        join_lines(copy->valuestring);
+    cJSON_AddItemToArray(q, copy);
+    return MT_OK;
+}
+
+static enum mt_status add_texts(const struct mt_params *params, struct cJSON *fields,
+                                bool joins_lines, struct mt_error *err)
+{
+    const struct cJSON *text = mt_params_get(params, "text");
+    enum mt_status status = MT_OK;
+    if (text == NULL || (cJSON_IsArray(text) && text->child == NULL))
+        return mt_fail(err, MT_INVALID, "Parameter 'text' not specified.");
+    struct cJSON *q = cJSON_AddArrayToObject(fields, "q");
+    if (q == NULL)
+        return mt_fail_memory(err, sizeof *q, "texts");
+    if (cJSON_IsArray(text)) {
+        for (text = text->child; text != NULL && status == MT_OK; text = text->next)
+            status = add_text(q, text, joins_lines, err);
+        return status;
+    }
+    for (; text != NULL && status == MT_OK; text = mt_params_next(text))
+        status = add_text(q, text, joins_lines, err);
+    return status;
+}
+
+static enum mt_status add_string(struct cJSON *fields, const char *name, const char *value,
+                                 struct mt_error *err)
+{
+    return cJSON_AddStringToObject(fields, name, value) != NULL
+               ? MT_OK
+               : mt_fail_memory(err, strlen(value), "a field");
+}
+
+static enum mt_status add_languages(const struct mt_request *request, struct cJSON *fields,
+                                    struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    const char *source, *target;
+    struct mt_language_pair pair;
+    enum mt_status status = read_string(&request->params, "target_lang", &target, err);
+    if (status == MT_OK)
+        status = read_string(&request->params, "source_lang", &source, err);
+    if (status != MT_OK)
+        return status;
+    status = mt_languages_check_target(service, NULL, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("target_lang", err) : status;
+    if (source[0] == '\0')
+        source = "auto";
+    else
+        status = mt_languages_check(service, NULL, source, target, &pair, err);
+    if (status != MT_OK)
+        return status == MT_INVALID ? refuse_value("source_lang", err) : status;
+    status = add_string(fields, "source", source, err);
+    return status != MT_OK ? status : add_string(fields, "target", target, err);
+}
+
+/* *joins_lines: text whose line breaks shall not end sentences. In HTML they do not. */
+static enum mt_status add_splitting(const struct mt_params *params, struct cJSON *fields,
+                                    bool is_html, bool *joins_lines, struct mt_error *err)
+{
+    const char *split;
+    enum mt_status status = read_string(params, "split_sentences", &split, err);
+    *joins_lines = !is_html && strcmp(split, "nonewlines") == 0;
+    if (status != MT_OK)
+        return status;
+    if (strcmp(split, "0") == 0)
+        return add_string(fields, "split_sentences", "off", err);
+    if (split[0] != '\0' && strcmp(split, "1") != 0 && strcmp(split, "nonewlines") != 0)
+        return refuse_value("split_sentences", err);
+    return add_string(fields, "split_sentences", "on", err);
+}
+
+static enum mt_status add_tag_handling(const struct mt_params *params, struct cJSON *fields,
+                                       bool *is_html, struct mt_error *err)
+{
+    const char *handling;
+    const struct cJSON *tags = mt_params_get(params, "ignore_tags");
+    enum mt_status status = read_string(params, "tag_handling", &handling, err);
+    *is_html = strcmp(handling, "html") == 0;
+    if (status == MT_OK && handling[0] != '\0' && !*is_html)
+        return mt_fail(err, MT_INVALID, "Value for 'tag_handling' not supported: only html is.");
+    if (status != MT_OK || !*is_html)
+        return status;
+    struct cJSON *copy = tags != NULL ? cJSON_Duplicate(tags, true) : NULL;
+    if (tags != NULL && (copy == NULL || !cJSON_AddItemToObject(fields, "ignore_tags", copy))) {
+        cJSON_Delete(copy);
+        return mt_fail_memory(err, sizeof *copy, "a field");
+    }
+    return add_string(fields, "format", "html", err);
+}
+
+static enum mt_status add_fields(const struct mt_request *request, struct cJSON *fields,
+                                 struct mt_error *err)
+{
+    const struct mt_params *params = &request->params;
+    bool is_html, joins_lines, shows_billed = false;
+    enum mt_status status = refuse_unsupported(params, err);
+    if (status == MT_OK)
+        status = add_tag_handling(params, fields, &is_html, err);
+    if (status == MT_OK)
+        status = add_splitting(params, fields, is_html, &joins_lines, err);
+    if (status == MT_OK)
+        status = add_texts(params, fields, joins_lines, err);
+    if (status == MT_OK)
+        status = add_languages(request, fields, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "show_billed_characters", &shows_billed, NULL, err);
+    if (status == MT_OK && !cJSON_AddBoolToObject(fields, "show_billed_characters", shows_billed))
+        status = mt_fail_memory(err, sizeof *fields, "a field");
+    return status;
+}
+
+static enum mt_status take_fields(struct mt_request *request, struct mt_error *err)
+{
+    struct cJSON *fields = cJSON_CreateObject();
+    if (fields == NULL)
+        return mt_fail_memory(err, sizeof *fields, "fields");
+    enum mt_status status = add_fields(request, fields, err);
+    if (status != MT_OK) {
+        cJSON_Delete(fields);
+        return status;
+    }
+    mt_params_finish(&request->params);
+    request->params.object = fields;
+    return MT_OK;
+}
+
+static enum mt_status choose_model(struct mt_request *request, struct mt_served_model **out,
+                                   struct mt_error *err)
+{
+    enum mt_status status = request->state == NULL ? take_fields(request, err) : MT_OK;
+    return status == MT_OK ? mt_translate_handler.choose(request, out, err) : status;
+}
+
+static enum mt_status begin_translate(struct mt_request *request, struct mt_error *err)
+{
+    return mt_translate_handler.begin(request, err);
+}
+
+/* "EN" of "en-US"; all of it in capitals where the region counts. */
+static void write_code(struct mt_json_writer *writer, const char *key, const char *code,
+                       bool has_region)
+{
+    char capitals[MT_LANGUAGE_BYTES];
+    size_t n = has_region ? strlen(code) : strcspn(code, "-");
+    for (size_t i = 0; i < n; i++)
+        capitals[i] = (char)toupper((unsigned char)code[i]);
+    mt_json_key(writer, key);
+    mt_json_string(writer, capitals, n);
+}
+
+static enum mt_status write_translation(struct mt_json_writer *writer,
+                                        const struct mt_request *request, size_t index,
+                                        bool shows_billed, struct mt_error *err)
+{
+    struct mt_translated text;
+    struct mt_text translation = {0};
+    enum mt_status status = mt_translate_take(request, index, &text, &translation, err);
+    if (status == MT_OK) {
+        mt_json_begin_object(writer);
+        write_code(writer, "detected_source_language", text.source_lang, false);
+        mt_json_key(writer, "text");
+        mt_json_string(writer, translation.bytes, translation.length);
+        if (shows_billed) {
+            mt_json_key(writer, "billed_characters");
+            mt_json_integer(writer, (int64_t)text.n_chars);
+        }
+        mt_json_end_object(writer);
+    }
+    mt_text_finish(&translation);
+    return status;
+}
+
+static enum mt_status finish_translate(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_json_writer writer;
+    bool shows_billed = false;
+    size_t n = mt_translate_n_texts(request);
+    enum mt_status status =
+        mt_params_bool(&request->params, "show_billed_characters", &shows_billed, NULL, err);
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "translations");
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status = write_translation(&writer, request, i, shows_billed, err);
+    if (status != MT_OK)
+        return status;
+    mt_json_end_array(&writer);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the reply", err);
+}
+
+static void release_translate(struct mt_request *request)
+{
+    mt_translate_handler.release(request);
+}
+
+/* ---- GET /v2/languages ---- */
+
+static void write_language(struct mt_json_writer *writer, const char *code, bool is_target)
+{
+    char name[MT_LANGUAGE_NAME_BYTES];
+    mt_language_name(code, name);
+    mt_json_begin_object(writer);
+    write_code(writer, "language", code, is_target);
+    mt_json_key(writer, "name");
+    mt_json_string_z(writer, name);
+    if (is_target) {
+        mt_json_key(writer, "supports_formality");
+        mt_json_bool(writer, false);
+    }
+    mt_json_end_object(writer);
+}
+
+/* DeepL's clients know these targets by their regions alone. */
+static void write_target(struct mt_json_writer *writer, const char *code)
+{
+    static const char *const variants[][2] = {
+        {"en", "en-GB"}, {"en", "en-US"}, {"pt", "pt-BR"}, {"pt", "pt-PT"}};
+    bool has_variants = false;
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        if (strcmp(variants[i][0], code) != 0)
+            continue;
+        write_language(writer, variants[i][1], true);
+        has_variants = true;
+    }
+    if (!has_variants)
+        write_language(writer, code, true);
+}
+
+static enum mt_status finish_languages(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_languages languages;
+    const char *type;
+    enum mt_status status = read_string(&request->params, "type", &type, err);
+    bool is_target = strcmp(type, "target") == 0;
+    if (status == MT_OK && type[0] != '\0' && !is_target && strcmp(type, "source") != 0)
+        return refuse_value("type", err);
+    if (status != MT_OK)
+        return status;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_array(&writer);
+    mt_languages_list(request->service, is_target ? MT_LANGUAGES_TARGETS : MT_LANGUAGES_SOURCES,
+                      &languages);
+    for (size_t i = 0; i < languages.n; i++)
+        if (is_target)
+            write_target(&writer, languages.codes[i]);
+        else
+            write_language(&writer, languages.codes[i], false);
+    mt_json_end_array(&writer);
+    return mt_text_check(&request->reply.body, "the list of languages", err);
+}
+
+/* ---- GET and POST /v2/usage ---- */
+
+static enum mt_status finish_usage(struct mt_request *request, struct mt_error *err)
+{
+    int64_t limit = request->access.limits.rates[MT_RATE_CHARS];
+    uint64_t count = limit > 0 ? mt_request_used_chars(request) : 0;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "character_count");
+    mt_json_integer(&writer, (int64_t)count);
+    mt_json_key(&writer, "character_limit");
+    mt_json_integer(&writer, limit > 0 ? limit : NO_CHARACTER_LIMIT);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the usage", err);
+}
+
+const struct mt_handler mt_deepl_translate_handler = {.choose = choose_model,
+                                                      .begin = begin_translate,
+                                                      .finish = finish_translate,
+                                                      .release = release_translate};
+const struct mt_handler mt_deepl_languages_handler = {.finish = finish_languages};
+const struct mt_handler mt_deepl_usage_handler = {.finish = finish_usage};

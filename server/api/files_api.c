@@ -1,0 +1,418 @@
+#include "server/api/files_api.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/size.h"
+#include "config/settings.h"
+#include "server/api/decoding_params.h"
+#include "server/text/detect.h"
+#include "server/documents/document_translation.h"
+#include "server/service/file_names.h"
+#include "server/service/file_store.h"
+#include "server/api/glossary.h"
+#include "server/api/languages_api.h"
+#include "server/passages/passage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DOWNLOADS "/download_file/"
+
+struct state {
+    const struct mt_params_file *file; /* the request's */
+    enum mt_document_format format;
+    struct mt_served_model *only;      /* the model that the request names; NULL: any */
+    struct mt_language_pair languages; /* the source, where it was detected, too */
+    size_t n_steps;                    /* of languages.route, that have been taken */
+    struct mt_text base_url;
+    struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
+    char name[MT_STORED_NAME_BYTES]; /* of the translated file */
+    enum mt_split split;
+    bool post_edits;
+    struct mt_glossary glossary;
+    struct mt_glossary passed_on; /* its terms as later steps meet them */
+    struct mt_document *document;
+    struct mt_document_translation *translation; /* NULL: the file stays as it is */
+};
+
+static enum mt_status refuse_disabled(struct mt_request *request)
+{
+    mt_reply_error(&request->reply, 403, "Files translation are disabled on this server.");
+    return MT_OK;
+}
+
+/* ---- reading the request ---- */
+
+/* A model that is named may say by itself what it translates. */
+static enum mt_status read_code(const struct state *state, const struct mt_params *params,
+                                const char *name, const char **out, struct mt_error *err)
+{
+    *out = "";
+    enum mt_status status = mt_params_string(params, name, out, NULL, err);
+    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
+        return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
+    return status;
+}
+
+static enum mt_status read_file(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    state->file = mt_params_file(&request->params, "file");
+    if (state->file == NULL)
+        return mt_fail(err, MT_INVALID, "Invalid request: missing file parameter");
+    return MT_OK;
+}
+
+static enum mt_status read_format(struct state *state, struct mt_error *err)
+{
+    const char *file_name = state->file->file_name;
+    if (file_name[0] == '\0')
+        return mt_fail(err, MT_INVALID, "Invalid request: empty file");
+    if (mt_document_format_of_file(file_name, &state->format))
+        return MT_OK;
+    const char *dot = strrchr(file_name, '.');
+    if (dot == NULL)
+        dot = "";
+    return mt_fail(err, MT_INVALID,
+                   "Invalid request: file format not supported: \"%.*s\", expected %s",
+                   (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, MT_DOCUMENT_EXTENSIONS);
+}
+
+/* In the order in which LibreTranslate complains. */
+static enum mt_status read_request(struct state *state, const struct mt_request *request,
+                                   const char **source, const char **target,
+                                   struct mt_document_options *document, struct mt_error *err)
+{
+    const struct mt_params *params = &request->params;
+    enum mt_status status = read_file(state, request, err);
+    state->post_edits = request->service->settings->post_edit;
+    if (status == MT_OK)
+        status = mt_languages_read_model(request, &state->only, err);
+    if (status == MT_OK)
+        status = read_code(state, params, "source", source, err);
+    if (status == MT_OK)
+        status = read_code(state, params, "target", target, err);
+    if (status == MT_OK)
+        status = read_format(state, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
+    if (status == MT_OK)
+        status = mt_decoding_params_split(request->service, params, &state->split, err);
+    if (status == MT_OK)
+        status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
+    if (status == MT_OK)
+        status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
+                                  &state->glossary, err);
+    if (status == MT_OK)
+        status = mt_files_base_url(
+            request->service->settings->public_url, mt_request_header(request, "Host"),
+            mt_request_header(request, "X-Forwarded-Proto"), &state->base_url, err);
+    document->format = state->format;
+    return status;
+}
+
+/* By the beginning of all that is to be translated. */
+static enum mt_status detect_language(struct state *state, const struct mt_service *service,
+                                      struct mt_error *err)
+{
+    struct mt_detect_languages languages;
+    struct mt_detection detection;
+    struct mt_text sample = {0};
+    bool is_html = false;
+    mt_text_append(&sample, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(state->document); i++) {
+        struct mt_document_text text = mt_document_text(state->document, i);
+        is_html = text.form != MT_FORM_TEXT;
+        mt_text_append(&sample, text.bytes, text.length);
+        mt_text_append(&sample, "\n", 1);
+        if (sample.length > MT_DETECT_MAX_BYTES)
+            break;
+    }
+    mt_languages_to_detect(service, state->only, state->languages.target, &languages);
+    enum mt_status status = mt_text_check(&sample, "a file's text", err);
+    if (status == MT_OK)
+        status = mt_detect(sample.bytes, sample.length, is_html, &languages, &detection, err);
+    mt_text_finish(&sample);
+    if (status != MT_OK)
+        return status;
+    mt_detection_settle(&detection, &languages);
+    return mt_languages_settle_source(service, state->only, &detection, &state->languages, err);
+}
+
+static enum mt_status read_languages(struct state *state, const struct mt_service *service,
+                                     const char *source, const char *target, struct mt_error *err)
+{
+    if (strcasecmp(source, "auto") != 0)
+        return mt_languages_check(service, state->only, source, target, &state->languages, err);
+    enum mt_status status =
+        mt_languages_check_target(service, state->only, target, &state->languages, err);
+    return status == MT_OK ? detect_language(state, service, err) : status;
+}
+
+/* ---- the work ---- */
+
+/* All texts of a file count as one. */
+static enum mt_status check_size(struct mt_request *request, const struct state *state,
+                                 struct mt_error *err)
+{
+    size_t n_chars = mt_document_n_chars(state->document);
+    int64_t limit = request->access.limits.max_text_chars;
+    if (n_chars > (size_t)limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
+                       n_chars, (long long)limit);
+    return mt_request_take_chars(request, n_chars, err);
+}
+
+static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
+                                   struct mt_error *err)
+{
+    return mt_request_add_sentence(context, sentence, err);
+}
+
+static enum mt_status describe_decoding(struct mt_request *request,
+                                        struct mt_translation_options *out, struct mt_error *err)
+{
+    const struct state *state = request->state;
+    const struct mt_model_route_step *step = &state->languages.route.steps[state->n_steps];
+    *out = (struct mt_translation_options){
+        .decoding = {.beam_size = mt_decoding_beam_size(request->service, request->model, 0),
+                     .skip_scores = true},
+        .split = state->split,
+        .eases_source = state->post_edits,
+        .splitter = request->service->splitter,
+        .source_lang = state->languages.source,
+        .target_code = step->target != NULL ? step->target->token : NULL,
+        .admit = mt_request_admit,
+        .admit_context = request,
+    };
+    if (state->n_steps > 0)
+        out->source_lang = step->source->code;
+    return mt_decoding_params_lengths(request->service, request->model, &request->params,
+                                      &out->decoding, err);
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_translation_options options;
+    bool is_made;
+    struct mt_terms *terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms;
+    enum mt_status status = describe_decoding(request, &options, err);
+    if (status == MT_OK && state->translation == NULL)
+        status = mt_document_translation_create(state->document, &state->translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_begin_step(state->translation, request->service,
+                                                    request->model, &options, terms, err);
+    if (status == MT_OK)
+        status = mt_document_translation_make(state->translation, SIZE_MAX, &is_made, err);
+    if (status == MT_OK)
+        status = mt_document_translation_list(state->translation, add_sentence, request, err);
+    return status;
+}
+
+/* A translation into another script has twice the bytes of its source, and a catalogue gets one
+ * beside each text. */
+static enum mt_status reserve_room(const struct mt_request *request, struct state *state,
+                                   struct mt_error *err)
+{
+    size_t length = state->file->length;
+    size_t limit_bytes = (size_t)request->service->settings->max_files_bytes;
+    const struct mt_file_room room = {.client = request->access.client,
+                                      .length =
+                                          mt_size_max(length, mt_size_min(2 * length, limit_bytes)),
+                                      .limit_bytes = limit_bytes,
+                                      .extension = mt_document_extension(state->format)};
+    enum mt_status status = mt_file_store_reserve(request->service->files, &room, state->name, err);
+    if (status == MT_OK)
+        state->files = request->service->files;
+    return status;
+}
+
+static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_document_options options = {0};
+    const char *source, *target;
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    enum mt_status status = read_request(state, request, &source, &target, &options, err);
+    if (status == MT_OK)
+        status = mt_document_create(state->file->bytes, state->file->length, &options,
+                                    &state->document, err);
+    if (status == MT_OK)
+        status = check_size(request, state, err);
+    if (status == MT_OK)
+        status = read_languages(state, service, source, target, err);
+    if (status == MT_OK && state->languages.route.n > 1)
+        status = mt_glossary_pass_on(&state->glossary, &state->passed_on, err);
+    if (status == MT_OK)
+        status = reserve_room(request, state, err);
+    return status;
+}
+
+static enum mt_status count_terms(struct state *state, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    size_t n = state->glossary.terms != NULL ? mt_document_n_texts(state->document) : 0;
+    for (size_t i = 0; i < n && status == MT_OK; i++) {
+        struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
+        status = state->n_steps > 0
+                     ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
+                     : mt_glossary_count(&state->glossary, passage, err);
+    }
+    return status;
+}
+
+/* Of a step whose sentences have ended. */
+static enum mt_status end_step(struct state *state, struct mt_error *err)
+{
+    enum mt_status status = count_terms(state, err);
+    if (status == MT_OK)
+        status = mt_document_translation_render(state->translation, err);
+    if (status == MT_OK && ++state->n_steps < state->languages.route.n)
+        status = mt_document_translation_end_step(state->translation, err);
+    return status;
+}
+
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
+{
+    if (!request->service->settings->files_translation)
+        return refuse_disabled(request);
+    enum mt_status status =
+        request->state == NULL ? prepare(request, err) : end_step(request->state, err);
+    const struct state *state = request->state;
+    if (status == MT_OK && state->n_steps < state->languages.route.n)
+        *out = state->languages.route.steps[state->n_steps].served;
+    return status;
+}
+
+/* ---- the reply ---- */
+
+static enum mt_status store(const struct mt_request *request, const struct mt_text *translated,
+                            struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    const struct state *state = request->state;
+    char file_name[MT_FILE_NAME_BYTES];
+    mt_file_name_translated(state->file->file_name, state->languages.source,
+                            state->languages.target, mt_document_extension(state->format),
+                            file_name);
+    const struct mt_stored_file file = {.bytes = translated->bytes,
+                                        .length = translated->length,
+                                        .content_type = mt_document_content_type(state->format),
+                                        .file_name = file_name};
+    return mt_file_store_fill(state->files, state->name, &file, settings->files_lifetime_ms,
+                              (size_t)settings->max_files_bytes, err);
+}
+
+static void write_terms(struct mt_json_writer *writer, const struct state *state)
+{
+    mt_json_key(writer, "terms");
+    mt_glossary_write(&state->glossary, writer);
+}
+
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_text translated = {0};
+    size_t n_left = 0;
+    enum mt_status status = MT_OK;
+    if (state->translation != NULL)
+        status = mt_document_translation_write(state->translation, &translated, &n_left, err);
+    else
+        mt_text_append(&translated, state->file->bytes, state->file->length);
+    if (status == MT_OK)
+        status = mt_text_check(&translated, "a translated file", err);
+    if (status == MT_OK)
+        status = store(request, &translated, err);
+    mt_text_finish(&translated);
+    if (status != MT_OK)
+        return status;
+    mt_text_append_string(&state->base_url, DOWNLOADS);
+    mt_text_append_string(&state->base_url, state->name);
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    if (state->languages.route.n > 1) {
+        mt_json_key(&writer, "models");
+        mt_model_route_write_models(&writer, &state->languages.route);
+    }
+    if (state->glossary.terms != NULL)
+        write_terms(&writer, state);
+    if (n_left > 0) {
+        mt_json_key(&writer, "texts_left");
+        mt_json_integer(&writer, (int64_t)n_left);
+    }
+    mt_json_key(&writer, "translatedFileUrl");
+    mt_json_string(&writer, state->base_url.bytes, state->base_url.length);
+    if (state->languages.route.n > 1) {
+        mt_json_key(&writer, "via");
+        mt_model_route_write_via(&writer, &state->languages.route);
+    }
+    mt_json_end_object(&writer);
+    status = mt_text_check(&state->base_url, "a link", err);
+    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (state == NULL)
+        return;
+    if (state->files != NULL)
+        mt_file_store_cancel(state->files, state->name);
+    mt_document_translation_destroy(state->translation);
+    mt_document_destroy(state->document);
+    mt_glossary_finish(&state->glossary);
+    mt_glossary_finish(&state->passed_on);
+    mt_text_finish(&state->base_url);
+    free(state);
+}
+
+const struct mt_handler mt_translate_file_handler = {
+    .choose = choose, .begin = begin, .finish = finish, .release = release};
+
+/* ---- fetching ---- */
+
+/* Nobody's page: a browser saves it, and would run nothing in it. */
+static void add_headers(struct mt_reply *reply, const struct mt_text *disposition)
+{
+    mt_reply_header(reply, "Content-Disposition", disposition->bytes);
+    mt_reply_header(reply, "Content-Security-Policy", "default-src 'none'; sandbox");
+    mt_reply_header(reply, "Cache-Control", "private, no-store");
+}
+
+static enum mt_status download(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_text file_name = {0}, disposition = {0};
+    if (!request->service->settings->files_translation)
+        return refuse_disabled(request);
+    const char *name = request->path + strlen(DOWNLOADS);
+    enum mt_status status = mt_file_store_get(request->service->files, name, &request->reply.body,
+                                              &request->reply.content_type, &file_name, err);
+    if (status == MT_OK) {
+        mt_file_write_disposition(file_name.bytes, &disposition);
+        status = mt_text_check(&disposition, "a file's name", err);
+    }
+    if (status == MT_OK)
+        add_headers(&request->reply, &disposition);
+    mt_text_finish(&file_name);
+    mt_text_finish(&disposition);
+    return status;
+}
+
+const struct mt_handler mt_download_file_handler = {.finish = download};
+
+/* ---- settings ---- */
+
+void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_settings *settings)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS && settings->files_translation; i++)
+        mt_json_string_z(writer, mt_document_extension((enum mt_document_format)i));
+    mt_json_end_array(writer);
+}

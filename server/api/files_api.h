@@ -1,0 +1,31 @@
+/*
+ * Files, LibreTranslate's way: POST /translate_file takes a form with a file and answers
+ * {"translatedFileUrl": "http://..."}, from where GET /download_file/NAME fetches it, once or
+ * often, until it expires.
+ *
+ *   file           .txt, .srt, .vtt, .html or .po (document.h)
+ *   source         language code, or "auto": then the file's is detected, and refused by its name
+ *                  where no model takes it
+ *   target         language code
+ *   model          as for /translate; so are "models" and "via" of the reply
+ *   retranslate    po: true translates the entries that have a translation, too
+ *   split_sentences, post_edit, do_not_translate, glossary, length_penalty and the like: as for
+ *                  /translate
+ *
+ * All texts of a file count as one, against max_text_chars. The reply has "terms" as that of
+ * /translate where the request has some, and "texts_left", a number, where texts stayed as they
+ * were because their translation would have lost a placeholder (document.h).
+ */
+#ifndef MT_SERVER_FILES_API_H
+#define MT_SERVER_FILES_API_H
+
+#include "server/requests/handler.h"
+
+struct mt_json_writer;
+
+extern const struct mt_handler mt_translate_file_handler, mt_download_file_handler;
+
+/* For /frontend/settings: [".txt", ...], and nothing where files are not translated. */
+void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_settings *settings);
+
+#endif

@@ -1,0 +1,78 @@
+#include "server/api/frontend_api.h"
+
+#include "base/json.h"
+#include "config/settings.h"
+#include "server/api/files_api.h"
+#include "server/api/languages_api.h"
+
+/* How long a page waits after a keystroke before it asks for a translation; LibreTranslate's. */
+#define FRONTEND_TIMEOUT_MS 500
+
+static void write_language(struct mt_json_writer *writer, const char *key, const char *code,
+                           const char *name)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "code");
+    mt_json_string_z(writer, code);
+    mt_json_key(writer, "name");
+    mt_json_string_z(writer, name);
+    mt_json_end_object(writer);
+}
+
+/* What a page begins with: any source, and the language that the default model translates to. */
+static void write_languages(struct mt_json_writer *writer, const struct mt_service *service)
+{
+    char name[MT_LANGUAGE_NAME_BYTES] = "";
+    struct mt_languages targets;
+    mt_languages_list(service, MT_LANGUAGES_TARGETS, &targets);
+    const char *target = mt_languages_target_of(mt_catalog_default(service->catalog));
+    if (target[0] == '\0' && targets.n > 0)
+        target = targets.codes[0];
+    if (target[0] != '\0')
+        mt_language_name(target, name);
+    mt_json_key(writer, "language");
+    mt_json_begin_object(writer);
+    write_language(writer, "source", "auto", "Auto Detect");
+    write_language(writer, "target", target, name);
+    mt_json_end_object(writer);
+}
+
+static void write_flag(struct mt_json_writer *writer, const char *key, bool value)
+{
+    mt_json_key(writer, key);
+    mt_json_bool(writer, value);
+}
+
+static enum mt_status finish_settings(struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    const struct mt_settings *settings = service->settings;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    write_flag(&writer, "apiKeys", service->keys != NULL);
+    mt_json_key(&writer, "charLimit"); /* of the key, where the request brings one */
+    mt_json_integer(&writer, request->access.limits.max_text_chars);
+    write_flag(&writer, "filesTranslation", settings->files_translation);
+    mt_json_key(&writer, "frontendTimeout");
+    mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
+    write_flag(&writer, "keyRequired", settings->key_required);
+    write_languages(&writer, service);
+    write_flag(&writer, "suggestions", false);
+    mt_json_key(&writer, "supportedFilesFormat");
+    mt_files_write_extensions(&writer, service->settings);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the settings", err);
+}
+
+const struct mt_handler mt_frontend_settings_handler = {.finish = finish_settings};
+
+static enum mt_status finish_suggest(struct mt_request *request, struct mt_error *err)
+{
+    (void)err;
+    mt_reply_error(&request->reply, 403, "Suggestions are disabled on this server.");
+    return MT_OK;
+}
+
+const struct mt_handler mt_suggest_handler = {.finish = finish_suggest};

@@ -1,0 +1,16 @@
+/*
+ * What LibreTranslate's front end and the clients built after it ask beside translations: what the
+ * server can do, and whether it takes suggestions (it does not).
+ */
+#ifndef MT_SERVER_FRONTEND_API_H
+#define MT_SERVER_FRONTEND_API_H
+
+#include "server/requests/handler.h"
+
+/* GET /frontend/settings: limits and abilities of the server. */
+extern const struct mt_handler mt_frontend_settings_handler;
+
+/* POST /suggest: always 403, as LibreTranslate answers where suggestions are off. */
+extern const struct mt_handler mt_suggest_handler;
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * A request's own terms (terms.h), as its fields give them and as the reply tells what became of
+ * them:
+ *
+ *   do_not_translate  ["Foo", ...], or one string
+ *   glossary          {"train station": "Hauptbahnhof", ...}, or a list of {"source", "target"}
+ *
+ *   "terms": [{"source": "train station", "target": "Hauptbahnhof", "found": 2, "applied": 1,
+ *              "reason": "..."}]
+ *
+ * One entry per term that was found, in the request's order, do_not_translate first; reason only
+ * where applied is less than found. In textual encodings the fields are JSON in a string.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_GLOSSARY_H
+#define MT_SERVER_GLOSSARY_H
+
+#include "server/http/params.h"
+
+struct mt_passage;
+struct mt_terms;
+
+/* Zero-initialise. */
+struct mt_glossary {
+    struct mt_terms *terms; /* NULL: the request has none */
+    size_t *n_found, *n_applied;
+};
+
+/* MT_INVALID names field, value and expectation; more than max_terms in both fields are MT_LIMIT.
+ * The caller finishes *out on failure too. */
+MT_MUST_CHECK enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms,
+                                              struct mt_glossary *out, struct mt_error *err);
+void mt_glossary_finish(struct mt_glossary *glossary);
+
+/* Counts what became of the terms of one passage, which has been decoded. */
+MT_MUST_CHECK enum mt_status mt_glossary_count(struct mt_glossary *glossary,
+                                               struct mt_passage *passage, struct mt_error *err);
+
+/* The same terms as a model meets them that translates on what another gave: every translation of a
+ * term stays as it is. from may have none. MT_MEMORY; the caller finishes *out on failure too. */
+MT_MUST_CHECK enum mt_status mt_glossary_pass_on(const struct mt_glossary *from,
+                                                 struct mt_glossary *out, struct mt_error *err);
+
+/* Takes back from glossary what was counted as applied and is lost in a passage that was translated
+ * on, with passed_on's terms. */
+MT_MUST_CHECK enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary,
+                                                    struct mt_glossary *passed_on,
+                                                    struct mt_passage *passage,
+                                                    struct mt_error *err);
+
+/* The array, of all that were counted. */
+void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer *writer);
+
+#endif

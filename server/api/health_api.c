@@ -1,0 +1,80 @@
+#include "server/api/health_api.h"
+
+#include "config/settings.h"
+#include "server/http/connections.h"
+#include "server/engine/engine.h"
+#include "server/service/file_store.h"
+#include "server/service/generation.h"
+#include "server/service/generations.h"
+#include "server/requests/http.h"
+#include "server/service/keys.h"
+#include "server/service/metrics.h"
+#include "server/models/model_host.h"
+#include "server/models/served_model.h"
+
+#include <string.h>
+#include <strings.h>
+
+static enum mt_status finish_health(struct mt_request *request, struct mt_error *err)
+{
+    mt_text_append_string(&request->reply.body, "{\"status\":\"ok\"}");
+    return mt_text_check(&request->reply.body, "the state of health", err);
+}
+
+const struct mt_handler mt_health_handler = {.finish = finish_health};
+
+static enum mt_status finish_ready(struct mt_request *request, struct mt_error *err)
+{
+    if (request->is_ending)
+        return mt_fail(err, MT_BUSY, "the server is shutting down");
+    enum mt_status status = mt_generation_check(request->service->generation, err);
+    return status != MT_OK ? status : finish_health(request, err);
+}
+
+const struct mt_handler mt_ready_handler = {.finish = finish_ready};
+
+/* A scraper that may not is told how it might. */
+static enum mt_status begin_metrics(struct mt_request *request, struct mt_error *err)
+{
+    static const char scheme[] = "Bearer ";
+    const char *token = request->service->settings->metrics_token;
+    const char *sent = mt_request_header(request, "Authorization");
+    (void)err;
+    bool is_bearer = sent != NULL && strncasecmp(sent, scheme, strlen(scheme)) == 0;
+    if (token[0] == '\0' || (is_bearer && mt_secret_equals(token, sent + strlen(scheme))))
+        return MT_OK;
+    mt_reply_header(&request->reply, "WWW-Authenticate", "Bearer");
+    mt_reply_error(&request->reply, 401, "the metrics take a token: Authorization: Bearer TOKEN");
+    return MT_OK;
+}
+
+static enum mt_status finish_metrics(struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    struct mt_engine_stats engine;
+    struct mt_connection_counts connections;
+    struct mt_generations_counts generations;
+    struct mt_file_store_counts files;
+    struct mt_model_host_counts models;
+    mt_file_store_count(service->files, &files);
+    mt_generations_engine_stats(service->generations, &engine);
+    mt_generations_count(service->generations, &generations);
+    mt_http_count(service->http, &connections);
+    mt_model_host_count(mt_generation_host(service->generation), &models);
+    const struct mt_metrics_sources sources = {
+        .version = MT_VERSION,
+        .precision = service->settings->precision,
+        .is_ready = !request->is_ending && mt_generation_check(service->generation, NULL) == MT_OK,
+        .generations = &generations,
+        .engine = &engine,
+        .connections = &connections,
+        .files = &files,
+        .catalog = service->catalog,
+        .models = &models,
+    };
+    mt_metrics_render(service->metrics, &sources, &request->reply.body);
+    request->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    return mt_text_check(&request->reply.body, "the metrics", err);
+}
+
+const struct mt_handler mt_metrics_handler = {.begin = begin_metrics, .finish = finish_metrics};

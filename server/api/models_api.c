@@ -1,0 +1,289 @@
+#include "server/api/models_api.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "server/models/catalog.h"
+#include "server/service/generations.h"
+
+#include <string.h>
+
+#define FOLDER "/models/"
+
+/* What the last part of a path asks for. */
+enum action { SHOW, LOAD, UNLOAD, RELOAD, N_ACTIONS };
+
+static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, value);
+}
+
+static void write_count(struct mt_json_writer *writer, const char *key, uint64_t value)
+{
+    mt_json_key(writer, key);
+    mt_json_integer(writer, (int64_t)value);
+}
+
+static void begin_part(struct mt_json_writer *writer, const char *key)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_object(writer);
+}
+
+static void write_languages(struct mt_json_writer *writer, const char *key,
+                            const struct mt_model_language *languages, size_t n)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < n; i++)
+        mt_json_string_z(writer, languages[i].code);
+    mt_json_end_array(writer);
+}
+
+static void write_aliases(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
+{
+    mt_json_key(writer, "aliases");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < defaults->n_aliases; i++)
+        mt_json_string_z(writer, defaults->aliases[i]);
+    mt_json_end_array(writer);
+}
+
+/* What its attentiond.json says of decoding. */
+static void write_defaults(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
+{
+    begin_part(writer, "defaults");
+    if (defaults->alignment_heads != NULL)
+        write_string(writer, "alignment_heads", defaults->alignment_heads);
+    if (defaults->alignment_layers != NULL)
+        write_string(writer, "alignment_layers", defaults->alignment_layers);
+    if (defaults->beam_size > 0)
+        write_count(writer, "beam_size", defaults->beam_size);
+    if (defaults->length_penalty >= 0) {
+        mt_json_key(writer, "length_penalty");
+        mt_json_number(writer, defaults->length_penalty, 6);
+    }
+    if (defaults->max_decoding_length > 0)
+        write_count(writer, "max_decoding_length", defaults->max_decoding_length);
+    if (defaults->max_length_factor >= 0) {
+        mt_json_key(writer, "max_length_factor");
+        mt_json_number(writer, defaults->max_length_factor, 6);
+    }
+    mt_json_key(writer, "quality");
+    mt_json_number(writer, defaults->quality, 6);
+    mt_json_end_object(writer);
+}
+
+static void write_memory(struct mt_json_writer *writer, const struct mt_served_model_status *status)
+{
+    begin_part(writer, "memory");
+    write_count(writer, "cache_bytes", status->cache_bytes);
+    write_count(writer, "loaded_bytes", status->loaded_bytes);
+    write_count(writer, "mapped_bytes", status->mapped_bytes);
+    write_count(writer, "private_bytes", status->private_bytes);
+    mt_json_end_object(writer);
+}
+
+static void write_shape(struct mt_json_writer *writer, const struct mt_served_model_info *info)
+{
+    const struct mt_model_shape *shape = &info->shape;
+    begin_part(writer, "shape");
+    write_count(writer, "d_ff", shape->d_ff);
+    write_count(writer, "d_model", shape->d_model);
+    write_count(writer, "decoder_layers", shape->n_decoder_layers);
+    write_count(writer, "encoder_layers", shape->n_encoder_layers);
+    write_count(writer, "heads", shape->n_heads);
+    write_count(writer, "max_positions", info->max_positions);
+    write_count(writer, "source_vocab", shape->n_source_vocab);
+    write_count(writer, "target_vocab", shape->n_target_vocab);
+    mt_json_end_object(writer);
+}
+
+static void write_use(struct mt_json_writer *writer, const struct mt_served_model_status *status)
+{
+    begin_part(writer, "use");
+    write_count(writer, "failures", status->n_failures);
+    mt_json_key(writer, "load_seconds");
+    mt_json_number(writer, status->load_seconds, 6);
+    write_count(writer, "loads", status->n_loads);
+    write_count(writer, "requests", status->n_holds);
+    write_count(writer, "unloads", status->n_unloads);
+    write_count(writer, "waiting", status->n_waiting);
+    mt_json_end_object(writer);
+}
+
+/* In alphabetical order, as everywhere. */
+static void write_model(struct mt_json_writer *writer, const struct mt_service *service,
+                        struct mt_served_model *served, bool is_whole, bool is_admin)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(served);
+    struct mt_served_model_status status;
+    mt_served_model_describe(served, &status);
+    mt_json_begin_object(writer);
+    write_aliases(writer, info->defaults);
+    mt_json_key(writer, "default");
+    mt_json_bool(writer, served == mt_catalog_default(service->catalog));
+    if (is_whole)
+        write_defaults(writer, info->defaults);
+    if (is_admin)
+        write_string(writer, "directory", info->directory);
+    write_string(writer, "id", info->id);
+    if (is_whole && info->licence[0] != '\0')
+        write_string(writer, "licence", info->licence);
+    if (is_whole && status.n_loads > 0) {
+        write_memory(writer, &status);
+        write_count(writer, "parameters", status.n_parameters);
+    }
+    if (is_admin && status.reason[0] != '\0')
+        write_string(writer, "reason", status.reason);
+    if (is_whole && info->shape.d_model > 0)
+        write_shape(writer, info);
+    write_languages(writer, "sources", info->sources, info->n_sources);
+    write_string(writer, "state", mt_served_state_name(status.state));
+    write_languages(writer, "targets", info->targets, info->n_targets);
+    if (is_whole)
+        write_use(writer, &status);
+    mt_json_end_object(writer);
+}
+
+/* ---- GET /models ---- */
+
+static enum mt_status list_models(struct mt_request *request, bool is_admin, struct mt_error *err)
+{
+    const struct mt_catalog *catalog = request->service->catalog;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "models");
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; i < mt_catalog_n(catalog); i++)
+        write_model(&writer, request->service, mt_catalog_at(catalog, i), false, is_admin);
+    mt_json_end_array(&writer);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the list of models", err);
+}
+
+static enum mt_status finish_list(struct mt_request *request, struct mt_error *err)
+{
+    return list_models(request, false, err);
+}
+
+static enum mt_status finish_admin_list(struct mt_request *request, struct mt_error *err)
+{
+    return list_models(request, true, err);
+}
+
+const struct mt_handler mt_models_handler = {.finish = finish_list};
+const struct mt_handler mt_admin_models_handler = {.finish = finish_admin_list};
+
+/* ---- GET /models/ID ---- */
+
+#define MAX_NAME_BYTES 256
+
+/* The model that a path's name stands for. */
+static enum mt_status find_model(const struct mt_request *request, const char *name, size_t length,
+                                 struct mt_served_model **out, struct mt_error *err)
+{
+    char id[MAX_NAME_BYTES];
+    *out = NULL;
+    if (length < sizeof id) {
+        memcpy(id, name, length);
+        id[length] = '\0';
+        *out = mt_catalog_find(request->service->catalog, id);
+    }
+    if (*out == NULL)
+        return mt_fail(err, MT_NOT_FOUND, "there is no model \"%.*s\"",
+                       (int)(length < 60 ? length : 60), name);
+    return MT_OK;
+}
+
+static enum mt_status show_model(struct mt_request *request, bool is_admin, struct mt_error *err)
+{
+    const char *name = request->path + strlen(FOLDER);
+    struct mt_served_model *served;
+    struct mt_json_writer writer;
+    enum mt_status status = find_model(request, name, strlen(name), &served, err);
+    if (status != MT_OK)
+        return status;
+    mt_json_writer_init(&writer, &request->reply.body);
+    write_model(&writer, request->service, served, true, is_admin);
+    return mt_text_check(&request->reply.body, "a model", err);
+}
+
+static enum mt_status finish_model(struct mt_request *request, struct mt_error *err)
+{
+    return show_model(request, false, err);
+}
+
+static enum mt_status finish_admin_model(struct mt_request *request, struct mt_error *err)
+{
+    return show_model(request, true, err);
+}
+
+const struct mt_handler mt_model_handler = {.finish = finish_model};
+const struct mt_handler mt_admin_model_handler = {.finish = finish_admin_model};
+
+/* ---- POST /reload, /models/reload, /models/ID/load, /models/ID/unload ---- */
+
+static enum mt_status reload(struct mt_request *request, struct mt_error *err)
+{
+    mt_log(MT_LOG_INFO, "reloading, as asked over the admin socket");
+    mt_generations_reload(request->service->generations);
+    request->reply.code = 202;
+    mt_text_append_string(&request->reply.body, "{\"status\":\"reloading\"}");
+    return mt_text_check(&request->reply.body, "the answer", err);
+}
+
+const struct mt_handler mt_admin_reload_handler = {.finish = reload};
+
+static enum mt_status read_action(const struct mt_request *request, enum action *action,
+                                  struct mt_served_model **served, struct mt_error *err)
+{
+    static const char *const names[N_ACTIONS] = {[LOAD] = "load", [UNLOAD] = "unload"};
+    const char *name = request->path + strlen(FOLDER);
+    const char *slash = strchr(name, '/');
+    *served = NULL;
+    *action = strcmp(name, "reload") == 0 ? RELOAD : SHOW;
+    for (int i = LOAD; i <= UNLOAD && slash != NULL; i++)
+        if (strcmp(slash + 1, names[i]) == 0)
+            *action = (enum action)i;
+    if (*action == RELOAD)
+        return MT_OK;
+    if (*action == SHOW)
+        return mt_fail(err, MT_NOT_FOUND,
+                       "expected /models/reload, /models/ID/load or /models/ID/unload");
+    return find_model(request, name, (size_t)(slash - name), served, err);
+}
+
+/* The HTTP side loads what a round is to be made with, and waits for it. */
+static enum mt_status choose_loaded(struct mt_request *request, struct mt_served_model **out,
+                                    struct mt_error *err)
+{
+    enum action action;
+    struct mt_served_model *served;
+    enum mt_status status = read_action(request, &action, &served, err);
+    if (status == MT_OK && action == LOAD && request->model == NULL)
+        *out = served;
+    return status;
+}
+
+static enum mt_status finish_action(struct mt_request *request, struct mt_error *err)
+{
+    enum action action;
+    struct mt_served_model *served;
+    struct mt_json_writer writer;
+    enum mt_status status = read_action(request, &action, &served, err);
+    if (status == MT_OK && action == RELOAD)
+        return reload(request, err);
+    if (status == MT_OK && action == UNLOAD)
+        status = mt_served_model_unload(served, err);
+    if (status != MT_OK)
+        return status;
+    request->reply.code = action == UNLOAD ? 202 : 200;
+    mt_json_writer_init(&writer, &request->reply.body);
+    write_model(&writer, request->service, served, action == LOAD, true);
+    return mt_text_check(&request->reply.body, "a model", err);
+}
+
+const struct mt_handler mt_admin_model_action_handler = {.choose = choose_loaded,
+                                                         .finish = finish_action};

@@ -1,0 +1,710 @@
+#include "server/api/translate_api.h"
+
+#include "config/settings.h"
+#include "server/passages/alignment_trace.h"
+#include "server/api/detect_api.h"
+#include "server/http/events.h"
+#include "server/text/guard.h"
+#include "server/api/languages_api.h"
+#include "server/api/outcome.h"
+#include "server/passages/passage.h"
+#include "server/models/served_model.h"
+#include "server/api/translate_params.h"
+#include "server/api/warnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cjson/cJSON.h>
+
+/*
+ * One element of q, on its way through the models of its route:
+ *
+ *   bytes --[step 0]--> input --[step 1]--> outcome
+ */
+struct text {
+    const char *bytes; /* the request's */
+    size_t length;
+    bool is_identity;               /* in the target language already */
+    struct mt_detection detected;   /* where the source is "auto" */
+    char source[MT_LANGUAGE_BYTES]; /* as which it is translated */
+    struct mt_model_route route;
+    size_t n_steps;             /* that it has taken */
+    bool has_ended;             /* outcome is there */
+    struct mt_text input;       /* what the last step gave, for the next one */
+    struct mt_passage *passage; /* of the step that is being taken */
+    struct mt_passage_cursor given;
+    struct mt_outcome outcome;
+};
+
+/* What runs now: one step of all texts whose turn it is with this model. */
+struct round {
+    struct mt_served_model *served; /* NULL: nothing */
+    bool is_last;                   /* the step is the last one of these texts */
+    struct mt_translate_decoding decoding;
+    struct mt_translation_options traced; /* for what has marks to be put back */
+    struct mt_alignment_trace marks, alignment;
+};
+
+struct state {
+    struct text *texts;
+    size_t n_texts;
+    bool is_array;
+    bool is_auto;    /* each text's language is detected; languages.source is "" then */
+    bool has_served; /* and one of them is in a language that something leads from */
+    struct mt_served_model *only; /* the model that the request names; NULL: any */
+    struct mt_language_pair languages;
+    struct mt_translate_params params;
+    struct mt_glossary passed_on; /* the terms as later steps meet them */
+    struct round round;
+    /* Of all texts and steps; JSON. */
+    struct mt_text lost;
+    struct mt_json_writer lost_writer;
+    struct mt_warnings warnings;
+};
+
+/* ---- reading the request ---- */
+
+static enum mt_status missing(const char *name, struct mt_error *err)
+{
+    return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
+}
+
+static enum mt_status add_text(struct state *state, const struct cJSON *value, struct mt_error *err)
+{
+    if (!cJSON_IsString(value))
+        return mt_fail(err, MT_INVALID,
+                       "Invalid request: q must be a string or an array of strings");
+    const char *bytes = value->valuestring;
+    state->texts[state->n_texts++] = (struct text){.bytes = bytes, .length = strlen(bytes)};
+    return MT_OK;
+}
+
+static enum mt_status read_texts(struct state *state, const struct mt_request *request,
+                                 struct mt_error *err)
+{
+    const struct cJSON *q = mt_params_get(&request->params, "q");
+    state->is_array = cJSON_IsArray(q);
+    size_t n = state->is_array ? (size_t)cJSON_GetArraySize(q) : 1;
+    bool is_empty = q == NULL || n == 0 || (cJSON_IsString(q) && q->valuestring[0] == '\0');
+    if (is_empty)
+        return missing("q", err);
+    state->texts = calloc(n, sizeof state->texts[0]);
+    if (state->texts == NULL)
+        return mt_fail_memory(err, n * sizeof state->texts[0], "texts");
+    if (!state->is_array)
+        return add_text(state, q, err);
+    enum mt_status status = MT_OK;
+    for (const struct cJSON *item = q->child; item != NULL && status == MT_OK; item = item->next)
+        status = add_text(state, item, err);
+    return status;
+}
+
+static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t limit,
+                                struct mt_error *err)
+{
+    return mt_fail(err, dialect == MT_DEEPL ? MT_LIMIT : MT_INVALID,
+                   "Invalid request: request (%zu) exceeds text limit (%lld)", size,
+                   (long long)limit);
+}
+
+static enum mt_status check_sizes(const struct state *state, const struct mt_request *request,
+                                  struct mt_error *err)
+{
+    const struct mt_limits *limits = &request->access.limits;
+    enum mt_dialect dialect = request->reply.dialect;
+    if (state->n_texts > (size_t)limits->max_batch_texts)
+        return too_large(dialect, state->n_texts, limits->max_batch_texts, err);
+    for (size_t i = 0; i < state->n_texts; i++) {
+        size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
+        if (n_chars > (size_t)limits->max_text_chars)
+            return too_large(dialect, n_chars, limits->max_text_chars, err);
+    }
+    return MT_OK;
+}
+
+/* A model that is named may say by itself what it translates. */
+static enum mt_status read_code(const struct state *state, const struct mt_params *params,
+                                const char *name, const char **out, struct mt_error *err)
+{
+    *out = "";
+    enum mt_status status = mt_params_string(params, name, out, NULL, err);
+    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
+        return missing(name, err);
+    return status;
+}
+
+static enum mt_status read_languages(struct state *state, const struct mt_request *request,
+                                     const char *source, const char *target, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    state->is_auto = strcasecmp(source, "auto") == 0;
+    if (state->is_auto)
+        return mt_languages_check_target(service, state->only, target, &state->languages, err);
+    return mt_languages_check(service, state->only, source, target, &state->languages, err);
+}
+
+/* In the order in which LibreTranslate complains. */
+static enum mt_status read_request(struct state *state, struct mt_request *request,
+                                   struct mt_error *err)
+{
+    const char *source, *target;
+    enum mt_status status = read_texts(state, request, err);
+    if (status == MT_OK)
+        status = mt_languages_read_model(request, &state->only, err);
+    if (status == MT_OK)
+        status = read_code(state, &request->params, "source", &source, err);
+    if (status == MT_OK)
+        status = read_code(state, &request->params, "target", &target, err);
+    if (status == MT_OK)
+        status = mt_translate_params_read_beam(&state->params, request, err);
+    if (status == MT_OK)
+        status = check_sizes(state, request, err);
+    if (status == MT_OK)
+        status = read_languages(state, request, source, target, err);
+    if (status == MT_OK)
+        status = mt_translate_params_read(&state->params, request, state->is_array, err);
+    request->is_streamed = state->params.is_streamed;
+    return status;
+}
+
+/* ---- the way of each text ---- */
+
+static enum mt_status detect(struct state *state, const struct mt_detect_languages *languages,
+                             struct mt_error *err)
+{
+    for (size_t i = 0; i < state->n_texts; i++) {
+        struct text *text = &state->texts[i];
+        enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
+                                          languages, &text->detected, err);
+        if (status != MT_OK)
+            return status;
+        mt_detection_settle(&text->detected, languages);
+        state->has_served = state->has_served || text->detected.is_served;
+    }
+    return MT_OK;
+}
+
+/* A text that no model takes is no reason to refuse others beside it: it is translated as if it
+ * were in the first language, and detectedLanguage says what it is. */
+static enum mt_status settle(const struct state *state, const struct mt_request *request,
+                             const struct mt_detect_languages *languages, const struct text *text,
+                             struct mt_language_pair *pair, struct mt_error *err)
+{
+    struct mt_detection from = text->detected;
+    if (!from.is_served && state->has_served) {
+        from.is_certain = false;
+        mt_detection_settle(&from, languages);
+    }
+    return mt_languages_settle_source(request->service, state->only, &from, pair, err);
+}
+
+/* Which word came from which, one model can say of its own translation. */
+static enum mt_status check_pivot(const struct state *state, const struct text *text,
+                                  struct mt_error *err)
+{
+    if (text->route.n == 1 || !state->params.returns_alignment)
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "alignment is for a direct translation, but there is none from %s to %s",
+                   text->route.steps[0].source->code, state->languages.target);
+}
+
+static enum mt_status find_way(struct state *state, const struct mt_request *request,
+                               const struct mt_detect_languages *languages, struct text *text,
+                               struct mt_error *err)
+{
+    struct mt_language_pair pair = state->languages;
+    enum mt_status status =
+        state->is_auto ? settle(state, request, languages, text, &pair, err) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    memcpy(text->source, pair.source, sizeof text->source);
+    text->is_identity = text->has_ended = pair.is_identity;
+    if (text->is_identity)
+        return mt_outcome_keep(&text->outcome, text->bytes, text->length, err);
+    text->route = pair.route;
+    return check_pivot(state, text, err);
+}
+
+static enum mt_status find_ways(struct state *state, const struct mt_request *request,
+                                struct mt_error *err)
+{
+    struct mt_detect_languages languages = {.n = 0};
+    enum mt_status status = MT_OK;
+    if (state->is_auto) {
+        mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
+        status = detect(state, &languages, err);
+    }
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        status = find_way(state, request, &languages, &state->texts[i], err);
+    return status;
+}
+
+static bool is_pivoted(const struct state *state)
+{
+    for (size_t i = 0; i < state->n_texts; i++)
+        if (state->texts[i].route.n > 1)
+            return true;
+    return false;
+}
+
+static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return mt_fail_memory(err, sizeof *state, "a request");
+    request->state = state;
+    const struct mt_settings *settings = request->service->settings;
+    const struct mt_guard_options guards = {.max_repeats = (size_t)settings->max_repeats,
+                                            .max_length_ratio = settings->max_length_ratio};
+    mt_json_writer_init(&state->lost_writer, &state->lost);
+    mt_warnings_init(&state->warnings, &guards, request->service->metrics);
+    enum mt_status status = read_request(state, request, err);
+    if (status == MT_OK)
+        status = find_ways(state, request, err);
+    if (status == MT_OK && is_pivoted(state))
+        status = mt_glossary_pass_on(&state->params.glossary, &state->passed_on, err);
+    return status;
+}
+
+/* ---- rounds ---- */
+
+static bool is_at_last_step(const struct text *text)
+{
+    return text->n_steps + 1 == text->route.n;
+}
+
+static bool is_of_round(const struct round *round, const struct text *text)
+{
+    return !text->has_ended && text->route.steps[text->n_steps].served == round->served &&
+           is_at_last_step(text) == round->is_last;
+}
+
+/* The first text that has not ended says which model comes next. */
+static struct mt_served_model *choose_round(struct state *state)
+{
+    for (size_t i = 0; i < state->n_texts; i++) {
+        const struct text *text = &state->texts[i];
+        if (text->has_ended)
+            continue;
+        state->round.served = text->route.steps[text->n_steps].served;
+        state->round.is_last = is_at_last_step(text);
+        return state->round.served;
+    }
+    return NULL;
+}
+
+static enum mt_status begin_round(struct state *state, struct mt_request *request,
+                                  struct mt_error *err)
+{
+    struct round *round = &state->round;
+    struct mt_translation_options *plain = &round->decoding.options;
+    enum mt_status status =
+        mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
+    plain->admit = mt_request_admit;
+    plain->admit_context = request;
+    if (status == MT_OK && state->params.returns_alignment)
+        status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
+                                          plain, err);
+    round->traced = *plain;
+    if (status == MT_OK)
+        status = mt_alignment_trace_begin(&round->marks, request->service, request->model,
+                                          &round->traced, err);
+    return status;
+}
+
+static void finish_round(struct round *round)
+{
+    mt_alignment_trace_finish(&round->alignment);
+    mt_alignment_trace_finish(&round->marks);
+    mt_translate_decoding_finish(&round->decoding);
+    *round = (struct round){0};
+}
+
+/* By which rules its sentences are found. */
+static const char *source_language(const struct text *text)
+{
+    const struct mt_model_language *source = text->route.steps[text->n_steps].source;
+    if (text->n_steps > 0)
+        return source != NULL ? source->code : NULL;
+    return text->source;
+}
+
+static enum mt_status add_sentences(struct mt_request *request,
+                                    const struct mt_translation *translation, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(translation);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && status == MT_OK; i++)
+        status =
+            mt_request_add_sentence(request, mt_translation_part(translation, i).sentence, err);
+    return status;
+}
+
+static enum mt_status begin_step(struct mt_request *request, struct state *state, struct text *text,
+                                 struct mt_error *err)
+{
+    struct round *round = &state->round;
+    struct mt_translation_options plain = round->decoding.options, traced = round->traced;
+    const struct mt_translate_params *params = &state->params;
+    const struct mt_model_language *target = text->route.steps[text->n_steps].target;
+    const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
+    const struct mt_passage_options options = {
+        .plain = &plain,
+        .traced = &traced,
+        .trace = &round->marks,
+        .is_html = params->is_html,
+        .protects = !params->returns_alignment, /* it shows what the model saw */
+        .post_edits = params->post_edits,
+        .terms = glossary->terms,
+        .max_html_tags = (size_t)request->service->settings->max_html_tags,
+        .ignored_tags = params->ignored_tags.items,
+        .n_ignored_tags = params->ignored_tags.n,
+    };
+    const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
+    size_t length = text->n_steps > 0 ? text->input.length : text->length;
+    plain.source_lang = traced.source_lang = source_language(text);
+    plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
+    return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
+}
+
+static enum mt_status add_passage(struct mt_request *request, struct state *state,
+                                  const struct mt_passage *passage, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    struct mt_translation *translation;
+    size_t position = 0;
+    if (state->params.returns_alignment)
+        status = mt_alignment_trace_reserve(&state->round.alignment,
+                                            mt_passage_next(passage, &(size_t){0}), err);
+    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL)
+        status = add_sentences(request, translation, err);
+    return status;
+}
+
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    enum mt_status status = begin_round(state, request, err);
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+        struct text *text = &state->texts[i];
+        if (!is_of_round(&state->round, text))
+            continue;
+        status = begin_step(request, state, text, err);
+        if (status == MT_OK)
+            status = add_passage(request, state, text->passage, err);
+    }
+    return status;
+}
+
+static void write_lost_one(void *context, const char *bytes, size_t length)
+{
+    struct state *state = context;
+    if (state->lost.length == 0)
+        mt_json_begin_array(&state->lost_writer);
+    mt_json_string(&state->lost_writer, bytes, length);
+}
+
+static enum mt_status count_terms(struct state *state, struct text *text, struct mt_error *err)
+{
+    struct mt_glossary *glossary = &state->params.glossary;
+    if (glossary->terms == NULL)
+        return MT_OK;
+    return text->n_steps > 0
+               ? mt_glossary_count_lost(glossary, &state->passed_on, text->passage, err)
+               : mt_glossary_count(glossary, text->passage, err);
+}
+
+/* What the next model is given is what a client would hand on: the string of a reply. */
+static enum mt_status hand_on(struct text *text, struct mt_error *err)
+{
+    mt_text_finish(&text->input);
+    text->input = text->outcome.translations[0];
+    text->outcome.translations[0] = (struct mt_text){0};
+    return mt_text_repair(&text->input, "a translation", err);
+}
+
+static void add_warnings(struct state *state, struct text *text)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
+    mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
+                    text->route.n > 1 ? info->id : NULL, text->passage);
+}
+
+static enum mt_status take_outcome(const struct state *state, struct text *text,
+                                   struct mt_error *err)
+{
+    const struct round *round = &state->round;
+    text->outcome.keeps_sentences = state->params.returns_sentences && text->route.n == 1;
+    return mt_outcome_take(&text->outcome, text->passage,
+                           round->is_last ? state->params.n_alternatives : 0,
+                           state->params.returns_alignment ? &round->alignment : NULL, err);
+}
+
+static enum mt_status end_step(struct state *state, struct text *text, struct mt_error *err)
+{
+    enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
+    if (status == MT_OK)
+        status = count_terms(state, text, err);
+    if (status != MT_OK)
+        return status;
+    add_warnings(state, text);
+    status = take_outcome(state, text, err);
+    if (status != MT_OK)
+        return status;
+    mt_passage_destroy(text->passage);
+    text->passage = NULL;
+    text->n_steps++;
+    text->has_ended = state->round.is_last;
+    return text->has_ended ? MT_OK : hand_on(text, err);
+}
+
+static enum mt_status end_round(struct state *state, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+        if (state->texts[i].passage != NULL)
+            status = end_step(state, &state->texts[i], err);
+    if (status == MT_OK)
+        finish_round(&state->round);
+    return status;
+}
+
+static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err)
+{
+    enum mt_status status =
+        request->state == NULL ? prepare(request, err) : end_round(request->state, err);
+    if (status == MT_OK)
+        *out = choose_round(request->state);
+    return status;
+}
+
+/* ---- the reply ---- */
+
+typedef void write_one(struct mt_json_writer *writer, const struct text *text);
+
+/* One member of the reply: for every text, in an array where q was one. */
+static void write_member(struct mt_json_writer *writer, const struct state *state, const char *key,
+                         write_one *write)
+{
+    mt_json_key(writer, key);
+    if (state->is_array)
+        mt_json_begin_array(writer);
+    for (size_t i = 0; i < state->n_texts; i++)
+        write(writer, &state->texts[i]);
+    if (state->is_array)
+        mt_json_end_array(writer);
+}
+
+static void write_alignment(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_alignment(writer, &text->outcome);
+}
+
+static void write_alternatives(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_alternatives(writer, &text->outcome);
+}
+
+static void write_detected(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_detection_write(writer, &text->detected);
+}
+
+static void write_models(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_model_route_write_models(writer, &text->route);
+}
+
+static void write_scores(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_scores(writer, &text->outcome);
+}
+
+static void write_sentences(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_sentences(writer, &text->outcome);
+}
+
+static void write_best(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_outcome_write_best(writer, &text->outcome);
+}
+
+static void write_via(struct mt_json_writer *writer, const struct text *text)
+{
+    mt_model_route_write_via(writer, &text->route);
+}
+
+static void write_usage(struct mt_json_writer *writer, const struct state *state)
+{
+    size_t n_source = 0, n_target = 0;
+    for (size_t i = 0; i < state->n_texts; i++) {
+        n_source += state->texts[i].outcome.n_source_tokens;
+        n_target += state->texts[i].outcome.n_target_tokens;
+    }
+    mt_json_key(writer, "usage");
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "source_tokens");
+    mt_json_integer(writer, (int64_t)n_source);
+    mt_json_key(writer, "target_tokens");
+    mt_json_integer(writer, (int64_t)n_target);
+    mt_json_end_object(writer);
+}
+
+/* All placeholders of all texts that did not survive. */
+static void write_lost(struct mt_json_writer *writer, struct state *state)
+{
+    if (state->lost.length == 0)
+        return;
+    mt_json_end_array(&state->lost_writer);
+    mt_json_key(writer, "placeholders_lost");
+    mt_json_raw(writer, state->lost.bytes, state->lost.length);
+}
+
+static void write_terms(struct mt_json_writer *writer, const struct state *state)
+{
+    mt_json_key(writer, "terms");
+    mt_glossary_write(&state->params.glossary, writer);
+}
+
+/* Keys in alphabetical order, as LibreTranslate sends them. */
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    const struct mt_translate_params *params = &state->params;
+    bool has_pivot = is_pivoted(state);
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    if (params->returns_alignment)
+        write_member(&writer, state, "alignment", write_alignment);
+    if (params->n_alternatives > 0)
+        write_member(&writer, state, "alternatives", write_alternatives);
+    if (state->is_auto)
+        write_member(&writer, state, "detectedLanguage", write_detected);
+    if (has_pivot)
+        write_member(&writer, state, "models", write_models);
+    write_lost(&writer, state);
+    if (params->returns_scores)
+        write_member(&writer, state, "scores", write_scores);
+    if (params->returns_sentences)
+        write_member(&writer, state, "sentences", write_sentences);
+    if (params->glossary.terms != NULL)
+        write_terms(&writer, state);
+    write_member(&writer, state, "translatedText", write_best);
+    if (params->returns_usage)
+        write_usage(&writer, state);
+    if (has_pivot)
+        write_member(&writer, state, "via", write_via);
+    mt_warnings_write(&state->warnings, &writer);
+    mt_json_end_object(&writer);
+    enum mt_status status = mt_text_check(&state->lost, "the reply", err);
+    if (status == MT_OK)
+        status = mt_text_check(&state->warnings.list, "the reply", err);
+    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
+}
+
+size_t mt_translate_n_texts(const struct mt_request *request)
+{
+    const struct state *state = request->state;
+    return state->n_texts;
+}
+
+enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
+                                 struct mt_translated *out, struct mt_text *translation,
+                                 struct mt_error *err)
+{
+    const struct state *state = request->state;
+    const struct text *text = &state->texts[index];
+    const struct mt_text *best = &text->outcome.translations[0];
+    *out = (struct mt_translated){
+        .source_lang = state->is_auto ? text->detected.language : state->languages.source,
+        .n_chars = mt_utf8_count(text->bytes, text->length),
+    };
+    mt_text_append(translation, best->bytes != NULL ? best->bytes : "", best->length);
+    return mt_text_check(translation, "a translation", err);
+}
+
+/* ---- the reply, while it is being made ---- */
+
+/* What advance appends before it lets others have their turn. */
+#define MAX_EVENTS_BYTES ((size_t)8 << 10)
+
+static void write_piece(const struct state *state, const struct text *text, size_t sentence,
+                        const struct mt_text *piece, struct mt_text *events)
+{
+    struct mt_json_writer writer;
+    mt_event_begin(events, NULL);
+    mt_json_writer_init(&writer, events);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "index");
+    mt_json_integer(&writer, text - state->texts);
+    mt_json_key(&writer, "sentence");
+    mt_json_integer(&writer, (int64_t)sentence);
+    mt_json_key(&writer, "text");
+    mt_json_string(&writer, piece->bytes, piece->length);
+    mt_json_end_object(&writer);
+    mt_event_end(events);
+}
+
+/* The next piece of what the outcome is going to be. */
+static enum mt_status advance_text(const struct state *state, struct text *text,
+                                   struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    bool is_running = text->passage != NULL && state->round.is_last;
+    *moved = !text->given.has_all && (is_running || text->is_identity);
+    if (!*moved)
+        return MT_OK;
+    if (is_running && !mt_passage_is_blank(text->passage))
+        return mt_passage_advance(text->passage, &text->given, out, moved, err);
+    if (text->is_identity)
+        mt_text_append(out, text->bytes, text->length);
+    text->given.has_all = true;
+    return mt_text_check(out, "a translation", err);
+}
+
+static enum mt_status advance(struct mt_request *request, struct mt_text *events,
+                              struct mt_error *err)
+{
+    struct state *state = request->state;
+    struct mt_text piece = {0};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+        struct text *text = &state->texts[i];
+        for (bool moved = true; moved && status == MT_OK && events->length < MAX_EVENTS_BYTES;) {
+            size_t sentence = text->given.n_sentences;
+            piece.length = 0;
+            status = advance_text(state, text, &piece, &moved, err);
+            if (status == MT_OK && piece.length > 0)
+                write_piece(state, text, sentence, &piece, events);
+        }
+    }
+    mt_text_finish(&piece);
+    return status;
+}
+
+static void release(struct mt_request *request)
+{
+    struct state *state = request->state;
+    if (state == NULL)
+        return;
+    for (size_t i = 0; i < state->n_texts; i++) {
+        mt_passage_destroy(state->texts[i].passage);
+        mt_outcome_finish(&state->texts[i].outcome);
+        mt_text_finish(&state->texts[i].input);
+    }
+    finish_round(&state->round);
+    mt_translate_params_finish(&state->params);
+    mt_glossary_finish(&state->passed_on);
+    mt_warnings_finish(&state->warnings);
+    mt_text_finish(&state->lost);
+    free(state->texts);
+    free(state);
+}
+
+const struct mt_handler mt_translate_handler = {
+    .choose = choose, .begin = begin, .finish = finish, .advance = advance, .release = release};

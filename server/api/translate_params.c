@@ -1,0 +1,244 @@
+#include "server/api/translate_params.h"
+
+#include "config/settings.h"
+#include "model/model.h"
+#include "model/sentence.h"
+#include "model/tokenizer.h"
+#include "server/api/decoding_params.h"
+#include "server/models/served_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+/* A number, or a string that is one; clients send both. */
+static enum mt_status read_alternatives(const struct mt_params *fields, int64_t limit, size_t *out,
+                                        bool *found, struct mt_error *err)
+{
+    const struct cJSON *value = mt_params_get(fields, "alternatives");
+    double number = 0;
+    *found = value != NULL;
+    if (cJSON_IsNumber(value))
+        number = value->valuedouble;
+    else if (cJSON_IsString(value) && value->valuestring[0] == '\0')
+        *found = false;
+    else if (value != NULL &&
+             (!cJSON_IsString(value) || !mt_parse_number(value->valuestring, &number)))
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter is not a number");
+    if (number < 0)
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be >= 0");
+    if (number > (double)limit)
+        return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be <= %lld",
+                       (long long)limit);
+    *out = (size_t)number;
+    return MT_OK;
+}
+
+/* num_hypotheses counts the best one too. */
+enum mt_status mt_translate_params_read_beam(struct mt_translate_params *params,
+                                             const struct mt_request *request, struct mt_error *err)
+{
+    const struct mt_settings *settings = request->service->settings;
+    const struct mt_params *fields = &request->params;
+    int64_t beam_size = 0, n_hypotheses = 1;
+    bool has_alternatives, has_hypotheses, has_beam;
+    enum mt_status status = read_alternatives(fields, settings->max_alternatives,
+                                              &params->n_alternatives, &has_alternatives, err);
+    if (status == MT_OK)
+        status = mt_params_integer(fields, "num_hypotheses", 1, settings->max_alternatives + 1,
+                                   &n_hypotheses, &has_hypotheses, err);
+    if (status == MT_OK)
+        status = mt_params_integer(fields, "beam_size", 1, settings->max_beam_size, &beam_size,
+                                   &has_beam, err);
+    if (status != MT_OK)
+        return status;
+    if (has_hypotheses && has_alternatives && (size_t)n_hypotheses != params->n_alternatives + 1)
+        return mt_fail(err, MT_INVALID,
+                       "num_hypotheses is %lld and alternatives is %zu: give one of them",
+                       (long long)n_hypotheses, params->n_alternatives);
+    if (has_hypotheses)
+        params->n_alternatives = (size_t)n_hypotheses - 1;
+    params->beam_size = (size_t)beam_size;
+    if (has_beam && params->beam_size < params->n_alternatives + 1)
+        return mt_fail(err, MT_INVALID,
+                       "beam_size is %lld, expected at least %zu for %zu "
+                       "alternatives",
+                       (long long)beam_size, params->n_alternatives + 1, params->n_alternatives);
+    return MT_OK;
+}
+
+static enum mt_status read_format(struct mt_translate_params *params,
+                                  const struct mt_params *fields, struct mt_error *err)
+{
+    const char *format = "text";
+    enum mt_status status = mt_params_string(fields, "format", &format, NULL, err);
+    params->is_html = strcmp(format, "html") == 0;
+    if (status == MT_OK && format[0] != '\0' && !params->is_html && strcmp(format, "text") != 0)
+        return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
+    return status;
+}
+
+static enum mt_status read_prefix(struct mt_translate_params *params,
+                                  const struct mt_params *fields, bool is_array,
+                                  struct mt_error *err)
+{
+    const char *prefix = "";
+    enum mt_status status = mt_params_string(fields, "target_prefix", &prefix, NULL, err);
+    if (status != MT_OK || prefix[0] == '\0')
+        return status;
+    if (is_array)
+        return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
+    params->target_prefix = prefix;
+    params->split = MT_SPLIT_OFF;
+    return MT_OK;
+}
+
+static enum mt_status read_options(struct mt_translate_params *params,
+                                   const struct mt_request *request, bool is_array,
+                                   struct mt_error *err)
+{
+    const struct mt_params *fields = &request->params;
+    const struct mt_service *service = request->service;
+    enum mt_status status = mt_decoding_params_split(service, fields, &params->split, err);
+    if (status == MT_OK)
+        status = mt_params_bool(fields, "return_scores", &params->returns_scores, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_bool(fields, "return_usage", &params->returns_usage, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_bool(fields, "return_sentences", &params->returns_sentences, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_bool(fields, "alignment", &params->returns_alignment, NULL, err);
+    params->post_edits = service->settings->post_edit;
+    if (status == MT_OK)
+        status = mt_params_bool(fields, "post_edit", &params->post_edits, NULL, err);
+    if (status == MT_OK)
+        status = read_prefix(params, fields, is_array, err);
+    /* Who asks for an alignment or gives the first words wants what the model writes. */
+    if (params->returns_alignment || params->target_prefix != NULL)
+        params->post_edits = false;
+    return status;
+}
+
+/* Under the name that stands for it everywhere. */
+static enum mt_status read_stream(struct mt_translate_params *params,
+                                  const struct mt_params *fields, struct mt_error *err)
+{
+    const char *mode = "sentence";
+    enum mt_status status = mt_params_bool(fields, "stream", &params->is_streamed, NULL, err);
+    if (status == MT_OK)
+        status = mt_params_string(fields, "stream_mode", &mode, NULL, err);
+    bool is_by_token = strcmp(mode, "token") == 0;
+    if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
+        return mt_fail(err, MT_INVALID,
+                       "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
+    if (!params->is_streamed)
+        return status;
+    params->publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    params->post_edits = false; /* what was sent stays sent, and the pieces are the whole */
+    return status;
+}
+
+/* What is about the text as a whole, and cannot be said of the pieces of a page; and an alignment
+ * shows what the model wrote, where terms do not stand. */
+static enum mt_status check_together(const struct mt_translate_params *params, struct mt_error *err)
+{
+    if (params->glossary.terms != NULL && params->returns_alignment)
+        return mt_fail(err, MT_INVALID,
+                       "alignment cannot be had together with glossary or do_not_translate");
+    if (params->is_html && params->returns_alignment)
+        return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
+    if (params->is_html && params->returns_sentences)
+        return mt_fail(err, MT_INVALID, "return_sentences is for format text, but format is html");
+    if (params->is_html && params->target_prefix != NULL)
+        return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
+    return MT_OK;
+}
+
+enum mt_status mt_translate_params_read(struct mt_translate_params *params,
+                                        const struct mt_request *request, bool is_array,
+                                        struct mt_error *err)
+{
+    const struct mt_params *fields = &request->params;
+    enum mt_status status = read_format(params, fields, err);
+    if (status == MT_OK)
+        status = read_options(params, request, is_array, err);
+    if (status == MT_OK)
+        status = read_stream(params, fields, err);
+    if (status == MT_OK)
+        status = mt_glossary_read(fields, (size_t)request->service->settings->max_glossary_terms,
+                                  &params->glossary, err);
+    if (status == MT_OK)
+        status = mt_tag_names_read(fields, "ignore_tags", &params->ignored_tags, err);
+    return status == MT_OK ? check_together(params, err) : status;
+}
+
+void mt_translate_params_finish(struct mt_translate_params *params)
+{
+    mt_glossary_finish(&params->glossary);
+    mt_tag_names_finish(&params->ignored_tags);
+}
+
+/* ---- for one model ---- */
+
+/* What the translation begins with, as target tokens. */
+static enum mt_status tokenize_prefix(struct mt_translate_decoding *decoding,
+                                      const struct mt_model *model, const char *prefix,
+                                      struct mt_error *err)
+{
+    struct mt_token_list list = {0};
+    enum mt_status status = mt_tokenize(mt_model_tokenizer(model), prefix, strlen(prefix),
+                                        MT_TOKENIZE_TARGET, &list, err);
+    if (status != MT_OK)
+        return status;
+    size_t n = list.n - 1; /* without eos */
+    decoding->prefix_ids = calloc(n + 1, sizeof decoding->prefix_ids[0]);
+    for (size_t i = 0; i < n && decoding->prefix_ids != NULL; i++)
+        decoding->prefix_ids[i] = list.tokens[i].id;
+    mt_token_list_finish(&list);
+    if (decoding->prefix_ids == NULL)
+        return mt_fail_memory(err, (n + 1) * sizeof decoding->prefix_ids[0], "target prefix");
+    decoding->options.decoding.target_prefix = decoding->prefix_ids;
+    decoding->options.decoding.n_target_prefix = n;
+    return MT_OK;
+}
+
+enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding,
+                                          const struct mt_translate_params *params,
+                                          const struct mt_request *request, bool is_last,
+                                          struct mt_error *err)
+{
+    const struct mt_loaded_model *model = request->model;
+    struct mt_sentence_options *options = &decoding->options.decoding;
+    decoding->options.splitter = request->service->splitter;
+    decoding->options.split = params->split;
+    /* Line feeds are the line breaks of html, and stay only between sentences. */
+    if (params->is_html && params->split == MT_SPLIT_OFF)
+        decoding->options.split = MT_SPLIT_NEWLINES;
+    decoding->options.eases_source = params->post_edits;
+    options->beam_size = mt_decoding_beam_size(request->service, model, params->beam_size);
+    options->num_hypotheses = 1;
+    options->skip_scores = !params->returns_scores || !is_last;
+    enum mt_status status =
+        mt_decoding_params_lengths(request->service, model, &request->params, options, err);
+    if (status != MT_OK || !is_last)
+        return status;
+    if (options->beam_size == 0)
+        options->beam_size = mt_model_hparams(model->model)->n_beams;
+    /* Hypotheses of different tokens are often one and the same text, so all of them are looked at
+     * for that many different texts; and the beam is as wide as they need. */
+    if (options->beam_size < params->n_alternatives + 1)
+        options->beam_size = params->n_alternatives + 1;
+    if (params->n_alternatives > 0)
+        options->num_hypotheses = options->beam_size;
+    options->publish = params->publish;
+    if (params->target_prefix == NULL)
+        return MT_OK;
+    return tokenize_prefix(decoding, model->model, params->target_prefix, err);
+}
+
+void mt_translate_decoding_finish(struct mt_translate_decoding *decoding)
+{
+    free(decoding->prefix_ids);
+    *decoding = (struct mt_translate_decoding){0};
+}

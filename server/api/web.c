@@ -1,0 +1,94 @@
+#include "server/api/web.h"
+
+#include "config/settings.h"
+
+#include <string.h>
+
+/* Everything comes from this server; nothing else is loaded, framed, posted to or run. Downloads
+ * are made in the page, pictures among them. */
+static const char content_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const struct mt_web_file *mt_web_find(const char *path)
+{
+    for (size_t i = 0; i < mt_n_web_files; i++)
+        if (strcmp(mt_web_files[i].path, path) == 0)
+            return &mt_web_files[i];
+    return NULL;
+}
+
+/* A tag ends at its closing quote; commas may stand inside. */
+static const char *end_of_tag(const char *tag)
+{
+    const char *quote = tag[0] == '"' ? strchr(tag + 1, '"') : NULL;
+    return quote ? quote + 1 : tag + strcspn(tag, ",");
+}
+
+bool mt_web_has_tag(const char *if_none_match, const char *etag)
+{
+    size_t length = strlen(etag);
+    const char *at = if_none_match;
+    while (at && *at) {
+        at += strspn(at, " \t,");
+        if (*at == '*')
+            return true;
+        /* If-None-Match compares weakly: a proxy that recompresses may have weakened our tag. */
+        if (strncmp(at, "W/", 2) == 0)
+            at += 2;
+        const char *end = end_of_tag(at);
+        if ((size_t)(end - at) == length && memcmp(at, etag, length) == 0)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+static void add_headers(struct mt_reply *reply, const char *etag, bool is_packed)
+{
+    mt_reply_header(reply, "ETag", etag);
+    /* Asked for anew each time, mostly answered by 304: modules of two versions never meet. */
+    mt_reply_header(reply, "Cache-Control", "no-cache");
+    mt_reply_header(reply, "Vary", "Accept-Encoding");
+    mt_reply_header(reply, "Content-Security-Policy", content_policy);
+    mt_reply_header(reply, "Referrer-Policy", "no-referrer");
+    if (is_packed)
+        mt_reply_header(reply, "Content-Encoding", "gzip");
+}
+
+static enum mt_status send_file(struct mt_request *request, const char *path, struct mt_error *err)
+{
+    const struct mt_web_file *file = mt_web_find(path);
+    if (!file)
+        return mt_fail(err, MT_NOT_FOUND, "The requested URL was not found on the server.");
+    struct mt_reply *reply = &request->reply;
+    bool is_packed = mt_accepts_gzip(mt_request_header(request, "Accept-Encoding"));
+    const char *etag = is_packed ? file->packed_etag : file->etag;
+    bool is_known = mt_web_has_tag(mt_request_header(request, "If-None-Match"), etag);
+    add_headers(reply, etag, is_packed && !is_known);
+    if (is_known) {
+        reply->code = 304;
+        return MT_OK;
+    }
+    reply->content_type = file->content_type;
+    reply->no_compression = true;
+    reply->static_body = is_packed ? file->packed : file->bytes;
+    reply->static_length = is_packed ? file->packed_length : file->length;
+    return MT_OK;
+}
+
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    const char *path = request->service->settings->web_page ? request->path : "";
+    return send_file(request, path, err);
+}
+
+const struct mt_handler mt_web_handler = {.finish = finish};
+
+/* For programs, so that it is there where no pages are wanted. */
+static enum mt_status finish_description(struct mt_request *request, struct mt_error *err)
+{
+    return send_file(request, "/openapi.json", err);
+}
+
+const struct mt_handler mt_description_handler = {.finish = finish_description};

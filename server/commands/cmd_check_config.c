@@ -1,0 +1,222 @@
+#include "base/log.h"
+#include "server/requests/access.h"
+#include "server/models/catalog.h"
+#include "server/commands/cli.h"
+#include "server/http/client.h"
+#include "server/commands/commands.h"
+#include "server/http/cors.h"
+#include "server/http/descriptors.h"
+#include "server/service/file_names.h"
+#include "server/service/generation.h"
+#include "server/requests/handler.h"
+#include "server/service/keys.h"
+#include "server/http/listen.h"
+#include "server/models/model_host.h"
+#include "server/models/served_model.h"
+#include "server/http/tls.h"
+
+#include <stdio.h>
+
+static void describe(const char *directory, const struct mt_model *model)
+{
+    const struct mt_hparams *h = mt_model_hparams(model);
+    mt_cli_say("model %s: good, %.1f million parameters, %.1f MiB mapped and %.1f MiB copied",
+               directory, (double)mt_model_n_parameters(model) / 1e6,
+               (double)mt_model_mapped_bytes(model) / 0x1p20,
+               (double)mt_model_private_bytes(model) / 0x1p20);
+    fprintf(
+        stderr,
+        "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers, %zu heads, "
+        "d_ff %zu; %s, %s-norm\n",
+        h->d_model, h->n_encoder_layers, h->n_encoder_heads, h->d_ff_encoder, h->n_decoder_layers,
+        h->n_decoder_heads, h->d_ff_decoder, mt_activation_name(h->activation),
+        h->normalize_before ? "pre" : "post");
+    fprintf(stderr,
+            "  vocabulary %zu to %zu; at most %zu positions; beam %zu, length penalty %g, at most "
+            "%zu tokens unless asked otherwise\n",
+            h->n_source_vocab, h->n_target_vocab, h->max_positions, h->n_beams,
+            (double)h->length_penalty, h->max_length);
+}
+
+static void append_languages(const struct mt_model_language *languages, size_t n,
+                             struct mt_text *out)
+{
+    for (size_t i = 0; i < n; i++)
+        mt_text_appendf(out, "%s%s", i > 0 ? ", " : "", languages[i].code);
+    if (n == 0)
+        mt_text_append_string(out, "any");
+}
+
+/* Loads it as serve does, says what it is, and makes room for the next. */
+static enum mt_status check_model(struct mt_served_model *served, struct mt_error *err)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(served);
+    const struct mt_loaded_model *loaded;
+    enum mt_status status = mt_served_model_load(served, &loaded, err);
+    if (status)
+        return status;
+    describe(info->directory, loaded->model);
+    if (info->is_pinned)
+        return MT_OK;
+    struct mt_text line = {0};
+    mt_text_appendf(&line, "  is called %s, translates ", info->id);
+    append_languages(info->sources, info->n_sources, &line);
+    mt_text_append_string(&line, " into ");
+    append_languages(info->targets, info->n_targets, &line);
+    status = mt_text_check(&line, info->id, err);
+    if (!status)
+        mt_cli_say("%s", line.bytes);
+    mt_text_finish(&line);
+    if (status)
+        return status;
+    return mt_served_model_unload(served, err);
+}
+
+/* What is wrong with one of models_directory keeps nobody from looking at the others. */
+static enum mt_status check_catalog(const struct mt_service *service, struct mt_error *err)
+{
+    const struct mt_catalog *catalog = service->catalog;
+    size_t n = mt_catalog_n(catalog), n_broken = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct mt_served_model *served = mt_catalog_at(catalog, i);
+        enum mt_status status = check_model(served, err);
+        if (status && mt_served_model_info(served)->is_pinned)
+            return status;
+        n_broken += status != MT_OK; /* and the reason was logged */
+    }
+    if (n_broken > 0)
+        return mt_fail(err, MT_FORMAT, "models_directory %s: %zu of %zu models cannot be served",
+                       service->settings->models_directory, n_broken, n);
+    return MT_OK;
+}
+
+/* As serve makes them, with its engine and its memory plan: whatever it would refuse at the start,
+ * or at a reload, is refused here. Takes the content of *settings over. */
+static enum mt_status check_generation(struct mt_settings *settings, struct mt_error *err)
+{
+    const struct mt_service nothing_shared = {0};
+    const struct mt_generation_options options = {.common = &nothing_shared, .number = 1};
+    struct mt_generation *generation = NULL;
+    enum mt_status status = mt_generation_create(&options, settings, &generation, err);
+    if (!status)
+        status = check_catalog(mt_generation_service(generation), err);
+    mt_generation_destroy(generation);
+    return status;
+}
+
+static enum mt_status check_keys(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_keys *keys;
+    enum mt_status status = mt_keys_open(settings, &keys, err);
+    if (status || !keys)
+        return status;
+    mt_cli_say("api_keys_file %s: good, %zu keys%s", settings->api_keys_file, mt_keys_count(keys),
+               mt_keys_file_is_public(keys) ? "; everybody on this machine can read it" : "");
+    mt_keys_destroy(keys);
+    return MT_OK;
+}
+
+static enum mt_status check_tls(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_tls *tls;
+    enum mt_status status = mt_tls_open(settings, &tls, err);
+    if (status || !tls)
+        return status;
+    long days = mt_tls_days_left(tls);
+    if (days < 0)
+        mt_cli_say("tls_certificate %s: expired", settings->tls_certificate);
+    else
+        mt_cli_say("tls_certificate %s: good for %ld more days%s", settings->tls_certificate, days,
+                   mt_tls_key_is_public(tls) ? "; everybody on this machine can read the key" : "");
+    mt_tls_destroy(tls);
+    return MT_OK;
+}
+
+static enum mt_status print(struct mt_text *text, struct mt_error *err)
+{
+    enum mt_status status = mt_text_check(text, "settings", err);
+    if (!status) {
+        (void)fputs(text->bytes, stdout);
+        status = mt_cli_flush(err);
+    }
+    mt_text_finish(text);
+    return status;
+}
+
+/* What needs no model. */
+static enum mt_status check_texts(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_proxies proxies;
+    enum mt_status status =
+        mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for", &proxies, err);
+    if (!status)
+        status = mt_cors_check(settings->cors_origins, err);
+    if (!status)
+        status = mt_files_check_url(settings->public_url, err);
+    if (!status && *settings->admin_socket)
+        status = mt_fail_in(err, mt_listen_unix_check(settings->admin_socket, err), "admin_socket");
+    return status;
+}
+
+static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_text text = {0};
+    mt_descriptors_choose(settings);
+    mt_settings_print_effective(settings, &text);
+    enum mt_status status = print(&text, err);
+    if (!status)
+        status = check_keys(settings, err);
+    if (!status)
+        status = check_tls(settings, err);
+    if (!status)
+        status = check_texts(settings, err);
+    if (status)
+        return status;
+    if (*settings->model || *settings->models_directory)
+        return check_generation(settings, err);
+    fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
+    return MT_OK;
+}
+
+static enum mt_status print_example(struct mt_error *err)
+{
+    struct mt_text text = {0};
+    mt_settings_print_example(&text);
+    return print(&text, err);
+}
+
+int mt_cmd_check_config(int argc, char **argv)
+{
+    bool wants_example = false;
+    const struct mt_cli_option options[] = {
+        {
+            .name = "print-example",
+            .doc = "print a configuration file with every setting, its default and what it does",
+            .is_set = &wants_example,
+        },
+        {0},
+    };
+    const struct mt_cli_command command = {
+        .name = "check-config",
+        .verb = MT_VERB_CHECK_CONFIG,
+        .synopsis = "[--config FILE] [settings]",
+        .summary = "check a configuration and its models, without serving",
+        .detail =
+            "Reads the settings exactly as serve would and prints those that result, as JSON, "
+            "to standard\noutput. Loads the models that they name, one after the other, and says "
+            "on standard error\nwhat it found there. Fails where one of them could not be "
+            "served, or where serve\nwould not start with these settings; that its addresses are "
+            "free is not looked at.\n",
+        .options = options,
+    };
+    struct mt_cli cli;
+    struct mt_error err;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+    mt_log_set_level(MT_LOG_WARN); /* what is good is told in a shorter way */
+    enum mt_status status = wants_example ? print_example(&err) : check(&cli.settings, &err);
+    exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
+    mt_cli_finish(&cli);
+    return exit_code;
+}

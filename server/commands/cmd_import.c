@@ -1,0 +1,260 @@
+#include "server/commands/commands.h"
+
+#include "base/text.h"
+#include "model/import.h"
+#include "model/sentence.h"
+#include "model/tokenizer.h"
+#include "server/commands/cli.h"
+#include "server/engine/decode.h"
+#include "server/models/model_settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Translated by the original and by the copy. */
+#define SENTENCE "This is a test."
+
+/* A copy that gives the original's translation a log-probability that differs by more, for each
+ * token, computes something else. int8 costs a tenth of it. */
+#define MAX_DIFFERENCE 1.0f
+
+/* --- What was found --- */
+
+static void report_weights(const struct mt_bind_report *weights)
+{
+    const struct {
+        const char *name;
+        bool is_there;
+    } types[] = {{"F32", weights->has_f32},
+                 {"F16", weights->has_f16},
+                 {"BF16", weights->has_bf16},
+                 {"others", weights->has_other}};
+    const char *separator = "";
+    printf("weights: %.1f MB in %zu tensors, ", (double)weights->n_bytes / 1e6, weights->n_tensors);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].is_there) {
+            printf("%s%s", separator, types[i].name);
+            separator = " and ";
+        }
+    }
+    printf("; unused: %s", weights->n_unused ? "" : "none");
+    for (size_t i = 0; i < weights->n_unused && i < MT_BIND_MAX_NAMED; i++)
+        printf("%s%s", i ? ", " : "", weights->unused[i]);
+    if (weights->n_unused > MT_BIND_MAX_NAMED)
+        printf(" and %zu more", weights->n_unused - MT_BIND_MAX_NAMED);
+    printf("; missing: %s%s%s\n", weights->no_output_bias ? "final_logits_bias (zeros)" : "",
+           weights->no_output_bias && weights->computed_positions ? ", " : "",
+           weights->computed_positions ? "positions (computed)"
+           : weights->no_output_bias   ? ""
+                                       : "none");
+}
+
+static void report_model(const struct mt_import_report *report, const struct mt_model *model)
+{
+    static const char *const rules[] = {
+        [MT_SEARCH_GENERATE] = "Hugging Face's generate",
+        [MT_SEARCH_MARIAN] = "Marian",
+        [MT_SEARCH_CTRANSLATE2] = "CTranslate2",
+    };
+    const struct mt_hparams *h = mt_model_hparams(model);
+    printf("%s, %.1f million parameters: d_model %zu, %zu + %zu layers, %zu heads, d_ff %zu, "
+           "vocabulary %zu to %zu\n",
+           report->family, (double)mt_model_n_parameters(model) / 1e6, h->d_model,
+           h->n_encoder_layers, h->n_decoder_layers, h->n_encoder_heads, h->d_ff_encoder,
+           h->n_source_vocab, h->n_target_vocab);
+    printf(
+        "computes: %s, %s-norm, layer norms with epsilon %g, positions %s, searches as %s does\n",
+        mt_activation_name(h->activation), h->normalize_before ? "pre" : "post",
+        (double)h->norm_eps,
+        h->learned_positions                                ? "learned"
+        : !report->weights.computed_positions               ? "as a table"
+        : h->position_formula == MT_POSITIONS_TENSOR2TENSOR ? "of Tensor2Tensor"
+                                                            : "of the paper",
+        rules[h->search_rules]);
+    report_weights(&report->weights);
+}
+
+/* --- Does it compute the same? --- */
+
+static enum mt_status run(const struct mt_model *model, const struct mt_token_list *tokens,
+                          const struct mt_sentence_options *options, struct mt_sentence **out,
+                          struct mt_error *err)
+{
+    int32_t *ids = calloc(tokens->n + 1, sizeof *ids); /* one more, because there may be none */
+    struct mt_sentence *sentence = NULL;
+    enum mt_status status = ids ? MT_OK : mt_fail_memory(err, tokens->n * sizeof *ids, "sentence");
+    for (size_t i = 0; i < tokens->n && !status; i++)
+        ids[i] = tokens->tokens[i].id;
+    if (!status)
+        status = mt_sentence_create(model, ids, tokens->n, options, &sentence, err);
+    if (!status)
+        status = mt_decode(model, 0, 0, &sentence, 1, NULL, NULL, err);
+    free(ids);
+    if (status)
+        mt_sentence_destroy(sentence);
+    else
+        *out = sentence;
+    return status;
+}
+
+/* The mean log-probability that a model gives the tokens of a translation. */
+static enum mt_status score(const struct mt_model *model, const struct mt_token_list *tokens,
+                            const struct mt_hypothesis *translation, float *out,
+                            struct mt_error *err)
+{
+    const struct mt_sentence_options options = {.forced_target = translation->ids,
+                                                .n_forced_target = translation->n_ids};
+    struct mt_sentence *sentence;
+    enum mt_status status = run(model, tokens, &options, &sentence, err);
+    if (status)
+        return status;
+    *out = mt_sentence_hypothesis(sentence, 0).score;
+    mt_sentence_destroy(sentence);
+    return MT_OK;
+}
+
+static enum mt_status print_translation(const struct mt_model *model,
+                                        const struct mt_token_list *tokens,
+                                        struct mt_sentence **out, struct mt_error *err)
+{
+    struct mt_text text = {0};
+    enum mt_status status = run(model, tokens, NULL, out, err);
+    if (status)
+        return status;
+    const struct mt_hypothesis best = mt_sentence_hypothesis(*out, 0);
+    status = mt_detokenize(mt_model_tokenizer(model), best.ids, best.n_ids, NULL, &text, err);
+    if (!status)
+        printf("%s: %s\n", mt_model_precision(model) == MT_INT8 ? "int8" : "fp32",
+               text.bytes ? text.bytes : "");
+    mt_text_finish(&text);
+    return status;
+}
+
+static enum mt_status compare(const struct mt_model *original, const struct mt_model *copy,
+                              const char *text, struct mt_error *err)
+{
+    struct mt_token_list tokens = {0};
+    struct mt_sentence *by_original = NULL, *by_copy = NULL;
+    float expected = 0.0f, found = 0.0f;
+    enum mt_status status = mt_tokenize(mt_model_tokenizer(original), text, strlen(text),
+                                        MT_TOKENIZE_SOURCE, &tokens, err);
+    if (!status)
+        status = print_translation(original, &tokens, &by_original, err);
+    if (!status)
+        status = print_translation(copy, &tokens, &by_copy, err);
+    if (!status) {
+        const struct mt_hypothesis best = mt_sentence_hypothesis(by_original, 0);
+        status = score(original, &tokens, &best, &expected, err);
+        if (!status)
+            status = score(copy, &tokens, &best, &found, err);
+    }
+    if (!status)
+        printf("log-probability of the first, a token: %.3f, and %.3f by the copy\n",
+               (double)expected, (double)found);
+    if (!status && !(fabsf(found - expected) <= MAX_DIFFERENCE))
+        status = mt_fail(err, MT_FORMAT,
+                         "the copy gives a translation log-probability %g a token, expected %g as "
+                         "the original",
+                         (double)found, (double)expected);
+    mt_sentence_destroy(by_original);
+    mt_sentence_destroy(by_copy);
+    mt_token_list_finish(&tokens);
+    return status;
+}
+
+/* What was written must open: the report comes from the result, not from the intention. */
+static enum mt_status verify(const char *from, const char *to,
+                             const struct mt_model_options *options,
+                             const struct mt_import_report *report, const char *sentence,
+                             struct mt_error *err)
+{
+    struct mt_model *original = NULL, *copy = NULL;
+    const struct mt_model_options of_original = {.precision = MT_FP32, .kernels = options->kernels};
+    const struct mt_model_options of_copy = {.precision = options->precision,
+                                             .kernels = options->kernels};
+    enum mt_status status = mt_model_open(to, &of_copy, &copy, err);
+    if (!status)
+        status = mt_model_open(from, &of_original, &original, err);
+    if (!status) {
+        report_model(report, copy);
+        printf("written: %s, %.1f MB\n", report->written,
+               (double)mt_model_mapped_bytes(copy) / 1e6);
+        status = compare(original, copy, sentence, err);
+    }
+    mt_model_close(original);
+    mt_model_close(copy);
+    return status;
+}
+
+/* --- The command --- */
+
+static bool read_precision(const char *text, enum mt_precision *out)
+{
+    *out = strcmp(text, "int8") == 0 ? MT_INT8 : MT_FP32;
+    return strcmp(text, "int8") == 0 || strcmp(text, "fp32") == 0;
+}
+
+static int run_import(const struct mt_cli_command *command, const struct mt_cli *cli,
+                      const char *precision, const char *sentence)
+{
+    struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
+    struct mt_import_report report;
+    struct mt_error err;
+    enum mt_status status = MT_OK;
+    if (!read_precision(precision, &options.precision))
+        status =
+            mt_fail(&err, MT_INVALID, "--precision is \"%.60s\"; expected int8 or fp32", precision);
+    mt_model_options_show_progress(&options);
+    if (!status)
+        status = mt_model_import(cli->arguments[0], cli->arguments[1], &options, &report, &err);
+    if (!status)
+        status = verify(cli->arguments[0], cli->arguments[1], &options, &report, sentence, &err);
+    if (!status)
+        status = mt_cli_flush(&err);
+    return status ? mt_cli_fail(command, &err) : MT_EXIT_OK;
+}
+
+int mt_cmd_import(int argc, char **argv)
+{
+    const char *precision = "int8", *sentence = SENTENCE;
+    const struct mt_cli_option options[] = {
+        {.name = "precision",
+         .value_name = "int8|fp32",
+         .doc = "of the weights that are written: packed (the default), or as they are, in "
+                "model.safetensors",
+         .string = &precision},
+        {.name = "sentence",
+         .value_name = "TEXT",
+         .doc = "translated by the original in fp32 and by the copy, to see that they agree "
+                "(\"" SENTENCE "\")",
+         .string = &sentence},
+        {0},
+    };
+    const struct mt_cli_command command = {
+        .name = "import",
+        .verb = MT_VERB_IMPORT,
+        .synopsis = "DIR OUT [options]",
+        .summary = "make a directory of packed weights from a model of any family",
+        .detail =
+            "DIR is a model as it was downloaded: MarianMT, Marian's .npz with its decoder.yml, "
+            "CTranslate2's\n"
+            "model.bin, or a package of Argos Translate. OUT becomes a directory that serve "
+            "and translate take as\n"
+            "--model: the packed weights (" MT_PACKED_FILE_NAME ") and the small\n"
+            "files beside them.\n"
+            "serve does the same by itself, into a cache, when it is given DIR with "
+            "--precision int8.\n",
+        .options = options,
+        .min_arguments = 2,
+        .max_arguments = 2,
+    };
+    struct mt_cli cli;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+    exit_code = run_import(&command, &cli, precision, sentence);
+    mt_cli_finish(&cli);
+    return exit_code;
+}

@@ -1,0 +1,656 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "model/cache_files.h"
+#include "model/kernels/kernels.h"
+#include "model/model.h"
+#include "server/api/admin_api.h"
+#include "server/passages/budget.h"
+#include "server/models/catalog.h"
+#include "server/commands/cli.h"
+#include "server/http/client.h"
+#include "server/commands/commands.h"
+#include "server/http/connections.h"
+#include "server/http/descriptors.h"
+#include "server/engine/engine.h"
+#include "server/service/file_store.h"
+#include "server/service/generation.h"
+#include "server/service/generations.h"
+#include "server/requests/handler.h"
+#include "server/requests/http.h"
+#include "server/http/listen.h"
+#include "server/service/memory_plan.h"
+#include "server/service/meters.h"
+#include "server/service/metrics.h"
+#include "server/http/router.h"
+#include "server/service/sandbox.h"
+#include "server/http/socket_file.h"
+#include "server/text/splitter.h"
+#include "server/text/text_threads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* After SIGTERM, requests that were on their way are answered before idle connections go. */
+#define DRAIN_GRACE_MS 250
+#define DRAIN_TICK_MS 10
+/* A model that is being loaded when the server ends is waited for so long. */
+#define RELOAD_TIMEOUT_MS 2000
+/* Expired files are not kept longer than that. */
+#define FILES_SWEEP_MS 1000
+/* Larger blocks go back to the system when they are freed. */
+#define MMAP_THRESHOLD_BYTES (256 * 1024)
+#define MAX_HEAPS 4
+/* For the admin socket, whose clients are next door. */
+#define ADMIN_TIMEOUT_MS 10000
+/* After the deadline: a decoder step ends the work, and the last replies leave. */
+#define CANCEL_TIMEOUT_MS 10000
+#define FLUSH_TIMEOUT_MS 500
+
+struct server {
+    /* Where the settings are read from, once more. */
+    const struct mt_cli_command *command;
+    int argc;
+    char **argv;
+    const char *config_path;
+
+    struct mt_listener listener;
+    struct mt_splitter *splitter;
+    struct mt_file_store *files;
+    struct mt_metrics *metrics;
+    struct mt_generations *generations;
+    struct mt_text_threads *text_threads;
+    struct mt_http *http;
+    struct mt_http *admin;            /* NULL: none */
+    struct mt_metrics *admin_metrics; /* not shown: the daemon's are about its clients */
+    const char **admin_route_names;
+    char *admin_path; /* NULL until it is ours */
+    int admin_fd;
+    struct mt_socket_file admin_file;
+    struct mt_budget attention_budget;
+    struct mt_meters meters;
+    struct mt_proxies proxies;
+    _Atomic int64_t shutdown_delay_ms, drain_timeout_ms; /* as the settings have them now */
+    const char **route_names;
+};
+
+/* ---- generations ask ---- */
+
+static enum mt_status read_settings(void *context, struct mt_settings *out, struct mt_error *err)
+{
+    const struct server *server = context;
+    enum mt_status status = mt_cli_read_settings(server->command, server->argc, server->argv,
+                                                 server->config_path, out, err);
+    if (status == MT_OK)
+        mt_descriptors_choose(out); /* what it had at the start, as the limit stays */
+    return status;
+}
+
+static void apply_settings(void *context, const struct mt_settings *settings)
+{
+    struct server *server = context;
+    enum mt_log_level level = MT_LOG_INFO;
+    mt_log_level_parse(settings->log_level, &level);
+    mt_log_set_level(level);
+    server->attention_budget.limit =
+        MT_ATTENTION_REQUESTS_AT_ONCE * (uint64_t)settings->max_attention_values;
+    server->shutdown_delay_ms = settings->shutdown_delay_ms;
+    server->drain_timeout_ms = settings->drain_timeout_ms;
+}
+
+/* ---- starting ---- */
+
+static void choose_connections(struct mt_settings *settings)
+{
+    size_t limit = mt_descriptors_choose(settings);
+    if (limit > 0)
+        mt_log(MT_LOG_WARN,
+               "max_connections is %lld, as the limit on open files is low: %d take one of %zu "
+               "(ulimit -Hn)",
+               (long long)settings->max_connections, MT_USUAL_CONNECTIONS, limit);
+}
+
+static enum mt_status create_generations(struct server *server, struct mt_error *err)
+{
+    enum mt_status status = mt_splitter_create(&server->splitter, err);
+    if (status == MT_OK)
+        status = mt_file_store_create(&server->files, err);
+    if (status != MT_OK)
+        return status;
+    const struct mt_service common = {
+        .metrics = server->metrics,
+        .attention_budget = &server->attention_budget,
+        .files = server->files,
+        .splitter = server->splitter,
+        .meters = &server->meters,
+    };
+    const struct mt_generations_options options = {
+        .common = &common,
+        .read_settings = read_settings,
+        .apply_settings = apply_settings,
+        .context = server,
+    };
+    return mt_generations_create(&options, &server->generations, err);
+}
+
+static enum mt_status create_metrics(const struct mt_route *routes, size_t n_routes,
+                                     const char ***out_names, struct mt_metrics **out,
+                                     struct mt_error *err)
+{
+    const char **names = calloc(n_routes, sizeof names[0]);
+    if (names == NULL)
+        return mt_fail_memory(err, n_routes * sizeof names[0], "routes");
+    for (size_t i = 0; i < n_routes; i++)
+        names[i] = routes[i].path;
+    *out_names = names;
+    return mt_metrics_create(names, n_routes, out, err);
+}
+
+static enum mt_status create_meters(struct server *server, const struct mt_settings *settings,
+                                    struct mt_error *err)
+{
+    enum mt_status status = mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for",
+                                             &server->proxies, err);
+    if (status != MT_OK)
+        return status;
+    return mt_meters_create((size_t)settings->max_metered_addresses, &server->meters, err);
+}
+
+static enum mt_status create_http(struct server *server, const struct mt_settings *settings,
+                                  struct mt_error *err)
+{
+    const struct mt_http_options options = {
+        .name = "http",
+        .generations = server->generations,
+        .metrics = server->metrics,
+        .routes = mt_routes,
+        .n_routes = mt_n_routes,
+        .meters = &server->meters,
+        .text_threads = server->text_threads,
+        .proxies = &server->proxies,
+        .has_tls = settings->tls_certificate[0] != '\0',
+        .max_connections = (size_t)settings->max_connections,
+        .max_client_connections = (size_t)settings->max_client_connections,
+        .header_timeout_ms = settings->header_timeout_ms,
+        .body_timeout_ms = settings->body_timeout_ms,
+        .idle_timeout_ms = settings->idle_timeout_ms,
+        .stream_keepalive_ms = settings->stream_keepalive_ms,
+    };
+    return mt_http_create(&options, &server->http, err);
+}
+
+static enum mt_status listen_for_admin(struct server *server, const char *path,
+                                       struct mt_error *err)
+{
+    if (path[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_listen_unix(path, &server->admin_fd, err);
+    if (status != MT_OK)
+        return mt_fail_in(err, status, "admin_socket");
+    struct mt_error failure;
+    if (mt_socket_file_watch(path, &server->admin_file, &failure) != MT_OK)
+        mt_log(MT_LOG_WARN, "admin_socket stays behind at the end: %s", failure.message);
+    server->admin_path = strdup(path);
+    return server->admin_path != NULL ? MT_OK : mt_fail_memory(err, strlen(path), "path");
+}
+
+/* The same HTTP, on another socket and with other routes. */
+static enum mt_status create_admin(struct server *server, struct mt_error *err)
+{
+    if (server->admin_fd < 0)
+        return MT_OK;
+    enum mt_status status = create_metrics(mt_admin_routes, mt_n_admin_routes,
+                                           &server->admin_route_names, &server->admin_metrics, err);
+    const struct mt_http_options options = {
+        .name = "admin",
+        .generations = server->generations,
+        .metrics = server->admin_metrics,
+        .routes = mt_admin_routes,
+        .n_routes = mt_n_admin_routes,
+        .meters = &server->meters,
+        .text_threads = server->text_threads,
+        .proxies = &server->proxies,
+        .max_connections = MT_ADMIN_CONNECTIONS,
+        .header_timeout_ms = ADMIN_TIMEOUT_MS,
+        .body_timeout_ms = ADMIN_TIMEOUT_MS,
+        .idle_timeout_ms = ADMIN_TIMEOUT_MS,
+    };
+    return status == MT_OK ? mt_http_create(&options, &server->admin, err) : status;
+}
+
+/* Of daemons that were killed while they packed a model. */
+static void remove_leftovers(const char *cache_directory)
+{
+    size_t n = mt_cache_remove_leftovers(cache_directory);
+    if (n > 0)
+        mt_log(MT_LOG_INFO, "%s: removed %zu temporary file%s of a daemon that was killed",
+               cache_directory, n, n == 1 ? "" : "s");
+}
+
+static enum mt_status start_admin(struct server *server, struct mt_error *err)
+{
+    int listen_fd = server->admin_fd;
+    if (listen_fd < 0)
+        return MT_OK;
+    server->admin_fd = -1;
+    mt_log(MT_LOG_INFO, "admin requests at %s", server->admin_path);
+    return mt_http_start(server->admin, listen_fd, err);
+}
+
+static enum mt_status start_http(struct server *server, struct mt_error *err)
+{
+    int listen_fd = server->listener.fd;
+    server->listener.fd = -1;
+    return mt_http_start(server->http, listen_fd, err);
+}
+
+/* All that can take long. The port first: whether it is free is known at once, and clients that
+ * come early wait. */
+static enum mt_status start(struct server *server, struct mt_settings *settings,
+                            struct mt_error *err)
+{
+    bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
+    enum mt_status status =
+        mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
+    if (status == MT_OK)
+        status = listen_for_admin(server, settings->admin_socket, err);
+    if (status == MT_OK)
+        remove_leftovers(settings->cache_dir);
+    if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
+        mt_sandbox_restrict_files(settings->cache_dir);
+    if (status == MT_OK)
+        status =
+            create_metrics(mt_routes, mt_n_routes, &server->route_names, &server->metrics, err);
+    if (status == MT_OK)
+        status = create_meters(server, settings, err);
+    if (status == MT_OK)
+        status = create_generations(server, err);
+    if (status == MT_OK)
+        status = mt_text_threads_create((size_t)settings->text_threads, &server->text_threads, err);
+    if (status == MT_OK)
+        status = create_http(server, settings, err);
+    if (status == MT_OK)
+        status = create_admin(server, err);
+    if (status == MT_OK)
+        status = mt_generations_start(server->generations, settings, server->http, err);
+    if (status == MT_OK && is_sandboxed) /* before there are clients */
+        mt_sandbox_restrict_calls();
+    return status;
+}
+
+static void stop_admin(struct server *server)
+{
+    mt_http_destroy(server->admin);
+    if (server->admin_fd >= 0)
+        close(server->admin_fd);
+    mt_socket_file_remove(&server->admin_file);
+    free(server->admin_path);
+    mt_metrics_destroy(server->admin_metrics);
+    free(server->admin_route_names);
+}
+
+static void stop(struct server *server)
+{
+    stop_admin(server);
+    mt_http_destroy(server->http);
+    mt_text_threads_destroy(server->text_threads);
+    mt_generations_destroy(server->generations);
+    mt_file_store_destroy(server->files);
+    mt_splitter_destroy(server->splitter);
+    mt_metrics_destroy(server->metrics);
+    mt_meters_destroy(&server->meters);
+    free(server->route_names);
+    if (server->listener.fd >= 0)
+        close(server->listener.fd);
+}
+
+/* "2 models of a directory, and 1 that cannot be served". */
+static void describe_directory(const struct mt_service *service, char *out, size_t capacity)
+{
+    size_t n_sound = 0, n_failed = 0;
+    for (size_t i = 0; i < mt_catalog_n(service->catalog); i++) {
+        struct mt_served_model *served = mt_catalog_at(service->catalog, i);
+        struct mt_served_model_status status;
+        mt_served_model_describe(served, &status);
+        n_failed += status.state == MT_SERVED_FAILED;
+        n_sound += status.state != MT_SERVED_FAILED && !mt_served_model_info(served)->is_pinned;
+    }
+    int n = snprintf(out, capacity, "%zu model%s of a directory", n_sound, n_sound == 1 ? "" : "s");
+    if (n_failed > 0)
+        snprintf(out + n, capacity - (size_t)n, ", and %zu that cannot be served", n_failed);
+}
+
+static void log_start(const struct server *server, int64_t start_ms)
+{
+    struct mt_generation *generation = mt_generations_hold(server->generations);
+    const struct mt_service *service = mt_generation_service(generation);
+    struct mt_engine_stats stats;
+    mt_engine_stats(service->engine, &stats);
+    char models[128] = "", spare[32] = "";
+    if (service->pinned != NULL)
+        mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->pinned->model),
+               mt_model_kernels_name(service->pinned->model));
+    if (service->settings->models_directory[0] != '\0')
+        describe_directory(service, models, sizeof models);
+    if (stats.n_spare_workers > 0)
+        snprintf(spare, sizeof spare, " and %zu spare", stats.n_spare_workers);
+    mt_log(MT_LOG_INFO,
+           "listening on %s%s: %s%s%s%s, %s, %zu worker%s of %zu thread%s%s, started in %lld ms",
+           server->listener.address, service->tls != NULL ? " with TLS" : "",
+           service->pinned != NULL ? "model " : "",
+           service->pinned != NULL ? service->pinned->label : "",
+           service->pinned != NULL && models[0] != '\0' ? " and " : "", models,
+           service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
+           stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s", spare,
+           (long long)(mt_now_ms() - start_ms));
+    mt_generations_let_go(server->generations, generation);
+}
+
+/* Before there are clients: nobody has been promised anything. */
+static void leave_at_once(int number)
+{
+    (void)number;
+    _exit(MT_EXIT_OK);
+}
+
+static void handle_stopping(void (*handler)(int number))
+{
+    const struct sigaction action = {.sa_handler = handler};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+/* Blocked in all threads; only await_signal sees them. What was ignored when we were started would
+ * not even wait for it. Those that mean something to other daemons, such as to open the log again,
+ * do not end this one. */
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGHUP, SIG_DFL);
+    handle_stopping(SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    signal(SIGALRM, SIG_IGN);
+}
+
+/* A thread that can be interrupted while the others, which inherit their signal mask from each
+ * other, cannot, and the main thread is busy with the start. It goes before there are clients, and
+ * so needs no sandbox. */
+struct sentry {
+    pthread_t thread;
+    sem_t is_over;
+};
+
+static void *stand_sentry(void *argument)
+{
+    struct sentry *sentry = argument;
+    sigset_t stopping;
+    sigemptyset(&stopping);
+    sigaddset(&stopping, SIGTERM);
+    sigaddset(&stopping, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &stopping, NULL);
+    while (sem_wait(&sentry->is_over) != 0)
+        ;
+    return NULL;
+}
+
+static enum mt_status begin_sentry(struct sentry *sentry, struct mt_error *err)
+{
+    sem_init(&sentry->is_over, 0, 0);
+    handle_stopping(leave_at_once);
+    int code = pthread_create(&sentry->thread, NULL, stand_sentry, sentry);
+    if (code != 0)
+        return mt_fail(err, MT_IO, "cannot start a thread: %s", strerror(code));
+    return MT_OK;
+}
+
+/* From now on a signal is for await_signal. */
+static void end_sentry(struct sentry *sentry)
+{
+    sem_post(&sentry->is_over);
+    pthread_join(sentry->thread, NULL);
+    sem_destroy(&sentry->is_over);
+    handle_stopping(SIG_DFL);
+}
+
+/* The signal, or 0 after timeout_ms (-1: never). */
+static int await_signal(const sigset_t *signals, int64_t timeout_ms)
+{
+    const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
+                                     .tv_nsec = timeout_ms % 1000 * 1000000};
+    int signal;
+    do
+        signal = sigtimedwait(signals, NULL, timeout_ms < 0 ? NULL : &timeout);
+    while (signal < 0 && errno == EINTR);
+    return signal > 0 ? signal : 0;
+}
+
+/* Balancers get time to see that we are not ready, and send their clients elsewhere, while those
+ * who come are still served. A second signal ends it. */
+static void delay_shutdown(struct server *server, const sigset_t *signals)
+{
+    int64_t end_ms = mt_now_ms() + server->shutdown_delay_ms, left_ms;
+    mt_http_announce_end(server->http);
+    if (server->shutdown_delay_ms > 0)
+        mt_log(MT_LOG_INFO, "not ready any more, and shutting down in %lld ms",
+               (long long)server->shutdown_delay_ms);
+    while ((left_ms = end_ms - mt_now_ms()) > 0) {
+        int signal = await_signal(signals, left_ms < FILES_SWEEP_MS ? left_ms : FILES_SWEEP_MS);
+        if (signal != 0 && signal != SIGHUP)
+            return;
+        mt_file_store_sweep(server->files);
+    }
+}
+
+/* Waits for requests to finish and connections to close, until the time is over or somebody has
+ * lost patience. */
+static void drain(struct server *server, const sigset_t *signals)
+{
+    int64_t start_ms = mt_now_ms();
+    struct mt_connection_counts counts;
+    mt_http_count(server->http, &counts);
+    mt_log(MT_LOG_INFO, "shutting down: %zu requests in progress, %zu connections", counts.n_active,
+           counts.n_open);
+    for (;;) {
+        int64_t waited_ms = mt_now_ms() - start_ms;
+        bool has_all = mt_http_drain(server->http); /* before they are counted */
+        if (waited_ms >= DRAIN_GRACE_MS)
+            mt_http_close_idle(server->http);
+        mt_http_count(server->http, &counts);
+        if (has_all && counts.n_open == 0 && counts.n_working == 0)
+            return;
+        if (waited_ms >= server->drain_timeout_ms)
+            return;
+        int signal = await_signal(signals, DRAIN_TICK_MS);
+        if (signal != 0 && signal != SIGHUP)
+            return;
+    }
+}
+
+/* Whether no request is left. A client that is still connected may send one until the end, so the
+ * decision comes first, and what comes after it is refused. Work outlives its connection where the
+ * client of a stream has left: until the end of a step. */
+static bool is_drained(struct server *server)
+{
+    struct mt_connection_counts counts;
+    mt_http_refuse_work(server->http);
+    mt_http_count(server->http, &counts);
+    return counts.n_active == 0 && counts.n_working == 0;
+}
+
+/* With work that was told to end, or only with clients that read. */
+static int64_t patience_ms(const struct mt_connection_counts *counts)
+{
+    return counts->n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
+}
+
+/* Ends the work that is left; its clients are told. False: a worker does not answer. */
+static bool cancel(struct server *server, const sigset_t *signals)
+{
+    int64_t start_ms = mt_now_ms();
+    struct mt_connection_counts counts;
+    mt_http_count(server->http, &counts);
+    mt_log(MT_LOG_WARN, "%zu requests are cut off", counts.n_active);
+    do {
+        mt_http_cancel(server->http);
+        mt_http_close_idle(server->http);
+        await_signal(signals, DRAIN_TICK_MS);
+        mt_http_count(server->http, &counts);
+        if (mt_now_ms() - start_ms >= patience_ms(&counts))
+            break;
+    } while (counts.n_open > 0 || counts.n_working > 0);
+    return counts.n_working == 0;
+}
+
+/* Waits for the admin socket's requests for models, which have been told that no more are loaded.
+ * False: one is not answered. */
+static bool flush_admin(struct server *server, const sigset_t *signals)
+{
+    int64_t start_ms = mt_now_ms();
+    if (server->admin == NULL)
+        return true;
+    for (;;) {
+        struct mt_connection_counts counts;
+        mt_http_count(server->admin, &counts);
+        if (counts.n_active == 0 || mt_now_ms() - start_ms >= patience_ms(&counts))
+            return counts.n_working == 0;
+        await_signal(signals, DRAIN_TICK_MS);
+    }
+}
+
+/* Until a signal to stop. Files that have expired go even if nobody asks for one. */
+static void watch(struct server *server, const sigset_t *signals)
+{
+    for (;;) {
+        int signal = await_signal(signals, FILES_SWEEP_MS);
+        if (signal == 0) {
+            mt_file_store_sweep(server->files);
+        } else if (signal == SIGHUP) {
+            mt_log(MT_LOG_INFO, "reloading");
+            mt_generations_reload(server->generations);
+        } else {
+            return;
+        }
+    }
+}
+
+/* When no client has work. Returns exit_code, if it returns. */
+static int take_down(struct server *server, const sigset_t *signals, int exit_code)
+{
+    if (server->admin != NULL)
+        mt_http_refuse_work(server->admin);
+    if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
+        mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
+        _exit(exit_code);
+    }
+    if (!flush_admin(server, signals)) {
+        mt_log(MT_LOG_ERROR, "the models' host does not answer: leaving it behind");
+        _exit(MT_EXIT_FAILURE);
+    }
+    stop(server);
+    return exit_code;
+}
+
+static int end(struct server *server, const sigset_t *signals)
+{
+    delay_shutdown(server, signals);
+    drain(server, signals);
+    int exit_code = is_drained(server) ? MT_EXIT_OK : MT_EXIT_FAILURE;
+    if (exit_code != MT_EXIT_OK && !cancel(server, signals)) {
+        /* Whoever still uses the model keeps us from taking it down in order. */
+        mt_log(MT_LOG_ERROR, "a worker does not answer: leaving it behind");
+        _exit(MT_EXIT_FAILURE);
+    }
+    exit_code = take_down(server, signals, exit_code);
+    mt_log(MT_LOG_INFO, "stopped");
+    return exit_code;
+}
+
+/* glibc lets blocks of up to 32 MiB into its heaps once it has seen such a block freed, and gives
+ * every thread a heap of its own: after some reloads much of them is holes. */
+static void limit_heaps(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+    mallopt(M_ARENA_MAX, MAX_HEAPS);
+}
+
+static int serve(struct server *server, struct mt_settings *settings, int64_t start_ms)
+{
+    struct mt_error err;
+    sigset_t signals;
+    struct sentry sentry;
+    limit_heaps();
+    choose_connections(settings);
+    (void)!mt_blas_open(NULL); /* who needs it, now or after a reload, hears why it is not there */
+    block_signals(&signals);
+    enum mt_status status = begin_sentry(&sentry, &err);
+    if (status == MT_OK) {
+        status = start(server, settings, &err);
+        end_sentry(&sentry);
+    }
+    if (status != MT_OK) {
+        stop(server);
+        return mt_cli_fail(server->command, &err);
+    }
+    status = start_admin(server, &err);
+    if (status == MT_OK)
+        status = start_http(server, &err);
+    if (status != MT_OK)
+        return take_down(server, &signals, mt_cli_fail(server->command, &err));
+    log_start(server, start_ms);
+    watch(server, &signals);
+    return end(server, &signals);
+}
+
+int mt_cmd_serve(int argc, char **argv)
+{
+    int64_t start_ms = mt_now_ms();
+    const struct mt_cli_command command = {
+        .name = "serve",
+        .verb = MT_VERB_SERVE,
+        .synopsis = "--model DIR [options]",
+        .summary = "answer translation requests over HTTP",
+        .detail =
+            "SIGHUP reads settings and model again, without losing a request; if anything is\n"
+            "wrong with them, the log says so and nothing changes.\n\n"
+            "SIGTERM and SIGINT end it: after shutdown_delay_ms it stops accepting, finishes\n"
+            "what it has accepted within drain_timeout_ms, and exits with 0, or with 1 where\n"
+            "requests were cut off. Another signal ends the delay, and then the waiting; the\n"
+            "first one acts at once before there are clients. SIGUSR1, SIGUSR2 and SIGALRM do\n"
+            "nothing.\n",
+        .needs_model = true,
+        .serves_directory = true,
+    };
+    struct mt_cli cli;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+    enum mt_log_level level = MT_LOG_INFO;
+    mt_log_level_parse(cli.settings.log_level, &level);
+    mt_log_configure(level, cli.settings.log_json);
+    struct server server = {
+        .command = &command,
+        .argc = argc,
+        .argv = argv,
+        .config_path = cli.config_path,
+        .listener.fd = -1,
+        .admin_fd = -1,
+        .admin_file = {.fd = -1},
+    };
+    exit_code = serve(&server, &cli.settings, start_ms);
+    mt_cli_finish(&cli);
+    return exit_code;
+}

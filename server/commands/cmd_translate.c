@@ -1,0 +1,331 @@
+#include "server/commands/cli.h"
+#include "server/commands/commands.h"
+
+#include "base/cores.h"
+#include "base/file.h"
+#include "base/size.h"
+#include "model/hparams.h"
+#include "model/model.h"
+#include "server/api/decoding_params.h"
+#include "server/commands/document_command.h"
+#include "server/engine/engine.h"
+#include "server/commands/line_stream.h"
+#include "server/models/model_settings.h"
+#include "server/commands/progress_bar.h"
+#include "server/commands/signals.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Most sentences of one line. */
+#define MAX_LINE_SENTENCES 10000
+/* Sentences in flight, in multiples of what the workers' batches hold: enough that they never wait
+ * for the reader, few enough to stay small. */
+#define WINDOW_BATCHES 4
+#define MIN_WINDOW 64
+#define MAX_WINDOW 4096
+
+/* What the flags of this verb alone say. */
+struct flags {
+    bool as_json;
+    int64_t batch_size; /* 0: the setting max_batch_rows */
+    int64_t num_hypotheses;
+    const char *format; /* of a document; NULL: lines, or what the file's name says */
+    bool retranslate;
+};
+
+/* Everything that is open while the verb runs; zero-initialised but for stop_fd. */
+struct session {
+    struct mt_model *model;
+    struct mt_engine *engine;
+    struct mt_lane *lane; /* the model's in the engine */
+    struct mt_splitter *splitter;
+    int stop_fd, stopped_by;
+    struct mt_progress_bar bar;
+};
+
+static const char detail[] =
+    "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
+    "may hold several sentences; an empty line stays empty. With --json each line becomes\n"
+    "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, and a line is one "
+    "sentence\n"
+    "(--split-sentences off), cut only where it is too long for the model.\n\n"
+    "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
+    "whole: what is no text in it stays as it is.\n";
+
+static struct mt_sentence_options decoding_options(const struct mt_model *model,
+                                                   const struct mt_settings *settings,
+                                                   const struct flags *flags)
+{
+    return (struct mt_sentence_options){
+        .beam_size = (size_t)settings->beam_size,
+        .num_hypotheses = (size_t)flags->num_hypotheses,
+        .has_length_penalty = settings->length_penalty >= 0,
+        .length_penalty = (float)settings->length_penalty,
+        .max_decoding_length = (size_t)settings->max_decoding_length,
+        .max_length_factor = mt_decoding_length_factor(settings, model),
+        .skip_scores = !flags->as_json,
+        .return_logprobs = flags->as_json,
+    };
+}
+
+/* A beam is never larger than a batch: with --batch-size 1 the sentences go one by one. */
+static struct mt_engine_options engine_options(const struct mt_settings *settings,
+                                               const struct flags *flags, size_t n_beams)
+{
+    int64_t n_rows = flags->batch_size ? flags->batch_size : settings->max_batch_rows;
+    return (struct mt_engine_options){
+        .n_workers = (size_t)settings->workers,
+        .threads_per_worker = (size_t)settings->threads_per_worker,
+        .max_batch_rows = mt_size_max((size_t)n_rows, n_beams),
+        .encode_tokens = (size_t)settings->encode_tokens,
+    };
+}
+
+static size_t window_of(const struct mt_engine_options *options)
+{
+    size_t n_workers = options->n_workers, n_threads;
+    if (!n_workers)
+        mt_engine_default_threads(mt_cores_available(), &n_workers, &n_threads);
+    size_t window = WINDOW_BATCHES * n_workers * options->max_batch_rows;
+    return mt_size_min(mt_size_max(window, MIN_WINDOW), MAX_WINDOW);
+}
+
+/* Says what is wrong with the decoding options before a line is read: for all lines it would be the
+ * same. */
+static enum mt_status check_decoding(const struct mt_model *model,
+                                     const struct mt_sentence_options *options,
+                                     struct mt_error *err)
+{
+    struct mt_sentence *sentence = NULL;
+    const int32_t eos = mt_model_hparams(model)->eos_id;
+    enum mt_status status = mt_sentence_create(model, &eos, 1, options, &sentence, err);
+    mt_sentence_destroy(sentence);
+    return status;
+}
+
+/* SIGINT and SIGTERM become readable on stop_fd. */
+static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
+{
+    sigset_t stopping;
+    mt_signals_catch(&stopping);
+    *stop_fd = signalfd(-1, &stopping, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (*stop_fd < 0)
+        return mt_fail(err, MT_IO, "cannot catch signals: %s", strerror(errno));
+    return MT_OK;
+}
+
+/* What is left of standard input, where it is a file; 0: it is none. */
+static size_t input_bytes(void)
+{
+    struct stat st;
+    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    bool is_file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+    return is_file && at >= 0 && at < st.st_size ? (size_t)(st.st_size - at) : 0;
+}
+
+static enum mt_status run(struct session *session, const struct mt_settings *settings,
+                          const struct flags *flags, struct mt_error *err)
+{
+    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
+    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    if (status)
+        return status;
+    struct mt_line_stream_options stream = {
+        .model = session->model,
+        .translation = {.decoding = decoding_options(session->model, settings, flags)},
+        .as_json = flags->as_json,
+        .in_fd = STDIN_FILENO,
+        .out_fd = STDOUT_FILENO,
+    };
+    status = check_decoding(session->model, &stream.translation.decoding, err);
+    if (status)
+        return status;
+
+    const struct mt_hparams *hparams = mt_model_hparams(session->model);
+    size_t n_beams = settings->beam_size ? (size_t)settings->beam_size : hparams->n_beams;
+    struct mt_engine_options engine = engine_options(settings, flags, n_beams);
+    stream.window = window_of(&engine);
+    engine.max_queued_sentences = stream.window + MAX_LINE_SENTENCES;
+    status = catch_signals(&session->stop_fd, err);
+    if (!status)
+        status = mt_engine_create(&engine, &session->engine, err);
+    if (!status)
+        status = mt_engine_attach(session->engine, session->model, &session->lane, err);
+    if (!status)
+        status = mt_splitter_create(&session->splitter, err);
+    if (status)
+        return status;
+
+    /* On a terminal the translations are progress enough, and a bar between them a mess. */
+    if (!isatty(STDOUT_FILENO))
+        mt_progress_bar_begin(&session->bar, "lines");
+    stream.bar = &session->bar;
+    stream.n_input_bytes = input_bytes();
+    stream.engine = session->engine;
+    stream.lane = session->lane;
+    stream.stop_fd = session->stop_fd;
+    stream.stopped_by = &session->stopped_by;
+    /* The table of settings lets no other name through. */
+    stream.translation.split = MT_SPLIT_OFF;
+    if (!flags->as_json)
+        (void)mt_split_parse(settings->split_sentences, &stream.translation.split);
+    stream.translation.splitter = session->splitter;
+    stream.translation.source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model));
+    stream.translation.max_sentences = MAX_LINE_SENTENCES;
+    return mt_line_stream_run(&stream, err);
+}
+
+/* Whether the flags go together, and whether they mean a document, and of which format. */
+static enum mt_status check_flags(const struct flags *flags, const char *path, bool *is_document,
+                                  enum mt_document_format *out, struct mt_error *err)
+{
+    *is_document = flags->format || path;
+    if (*is_document && flags->as_json)
+        return mt_fail(err, MT_INVALID, "--json is for lines, not for a file");
+    if (flags->num_hypotheses > 1 && !flags->as_json)
+        return mt_fail(err, MT_INVALID, "--num-hypotheses %lld: more than 1 needs --json",
+                       (long long)flags->num_hypotheses);
+    if (flags->retranslate && !*is_document)
+        return mt_fail(err, MT_INVALID, "--retranslate is for files, not for lines");
+    if (flags->format && !mt_document_format_of_name(flags->format, out))
+        return mt_fail(err, MT_INVALID,
+                       "--format is \"%.40s\", expected text, srt, vtt, html or po", flags->format);
+    if (flags->format || !path || mt_document_format_of_file(path, out))
+        return MT_OK;
+    if (mt_path_exists(path))
+        return mt_fail(
+            err, MT_INVALID,
+            "\"%.200s\": there is no such file; text comes by a pipe, as in: echo Hello. | "
+            "attentiond translate --model DIR",
+            path);
+    return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
+                   MT_DOCUMENT_EXTENSIONS);
+}
+
+static enum mt_status run_document(struct session *session, const struct mt_settings *settings,
+                                   const struct flags *flags, enum mt_document_format format,
+                                   const char *path, struct mt_error *err)
+{
+    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
+    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    if (!status)
+        status = mt_splitter_create(&session->splitter, err);
+    if (status)
+        return status;
+    size_t n_left = 0;
+    struct mt_document_command command = {
+        .settings = settings,
+        .model = session->model,
+        .document = {.format = format, .retranslate = flags->retranslate},
+        .translation =
+            {
+                .decoding = decoding_options(session->model, settings, flags),
+                .eases_source = settings->post_edit,
+                .splitter = session->splitter,
+                .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
+            },
+        .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
+        .path = path,
+        .bar = &session->bar,
+    };
+    mt_progress_bar_begin(&session->bar, "sentences");
+    /* The table of settings lets no other name through. */
+    (void)mt_split_parse(settings->split_sentences, &command.translation.split);
+    status = mt_document_command_run(&command, &n_left, err);
+    mt_progress_bar_end(&session->bar);
+    if (!status && n_left > 0)
+        fprintf(stderr,
+                "attentiond translate: %zu texts stay as they are: their placeholders did not "
+                "survive\n",
+                n_left);
+    return status;
+}
+
+/* Exit code of a process that a signal ended, as shells see it; of one whose reader went away,
+ * failure, which nobody hears of. */
+static int cancelled(int stopped_by)
+{
+    return stopped_by ? 128 + stopped_by : MT_EXIT_FAILURE;
+}
+
+int mt_cmd_translate(int argc, char **argv)
+{
+    struct flags flags = {.num_hypotheses = 1};
+    const struct mt_cli_option options[] = {
+        {.name = "json", .doc = "one JSON object per line", .is_set = &flags.as_json},
+        {
+            .name = "batch-size",
+            .value_name = "N",
+            .doc = "rows of one decoder step, at least the beam size; the same as --max-batch-rows",
+            .integer = &flags.batch_size,
+            .low = 1,
+            .high = 1024,
+        },
+        {
+            .name = "num-hypotheses",
+            .value_name = "N",
+            .doc = "translations of each line, best first; more than 1 needs --json and a beam as "
+                   "large",
+            .integer = &flags.num_hypotheses,
+            .low = 1,
+            .high = MT_MAX_BEAMS,
+        },
+        {
+            .name = "format",
+            .value_name = "F",
+            .doc =
+                "translate a whole file: text, srt, vtt, html or po; by default what FILE's name "
+                "ends in",
+            .string = &flags.format,
+        },
+        {
+            .name = "retranslate",
+            .doc = "po: entries that have a translation, too",
+            .is_set = &flags.retranslate,
+        },
+        {0},
+    };
+    const struct mt_cli_command command = {
+        .name = "translate",
+        .verb = MT_VERB_TRANSLATE,
+        .synopsis = "--model DIR [flags] [FILE] < text",
+        .summary = "translate standard input line by line, or a whole file",
+        .detail = detail,
+        .options = options,
+        .max_arguments = 1,
+        .hint = "text comes by a pipe",
+        .needs_model = true,
+    };
+    struct mt_cli cli;
+    int exit_code;
+    if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
+        return exit_code;
+
+    struct session session = {.stop_fd = -1};
+    const char *path = cli.n_arguments ? cli.arguments[0] : NULL;
+    enum mt_document_format format = MT_DOCUMENT_TEXT;
+    bool is_document = false;
+    struct mt_error err;
+    enum mt_status status = check_flags(&flags, path, &is_document, &format, &err);
+    if (!status)
+        status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
+                             : run(&session, &cli.settings, &flags, &err);
+    mt_progress_bar_end(&session.bar);
+    if (status == MT_CANCELLED)
+        exit_code = cancelled(session.stopped_by);
+    else
+        exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
+
+    mt_engine_destroy(session.engine);
+    mt_splitter_destroy(session.splitter);
+    mt_model_close(session.model);
+    if (session.stop_fd >= 0)
+        close(session.stop_fd);
+    mt_cli_finish(&cli);
+    return exit_code;
+}

@@ -1,0 +1,154 @@
+#include "server/commands/document_command.h"
+
+#include "base/file.h"
+#include "base/size.h"
+#include "config/settings.h"
+#include "model/sentence.h"
+#include "server/passages/budget.h"
+#include "server/engine/decode.h"
+#include "server/documents/document_translation.h"
+#include "server/requests/handler.h"
+#include "server/commands/progress_bar.h"
+#include "server/models/served_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES ((size_t)1 << 16)
+/* Sentences that are decoded together: so many keep the batch full, and take some 70 MB. */
+#define WINDOW_SENTENCES 1024
+
+struct sentences {
+    struct mt_sentence **items;
+    size_t n, capacity;
+    size_t n_decoded;
+};
+
+static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
+                                   struct mt_error *err)
+{
+    struct sentences *sentences = context;
+    if (sentences->n == sentences->capacity) {
+        size_t capacity = mt_size_max(256, 2 * sentences->capacity);
+        struct mt_sentence **items = realloc(sentences->items, capacity * sizeof *items);
+        if (items == NULL)
+            return mt_fail_memory(err, capacity * sizeof *items, "sentences");
+        sentences->items = items;
+        sentences->capacity = capacity;
+    }
+    sentences->items[sentences->n++] = sentence;
+    return MT_OK;
+}
+
+static enum mt_status read_input(struct mt_text *out, struct mt_error *err)
+{
+    char buffer[READ_BYTES];
+    ssize_t n;
+    out->limit_bytes = MT_DOCUMENT_MAX_BYTES;
+    mt_text_append(out, "", 0);
+    do {
+        n = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (n > 0)
+            mt_text_append(out, buffer, (size_t)n);
+        else if (n < 0 && errno != EINTR)
+            return mt_fail(err, MT_IO, "cannot read standard input: %s", strerror(errno));
+    } while (n != 0 && out->status == MT_OK);
+    return mt_text_check(out, "standard input", err);
+}
+
+static enum mt_status write_output(const struct mt_text *text, struct mt_error *err)
+{
+    for (size_t n_written = 0; n_written < text->length;) {
+        ssize_t n = write(STDOUT_FILENO, text->bytes + n_written, text->length - n_written);
+        if (n > 0)
+            n_written += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            return mt_fail(err, errno == EPIPE ? MT_CANCELLED : MT_IO,
+                           "cannot write the output: %s", strerror(errno));
+    }
+    return MT_OK;
+}
+
+static void show_progress(void *bar, size_t n_done, size_t n)
+{
+    mt_progress_bar_update(bar, n_done, n_done, n);
+}
+
+/* As many texts as make a window, or the rest of them. */
+static enum mt_status translate_window(const struct mt_document_command *command,
+                                       struct mt_document_translation *translation,
+                                       struct sentences *sentences, bool *is_made,
+                                       struct mt_error *err)
+{
+    sentences->n = 0;
+    enum mt_status status =
+        mt_document_translation_make(translation, WINDOW_SENTENCES, is_made, err);
+    if (status == MT_OK)
+        status = mt_document_translation_list(translation, add_sentence, sentences, err);
+    bool is_only = *is_made && sentences->n_decoded == 0;
+    if (status == MT_OK && sentences->n > 0)
+        status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
+                           command->max_rows, sentences->items, sentences->n,
+                           is_only ? show_progress : NULL, command->bar, err);
+    sentences->n_decoded += sentences->n;
+    mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
+    if (status == MT_OK)
+        status = mt_document_translation_render(translation, err);
+    mt_document_translation_forget(translation);
+    return status;
+}
+
+static enum mt_status translate(const struct mt_document_command *command,
+                                struct mt_document *document, struct mt_text *out, size_t *n_left,
+                                struct mt_error *err)
+{
+    struct mt_budget budget = {.limit = (uint64_t)command->settings->max_attention_values};
+    const struct mt_service service = {.settings = command->settings, .attention_budget = &budget};
+    const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
+    const struct mt_loaded_model model = {
+        .model = command->model, .label = "", .defaults = &defaults};
+    struct mt_document_translation *translation = NULL;
+    struct sentences sentences = {0};
+    bool is_made = false;
+    enum mt_status status = mt_document_translation_create(document, &translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_begin_step(translation, &service, &model,
+                                                    &command->translation, NULL, err);
+    while (status == MT_OK && !is_made)
+        status = translate_window(command, translation, &sentences, &is_made, err);
+    if (status == MT_OK)
+        status = mt_document_translation_render(translation, err);
+    if (status == MT_OK)
+        status = mt_document_translation_write(translation, out, n_left, err);
+    free(sentences.items);
+    mt_document_translation_destroy(translation);
+    return status;
+}
+
+enum mt_status mt_document_command_run(const struct mt_document_command *command, size_t *n_left,
+                                       struct mt_error *err)
+{
+    bool is_input = command->path == NULL || strcmp(command->path, "-") == 0;
+    struct mt_text input = {0}, output = {0};
+    struct mt_document *document = NULL;
+    enum mt_status status = is_input ? read_input(&input, err)
+                                     : mt_file_read(command->path, MT_DOCUMENT_MAX_BYTES,
+                                                    &input.bytes, &input.length, err);
+    if (status != MT_OK) {
+        mt_text_finish(&input);
+        return status;
+    }
+    status = mt_document_create(input.bytes, input.length, &command->document, &document, err);
+    if (status != MT_OK)
+        mt_fail_in(err, status, is_input ? "standard input" : command->path);
+    mt_text_finish(&input);
+    if (status == MT_OK)
+        status = translate(command, document, &output, n_left, err);
+    if (status == MT_OK)
+        status = write_output(&output, err);
+    mt_document_destroy(document);
+    mt_text_finish(&output);
+    return status;
+}

@@ -1,0 +1,33 @@
+/*
+ * `attentiond translate FILE`: a whole document (document.h) from a file or standard input to
+ * standard output, decoded here and now.
+ */
+#ifndef MT_SERVER_DOCUMENT_COMMAND_H
+#define MT_SERVER_DOCUMENT_COMMAND_H
+
+#include "server/documents/document.h"
+#include "server/text/translation.h"
+
+struct mt_model;
+struct mt_progress_bar;
+struct mt_settings;
+
+/* Largest file that is read. */
+#define MT_DOCUMENT_MAX_BYTES ((size_t)64 << 20)
+
+struct mt_document_command {
+    const struct mt_settings *settings;
+    const struct mt_model *model;
+    struct mt_document_options document;
+    struct mt_translation_options translation;
+    size_t max_rows;             /* of a decoder step */
+    const char *path;            /* NULL or "-": standard input */
+    struct mt_progress_bar *bar; /* may be NULL */
+};
+
+/* Writes nothing where it fails. *n_left as in mt_document_write. MT_CANCELLED: nobody reads the
+ * output any more. */
+MT_MUST_CHECK enum mt_status mt_document_command_run(const struct mt_document_command *command,
+                                                     size_t *n_left, struct mt_error *err);
+
+#endif

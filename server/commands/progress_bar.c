@@ -1,0 +1,53 @@
+#include "server/commands/progress_bar.h"
+
+#include "base/clock.h"
+#include "base/size.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 1000
+#define REFRESH_MS 200
+#define BAR_COLUMNS 30
+/* All of the line: the bar, "100 %", a number and its unit. */
+#define LINE_COLUMNS 72
+
+void mt_progress_bar_begin(struct mt_progress_bar *bar, const char *unit)
+{
+    *bar = (struct mt_progress_bar){
+        .unit = unit,
+        .next_ms = mt_now_ms() + PATIENCE_MS,
+        .is_on_terminal = isatty(STDERR_FILENO) == 1,
+    };
+}
+
+/* Blanks and a carriage return need nothing of the terminal. */
+static void erase(void)
+{
+    fprintf(stderr, "\r%*s\r", LINE_COLUMNS, "");
+}
+
+void mt_progress_bar_update(struct mt_progress_bar *bar, size_t n_units, size_t done, size_t total)
+{
+    if (!bar || !bar->is_on_terminal || mt_now_ms() < bar->next_ms)
+        return;
+    bar->next_ms = mt_now_ms() + REFRESH_MS;
+    bar->is_shown = true;
+    erase();
+    if (total > 0) {
+        double share = (double)mt_size_min(done, total) / (double)total;
+        char cells[BAR_COLUMNS + 1] = {0};
+        memset(cells, '.', BAR_COLUMNS);
+        memset(cells, '#', (size_t)(share * BAR_COLUMNS));
+        fprintf(stderr, "[%s] %3d %%, ", cells, (int)(share * 100));
+    }
+    fprintf(stderr, "%zu %s", n_units, bar->unit);
+}
+
+void mt_progress_bar_end(struct mt_progress_bar *bar)
+{
+    if (bar->is_shown)
+        erase();
+    bar->is_on_terminal = false;
+}

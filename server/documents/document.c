@@ -1,0 +1,284 @@
+#include "server/documents/document.h"
+
+#include "base/size.h"
+#include "server/documents/document_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name, *extension, *content_type;
+    const struct mt_document_reader *reader;
+} formats[MT_N_DOCUMENT_FORMATS] = {
+    [MT_DOCUMENT_TEXT] = {"text", ".txt", "text/plain; charset=utf-8", &mt_document_text_reader},
+    [MT_DOCUMENT_SRT] = {"srt", ".srt", "application/x-subrip; charset=utf-8",
+                         &mt_document_srt_reader},
+    [MT_DOCUMENT_VTT] = {"vtt", ".vtt", "text/vtt; charset=utf-8", &mt_document_vtt_reader},
+    [MT_DOCUMENT_HTML] = {"html", ".html", "text/html; charset=utf-8", &mt_document_html_reader},
+    [MT_DOCUMENT_PO] = {"po", ".po", "text/x-gettext-translation; charset=utf-8",
+                        &mt_document_po_reader},
+};
+
+const char *mt_document_format_name(enum mt_document_format format)
+{
+    return formats[format].name;
+}
+
+const char *mt_document_extension(enum mt_document_format format)
+{
+    return formats[format].extension;
+}
+
+const char *mt_document_content_type(enum mt_document_format format)
+{
+    return formats[format].content_type;
+}
+
+bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out)
+{
+    const char *dot = strrchr(file_name, '.');
+    if (!dot)
+        return false;
+    if (strcasecmp(dot, ".htm") == 0)
+        dot = ".html";
+    for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS; i++)
+        if (strcasecmp(dot, formats[i].extension) == 0) {
+            *out = (enum mt_document_format)i;
+            return true;
+        }
+    return false;
+}
+
+bool mt_document_format_of_name(const char *name, enum mt_document_format *out)
+{
+    for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS; i++)
+        if (strcmp(name, formats[i].name) == 0) {
+            *out = (enum mt_document_format)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- what the formats share ---- */
+
+void *mt_document_grow(void *items, size_t n, size_t *capacity, size_t size, struct mt_error *err)
+{
+    if (n < *capacity)
+        return items;
+    size_t larger = mt_size_max(16, *capacity * 2);
+    void *grown = realloc(items, larger * size);
+    if (grown)
+        *capacity = larger;
+    else
+        mt_fail_memory(err, larger * size, "parts of a file");
+    return grown;
+}
+
+enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
+                               struct mt_document_piece **out, struct mt_error *err)
+{
+    struct mt_document_piece *pieces = mt_document_grow(
+        document->pieces, document->n, &document->capacity, sizeof *document->pieces, err);
+    if (!pieces)
+        return MT_MEMORY;
+    document->pieces = pieces;
+    *out = &document->pieces[document->n++];
+    **out = (struct mt_document_piece){.range = range};
+    mt_text_append(&(*out)->text, "", 0);
+    return MT_OK;
+}
+
+enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
+                                  const char *text, struct mt_error *err)
+{
+    size_t n = strlen(text), length = document->length - (range.end - range.begin) + n;
+    char *bytes = malloc(length + 1);
+    if (!bytes)
+        return mt_fail_memory(err, length + 1, "a file");
+    memcpy(bytes, document->bytes, range.begin);
+    memcpy(bytes + range.begin, text, n);
+    memcpy(bytes + range.begin + n, document->bytes + range.end, document->length - range.end + 1);
+    free(document->bytes);
+    document->bytes = bytes;
+    document->length = length;
+    return MT_OK;
+}
+
+bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line)
+{
+    const char *bytes = document->bytes;
+    if (line->next >= document->length)
+        return false;
+    line->begin = line->next;
+    line->end = line->begin;
+    while (line->end < document->length && bytes[line->end] != '\n' && bytes[line->end] != '\r')
+        line->end++;
+    line->next = line->end + (line->end < document->length);
+    if (bytes[line->end] == '\r' && bytes[line->next] == '\n')
+        line->next++;
+    line->number++;
+    return true;
+}
+
+bool mt_document_is_blank(const struct mt_document *document, size_t begin, size_t end)
+{
+    struct mt_range inner = mt_range_trim(document->bytes, begin, end);
+    return inner.begin == inner.end;
+}
+
+enum mt_status mt_document_fail(const struct mt_document *document,
+                                const struct mt_document_line *line, struct mt_error *err,
+                                const char *message)
+{
+    size_t shown = mt_size_min(line->end - line->begin, 60);
+    const char *bytes = document->bytes + line->begin;
+    return mt_fail(err, MT_FORMAT, "line %zu: \"%.*s\" %s", line->number,
+                   (int)mt_utf8_valid_prefix(bytes, shown), bytes, message);
+}
+
+/* ---- reading ---- */
+
+static size_t line_of(const char *bytes, size_t position)
+{
+    size_t number = 1;
+    for (size_t i = 0; i < position; i++)
+        number += bytes[i] == '\n';
+    return number;
+}
+
+static enum mt_status fail_utf8(const struct mt_document *document, size_t at, struct mt_error *err)
+{
+    const char *bytes = document->bytes;
+    struct mt_range charset = {0};
+    if (document->reader->find_charset)
+        charset = document->reader->find_charset(bytes, document->length);
+    size_t n = mt_size_min(charset.end - charset.begin, 40);
+    if (n > 0)
+        return mt_fail(err, MT_FORMAT,
+                       "line %zu holds byte 0x%02X, which is no UTF-8: the file says charset=%.*s, "
+                       "expected UTF-8",
+                       line_of(bytes, at), (unsigned char)bytes[at],
+                       (int)mt_utf8_valid_prefix(bytes + charset.begin, n), bytes + charset.begin);
+    return mt_fail(err, MT_FORMAT,
+                   "line %zu holds byte 0x%02X, which is no UTF-8: the file may be ISO-8859-1 or "
+                   "Windows-1252, expected UTF-8",
+                   line_of(bytes, at), (unsigned char)bytes[at]);
+}
+
+/* Files come in whatever their programs wrote: what is seen is said, so that it can be converted.
+ */
+static enum mt_status check_encoding(const struct mt_document *document, struct mt_error *err)
+{
+    const char *bytes = document->bytes;
+    size_t length = document->length;
+    bool is_utf16 =
+        length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0);
+    if (is_utf16)
+        return mt_fail(err, MT_FORMAT,
+                       "the file begins with %02X %02X, as UTF-16 does: expected UTF-8",
+                       (unsigned char)bytes[0], (unsigned char)bytes[1]);
+    size_t n_valid = mt_utf8_valid_prefix(bytes, length);
+    const char *nul = memchr(bytes, '\0', n_valid);
+    if (nul)
+        return mt_fail(err, MT_FORMAT,
+                       "line %zu holds a NUL byte, so the file is no text, or UTF-16: expected "
+                       "UTF-8",
+                       line_of(bytes, (size_t)(nul - bytes)));
+    return n_valid < length ? fail_utf8(document, n_valid, err) : MT_OK;
+}
+
+static const char *find_line_end(const char *bytes)
+{
+    const char *first = strpbrk(bytes, "\r\n");
+    if (!first || *first == '\n')
+        return "\n";
+    return first[1] == '\n' ? "\r\n" : "\r";
+}
+
+enum mt_status mt_document_create(const char *bytes, size_t length,
+                                  const struct mt_document_options *options,
+                                  struct mt_document **out, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    struct mt_document *document = calloc(1, sizeof *document);
+    if (!document)
+        return mt_fail_memory(err, sizeof *document, "a file");
+    document->reader = formats[options->format].reader;
+    document->length = length;
+    document->bytes = malloc(length + 1);
+    if (!document->bytes) {
+        status = mt_fail_memory(err, length + 1, "a file");
+    } else {
+        if (length)
+            memcpy(document->bytes, bytes, length);
+        document->bytes[length] = '\0';
+        document->begin = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        document->line_end = find_line_end(document->bytes);
+        status = check_encoding(document, err);
+        if (!status)
+            status = document->reader->read(document, options, err);
+    }
+    for (size_t i = 0; i < document->n && !status; i++)
+        status = mt_text_check(&document->pieces[i].text, "a text of a file", err);
+    if (status) {
+        mt_document_destroy(document);
+        return status;
+    }
+    *out = document;
+    return MT_OK;
+}
+
+void mt_document_destroy(struct mt_document *document)
+{
+    if (!document)
+        return;
+    for (size_t i = 0; i < document->n; i++)
+        mt_text_finish(&document->pieces[i].text);
+    free(document->pieces);
+    if (document->reader->finish && document->own)
+        document->reader->finish(document->own);
+    free(document->bytes);
+    free(document);
+}
+
+size_t mt_document_n_texts(const struct mt_document *document)
+{
+    return document->n;
+}
+
+struct mt_document_text mt_document_text(const struct mt_document *document, size_t index)
+{
+    const struct mt_text *text = &document->pieces[index].text;
+    return (struct mt_document_text){text->bytes, text->length, document->reader->form};
+}
+
+/* ---- writing ---- */
+
+enum mt_status mt_document_write(const struct mt_document *document,
+                                 const struct mt_text *translations, struct mt_text *out,
+                                 size_t *n_left, struct mt_error *err)
+{
+    const struct mt_document_reader *reader = document->reader;
+    size_t at = 0, n_kept = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < document->n; i++) {
+        const struct mt_document_piece *piece = &document->pieces[i];
+        const struct mt_text *translation = &translations[i];
+        mt_text_append(out, document->bytes + at, piece->range.begin - at);
+        at = piece->range.begin;
+        bool is_written = translation->bytes != NULL;
+        if (is_written && reader->write)
+            is_written =
+                reader->write(document, piece, translation->bytes, translation->length, out);
+        else if (is_written)
+            mt_text_append(out, translation->bytes, translation->length);
+        if (is_written)
+            at = piece->range.end;
+        n_kept += !is_written;
+    }
+    mt_text_append(out, document->bytes + at, document->length - at);
+    if (n_left)
+        *n_left = n_kept;
+    return mt_text_check(out, "a translated file", err);
+}

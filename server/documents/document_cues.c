@@ -1,0 +1,730 @@
+/*
+ * Subtitles: SubRip (.srt) and WebVTT (.vtt). What one speaker says in one cue is a turn; a
+ * sentence that goes on in the next cue makes one text of both:
+ *
+ *   cue 1   - Are you coming?      turn -> text 1
+ *           - I think that         turn -> text 2
+ *   cue 2   we should wait.        turn -> text 2
+ *
+ * Dashes, notes, blanks and tags around a turn stay where they are. Cues without a sentence that
+ * goes on are translated for themselves, so nobody's words appear before they are spoken.
+ */
+#include "base/size.h"
+#include "server/documents/cue_layout.h"
+#include "server/documents/document_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+/* A sentence that goes on: over so many cues and bytes at most, and no longer a pause between two
+ * of them. */
+#define MAX_CUES 4
+#define MAX_TEXT_BYTES 600
+#define MAX_PAUSE_MS 3000
+/* Tags of a text that may go on; karaoke has one for each word. */
+#define MAX_JOINED_TAGS 64
+
+struct turn {
+    size_t first_line, n_lines; /* of cues.lines */
+};
+
+struct cues {
+    struct turn *turns;
+    size_t n_turns, turn_capacity;
+    struct mt_range *lines; /* bytes of the file */
+    size_t n_lines, line_capacity;
+    size_t max_chars; /* the longest line, MT_CUE_LINE_CHARS at least */
+    enum mt_cue_markup markup;
+};
+
+/* The cue that is being read. */
+struct cue {
+    int64_t begin_ms, end_ms;
+    size_t first_line, n_lines; /* of cues.lines */
+    size_t number;              /* line of its time in the file */
+};
+
+struct reader {
+    struct mt_document *document;
+    struct cues *cues;
+    struct cue cue, last;
+    bool is_open; /* the last piece's sentence may go on in this cue */
+    size_t n_piece_tags;
+    struct mt_error *err;
+};
+
+/* ---- times ---- */
+
+static bool read_digits(const char **at, const char *end, size_t n_min, size_t n_max, int64_t *out)
+{
+    size_t n = 0;
+    for (*out = 0; *at < end && **at >= '0' && **at <= '9' && n < n_max; n++)
+        *out = *out * 10 + (*(*at)++ - '0');
+    return n >= n_min;
+}
+
+static bool read_mark(const char **at, const char *end, const char *any_of)
+{
+    if (*at == end || !strchr(any_of, **at) || **at == '\0')
+        return false;
+    (*at)++;
+    return true;
+}
+
+static void skip_blanks(const char **at, const char *end)
+{
+    while (*at < end && (**at == ' ' || **at == '\t'))
+        (*at)++;
+}
+
+/* 01:02:03,004; WebVTT also 02:03.004. */
+static bool read_time(const char **at, const char *end, bool needs_hours, int64_t *out_ms)
+{
+    int64_t parts[3], ms;
+    size_t n = 0;
+    do {
+        if (!read_digits(at, end, 1, n == 0 ? 4 : 2, &parts[n]))
+            return false;
+        n++;
+    } while (n < 3 && read_mark(at, end, ":"));
+    if (n < (needs_hours ? 3u : 2u))
+        return false;
+    if (!read_mark(at, end, ",.") || !read_digits(at, end, 1, 3, &ms))
+        return false;
+    int64_t hours = n == 3 ? parts[0] : 0, minutes = parts[n - 2], seconds = parts[n - 1];
+    if (minutes > 59 || seconds > 59)
+        return false;
+    *out_ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
+    return true;
+}
+
+/* "begin --> end", and behind it settings. */
+static bool read_times(const struct mt_document *document, const struct mt_document_line *line,
+                       struct cue *out)
+{
+    const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
+    bool needs_hours = document->reader->form == MT_FORM_SRT;
+    skip_blanks(&at, end);
+    if (!read_time(&at, end, needs_hours, &out->begin_ms))
+        return false;
+    skip_blanks(&at, end);
+    if (end - at < 3 || memcmp(at, "-->", 3) != 0)
+        return false;
+    at += 3;
+    skip_blanks(&at, end);
+    return read_time(&at, end, needs_hours, &out->end_ms) &&
+           (at == end || *at == ' ' || *at == '\t');
+}
+
+/* An arrow on another line could be taken for a time. */
+static bool has_arrow_in(const char *bytes, size_t length)
+{
+    return memmem(bytes, length, "-->", 3) != NULL;
+}
+
+static bool has_arrow(const struct mt_document *document, const struct mt_document_line *line)
+{
+    return has_arrow_in(document->bytes + line->begin, line->end - line->begin);
+}
+
+/* Whether somebody meant a time: digits come first. */
+static bool looks_like_times(const struct mt_document *document,
+                             const struct mt_document_line *line)
+{
+    const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
+    skip_blanks(&at, end);
+    return at < end && *at >= '0' && *at <= '9' && has_arrow(document, line);
+}
+
+static bool is_number(const struct mt_document *document, const struct mt_document_line *line)
+{
+    struct mt_range inner = mt_range_trim(document->bytes, line->begin, line->end);
+    for (size_t i = inner.begin; i < inner.end; i++)
+        if (document->bytes[i] < '0' || document->bytes[i] > '9')
+            return false;
+    return inner.end > inner.begin;
+}
+
+static enum mt_status fail_times(const struct mt_document *document,
+                                 const struct mt_document_line *line, struct mt_error *err)
+{
+    return mt_document_fail(document, line, err,
+                            document->reader->form == MT_FORM_SRT
+                                ? "is no time of a subtitle: expected 00:00:01,000 --> 00:00:02,000"
+                                : "is no time of a cue: expected 00:01.000 --> 00:02.000");
+}
+
+/* ---- turns ---- */
+
+static size_t match_any(const char *text, size_t length, const char *const *strings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_bytes = strlen(strings[i]);
+        if (length >= n_bytes && memcmp(text, strings[i], n_bytes) == 0)
+            return n_bytes;
+    }
+    return 0;
+}
+
+/* "-", en and em dash, hyphen: somebody else speaks. */
+static size_t match_dash(const char *text, size_t length)
+{
+    static const char *const dashes[] = {"-", "\xE2\x80\x93", "\xE2\x80\x94", "\xE2\x80\x90"};
+    return match_any(text, length, dashes, sizeof dashes / sizeof *dashes);
+}
+
+/* What stands around words and is none: notes of songs, ">>" of live captions, blanks. */
+static size_t match_ornament(const char *text, size_t length)
+{
+    static const char *const ornaments[] = {
+        " ",  "\t",   "\xC2\xA0",     "\xE2\x99\xAA", "\xE2\x99\xAB",
+        ">>", "&gt;", "\xE2\x80\x8E", "\xE2\x80\x8F", "\n",
+        "\r"};
+    return match_any(text, length, ornaments, sizeof ornaments / sizeof *ornaments);
+}
+
+/* Behind what precedes the words; with_pairs: tags that have another half count too. */
+static size_t skip_before(const char *text, struct mt_range range, enum mt_cue_markup markup,
+                          bool with_pairs)
+{
+    size_t at = range.begin;
+    while (at < range.end) {
+        size_t n = mt_cue_tag_length(text, range.end, at, markup);
+        if (n && !with_pairs && text[at] == '<')
+            break;
+        if (!n)
+            n = match_ornament(text + at, range.end - at);
+        if (!n)
+            n = match_dash(text + at, range.end - at);
+        if (!n)
+            break;
+        at += n;
+    }
+    return at;
+}
+
+/* Before what follows the words. */
+static size_t skip_behind(const char *text, struct mt_range range, enum mt_cue_markup markup,
+                          bool with_pairs)
+{
+    size_t end = range.begin; /* behind the last word */
+    for (size_t at = range.begin; at < range.end;) {
+        size_t n = mt_cue_tag_length(text, range.end, at, markup);
+        bool is_passed = n > 0 && (with_pairs || text[at] != '<');
+        if (!n) {
+            n = match_ornament(text + at, range.end - at);
+            is_passed = n > 0;
+        }
+        if (!n)
+            n = mt_utf8_length((unsigned char)text[at]);
+        at += n;
+        if (!is_passed)
+            end = at;
+    }
+    return end;
+}
+
+/* The words of a turn. Tags around all of them stay out, unless one of a pair is among the words:
+ * then both are. */
+static struct mt_range find_words(const struct cues *cues, const char *text, struct mt_range range)
+{
+    struct mt_cue_tags tags;
+    for (int with_pairs = 1; with_pairs >= 0; with_pairs--) {
+        struct mt_range inner = {skip_before(text, range, cues->markup, with_pairs), range.end};
+        inner.end = mt_size_max(inner.begin, skip_behind(text, inner, cues->markup, with_pairs));
+        mt_cue_tags_find(text + inner.begin, inner.end - inner.begin, cues->markup, &tags);
+        if (tags.n_halves == 0 || !with_pairs)
+            return inner;
+    }
+    return range;
+}
+
+/* Whether there is something to translate. */
+static bool has_words(const struct cues *cues, const char *text, struct mt_range range)
+{
+    for (size_t at = range.begin; at < range.end;) {
+        size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
+        if (!n && u_isalpha((UChar32)mt_utf8_decode(text + at)))
+            return true;
+        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+    }
+    return false;
+}
+
+/* ---- sentences that go on ---- */
+
+/* The last character of the text, quotes and tags aside. */
+static uint32_t last_char(const struct cues *cues, const struct mt_text *text)
+{
+    uint32_t last = 0;
+    for (size_t at = 0; at < text->length;) {
+        size_t n = mt_cue_tag_length(text->bytes, text->length, at, cues->markup);
+        uint32_t c = mt_utf8_decode(text->bytes + at);
+        if (!n && !mt_is_space(c) && c != '"' && c != '\'' && c != 0x201D && c != 0x2019 &&
+            c != 0x201C && c != 0xBB && c != 0xAB)
+            last = c;
+        at += n ? n : mt_utf8_length((unsigned char)text->bytes[at]);
+    }
+    return last;
+}
+
+/* Full stops of all kinds, brackets, ellipses, dashes: the sentence is over, or broken off. */
+static bool ends_sentence(uint32_t c)
+{
+    static const uint32_t ends[] = {'.',    '!',    '?',    ':',    ')',    ']',    '-',
+                                    0x2026, 0x2014, 0x2013, 0x3002, 0xFF01, 0xFF1F, 0x61F,
+                                    0x964,  0x266A, 0x266B, '>',    '*',    0};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (c == ends[i])
+            return true;
+    return false;
+}
+
+/* What the words begin with, quotes and tags aside. */
+static uint32_t first_char(const struct cues *cues, const char *text, struct mt_range range)
+{
+    for (size_t at = range.begin; at < range.end;) {
+        size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
+        uint32_t c = mt_utf8_decode(text + at);
+        if (!n && c != '"' && c != '\'' && c != 0x201C && c != 0x2018 && c != 0xAB && c != 0xBB)
+            return c;
+        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+    }
+    return 0;
+}
+
+/* English "I" is written in upper case anywhere. */
+static bool is_lonely_i(const char *text, struct mt_range range)
+{
+    return text[range.begin] == 'I' &&
+           (range.end == range.begin + 1 || strchr(" '", text[range.begin + 1]) ||
+            text[range.begin + 1] == '\n' || text[range.begin + 1] == '\r');
+}
+
+/* Whether the words go on with the sentence of the last piece. Where punctuation does not show it,
+ * they do not. */
+static bool goes_on(const struct reader *reader, struct mt_range words, size_t n_tags,
+                    const struct mt_document_piece *piece)
+{
+    const char *text = reader->document->bytes;
+    int64_t pause_ms = reader->cue.begin_ms - reader->last.end_ms;
+    bool has_room = piece->n < MAX_CUES &&
+                    piece->text.length + words.end - words.begin <= MAX_TEXT_BYTES &&
+                    reader->n_piece_tags + n_tags <= MAX_JOINED_TAGS;
+    if (!has_room || pause_ms > MAX_PAUSE_MS)
+        return false;
+    uint32_t last = last_char(reader->cues, &piece->text);
+    if (ends_sentence(last))
+        return false;
+    uint32_t first = first_char(reader->cues, text, words);
+    return last == ',' || u_islower((UChar32)first) || is_lonely_i(text, words);
+}
+
+/* ---- building ---- */
+
+static enum mt_status add_turn(struct reader *reader, size_t first_line, size_t n_lines)
+{
+    struct cues *cues = reader->cues;
+    struct turn *turns = mt_document_grow(cues->turns, cues->n_turns, &cues->turn_capacity,
+                                          sizeof *turns, reader->err);
+    if (!turns)
+        return MT_MEMORY;
+    cues->turns = turns;
+    cues->turns[cues->n_turns++] = (struct turn){first_line, n_lines};
+    return MT_OK;
+}
+
+static enum mt_status add_line(struct reader *reader, struct mt_range line)
+{
+    struct cues *cues = reader->cues;
+    struct mt_range *lines = mt_document_grow(cues->lines, cues->n_lines, &cues->line_capacity,
+                                              sizeof *lines, reader->err);
+    if (!lines)
+        return MT_MEMORY;
+    cues->lines = lines;
+    cues->lines[cues->n_lines++] = line;
+    return MT_OK;
+}
+
+/* Cuts the lines [first, end) to the words and leaves out those that have none. Returns how many
+ * are left, from first on. */
+static size_t trim_lines(struct cues *cues, const char *text, size_t first, size_t end,
+                         struct mt_range words)
+{
+    size_t n = 0;
+    for (size_t i = first; i < end; i++) {
+        struct mt_range line = {mt_size_max(cues->lines[i].begin, words.begin),
+                                mt_size_min(cues->lines[i].end, words.end)};
+        if (line.begin >= line.end)
+            continue;
+        line = mt_range_trim(text, line.begin, line.end);
+        if (line.begin == line.end)
+            continue;
+        cues->lines[first + n++] = line;
+        size_t n_chars = mt_cue_chars(text + line.begin, line.end - line.begin, cues->markup);
+        cues->max_chars = mt_size_max(cues->max_chars, n_chars);
+    }
+    return n;
+}
+
+static enum mt_status fail_tags(const struct reader *reader)
+{
+    return mt_fail(reader->err, MT_LIMIT, "line %zu: the cue has more than %d tags",
+                   reader->cue.number, MT_MAX_CUE_TAGS);
+}
+
+/* The lines [first, end) are what one speaker says in this cue. */
+static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, bool is_answer)
+{
+    struct mt_document *document = reader->document;
+    struct cues *cues = reader->cues;
+    struct mt_cue_tags tags;
+    struct mt_range range = {cues->lines[first].begin, cues->lines[end - 1].end};
+    struct mt_range words = find_words(cues, document->bytes, range);
+    size_t n_lines = trim_lines(cues, document->bytes, first, end, words);
+    struct mt_document_piece *piece = NULL;
+    enum mt_status status = MT_OK;
+    /* Of an arrow a part may be among the words, and a part around them. */
+    bool has_arrow = has_arrow_in(document->bytes + range.begin, range.end - range.begin);
+    if (n_lines == 0 || has_arrow || !has_words(cues, document->bytes, words)) {
+        reader->is_open = false;
+        return MT_OK;
+    }
+    range = (struct mt_range){cues->lines[first].begin, cues->lines[first + n_lines - 1].end};
+    if (!mt_cue_tags_find(document->bytes + range.begin, range.end - range.begin, cues->markup,
+                          &tags))
+        return fail_tags(reader);
+    if (reader->is_open && !is_answer &&
+        goes_on(reader, words, tags.n, &document->pieces[document->n - 1])) {
+        piece = &document->pieces[document->n - 1];
+        piece->range.end = range.end;
+        reader->n_piece_tags += tags.n;
+    } else {
+        status = mt_document_add(document, range, &piece, reader->err);
+        if (status)
+            return status;
+        piece->first = cues->n_turns;
+        piece->line = reader->cue.number;
+        reader->n_piece_tags = tags.n;
+    }
+    piece->n++;
+    reader->is_open = true;
+    for (size_t i = first; i < first + n_lines; i++) {
+        mt_text_append(&piece->text, " ", piece->text.length > 0);
+        mt_text_append(&piece->text, document->bytes + cues->lines[i].begin,
+                       cues->lines[i].end - cues->lines[i].begin);
+    }
+    return add_turn(reader, first, n_lines);
+}
+
+static bool begins_with_dash(const struct cues *cues, const char *text, struct mt_range line)
+{
+    size_t at = line.begin;
+    while (at < line.end) {
+        size_t n = mt_cue_tag_length(text, line.end, at, cues->markup);
+        if (!n)
+            n = match_ornament(text + at, line.end - at);
+        if (!n)
+            break;
+        at += n;
+    }
+    return match_dash(text + at, line.end - at) > 0;
+}
+
+static enum mt_status end_cue(struct reader *reader)
+{
+    const char *text = reader->document->bytes;
+    struct cues *cues = reader->cues;
+    size_t first = reader->cue.first_line, end = first + reader->cue.n_lines;
+    enum mt_status status = MT_OK;
+    if (first == end)
+        reader->is_open = false;
+    for (size_t i = first; i < end && !status;) {
+        bool is_answer = begins_with_dash(cues, text, cues->lines[i]);
+        size_t next = i + 1;
+        while (next < end && !begins_with_dash(cues, text, cues->lines[next]))
+            next++;
+        status = end_turn(reader, i, next, is_answer || i > first);
+        i = next;
+    }
+    reader->last = reader->cue;
+    return status;
+}
+
+static void begin_cue(struct reader *reader, const struct mt_document_line *line)
+{
+    reader->cue.first_line = reader->cues->n_lines;
+    reader->cue.n_lines = 0;
+    reader->cue.number = line->number;
+}
+
+static enum mt_status add_cue_line(struct reader *reader, const struct mt_document_line *line)
+{
+    reader->cue.n_lines++;
+    return add_line(reader, (struct mt_range){line->begin, line->end});
+}
+
+/* ---- SubRip ---- */
+
+static bool is_at_times(const struct mt_document *document, const struct mt_document_line *line)
+{
+    struct cue unused;
+    return read_times(document, line, &unused);
+}
+
+/* Whether a subtitle begins with this line: its number, or its time where that is missing. */
+static bool is_beginning(const struct mt_document *document, const struct mt_document_line *line)
+{
+    struct mt_document_line next = *line;
+    if (is_at_times(document, line))
+        return true;
+    return is_number(document, line) && mt_document_next_line(document, &next) &&
+           is_at_times(document, &next);
+}
+
+/* From the number to the last line of text. Blank lines are part of the text where it goes on
+ * behind them, for many files have them. line is the first one, and becomes the one behind. */
+static enum mt_status read_subtitle(struct reader *reader, struct mt_document_line *line,
+                                    bool *has_line)
+{
+    struct mt_document *document = reader->document;
+    struct mt_document_line times = *line;
+    enum mt_status status = MT_OK;
+    if (is_number(document, line) && !mt_document_next_line(document, &times))
+        return mt_document_fail(document, line, reader->err,
+                                "is the last line: expected the time of a subtitle");
+    if (!read_times(document, &times, &reader->cue)) {
+        if (times.number > line->number || looks_like_times(document, &times))
+            return fail_times(document, &times, reader->err);
+        return mt_document_fail(document, line, reader->err,
+                                "begins no subtitle: expected its number or its time");
+    }
+    *line = times;
+    begin_cue(reader, &times);
+    while ((*has_line = mt_document_next_line(document, line)) && !status) {
+        if (mt_document_is_blank(document, line->begin, line->end))
+            continue;
+        if (is_beginning(document, line))
+            break;
+        if (looks_like_times(document, line))
+            return fail_times(document, line, reader->err);
+        status = add_cue_line(reader, line);
+    }
+    return status ? status : end_cue(reader);
+}
+
+static enum mt_status read_srt(struct reader *reader)
+{
+    struct mt_document_line line = {.next = reader->document->begin};
+    enum mt_status status = MT_OK;
+    bool has_line = mt_document_next_line(reader->document, &line);
+    while (has_line && !status) {
+        if (mt_document_is_blank(reader->document, line.begin, line.end))
+            has_line = mt_document_next_line(reader->document, &line);
+        else
+            status = read_subtitle(reader, &line, &has_line);
+    }
+    return status;
+}
+
+/* ---- WebVTT ---- */
+
+static bool begins_with(const struct mt_document *document, const struct mt_document_line *line,
+                        const char *word)
+{
+    size_t n = strlen(word);
+    return line->end - line->begin >= n && memcmp(document->bytes + line->begin, word, n) == 0 &&
+           (line->end - line->begin == n || strchr(" \t", document->bytes[line->begin + n]));
+}
+
+static bool is_blank_line(const struct mt_document *document, const struct mt_document_line *line)
+{
+    return line->begin == line->end;
+}
+
+/* A cue, or a comment, style or region, which stays. line is its first one; reads to the blank line
+ * behind it. */
+static enum mt_status read_block(struct reader *reader, struct mt_document_line *line)
+{
+    struct mt_document *document = reader->document;
+    enum mt_status status = MT_OK;
+    bool is_note = begins_with(document, line, "NOTE") || begins_with(document, line, "STYLE") ||
+                   begins_with(document, line, "REGION");
+    bool is_cue = false;
+    size_t first = line->number;
+    do {
+        if (is_blank_line(document, line))
+            break;
+        bool is_head = !is_note && !is_cue && line->number <= first + 1;
+        if (is_head && has_arrow(document, line)) {
+            if (!read_times(document, line, &reader->cue))
+                return fail_times(document, line, reader->err);
+            begin_cue(reader, line);
+            is_cue = true;
+        } else if (is_cue && is_at_times(document, line)) { /* the blank line is missing */
+            status = end_cue(reader);
+            read_times(document, line, &reader->cue);
+            begin_cue(reader, line);
+        } else if (is_cue) {
+            status = add_cue_line(reader, line);
+        }
+    } while (!status && mt_document_next_line(document, line));
+    return status || !is_cue ? status : end_cue(reader);
+}
+
+static enum mt_status read_vtt(struct reader *reader)
+{
+    struct mt_document *document = reader->document;
+    struct mt_document_line line = {.next = document->begin};
+    enum mt_status status = MT_OK;
+    if (!mt_document_next_line(document, &line) || !begins_with(document, &line, "WEBVTT"))
+        return mt_document_fail(document, &line, reader->err,
+                                "begins no WebVTT file: expected WEBVTT");
+    while (mt_document_next_line(document, &line) && !is_blank_line(document, &line))
+        if (is_at_times(document, &line)) { /* the blank line is missing */
+            status = read_block(reader, &line);
+            break;
+        }
+    while (!status && mt_document_next_line(document, &line))
+        if (!is_blank_line(document, &line))
+            status = read_block(reader, &line);
+    return status;
+}
+
+/* ---- both ---- */
+
+static void finish_cues(void *own)
+{
+    struct cues *cues = own;
+    free(cues->turns);
+    free(cues->lines);
+    free(cues);
+}
+
+static enum mt_status read_cues(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    struct cues *cues = calloc(1, sizeof *cues);
+    if (!cues)
+        return mt_fail_memory(err, sizeof *cues, "a file");
+    document->own = cues;
+    cues->max_chars = MT_CUE_LINE_CHARS;
+    cues->markup = options->format == MT_DOCUMENT_SRT ? MT_CUES_SRT : MT_CUES_VTT;
+    struct reader reader = {.document = document, .cues = cues, .err = err};
+    return options->format == MT_DOCUMENT_SRT ? read_srt(&reader) : read_vtt(&reader);
+}
+
+/* ---- writing ---- */
+
+struct writing {
+    const struct mt_document *document;
+    const struct turn *turns; /* of the piece */
+    const struct mt_range *lines;
+    struct mt_text *out;
+    size_t at;   /* bytes of the file that are done with */
+    size_t slot; /* the turn that was written last */
+    bool has_any;
+};
+
+/* Whether "-->" arises where these bytes follow the text: readers would take the line for a time.
+ */
+static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t length)
+{
+    const char *end = text->bytes + text->length;
+    return (length >= 1 && text->length >= 2 && memcmp(end - 2, "--", 2) == 0 && bytes[0] == '>') ||
+           (length >= 2 && text->length >= 1 && end[-1] == '-' && memcmp(bytes, "->", 2) == 0);
+}
+
+/* Of what is translated and what stands around it, apart where together they would be an arrow. */
+static void append(struct writing *writing, const char *bytes, size_t length)
+{
+    if (makes_arrow(writing->out, bytes, length))
+        mt_text_append(writing->out, " ", 1);
+    mt_text_append(writing->out, bytes, length);
+}
+
+static void copy_until(struct writing *writing, size_t end)
+{
+    append(writing, writing->document->bytes + writing->at, end - writing->at);
+    writing->at = end;
+}
+
+/* Passes over the words of turns up to this one, keeping what stands between them. */
+static void go_to(struct writing *writing, size_t slot)
+{
+    for (; writing->slot < slot; writing->slot++) {
+        const struct turn *done = &writing->turns[writing->slot];
+        writing->at = writing->lines[done->first_line + done->n_lines - 1].end;
+        copy_until(writing, writing->lines[writing->turns[writing->slot + 1].first_line].begin);
+    }
+}
+
+static void write_line(void *context, size_t slot, size_t line, const char *bytes, size_t length)
+{
+    struct writing *writing = context;
+    const struct turn *turn = &writing->turns[slot];
+    go_to(writing, slot);
+    if (line > 0 && line < turn->n_lines) {
+        writing->at = writing->lines[turn->first_line + line - 1].end;
+        copy_until(writing, writing->lines[turn->first_line + line].begin);
+    } else if (line > 0) {
+        mt_text_append_string(writing->out, writing->document->line_end);
+    }
+    append(writing, bytes, length);
+}
+
+static void free_slots(struct mt_cue_slot *slots, size_t *n_chars)
+{
+    free(slots);
+    free(n_chars);
+}
+
+static bool write_cues(const struct mt_document *document, const struct mt_document_piece *piece,
+                       const char *translation, size_t length, struct mt_text *out)
+{
+    const struct cues *cues = document->own;
+    if (has_arrow_in(translation, length))
+        return false;
+    const struct turn *turns = cues->turns + piece->first, *last = &turns[piece->n - 1];
+    size_t first_line = turns->first_line, end_line = last->first_line + last->n_lines;
+    struct mt_cue_slot *slots = calloc(piece->n, sizeof *slots);
+    size_t *n_chars = calloc(end_line - first_line, sizeof *n_chars);
+    struct writing writing = {.document = document,
+                              .turns = turns,
+                              .lines = cues->lines,
+                              .out = out,
+                              .at = piece->range.begin};
+    if (!slots || !n_chars) {
+        out->status = MT_MEMORY;
+        free_slots(slots, n_chars);
+        return true;
+    }
+    for (size_t i = first_line; i < end_line; i++)
+        n_chars[i - first_line] =
+            mt_cue_chars(document->bytes + cues->lines[i].begin,
+                         cues->lines[i].end - cues->lines[i].begin, cues->markup);
+    for (size_t i = 0; i < piece->n; i++)
+        slots[i] =
+            (struct mt_cue_slot){n_chars + (turns[i].first_line - first_line), turns[i].n_lines};
+    const struct mt_cue_layout layout = {.text = translation,
+                                         .length = length,
+                                         .markup = cues->markup,
+                                         .slots = slots,
+                                         .n_slots = piece->n,
+                                         .max_chars = cues->max_chars};
+    if (mt_cue_layout(&layout, write_line, &writing, NULL) != MT_OK)
+        out->status = MT_MEMORY;
+    go_to(&writing, piece->n - 1);
+    size_t end = piece->range.end;
+    if (makes_arrow(out, document->bytes + end, document->length - end))
+        mt_text_append(out, " ", 1);
+    free_slots(slots, n_chars);
+    return true;
+}
+
+const struct mt_document_reader mt_document_srt_reader = {
+    .form = MT_FORM_SRT, .read = read_cues, .write = write_cues, .finish = finish_cues};
+const struct mt_document_reader mt_document_vtt_reader = {
+    .form = MT_FORM_VTT, .read = read_cues, .write = write_cues, .finish = finish_cues};

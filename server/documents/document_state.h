@@ -1,0 +1,75 @@
+/*
+ * What the formats of document.h share. Only document*.c use this.
+ */
+#ifndef MT_SERVER_DOCUMENT_STATE_H
+#define MT_SERVER_DOCUMENT_STATE_H
+
+#include "server/documents/document.h"
+#include "server/text/splitter.h"
+
+struct mt_document_piece {
+    struct mt_text text;
+    struct mt_range range; /* bytes of the file that its translation replaces */
+    size_t first, n;       /* the format's own */
+    size_t line;           /* where it begins */
+};
+
+/* One format. */
+struct mt_document_reader {
+    enum mt_document_form form;
+    enum mt_status (*read)(struct mt_document *document, const struct mt_document_options *options,
+                           struct mt_error *err);
+    /* Appends what takes the place of the piece's range. False: nothing was appended, and the file
+     * keeps what it has. NULL: the translation as it is. */
+    bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
+                  const char *translation, size_t length, struct mt_text *out);
+    void (*finish)(void *own); /* NULL: nothing to free */
+    /* What the file says its encoding is, for messages; an empty range: nothing. NULL: files of
+     * this format say nothing. bytes end in NUL. */
+    struct mt_range (*find_charset)(const char *bytes, size_t length);
+};
+
+extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
+    mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader;
+
+struct mt_document {
+    const struct mt_document_reader *reader;
+    char *bytes; /* the file, ending in NUL */
+    size_t length;
+    size_t begin; /* behind the byte order mark */
+    const char *line_end;
+    struct mt_document_piece *pieces; /* ascending and disjoint */
+    size_t n, capacity;
+    void *own; /* the format's, for finish */
+};
+
+/* Adds a piece whose text is yet empty; *out is valid until the next one is added. */
+MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
+                                             struct mt_document_piece **out, struct mt_error *err);
+
+/* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
+MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
+                                                const char *text, struct mt_error *err);
+
+/* Lines of a file, which end with CR LF, LF or CR. Begin with {.next = document->begin}. */
+struct mt_document_line {
+    size_t begin, end; /* without the line end */
+    size_t next;       /* where the next one begins */
+    size_t number;     /* from 1 */
+};
+
+/* False at the end of the file. */
+bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line);
+
+/* Whether a line holds nothing but blanks. */
+bool mt_document_is_blank(const struct mt_document *document, size_t begin, size_t end);
+
+/* MT_FORMAT: "line N: \"what stands there\" message". */
+enum mt_status mt_document_fail(const struct mt_document *document,
+                                const struct mt_document_line *line, struct mt_error *err,
+                                const char *message);
+
+/* For arrays that formats grow: room for one more of size bytes, or NULL and err. */
+void *mt_document_grow(void *items, size_t n, size_t *capacity, size_t size, struct mt_error *err);
+
+#endif

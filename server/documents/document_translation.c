@@ -1,0 +1,214 @@
+#include "server/documents/document_translation.h"
+
+#include "config/settings.h"
+#include "server/service/service.h"
+#include "server/passages/passage.h"
+#include "server/models/served_model.h"
+
+#include <stdlib.h>
+
+struct mt_document_translation {
+    const struct mt_document *document;
+    size_t n;                     /* texts */
+    struct mt_text *inputs;       /* the texts as the last model left them; NULL: the document's */
+    struct mt_passage **passages; /* one for each text */
+
+    /* Of the step that is being taken. */
+    struct mt_alignment_trace marks;
+    const struct mt_model *model;
+    struct mt_translation_options plain, traced;
+    struct mt_passage_options options;
+    size_t n_made, n_rendered, n_forgotten; /* passages, from the first on */
+    struct mt_text *outputs;                /* what has become of them; NULL: none is rendered */
+};
+
+size_t mt_document_n_chars(const struct mt_document *document)
+{
+    size_t n_chars = 0;
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        struct mt_document_text text = mt_document_text(document, i);
+        n_chars += mt_utf8_count(text.bytes, text.length);
+    }
+    return n_chars;
+}
+
+static enum mt_cue_markup cues_of(enum mt_document_form form)
+{
+    if (form == MT_FORM_SRT)
+        return MT_CUES_SRT;
+    return form == MT_FORM_VTT ? MT_CUES_VTT : MT_CUES_NONE;
+}
+
+enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,
+                                                  const struct mt_service *service,
+                                                  const struct mt_loaded_model *model,
+                                                  const struct mt_translation_options *options,
+                                                  struct mt_terms *terms, struct mt_error *err)
+{
+    bool is_html = t->n > 0 && mt_document_text(t->document, 0).form == MT_FORM_HTML;
+    t->model = model->model;
+    t->plain = *options;
+    if (is_html && t->plain.split == MT_SPLIT_OFF)
+        t->plain.split = MT_SPLIT_NEWLINES; /* line feeds are its line breaks */
+    t->traced = t->plain;
+    t->options = (struct mt_passage_options){
+        .plain = &t->plain,
+        .traced = &t->traced,
+        .trace = &t->marks,
+        .protects = true,
+        .post_edits = options->eases_source,
+        .terms = terms,
+        .max_html_tags = (size_t)service->settings->max_html_tags,
+    };
+    return mt_alignment_trace_begin(&t->marks, service, model, &t->traced, err);
+}
+
+static size_t count_sentences(const struct mt_passage *passage)
+{
+    const struct mt_translation *translation;
+    size_t n = 0, position = 0;
+    while ((translation = mt_passage_next(passage, &position)) != NULL)
+        n += mt_translation_n_sentences(translation);
+    return n;
+}
+
+static enum mt_status make_passage(struct mt_document_translation *t, size_t index,
+                                   struct mt_error *err)
+{
+    struct mt_document_text text = mt_document_text(t->document, index);
+    const char *bytes = t->inputs != NULL ? t->inputs[index].bytes : text.bytes;
+    size_t length = t->inputs != NULL ? t->inputs[index].length : text.length;
+    t->options.is_html = text.form == MT_FORM_HTML;
+    t->options.cues = cues_of(text.form);
+    return mt_passage_create(t->model, bytes, length, &t->options, &t->passages[index], err);
+}
+
+enum mt_status mt_document_translation_make(struct mt_document_translation *t, size_t n_sentences,
+                                            bool *is_made, struct mt_error *err)
+{
+    for (size_t n = 0; t->n_made < t->n && n < n_sentences;) {
+        enum mt_status status = make_passage(t, t->n_made, err);
+        if (status != MT_OK)
+            return status;
+        n += count_sentences(t->passages[t->n_made++]);
+    }
+    *is_made = t->n_made == t->n;
+    return MT_OK;
+}
+
+enum mt_status mt_document_translation_create(const struct mt_document *document,
+                                              struct mt_document_translation **out,
+                                              struct mt_error *err)
+{
+    struct mt_document_translation *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return mt_fail_memory(err, sizeof *t, "a file's translation");
+    t->document = document;
+    t->n = mt_document_n_texts(document);
+    t->passages = calloc(t->n + 1, sizeof t->passages[0]);
+    if (t->passages == NULL) {
+        mt_document_translation_destroy(t);
+        return mt_fail_memory(err, sizeof t->passages[0], "texts of a file");
+    }
+    *out = t;
+    return MT_OK;
+}
+
+static void drop_texts(struct mt_text *texts, size_t n)
+{
+    for (size_t i = 0; i < n && texts != NULL; i++)
+        mt_text_finish(&texts[i]);
+    free(texts);
+}
+
+static void drop_passages(struct mt_document_translation *t)
+{
+    for (size_t i = 0; i < t->n && t->passages != NULL; i++) {
+        mt_passage_destroy(t->passages[i]);
+        t->passages[i] = NULL;
+    }
+    mt_alignment_trace_finish(&t->marks);
+}
+
+enum mt_status mt_document_translation_render(struct mt_document_translation *t,
+                                              struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (t->outputs == NULL)
+        t->outputs = calloc(t->n + 1, sizeof *t->outputs);
+    if (t->outputs == NULL)
+        return mt_fail_memory(err, t->n * sizeof *t->outputs, "a file's translation");
+    for (; t->n_rendered < t->n_made && status == MT_OK; t->n_rendered++)
+        status = mt_passage_render(t->passages[t->n_rendered], 0, &t->outputs[t->n_rendered], err);
+    return status;
+}
+
+enum mt_status mt_document_translation_end_step(struct mt_document_translation *t,
+                                                struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    drop_passages(t); /* they borrow the former inputs */
+    drop_texts(t->inputs, t->n);
+    t->inputs = t->outputs;
+    t->outputs = NULL;
+    t->n_made = t->n_rendered = t->n_forgotten = 0;
+    for (size_t i = 0; i < t->n && status == MT_OK; i++)
+        status = mt_text_repair(&t->inputs[i], "a text of a file", err);
+    return status;
+}
+
+void mt_document_translation_forget(struct mt_document_translation *t)
+{
+    for (; t->n_forgotten < t->n_rendered; t->n_forgotten++) {
+        mt_passage_destroy(t->passages[t->n_forgotten]);
+        t->passages[t->n_forgotten] = NULL;
+    }
+}
+
+void mt_document_translation_destroy(struct mt_document_translation *t)
+{
+    if (t == NULL)
+        return;
+    drop_passages(t);
+    drop_texts(t->inputs, t->n);
+    drop_texts(t->outputs, t->n);
+    free(t->passages);
+    free(t);
+}
+
+struct mt_passage *mt_document_translation_passage(const struct mt_document_translation *t,
+                                                   size_t index)
+{
+    return t->passages[index];
+}
+
+static enum mt_status list_passage(const struct mt_passage *passage, mt_document_add_sentence *add,
+                                   void *context, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    const struct mt_translation *translation;
+    size_t position = 0;
+    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL) {
+        size_t n = mt_translation_n_sentences(translation);
+        for (size_t k = 0; k < n && status == MT_OK; k++)
+            status = add(context, mt_translation_part(translation, k).sentence, err);
+    }
+    return status;
+}
+
+enum mt_status mt_document_translation_list(const struct mt_document_translation *t,
+                                            mt_document_add_sentence *add, void *context,
+                                            struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = t->n_rendered; i < t->n_made && status == MT_OK; i++)
+        status = list_passage(t->passages[i], add, context, err);
+    return status;
+}
+
+enum mt_status mt_document_translation_write(const struct mt_document_translation *t,
+                                             struct mt_text *out, size_t *n_left,
+                                             struct mt_error *err)
+{
+    return mt_document_write(t->document, t->outputs, out, n_left, err);
+}

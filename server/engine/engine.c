@@ -1,0 +1,453 @@
+#include "server/engine/engine.h"
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/fault.h"
+#include "base/size.h"
+#include "base/team.h"
+#include "model/scratch.h"
+#include "server/engine/engine_state.h"
+#include "server/engine/queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_TEAM_BY_DEFAULT 4
+#define MAX_WORKERS 256
+#define DEFAULT_MAX_BATCH_ROWS 64
+#define DEFAULT_MAX_QUEUED_SENTENCES 4096
+#define DEFAULT_IDLE_MS 1000
+
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+
+/* --- making and ending the engine --- */
+
+void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker)
+{
+    n_cores = mt_size_max(n_cores, 1);
+    *n_workers = (n_cores + MAX_TEAM_BY_DEFAULT - 1) / MAX_TEAM_BY_DEFAULT;
+    *threads_per_worker = n_cores / *n_workers;
+}
+
+static void choose_threads(struct mt_engine *engine, const struct mt_engine_options *options)
+{
+    size_t n_cores = mt_cores_available();
+    engine->n_workers = options->n_workers;
+    engine->threads_per_worker = options->threads_per_worker;
+    if (!options->n_workers && !options->threads_per_worker)
+        mt_engine_default_threads(n_cores, &engine->n_workers, &engine->threads_per_worker);
+    else if (!options->n_workers)
+        engine->n_workers = mt_size_max(1, n_cores / options->threads_per_worker);
+    else if (!options->threads_per_worker)
+        engine->threads_per_worker = mt_size_max(1, n_cores / options->n_workers);
+    engine->n_main_workers = engine->n_workers;
+    size_t n_spare = options->n_spare_workers;
+    if (!n_spare && !options->n_workers && n_cores > engine->n_workers)
+        n_spare = mt_size_min(engine->n_workers, n_cores - engine->n_workers);
+    if (engine->n_workers < MAX_WORKERS) /* they are not worth a refusal */
+        engine->n_workers += mt_size_min(n_spare, MAX_WORKERS - engine->n_workers);
+}
+
+static enum mt_status start_worker(struct mt_engine *engine, size_t index, struct mt_error *err)
+{
+    struct mt_engine_worker *worker = &engine->workers[index];
+    worker->engine = engine;
+    worker->index = index;
+    worker->is_spare = index >= engine->n_main_workers;
+    enum mt_status status = mt_team_create(engine->threads_per_worker, &worker->team, err);
+    if (status)
+        return status;
+    int code = pthread_create(&worker->thread, NULL, mt_engine_run_worker, worker);
+    if (code)
+        return mt_fail(err, MT_IO, "cannot start worker %zu: %s", index, strerror(code));
+    worker->is_started = true;
+    return MT_OK;
+}
+
+static enum mt_status start_workers(struct mt_engine *engine, struct mt_error *err)
+{
+    if (engine->n_workers > MAX_WORKERS || engine->threads_per_worker > MT_TEAM_MAX_THREADS)
+        return mt_fail(err, MT_INVALID, "%zu workers of %zu threads: at most %d of %d",
+                       engine->n_workers, engine->threads_per_worker, MAX_WORKERS,
+                       MT_TEAM_MAX_THREADS);
+    engine->workers = calloc(engine->n_workers, sizeof *engine->workers);
+    if (!engine->workers)
+        return mt_fail_memory(err, engine->n_workers * sizeof *engine->workers, "workers");
+    sigset_t old; /* signals are for the program's own threads */
+    mt_fault_block_others(&old);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < engine->n_workers && !status; i++)
+        status = start_worker(engine, i, err);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+enum mt_status mt_engine_create(const struct mt_engine_options *options, struct mt_engine **out,
+                                struct mt_error *err)
+{
+    struct mt_engine *engine = calloc(1, sizeof *engine);
+    if (!engine)
+        return mt_fail_memory(err, sizeof *engine, "the engine");
+    choose_threads(engine, options);
+    engine->max_rows = options->max_batch_rows ? options->max_batch_rows : DEFAULT_MAX_BATCH_ROWS;
+    engine->idle_ns = (options->idle_ms ? options->idle_ms : DEFAULT_IDLE_MS) * NS_PER_MS;
+    engine->encode_tokens = options->encode_tokens;
+    engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
+                                                                 : DEFAULT_MAX_QUEUED_SENTENCES;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->attaching, NULL);
+    pthread_cond_init(&engine->work, &monotonic);
+    pthread_cond_init(&engine->surge, &monotonic);
+    pthread_cond_init(&engine->quiet, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+
+    enum mt_status status = mt_queue_create(engine->max_queued_sentences,
+                                            options->max_continued_jobs, &engine->queue, err);
+    if (!status)
+        status = start_workers(engine, err);
+    if (status) {
+        mt_engine_destroy(engine);
+        return status;
+    }
+    *out = engine;
+    return MT_OK;
+}
+
+/* With the mutex held. */
+static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
+{
+    struct mt_job *job;
+    while (mt_queue_peek(lane->waiting, false, &job))
+        mt_engine_end_early(engine, job, MT_CANCELLED);
+}
+
+/* From now on workers drop what they have, and leave when everybody has been told. */
+static void stop(struct mt_engine *engine)
+{
+    pthread_mutex_lock(&engine->mutex);
+    engine->is_draining = engine->is_stopping = true;
+    for (struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+        empty_queue(engine, lane);
+    pthread_cond_broadcast(&engine->work);
+    pthread_cond_broadcast(&engine->surge);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void mt_engine_destroy(struct mt_engine *engine)
+{
+    if (!engine)
+        return;
+    stop(engine);
+    for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
+        if (engine->workers[i].is_started)
+            pthread_join(engine->workers[i].thread, NULL);
+    while (engine->lanes)
+        mt_engine_detach(engine, engine->lanes);
+    for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
+        mt_scratch_let_go(engine->workers[i].scratch);
+        mt_team_destroy(engine->workers[i].team);
+    }
+    mt_queue_destroy(engine->queue);
+    pthread_cond_destroy(&engine->quiet);
+    pthread_cond_destroy(&engine->surge);
+    pthread_cond_destroy(&engine->work);
+    pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->attaching);
+    free(engine->workers);
+    free(engine);
+}
+
+/* --- waiting --- */
+
+bool mt_engine_has_surge(const struct mt_engine *engine, size_t n)
+{
+    bool is_surge = mt_queue_n_sentences(engine->queue) >= n;
+    for (size_t i = 0; i < engine->n_main_workers && is_surge; i++)
+        is_surge = engine->workers[i].is_full;
+    return is_surge;
+}
+
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+{
+    if (until_ns == INT64_MAX)
+        return pthread_cond_wait(condition, &engine->mutex) == 0;
+    const struct timespec until = mt_timespec_of_ns(until_ns);
+    return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
+}
+
+/* --- lanes --- */
+
+/* Takes a lane that is half built. */
+static void free_lane(struct mt_lane *lane)
+{
+    for (size_t i = 0; i < lane->engine->n_workers; i++) {
+        mt_batch_destroy(lane->places[i].batch);
+        free(lane->places[i].slots);
+    }
+    free(lane);
+}
+
+static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *model,
+                                  struct mt_error *err)
+{
+    struct mt_engine *engine = lane->engine;
+    for (size_t i = 0; i < engine->n_workers; i++) {
+        struct mt_engine_place *place = &lane->places[i];
+        const struct mt_batch_options options = {
+            .max_rows = engine->max_rows,
+            .encode_tokens = engine->encode_tokens,
+            .team = engine->workers[i].team,
+            .scratch = &engine->workers[i].scratch,
+        };
+        place->slots = calloc(engine->max_rows, sizeof *place->slots);
+        if (!place->slots)
+            return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
+        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        if (status)
+            return status;
+        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        if (i < engine->n_main_workers)
+            lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
+    }
+    return MT_OK;
+}
+
+static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
+{
+    struct mt_engine *engine = lane->engine;
+    pthread_mutex_lock(&engine->mutex);
+    enum mt_status status = mt_queue_add_lane(engine->queue, &lane->waiting, err);
+    if (!status) {
+        lane->next = engine->lanes;
+        if (lane->next)
+            lane->next->previous = lane;
+        engine->lanes = lane;
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model *model,
+                                struct mt_lane **out, struct mt_error *err)
+{
+    size_t n_bytes = sizeof(struct mt_lane) + engine->n_workers * sizeof(struct mt_engine_place);
+    struct mt_lane *lane = calloc(1, n_bytes);
+    if (!lane)
+        return mt_fail_memory(err, n_bytes, "a lane");
+    lane->engine = engine;
+    pthread_mutex_lock(&engine->attaching);
+    enum mt_status status = make_places(lane, model, err);
+    pthread_mutex_unlock(&engine->attaching);
+    if (!status)
+        status = add_lane(lane, err);
+    if (status) {
+        free_lane(lane);
+        return status;
+    }
+    atomic_fetch_add(&engine->reserved_bytes, lane->reserved_bytes);
+    *out = lane;
+    return MT_OK;
+}
+
+/* The activations stay with the worker: what this place has touched of them is given back by the
+ * places that are in use, and where there are none, here or by nobody. */
+static void let_go_of_place(const struct mt_engine_worker *worker, struct mt_engine_place *place)
+{
+    bool is_warm = place->list == &worker->warm;
+    mt_engine_move_place(place, NULL);
+    if (is_warm && !worker->busy.first)
+        mt_batch_trim(place->batch);
+}
+
+void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
+{
+    if (!lane)
+        return;
+    pthread_mutex_lock(&engine->mutex);
+    lane->is_leaving = true;
+    empty_queue(engine, lane);
+    pthread_cond_broadcast(&engine->work);
+    while (lane->n_live_jobs)
+        pthread_cond_wait(&engine->quiet, &engine->mutex);
+    for (size_t i = 0; i < engine->n_workers; i++)
+        let_go_of_place(&engine->workers[i], &lane->places[i]);
+    mt_queue_remove_lane(engine->queue, lane->waiting);
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        engine->lanes = lane->next;
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    pthread_mutex_unlock(&engine->mutex);
+    atomic_fetch_sub(&engine->reserved_bytes, lane->reserved_bytes);
+    free_lane(lane);
+}
+
+size_t mt_lane_reserved_bytes(const struct mt_lane *lane)
+{
+    return lane->reserved_bytes;
+}
+
+size_t mt_lane_resident_bytes(struct mt_lane *lane)
+{
+    size_t n_bytes = 0;
+    pthread_mutex_lock(&lane->engine->mutex);
+    for (size_t i = 0; i < lane->engine->n_workers; i++)
+        n_bytes += lane->places[i].resident_bytes;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return n_bytes;
+}
+
+bool mt_lane_is_busy(struct mt_lane *lane)
+{
+    pthread_mutex_lock(&lane->engine->mutex);
+    bool is_busy = lane->n_live_jobs > 0;
+    pthread_mutex_unlock(&lane->engine->mutex);
+    return is_busy;
+}
+
+size_t mt_lane_cache_bytes(struct mt_lane *lane)
+{
+    return mt_size_max(lane->expected_bytes, mt_lane_resident_bytes(lane));
+}
+
+/* --- what other threads ask for --- */
+
+/* With the mutex held. */
+static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
+{
+    if (engine->is_draining)
+        return mt_fail(err, MT_CANCELLED, "the engine is shutting down");
+    if (job->lane->is_leaving)
+        return mt_fail(err, MT_CANCELLED, "the model is being unloaded");
+    enum mt_status status = mt_queue_put(engine->queue, job->lane->waiting, job, err);
+    if (status)
+        return status;
+    job->submitted_ns = mt_now_ns();
+    engine->n_accepted++;
+    engine->n_live_jobs++;
+    job->lane->n_live_jobs++;
+    if (job->n_sentences == 1)
+        pthread_cond_signal(&engine->work);
+    else
+        pthread_cond_broadcast(&engine->work);
+    if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
+        pthread_cond_signal(&engine->surge);
+    return MT_OK;
+}
+
+enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
+{
+    assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < job->n_sentences && !status; i++)
+        status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
+    pthread_mutex_lock(&engine->mutex);
+    if (!status)
+        status = accept_job(engine, job, err);
+    if (status)
+        engine->n_refused++;
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+bool mt_engine_has_room(struct mt_engine *engine)
+{
+    pthread_mutex_lock(&engine->mutex);
+    bool has_room = mt_queue_n_sentences(engine->queue) < engine->max_queued_sentences;
+    pthread_mutex_unlock(&engine->mutex);
+    return has_room;
+}
+
+enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err)
+{
+    pthread_mutex_lock(&engine->mutex);
+    size_t n_sentences = mt_queue_n_sentences(engine->queue), limit = engine->max_queued_sentences;
+    bool is_full = mt_queue_is_full(engine->queue);
+    if (is_full)
+        engine->n_refused++;
+    pthread_mutex_unlock(&engine->mutex);
+    if (!is_full)
+        return MT_OK;
+    if (n_sentences < limit)
+        return mt_fail(err, MT_BUSY,
+                       "the queue is full: %zu sentences wait, and what is left to the limit of "
+                       "%zu is kept for larger requests",
+                       n_sentences, limit);
+    return mt_fail(err, MT_BUSY, "the queue is full: %zu sentences wait, which is the limit",
+                   n_sentences);
+}
+
+void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
+{
+    pthread_mutex_lock(&engine->mutex);
+    mt_engine_end_early(engine, job, MT_CANCELLED);
+    pthread_cond_signal(&engine->work);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
+{
+    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
+    pthread_mutex_lock(&engine->mutex);
+    engine->is_draining = true;
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    }
+    size_t n_left = engine->n_live_jobs;
+    pthread_mutex_unlock(&engine->mutex);
+    if (n_left)
+        return mt_fail(err, MT_TIMEOUT, "%zu jobs are not done after %lld ms", n_left,
+                       (long long)timeout_ms);
+    return MT_OK;
+}
+
+size_t mt_engine_reserved_bytes(const struct mt_engine *engine)
+{
+    return atomic_load(&engine->reserved_bytes);
+}
+
+static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_engine_stats *out)
+{
+    const struct mt_batch_stats *total = &worker->total;
+    out->n_steps += total->n_steps;
+    out->n_step_rows += total->n_step_rows;
+    out->n_encoder_passes += total->n_encoder_passes;
+    out->n_source_tokens += total->n_source_tokens;
+    out->encode_seconds += total->encode_seconds;
+    out->step_seconds += total->step_seconds;
+}
+
+void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
+{
+    pthread_mutex_lock(&engine->mutex);
+    *out = (struct mt_engine_stats){
+        .n_workers = engine->n_main_workers,
+        .n_spare_workers = engine->n_workers - engine->n_main_workers,
+        .threads_per_worker = engine->threads_per_worker,
+        .n_queued_sentences = mt_queue_n_sentences(engine->queue),
+        .n_running_sentences = engine->n_running_sentences,
+        .max_queued_sentences = engine->max_queued_sentences,
+        .n_jobs_accepted = engine->n_accepted,
+        .n_jobs_done = engine->n_done,
+        .n_jobs_cancelled = engine->n_cancelled,
+        .n_jobs_expired = engine->n_expired,
+        .n_jobs_refused = engine->n_refused,
+        .n_sentences_admitted = engine->n_admitted,
+        .n_target_tokens = engine->n_target_tokens,
+        .queue_wait_seconds = (double)engine->queue_wait_ns / (double)NS_PER_S,
+    };
+    for (size_t i = 0; i < engine->n_workers; i++)
+        add_worker_stats(&engine->workers[i], out);
+    for (const struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+        for (size_t i = 0; i < engine->n_workers; i++)
+            out->n_running_rows += lane->places[i].n_rows;
+    pthread_mutex_unlock(&engine->mutex);
+}

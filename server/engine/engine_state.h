@@ -1,0 +1,130 @@
+/*
+ * The inside of the engine, shared by engine.c (which other threads call) and engine_worker.c (a
+ * worker's turn).
+ *
+ *              worker 0        worker 1
+ *   lane en-de  place: batch    place: batch     <- attached with the model
+ *   lane en-fr  place: batch    place: batch
+ *                  |
+ *                  `- among worker 0's busy places while sentences are in its slots, then among
+ *                     its warm ones until it has given back the memory that they needed
+ *
+ * The way of a job: its lane of the queue -> slots of one or more workers -> ended -> on_done. A
+ * cancelled or expired one leaves the queue at once and the slots at their worker's next turn.
+ */
+#ifndef MT_SERVER_ENGINE_STATE_H
+#define MT_SERVER_ENGINE_STATE_H
+
+#include "model/batch.h"
+#include "server/engine/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A sentence in a batch, and whose it is. */
+struct mt_engine_slot {
+    struct mt_sentence *sentence;
+    struct mt_job *job;
+    size_t n_told; /* tokens of its progress that on_progress was called for */
+};
+
+/*
+ * A lane's place at one worker. The batch is touched by the worker's thread alone, and what decides
+ * whether it may be, the slots, changes under the mutex: while the mutex is free, a place is busy
+ * exactly if it has slots, and then its jobs keep the lane from going. An idle one is trimmed under
+ * the mutex.
+ */
+struct mt_engine_place {
+    struct mt_batch *batch;
+    struct mt_engine_slot *slots; /* [max_rows]: everything that is in the batch */
+    size_t n_slots;
+    size_t n_followed;             /* slots whose job has an on_progress */
+    size_t n_rows;                 /* for the statistics */
+    struct mt_batch_stats stats;   /* as far as the worker's total has them */
+    size_t resident_bytes;         /* of the batch, after its last step */
+    int64_t idle_since_ns;         /* in the list of warm places */
+    struct mt_engine_places *list; /* in which it is, or NULL */
+    struct mt_engine_place *next, *previous;
+};
+
+struct mt_engine_places {
+    struct mt_engine_place *first, *last;
+};
+
+/* Guarded by the engine's mutex, but for what does not change while it is attached. */
+struct mt_lane {
+    struct mt_engine *engine;
+    struct mt_queue_lane *waiting;
+    size_t reserved_bytes, expected_bytes; /* expected: for sentences of MT_COUNTED_TOKENS */
+    size_t n_live_jobs;                    /* accepted, on_done has not returned */
+    bool is_leaving;                       /* no new jobs, and those that there are end */
+    struct mt_lane *next, *previous;
+    struct mt_engine_place places[]; /* [n_workers] */
+};
+
+struct mt_engine_worker {
+    struct mt_engine *engine;
+    size_t index;
+    bool is_spare;
+    pthread_t thread;
+    bool is_started;
+    struct mt_team *team;
+    struct mt_scratch *scratch; /* of its batches; guarded by attaching */
+    /* Guarded by the mutex. */
+    bool is_idle;                 /* waits for work */
+    bool is_full;                 /* at its last turn a sentence found no rows free */
+    struct mt_engine_places busy; /* the first is stepped next */
+    struct mt_engine_places warm; /* the first has been idle longest */
+    struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
+};
+
+struct mt_engine {
+    size_t n_main_workers; /* the first; the others are spare */
+    size_t n_workers, threads_per_worker, max_rows, encode_tokens, max_queued_sentences;
+    int64_t idle_ns;
+    struct mt_engine_worker *workers;
+    atomic_size_t reserved_bytes; /* of all lanes */
+    pthread_mutex_t attaching;    /* one lane is made at a time; taken before mutex */
+
+    pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
+    pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
+    pthread_cond_t surge;  /* for the spare workers: enough sentences wait, or is_stopping */
+    pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */
+    struct mt_lane *lanes;
+    struct mt_queue *queue;
+    struct mt_job *ended, *ended_last; /* on_done is still to be called; linked by next */
+    size_t n_live_jobs;                /* accepted, on_done has not returned */
+    size_t n_running_sentences;
+    bool is_draining, is_stopping;
+    uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
+    uint64_t n_target_tokens, n_admitted;
+    int64_t queue_wait_ns;
+};
+
+/* A worker's thread, from its start to the engine's end; worker is a struct mt_engine_worker. */
+void *mt_engine_run_worker(void *worker);
+
+/* Waits until one of the engine's conditions is signalled, but not longer than until_ns; INT64_MAX:
+ * however long. False: it is later than that. With the mutex held. */
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
+
+/* Whether at least n sentences wait, n > 0, that no worker but a spare one had room for at its last
+ * turn. With the mutex held. */
+bool mt_engine_has_surge(const struct mt_engine *engine, size_t n);
+
+/* One of so many rows of a batch is kept for brief jobs. */
+#define MT_KEPT_FOR_BRIEF 8
+
+/* Fewer are not worth reading all weights for: no spare worker begins with them. */
+#define MT_MIN_SPARE_SENTENCES 4
+
+/* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
+ * held. */
+void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to);
+
+/* Ends a job with this status before its time; nothing happens to one that has ended, or is about
+ * to for another reason. With the mutex held; work is to be signalled then, because another
+ * thread's job is delivered by a worker. */
+void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_status status);
+
+#endif

@@ -1,0 +1,556 @@
+#include "server/engine/queue.h"
+
+#include "base/size.h"
+#include "model/sentence.h"
+#include "server/engine/engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* A client with waiting sentences, and a client's jobs in one lane. There are never more of either
+ * than jobs, and of these never more than max_jobs: a newcomer finds no more than max_sentences
+ * waiting, itself among them, and whatever is put beyond that continues a request. */
+struct client {
+    uint64_t key;        /* the client, or the address of the only job of nobody */
+    bool is_nobody;      /* client 0 */
+    size_t n_sentences;  /* waiting, in all lanes */
+    struct flow *flows;  /* linked by next */
+    struct client *next; /* in its bucket, or in the free list */
+};
+
+struct jobs {
+    struct mt_job *first, *last; /* by finish; of equals, who has been there longest */
+};
+
+struct flow {
+    struct client *client;
+    struct mt_queue_lane *lane;
+    struct jobs brief, lengthy;
+    uint64_t virtual_time; /* the finish of what was taken last of these jobs */
+    uint64_t received;     /* virtual time: the cost of what it was served in this lane */
+    uint64_t since;        /* when that changed, counted: breaks ties, longest ago first */
+    bool is_served;        /* it has received something, and waits for more */
+    size_t place;          /* in the lane's heap */
+    struct flow *next;     /* of its client, or in the free list */
+};
+
+struct mt_queue_lane {
+    struct flow **heap; /* [max_jobs]: the flows of this lane, least received first */
+    size_t n_flows, n_sentences;
+    /* Where a newcomer starts: what the flow had received that was served last, and never less than
+     * before, or those who started there would stand behind all who come later. Each lane has its
+     * own: a newcomer is level with the others of its lane, however much more or less other lanes
+     * have served. */
+    uint64_t virtual_time;
+    struct mt_queue_lane *next, *previous;
+};
+
+struct mt_queue {
+    size_t n_sentences, max_sentences;
+    size_t n_continued, max_continued; /* jobs that continue a request */
+    size_t max_jobs;
+    size_t n_wanted;        /* places that the largest job refused lately would have needed */
+    struct client *clients; /* [max_jobs] */
+    struct client *free_clients;
+    struct flow *flows; /* [max_jobs] */
+    struct flow *free_flows;
+    struct client **buckets; /* [n_buckets], a power of two */
+    size_t n_buckets;
+    struct mt_queue_lane *lanes;
+    uint64_t clock;
+    struct mt_job *soonest, *latest; /* jobs that wait and have a deadline, in its order */
+};
+
+static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
+{
+    size_t n = queue->max_jobs;
+    queue->n_buckets = 16;
+    while (queue->n_buckets < n)
+        queue->n_buckets *= 2;
+    queue->clients = calloc(n, sizeof *queue->clients);
+    queue->flows = calloc(n, sizeof *queue->flows);
+    queue->buckets = calloc(queue->n_buckets, sizeof *queue->buckets);
+    if (!queue->clients || !queue->flows || !queue->buckets)
+        return mt_fail_memory(err,
+                              n * (sizeof *queue->clients + sizeof *queue->flows) +
+                                  queue->n_buckets * sizeof *queue->buckets,
+                              "the queue");
+    return MT_OK;
+}
+
+enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, struct mt_queue **out,
+                               struct mt_error *err)
+{
+    if (max_sentences < 1 || max_sentences > SIZE_MAX / 256)
+        return mt_fail(err, MT_INVALID, "a queue of %zu sentences: expected 1 to %zu",
+                       max_sentences, SIZE_MAX / 256);
+    if (max_continued > SIZE_MAX / 256)
+        return mt_fail(err, MT_INVALID, "a queue of %zu more jobs: expected at most %zu",
+                       max_continued, SIZE_MAX / 256);
+    struct mt_queue *queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return mt_fail_memory(err, sizeof *queue, "the queue");
+    queue->max_sentences = max_sentences;
+    queue->max_continued = max_continued;
+    queue->max_jobs = max_sentences + max_continued;
+    enum mt_status status = take_memory(queue, err);
+    if (status) {
+        mt_queue_destroy(queue);
+        return status;
+    }
+    for (size_t i = 0; i < queue->max_jobs; i++) {
+        queue->clients[i].next = queue->free_clients;
+        queue->free_clients = &queue->clients[i];
+        queue->flows[i].next = queue->free_flows;
+        queue->free_flows = &queue->flows[i];
+    }
+    *out = queue;
+    return MT_OK;
+}
+
+static void free_lane(struct mt_queue_lane *lane)
+{
+    free(lane->heap);
+    free(lane);
+}
+
+void mt_queue_destroy(struct mt_queue *queue)
+{
+    if (!queue)
+        return;
+    while (queue->lanes) {
+        struct mt_queue_lane *lane = queue->lanes;
+        queue->lanes = lane->next;
+        free_lane(lane);
+    }
+    free(queue->clients);
+    free(queue->flows);
+    free(queue->buckets);
+    free(queue);
+}
+
+enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **out,
+                                 struct mt_error *err)
+{
+    struct mt_queue_lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return mt_fail_memory(err, sizeof *lane, "a lane of the queue");
+    lane->heap = calloc(queue->max_jobs, sizeof(struct flow *));
+    if (!lane->heap) {
+        free(lane);
+        return mt_fail_memory(err, queue->max_jobs * sizeof(struct flow *), "a lane of the queue");
+    }
+    lane->next = queue->lanes;
+    if (lane->next)
+        lane->next->previous = lane;
+    queue->lanes = lane;
+    *out = lane;
+    return MT_OK;
+}
+
+void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane)
+{
+    if (!lane)
+        return;
+    assert(!lane->n_sentences);
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        queue->lanes = lane->next;
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    free_lane(lane);
+}
+
+size_t mt_queue_n_sentences(const struct mt_queue *queue)
+{
+    return queue->n_sentences;
+}
+
+bool mt_queue_is_full(const struct mt_queue *queue)
+{
+    return queue->n_sentences + mt_size_max(queue->n_wanted, 1) > queue->max_sentences;
+}
+
+size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane)
+{
+    return lane->n_sentences;
+}
+
+/* --- a lane's heap --- */
+
+static bool comes_before(const struct flow *a, const struct flow *b)
+{
+    return a->received != b->received ? a->received < b->received : a->since < b->since;
+}
+
+static void set_place(struct flow *flow, size_t place)
+{
+    flow->lane->heap[place] = flow;
+    flow->place = place;
+}
+
+static void sift_up(struct flow *flow)
+{
+    struct flow **heap = flow->lane->heap;
+    size_t place = flow->place;
+    while (place > 0 && comes_before(flow, heap[(place - 1) / 2])) {
+        set_place(heap[(place - 1) / 2], place);
+        place = (place - 1) / 2;
+    }
+    set_place(flow, place);
+}
+
+static void sift_down(struct flow *flow)
+{
+    const struct mt_queue_lane *lane = flow->lane;
+    size_t place = flow->place;
+    for (;;) {
+        size_t child = 2 * place + 1;
+        if (child >= lane->n_flows)
+            break;
+        if (child + 1 < lane->n_flows && comes_before(lane->heap[child + 1], lane->heap[child]))
+            child++;
+        if (comes_before(flow, lane->heap[child]))
+            break;
+        set_place(lane->heap[child], place);
+        place = child;
+    }
+    set_place(flow, place);
+}
+
+/* --- the table of clients, and their flows --- */
+
+static uint64_t key_of(const struct mt_job *job)
+{
+    return job->client ? job->client : (uint64_t)(uintptr_t)job;
+}
+
+static struct client **bucket(struct mt_queue *queue, uint64_t key)
+{
+    /* Fibonacci hashing: clients may be small numbers, or addresses with zeros at the end. */
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+    return &queue->buckets[(hash >> 32) & (queue->n_buckets - 1)];
+}
+
+static struct client *find_client(struct mt_queue *queue, const struct mt_job *job)
+{
+    uint64_t key = key_of(job);
+    struct client *client = *bucket(queue, key);
+    while (client && (client->key != key || client->is_nobody != (job->client == 0)))
+        client = client->next;
+    return client;
+}
+
+static struct client *add_client(struct mt_queue *queue, const struct mt_job *job)
+{
+    struct client *client = queue->free_clients;
+    assert(client);
+    queue->free_clients = client->next;
+    struct client **head = bucket(queue, key_of(job));
+    *client = (struct client){.key = key_of(job), .is_nobody = job->client == 0, .next = *head};
+    *head = client;
+    return client;
+}
+
+static void remove_client(struct mt_queue *queue, struct client *client)
+{
+    struct client **link = bucket(queue, client->key);
+    while (*link != client)
+        link = &(*link)->next;
+    *link = client->next;
+    client->next = queue->free_clients;
+    queue->free_clients = client;
+}
+
+static struct flow *find_flow(const struct client *client, const struct mt_queue_lane *lane)
+{
+    struct flow *flow = client->flows;
+    while (flow && flow->lane != lane)
+        flow = flow->next;
+    return flow;
+}
+
+static struct flow *add_flow(struct mt_queue *queue, struct client *client,
+                             struct mt_queue_lane *lane)
+{
+    struct flow *flow = queue->free_flows;
+    assert(flow);
+    queue->free_flows = flow->next;
+    *flow = (struct flow){
+        .client = client,
+        .lane = lane,
+        .received = lane->virtual_time,
+        .since = queue->clock++,
+        .place = lane->n_flows++,
+        .next = client->flows,
+    };
+    client->flows = flow;
+    sift_up(flow);
+    return flow;
+}
+
+static void remove_flow(struct mt_queue *queue, struct flow *flow)
+{
+    struct mt_queue_lane *lane = flow->lane;
+    struct flow *last = lane->heap[--lane->n_flows];
+    if (last != flow) {
+        last->place = flow->place;
+        sift_up(last);
+        sift_down(last);
+    }
+    struct client *client = flow->client;
+    struct flow **link = &client->flows;
+    while (*link != flow)
+        link = &(*link)->next;
+    *link = flow->next;
+    flow->next = queue->free_flows;
+    queue->free_flows = flow;
+    if (!client->flows)
+        remove_client(queue, client);
+}
+
+/* --- a flow's jobs --- */
+
+static uint64_t cost_of(const struct mt_sentence *sentence)
+{
+    return (uint64_t)(mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence));
+}
+
+static bool is_brief(const struct mt_job *job)
+{
+    size_t n_tokens = 0;
+    for (size_t i = 0; i < job->n_sentences && n_tokens <= MT_QUEUE_BRIEF_TOKENS; i++)
+        n_tokens += mt_sentence_n_source(job->sentences[i]);
+    return n_tokens <= MT_QUEUE_BRIEF_TOKENS;
+}
+
+static struct jobs *jobs_of(struct flow *flow, const struct mt_job *job)
+{
+    return job->is_brief ? &flow->brief : &flow->lengthy;
+}
+
+/* Who comes has mostly a late finish: its place is near the end. */
+static void put_in(struct jobs *jobs, struct mt_job *job)
+{
+    struct mt_job *previous = jobs->last;
+    while (previous && previous->finish > job->finish)
+        previous = previous->previous;
+    struct mt_job **link = previous ? &previous->next : &jobs->first;
+    job->previous = previous;
+    job->next = *link;
+    *(job->next ? &job->next->previous : &jobs->last) = job;
+    *link = job;
+}
+
+static void take_out(struct jobs *jobs, struct mt_job *job)
+{
+    *(job->previous ? &job->previous->next : &jobs->first) = job->next;
+    *(job->next ? &job->next->previous : &jobs->last) = job->previous;
+    job->next = job->previous = NULL;
+}
+
+/*
+ * Jobs of a flow are served by the virtual time at which their next sentence would be done, and
+ * that time goes on with what is taken (self-clocked fair queueing: Golestani 1994). So a job that
+ * comes has its first sentence done before another's that costs more, and nobody waits for ever,
+ * because each who comes starts later.
+ */
+static struct mt_job *next_job(const struct flow *flow)
+{
+    struct mt_job *brief = flow->brief.first, *lengthy = flow->lengthy.first;
+    if (!brief || !lengthy)
+        return brief ? brief : lengthy;
+    return brief->finish <= lengthy->finish ? brief : lengthy;
+}
+
+static void add_job(struct flow *flow, struct mt_job *job)
+{
+    job->is_brief = is_brief(job);
+    job->finish = flow->virtual_time + cost_of(job->sentences[0]);
+    put_in(jobs_of(flow, job), job);
+}
+
+static void take_from_job(struct flow *flow, struct mt_job *job)
+{
+    struct jobs *jobs = jobs_of(flow, job);
+    if (flow->virtual_time < job->finish)
+        flow->virtual_time = job->finish;
+    take_out(jobs, job);
+    if (job->n_taken + 1 == job->n_sentences)
+        return;
+    job->finish += cost_of(job->sentences[job->n_taken + 1]);
+    put_in(jobs, job);
+}
+
+/* --- deadlines --- */
+
+/* Requests have mostly the same time, so that who comes last has the latest deadline. */
+static void put_deadline(struct mt_queue *queue, struct mt_job *job)
+{
+    struct mt_job *sooner = queue->latest;
+    if (!job->deadline_ns)
+        return;
+    while (sooner && sooner->deadline_ns > job->deadline_ns)
+        sooner = sooner->sooner;
+    struct mt_job **link = sooner ? &sooner->later : &queue->soonest;
+    job->sooner = sooner;
+    job->later = *link;
+    *(job->later ? &job->later->sooner : &queue->latest) = job;
+    *link = job;
+}
+
+static void take_deadline(struct mt_queue *queue, struct mt_job *job)
+{
+    if (!job->deadline_ns)
+        return;
+    *(job->sooner ? &job->sooner->later : &queue->soonest) = job->later;
+    *(job->later ? &job->later->sooner : &queue->latest) = job->sooner;
+    job->sooner = job->later = NULL;
+}
+
+/* --- the queue --- */
+
+/* A job that ends so is in no list of its flow any more. */
+static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *job, size_t n)
+{
+    queue->n_sentences -= n;
+    if (queue->n_sentences <= queue->max_sentences / 2)
+        queue->n_wanted = 0;
+    flow->lane->n_sentences -= n;
+    flow->client->n_sentences -= n;
+    job->n_taken += n;
+    if (job->n_taken < job->n_sentences)
+        return;
+    queue->n_continued -= job->n_continued > 0;
+    take_deadline(queue, job);
+    if (!flow->brief.first && !flow->lengthy.first)
+        remove_flow(queue, flow);
+}
+
+static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
+{
+    size_t n_kept = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_KEPT);
+    queue->n_wanted = mt_size_max(queue->n_wanted, n_kept);
+    return mt_fail(err, MT_BUSY,
+                   "the queue is full: %zu sentences wait, and %zu more would be "
+                   "over the limit of %zu",
+                   queue->n_sentences, job->n_sentences, queue->max_sentences);
+}
+
+static bool has_room(const struct mt_queue *queue, const struct mt_job *job)
+{
+    if (job->n_continued > 0 && queue->n_continued < queue->max_continued)
+        return true;
+    return queue->n_sentences <= queue->max_sentences &&
+           job->n_sentences <= queue->max_sentences - queue->n_sentences;
+}
+
+static bool is_over_share(const struct client *client, const struct mt_job *job)
+{
+    return client && job->max_client_sentences && job->n_sentences > job->n_continued &&
+           client->n_sentences + job->n_sentences > job->max_client_sentences;
+}
+
+enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job,
+                            struct mt_error *err)
+{
+    if (!has_room(queue, job))
+        return refuse(queue, job, err);
+    struct client *client = find_client(queue, job);
+    if (is_over_share(client, job))
+        return mt_fail(err, MT_THROTTLED,
+                       "this client has %zu sentences waiting, and %zu more would be over its "
+                       "share of %zu",
+                       client->n_sentences, job->n_sentences, job->max_client_sentences);
+    if (!client)
+        client = add_client(queue, job);
+    struct flow *flow = find_flow(client, lane);
+    if (!flow)
+        flow = add_flow(queue, client, lane);
+    add_job(flow, job);
+    put_deadline(queue, job);
+    client->n_sentences += job->n_sentences;
+    lane->n_sentences += job->n_sentences;
+    queue->n_sentences += job->n_sentences;
+    queue->n_continued += job->n_continued > 0;
+    return MT_OK;
+}
+
+/* Of the client that has received least of those that have one. */
+static struct mt_job *next_brief_job(const struct mt_queue_lane *lane)
+{
+    const struct flow *next = NULL;
+    for (size_t i = 0; i < lane->n_flows; i++) {
+        const struct flow *flow = lane->heap[i];
+        if (flow->brief.first && (!next || comes_before(flow, next)))
+            next = flow;
+    }
+    return next ? next->brief.first : NULL;
+}
+
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_brief,
+                                  struct mt_job **out_job)
+{
+    if (!lane->n_flows)
+        return NULL;
+    struct mt_job *job = is_brief ? next_brief_job(lane) : next_job(lane->heap[0]);
+    *out_job = job;
+    return job ? job->sentences[job->n_taken] : NULL;
+}
+
+/* Clients that come anew with each single sentence would be before a document for ever, as nobody
+ * remembers what they received: so who leaves moves the start of newcomers on by what it received,
+ * up to those that have been served and wait for more. */
+static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < lane->n_flows; i++)
+        if (lane->heap[i]->is_served && lane->heap[i]->received < least)
+            least = lane->heap[i]->received;
+    if (least == UINT64_MAX)
+        return lane->virtual_time;
+    least = least < received ? least : received;
+    return least > lane->virtual_time ? least : lane->virtual_time;
+}
+
+static struct flow *flow_of(struct mt_queue *queue, const struct mt_queue_lane *lane,
+                            const struct mt_job *job)
+{
+    struct client *client = find_client(queue, job);
+    assert(client);
+    struct flow *flow = find_flow(client, lane);
+    assert(flow);
+    return flow;
+}
+
+void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
+{
+    struct flow *flow = flow_of(queue, lane, job);
+    if (lane->virtual_time < flow->received)
+        lane->virtual_time = flow->received;
+    flow->received += cost_of(job->sentences[job->n_taken]);
+    flow->is_served = true;
+    flow->since = queue->clock++;
+    sift_down(flow);
+    uint64_t received = flow->received;
+    take_from_job(flow, job);
+    bool is_leaving = !next_job(flow);
+    count_out(queue, flow, job, 1);
+    if (is_leaving)
+        lane->virtual_time = start_behind(lane, received);
+}
+
+void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
+{
+    assert(job->n_taken < job->n_sentences);
+    struct flow *flow = flow_of(queue, lane, job);
+    take_out(jobs_of(flow, job), job);
+    count_out(queue, flow, job, job->n_sentences - job->n_taken);
+}
+
+struct mt_job *mt_queue_find_expired(const struct mt_queue *queue, int64_t now_ns)
+{
+    struct mt_job *job = queue->soonest;
+    return job && job->deadline_ns <= now_ns ? job : NULL;
+}

@@ -1,0 +1,689 @@
+#include "server/http/connections.h"
+
+#include "base/clock.h"
+#include "server/http/client.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+
+/* How late a deadline may be noticed. */
+#define TICK_MS 100
+#define MAX_EVENTS 64
+#define FRESH_GRACE_MS 1000
+/* A client that asks again and again does so within a round trip: its next request may be on its
+ * way, and would be lost. */
+#define IDLE_GRACE_MS 100
+/* How long an incomplete request may stand still after its client has finished sending. */
+#define LOST_END_MS 200
+/* Until then that is looked for where a reply was sent. An end that comes later is not missed, and
+ * thousands may be idle. */
+#define LOST_IDLE_END_MS 1000
+#define POLL_BATCH 128
+/* A power of two. */
+#define CLIENT_HASHES 4096
+/* The event that ends the thread. */
+#define STOP_EVENT UINT64_MAX
+
+/* One slot per possible connection. Events carry slot and generation, because one that is already
+ * on its way when its connection goes must not meet the next connection in that slot. */
+struct mt_connection {
+    int fd; /* -1: the slot is free */
+    struct mt_connections *owner;
+    uint32_t index, generation;
+    enum mt_phase phase;
+    int64_t since_ns; /* of the phase */
+    struct mt_address address;
+    void *work, *sleeper;
+    enum mt_surplus surplus;
+    bool is_counted; /* among its client's */
+    bool is_polite;  /* among n_polite */
+    bool is_shut, is_watched, may_cancel, may_probe, may_nudge;
+    bool has_ended; /* the client sends no more, and was seen so in this phase */
+    struct mt_connection *next_free;
+};
+
+struct mt_connections {
+    struct mt_connections_options options;
+    int epoll_fd, stop_fd;
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_t lock;   /* guards everything below, and the slots */
+    size_t n_slots, n_used; /* slots from n_used on were never used */
+    struct mt_connection *free_slots;
+    size_t n_shut;   /* by us, and not yet removed */
+    size_t n_polite; /* surplus of their clients, not shut */
+    /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
+    uint32_t n_by_hash[CLIENT_HASHES];
+    bool refuses_work, refuses_sleep;
+    struct mt_connection_counts counts;
+    struct mt_connection slots[];
+};
+
+static bool is_active(enum mt_phase phase)
+{
+    return phase != MT_PHASE_FRESH && phase != MT_PHASE_IDLE;
+}
+
+/* ---- what one client has ---- */
+
+static uint32_t *count_by_hash(struct mt_connections *connections, uint64_t client)
+{
+    /* Fibonacci hashing: clients are addresses, whose last bits may all be the same. */
+    uint64_t hash = client * UINT64_C(0x9E3779B97F4A7C15);
+    return &connections->n_by_hash[(hash >> 32) % CLIENT_HASHES];
+}
+
+static bool is_limited(const struct mt_connections *connections, const struct mt_address *address)
+{
+    const struct mt_connections_options *options = &connections->options;
+    static const struct mt_address nowhere;
+    if (options->max_client_connections == 0 || memcmp(address, &nowhere, sizeof nowhere) == 0)
+        return false;
+    if (options->proxies != NULL && mt_proxies_have(options->proxies, address))
+        return false;
+    return options->limits_this_machine || !mt_address_is_loopback(address);
+}
+
+static size_t count_of_client(const struct mt_connections *connections, uint64_t client)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        const struct mt_connection *connection = &connections->slots[i];
+        n += connection->is_counted && mt_address_client(&connection->address) == client;
+    }
+    return n;
+}
+
+static bool has_its_share(struct mt_connections *connections, uint64_t client)
+{
+    size_t limit = connections->options.max_client_connections;
+    return *count_by_hash(connections, client) >= limit &&
+           count_of_client(connections, client) >= limit;
+}
+
+static void count_in(struct mt_connections *connections, struct mt_connection *connection)
+{
+    connection->is_counted = true;
+    ++*count_by_hash(connections, mt_address_client(&connection->address));
+}
+
+/* It does not stay. */
+static void count_out(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_counted)
+        --*count_by_hash(connections, mt_address_client(&connection->address));
+    connections->n_polite -= connection->is_polite;
+    connection->is_counted = connection->is_polite = false;
+}
+
+/* libmicrohttpd sees the end of the stream and closes the connection as if the client had. */
+static void shut(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_shut)
+        return;
+    count_out(connections, connection);
+    connection->is_shut = true;
+    connections->n_shut++;
+    shutdown(connection->fd, SHUT_RDWR);
+}
+
+static void set_phase(struct mt_connections *connections, struct mt_connection *connection,
+                      enum mt_phase phase)
+{
+    connections->counts.n_active -= is_active(connection->phase);
+    connections->counts.n_active += is_active(phase);
+    connection->phase = phase;
+    connection->since_ns = mt_now_ns();
+    connection->has_ended = false;
+}
+
+static void stop_watching(struct mt_connections *connections, struct mt_connection *connection)
+{
+    if (connection->is_watched)
+        epoll_ctl(connections->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    connection->is_watched = false;
+}
+
+/* Oneshot: level-triggered, a FIN would be reported without end. Errors and resets are always
+ * reported, so 0 waits for these alone. */
+static void watch(struct mt_connections *connections, struct mt_connection *connection,
+                  uint32_t events)
+{
+    struct epoll_event event = {
+        .events = events | EPOLLONESHOT,
+        .data.u64 = (uint64_t)connection->generation << 32 | connection->index,
+    };
+    int operation = connection->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    /* Without memory for it a client that leaves is noticed when its reply is sent. */
+    connection->is_watched =
+        epoll_ctl(connections->epoll_fd, operation, connection->fd, &event) == 0;
+}
+
+/* Only where nothing is on its way: a part of the probe would spoil the stream, and bytes on their
+ * way find out by themselves whether the client is there. */
+static void probe(struct mt_connection *connection)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    int n_unsent = 0;
+    if (!connection->may_probe)
+        return;
+    if (ioctl(connection->fd, SIOCOUTQ, &n_unsent) != 0 || n_unsent != 0)
+        return;
+    /* If this fails the socket reports an error, which is what we wait for. */
+    ssize_t ignored =
+        send(connection->fd, interim, sizeof interim - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)ignored;
+}
+
+static void wake(struct mt_connections *connections, struct mt_connection *connection)
+{
+    void *sleeper = connection->sleeper;
+    connection->sleeper = NULL;
+    if (sleeper != NULL)
+        connections->options.wake(connections->options.context, sleeper);
+}
+
+static void handle_event(struct mt_connections *connections, const struct epoll_event *event)
+{
+    struct mt_connection *connection = &connections->slots[event->data.u64 & UINT32_MAX];
+    bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
+    if (is_current)
+        wake(connections, connection);
+    /* The event may be older than the work: of what the same request began before, or its
+     * predecessor. If the client has left, watching the work will tell again. */
+    if (!is_current || connection->work == NULL || !connection->may_cancel)
+        return;
+    bool is_gone = (event->events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (!is_gone && !connections->options.end_is_leaving) {
+        if (connection->may_nudge)
+            connections->options.nudge(connections->options.context, connection->work);
+        else
+            probe(connection);
+        watch(connections, connection, 0);
+        return;
+    }
+    connections->counts.n_left++;
+    connections->options.cancel(connections->options.context, connection->work, true);
+}
+
+/* One with bytes waiting is about to become a request. */
+static bool has_input(const struct mt_connection *connection)
+{
+    int n_bytes = 0;
+    return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
+}
+
+/* A client that has sent in time does not pay for an HTTP thread that is late. It may go on sending
+ * for ever, so its time is doubled, not endless. */
+static bool is_overdue(const struct mt_connections *connections,
+                       const struct mt_connection *connection, int64_t now)
+{
+    enum mt_phase phase = connection->phase;
+    int64_t timeout_ns = connections->options.timeout_ms[phase] * 1000000;
+    int64_t age_ns = now - connection->since_ns;
+    bool is_awaited = phase == MT_PHASE_FRESH || phase == MT_PHASE_HEADER || phase == MT_PHASE_IDLE;
+    if (connection->fd < 0 || timeout_ns == 0 || age_ns < timeout_ns)
+        return false;
+    return !is_awaited || age_ns >= 2 * timeout_ns || !has_input(connection);
+}
+
+static void close_overdue(struct mt_connections *connections)
+{
+    int64_t now = mt_now_ns();
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (!is_overdue(connections, connection, now))
+            continue;
+        connections->counts.n_timed_out += !connection->is_shut;
+        shut(connections, connection);
+    }
+}
+
+static void nudge_silent(struct mt_connections *connections)
+{
+    int64_t latest_ns = mt_now_ns() - connections->options.nudge_ms * 1000000;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        bool is_silent = connection->fd >= 0 && connection->work != NULL && connection->may_nudge &&
+                         connection->since_ns <= latest_ns;
+        if (is_silent)
+            connections->options.nudge(connections->options.context, connection->work);
+    }
+}
+
+/* One system call for many connections. One whose end has come, and all of whose bytes were read,
+ * can never complete its request; a second look makes sure that they are not being handled now. */
+static void close_ended(struct mt_connections *connections, struct pollfd *polled,
+                        struct mt_connection **owners, nfds_t n)
+{
+    if (poll(polled, n, 0) <= 0)
+        return;
+    for (nfds_t i = 0; i < n; i++) {
+        if (polled[i].revents == 0 || has_input(owners[i]))
+            continue;
+        if (owners[i]->has_ended)
+            shut(connections, owners[i]);
+        owners[i]->has_ended = true;
+    }
+}
+
+/* libmicrohttpd (0.9.75, 1.0.1) takes a short read for the last one, and so misses the end of a
+ * stream that came together with the last bytes: the edge that would report it is gone. Until a
+ * deadline it would wait for the rest of a request whose client has left, or for another request of
+ * one that waits for the connection's end. */
+static bool may_have_lost_end(const struct mt_connection *connection, int64_t now)
+{
+    int64_t age_ns = now - connection->since_ns;
+    if (connection->fd < 0 || age_ns < LOST_END_MS * INT64_C(1000000))
+        return false;
+    return connection->phase <= MT_PHASE_BODY ||
+           (connection->phase == MT_PHASE_IDLE && age_ns < LOST_IDLE_END_MS * INT64_C(1000000));
+}
+
+static void close_abandoned(struct mt_connections *connections)
+{
+    int64_t now = mt_now_ns();
+    struct pollfd polled[POLL_BATCH];
+    struct mt_connection *owners[POLL_BATCH];
+    nfds_t n = 0;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (!may_have_lost_end(connection, now))
+            continue;
+        polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
+        owners[n++] = connection;
+        if (n == POLL_BATCH) {
+            close_ended(connections, polled, owners, n);
+            n = 0;
+        }
+    }
+    close_ended(connections, polled, owners, n);
+}
+
+static void *watch_connections(void *argument)
+{
+    struct mt_connections *connections = argument;
+    int64_t next_tick_ns = 0;
+    prctl(PR_SET_NAME, "connections");
+    for (;;) {
+        struct epoll_event events[MAX_EVENTS];
+        int n = epoll_wait(connections->epoll_fd, events, MAX_EVENTS, TICK_MS);
+        pthread_mutex_lock(&connections->lock);
+        bool is_over = false;
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.u64 == STOP_EVENT)
+                is_over = true;
+            else
+                handle_event(connections, &events[i]);
+        }
+        if (mt_now_ns() >= next_tick_ns) {
+            close_overdue(connections);
+            close_abandoned(connections);
+            nudge_silent(connections);
+            next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
+        }
+        pthread_mutex_unlock(&connections->lock);
+        if (is_over)
+            return NULL;
+    }
+}
+
+static enum mt_status open_events(struct mt_connections *connections, struct mt_error *err)
+{
+    connections->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    connections->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (connections->epoll_fd < 0 || connections->stop_fd < 0)
+        return mt_fail(err, MT_IO, "no descriptors for watching connections");
+    struct epoll_event stop = {.events = EPOLLIN, .data.u64 = STOP_EVENT};
+    if (epoll_ctl(connections->epoll_fd, EPOLL_CTL_ADD, connections->stop_fd, &stop) != 0)
+        return mt_fail(err, MT_IO, "no memory for watching connections");
+    if (pthread_create(&connections->thread, NULL, watch_connections, connections) != 0)
+        return mt_fail(err, MT_IO, "no thread for watching connections");
+    connections->has_thread = true;
+    return MT_OK;
+}
+
+enum mt_status mt_connections_create(const struct mt_connections_options *options,
+                                     struct mt_connections **out, struct mt_error *err)
+{
+    size_t n_slots = options->max_connections + options->max_surplus;
+    assert(n_slots > 0 && n_slots < UINT32_MAX);
+    struct mt_connections *connections =
+        calloc(1, sizeof *connections + n_slots * sizeof connections->slots[0]);
+    if (connections == NULL)
+        return mt_fail_memory(err, n_slots * sizeof connections->slots[0], "connections");
+    connections->options = *options;
+    connections->n_slots = n_slots;
+    connections->epoll_fd = connections->stop_fd = -1;
+    pthread_mutex_init(&connections->lock, NULL);
+    enum mt_status status = open_events(connections, err);
+    if (status != MT_OK) {
+        mt_connections_destroy(connections);
+        return status;
+    }
+    *out = connections;
+    return MT_OK;
+}
+
+void mt_connections_destroy(struct mt_connections *connections)
+{
+    if (connections == NULL)
+        return;
+    if (connections->has_thread) {
+        eventfd_write(connections->stop_fd, 1);
+        pthread_join(connections->thread, NULL);
+    }
+    if (connections->stop_fd >= 0)
+        close(connections->stop_fd);
+    if (connections->epoll_fd >= 0)
+        close(connections->epoll_fd);
+    pthread_mutex_destroy(&connections->lock);
+    free(connections);
+}
+
+/* Whether the connection, of one client or (0) of any, has no request, and may go if nothing speaks
+ * for it. */
+static bool may_go(const struct mt_connection *connection, uint64_t client)
+{
+    if (connection->fd < 0 || connection->is_shut || is_active(connection->phase))
+        return false;
+    return client == 0 ||
+           (connection->is_counted && mt_address_client(&connection->address) == client);
+}
+
+/* The connection that has waited for longest. A fresh one gets a moment to say what it wants. */
+static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
+{
+    int64_t now = mt_now_ns();
+    struct mt_connection *oldest = NULL;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        int64_t grace_ms = connection->phase == MT_PHASE_FRESH ? FRESH_GRACE_MS : IDLE_GRACE_MS;
+        if (!may_go(connection, client) || now - connection->since_ns <= grace_ms * 1000000)
+            continue;
+        bool is_older = oldest == NULL || connection->since_ns < oldest->since_ns;
+        if (is_older && !has_input(connection)) /* a system call, so it comes last */
+            oldest = connection;
+    }
+    return oldest;
+}
+
+/* One whose client has left, which libmicrohttpd is about to see: clients that take a connection
+ * for each request come again before it does. */
+static struct mt_connection *find_ended(struct mt_connections *connections, uint64_t client)
+{
+    struct pollfd polled[POLL_BATCH];
+    struct mt_connection *owners[POLL_BATCH];
+    for (size_t i = 0; i < connections->n_used;) {
+        nfds_t n = 0;
+        for (; i < connections->n_used && n < POLL_BATCH; i++) {
+            struct mt_connection *connection = &connections->slots[i];
+            if (!may_go(connection, client))
+                continue;
+            polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
+            owners[n++] = connection;
+        }
+        if (poll(polled, n, 0) <= 0)
+            continue;
+        for (nfds_t k = 0; k < n; k++)
+            if (polled[k].revents != 0 &&
+                (connections->options.end_is_leaving || !has_input(owners[k])))
+                return owners[k];
+    }
+    return NULL;
+}
+
+/* Closes a connection to make room for another. False: none may go. */
+static bool evict(struct mt_connections *connections, uint64_t client)
+{
+    struct mt_connection *connection = find_oldest(connections, client);
+    if (connection == NULL)
+        connection = find_ended(connections, client);
+    if (connection == NULL)
+        return false;
+    connections->counts.n_evicted++;
+    shut(connections, connection);
+    return true;
+}
+
+static struct mt_connection *take_slot(struct mt_connections *connections)
+{
+    struct mt_connection *connection = connections->free_slots;
+    if (connection != NULL) {
+        connections->free_slots = connection->next_free;
+        return connection;
+    }
+    if (connections->n_used == connections->n_slots)
+        return NULL;
+    connection = &connections->slots[connections->n_used];
+    connection->index = (uint32_t)connections->n_used++;
+    return connection;
+}
+
+/* Whether it may stay. One that is too many of its client goes before it costs anybody else a
+ * place. */
+static void admit(struct mt_connections *connections, struct mt_connection *connection)
+{
+    size_t n_staying = connections->counts.n_open - connections->n_shut;
+    uint64_t client = mt_address_client(&connection->address);
+    bool counts = is_limited(connections, &connection->address);
+    if (counts && has_its_share(connections, client) && !evict(connections, client))
+        connection->surplus = MT_SURPLUS_OF_CLIENT;
+    else if (n_staying >= connections->options.max_connections && !evict(connections, 0))
+        connection->surplus = MT_SURPLUS_OF_ALL;
+    if (counts && connection->surplus == MT_SURPLUS_NONE)
+        count_in(connections, connection);
+    if (connection->surplus != MT_SURPLUS_OF_CLIENT)
+        return;
+    connections->counts.n_refused_of_client++;
+    connection->is_polite = connections->n_polite < MT_POLITE_SURPLUS;
+    connections->n_polite += connection->is_polite;
+    if (!connection->is_polite)
+        shut(connections, connection);
+}
+
+struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
+                                         const struct sockaddr *address)
+{
+    pthread_mutex_lock(&connections->lock);
+    struct mt_connection *connection = take_slot(connections);
+    if (connection != NULL) {
+        *connection = (struct mt_connection){
+            .fd = fd,
+            .owner = connections,
+            .index = connection->index,
+            .generation = connection->generation + 1,
+            .phase = MT_PHASE_FRESH,
+            .since_ns = mt_now_ns(),
+            .address = mt_address_of(address),
+        };
+        admit(connections, connection);
+        connections->counts.n_open++;
+    }
+    pthread_mutex_unlock(&connections->lock);
+    return connection;
+}
+
+void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL);
+    stop_watching(connections, connection);
+    set_phase(connections, connection, MT_PHASE_IDLE);
+    connections->counts.n_open--;
+    connections->n_shut -= connection->is_shut;
+    count_out(connections, connection);
+    connection->fd = -1;
+    connection->next_free = connections->free_slots;
+    connections->free_slots = connection;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
+                          enum mt_phase phase)
+{
+    pthread_mutex_lock(&connections->lock);
+    set_phase(connections, connection, phase);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+enum mt_surplus mt_connection_surplus(const struct mt_connection *connection)
+{
+    return connection->surplus;
+}
+
+void *mt_connection_context(const struct mt_connection *connection)
+{
+    return connection->owner->options.context;
+}
+
+const struct mt_address *mt_connection_address(const struct mt_connection *connection)
+{
+    return &connection->address;
+}
+
+bool mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
+                               void *work)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL && work != NULL);
+    bool may_begin = !connections->refuses_work;
+    if (may_begin) {
+        connection->work = work;
+        connection->may_cancel = connection->may_probe = connection->may_nudge = false;
+        connections->counts.n_working++;
+    }
+    pthread_mutex_unlock(&connections->lock);
+    return may_begin;
+}
+
+void mt_connections_refuse_work(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->refuses_work = true;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
+                               bool may_probe)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work != NULL) {
+        connection->may_cancel = true;
+        connection->may_probe = may_probe;
+        watch(connections, connection, EPOLLRDHUP);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work != NULL);
+    connection->work = NULL;
+    connections->counts.n_working--;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_forget_work(struct mt_connections *connections,
+                                struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->work == NULL);
+    stop_watching(connections, connection);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_watch_stream(struct mt_connections *connections,
+                                 struct mt_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work != NULL) {
+        connection->may_cancel = connection->may_nudge = true;
+        watch(connections, connection, EPOLLRDHUP);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
+                          void *sleeper)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connection->sleeper == NULL);
+    connection->sleeper = sleeper;
+    watch(connections, connection, EPOLLIN | EPOLLRDHUP);
+    if (!connection->is_watched || connections->refuses_sleep)
+        wake(connections, connection);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_wake_all(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->refuses_sleep = true;
+    for (size_t i = 0; i < connections->n_used; i++)
+        wake(connections, &connections->slots[i]);
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_leave_work(struct mt_connections *connections, struct mt_connection *connection,
+                               const void *work)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->work == work)
+        connection->work = NULL;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_count_done(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    assert(connections->counts.n_working > 0);
+    connections->counts.n_working--;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_cancel_all(struct mt_connections *connections)
+{
+    const struct mt_connections_options *options = &connections->options;
+    pthread_mutex_lock(&connections->lock);
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (connection->fd >= 0 && connection->work != NULL && connection->may_cancel)
+            options->cancel(options->context, connection->work, false);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms)
+{
+    pthread_mutex_lock(&connections->lock);
+    int64_t latest_ns = mt_now_ns() - age_ms * 1000000;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (connection->fd < 0 || is_active(connection->phase))
+            continue;
+        if (connection->since_ns <= latest_ns && !has_input(connection))
+            shut(connections, connection);
+    }
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out)
+{
+    pthread_mutex_lock(&connections->lock);
+    *out = connections->counts;
+    pthread_mutex_unlock(&connections->lock);
+}

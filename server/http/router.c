@@ -1,0 +1,57 @@
+#include "server/http/router.h"
+
+#include <assert.h>
+#include <string.h>
+
+static bool is_path(const struct mt_route *route, const char *path, size_t path_length)
+{
+    size_t length = strlen(route->path);
+    bool fits = route->is_folder ? path_length >= length : path_length == length;
+    return fits && memcmp(route->path, path, length) == 0;
+}
+
+static bool is_method(const struct mt_route *route, const char *method)
+{
+    if (strcmp(method, "HEAD") == 0)
+        return strcmp(route->method, "GET") == 0;
+    return strcmp(route->method, method) == 0 || (route->takes_post && strcmp(method, "POST") == 0);
+}
+
+static void append(char *list, const char *method)
+{
+    size_t length = strlen(list);
+    size_t n = strlen(method) + (length > 0 ? 2 : 0);
+    assert(length + n < MT_MAX_ALLOW_BYTES);
+    if (length > 0)
+        strcat(list, ", ");
+    strcat(list, method);
+}
+
+void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *method,
+                   const char *path, size_t path_length, struct mt_routing *out)
+{
+    *out = (struct mt_routing){.match = MT_ROUTE_UNKNOWN};
+    bool is_options = strcmp(method, "OPTIONS") == 0;
+    if (is_options && path_length == 1 && path[0] == '*') {
+        out->match = MT_ROUTE_OPTIONS;
+        append(out->allow, "GET, HEAD, POST, OPTIONS");
+        return;
+    }
+    for (size_t i = 0; i < n_routes; i++) {
+        if (!is_path(&routes[i], path, path_length))
+            continue;
+        out->match = is_options ? MT_ROUTE_OPTIONS : MT_ROUTE_WRONG_METHOD;
+        out->is_vital |= routes[i].is_vital;
+        append(out->allow, routes[i].method);
+        if (strcmp(routes[i].method, "GET") == 0)
+            append(out->allow, "HEAD");
+        if (routes[i].takes_post)
+            append(out->allow, "POST");
+        if (is_method(&routes[i], method))
+            out->route = &routes[i];
+    }
+    if (out->match != MT_ROUTE_UNKNOWN)
+        append(out->allow, "OPTIONS");
+    if (out->route != NULL)
+        out->match = MT_ROUTE_FOUND;
+}

@@ -1,0 +1,62 @@
+/*
+ * Routes: which handler answers which path and method. Paths match exactly, byte for byte; a
+ * folder's matches everything below it too.
+ *
+ * Thread-safety: immutable.
+ */
+#ifndef MT_SERVER_ROUTER_H
+#define MT_SERVER_ROUTER_H
+
+#include "server/http/reply.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mt_handler;
+
+/* Which requests need a key, and count: access.h. */
+enum mt_access_kind {
+    MT_ACCESS_BY_METHOD, /* POST: metered; GET: open */
+    MT_ACCESS_OPEN,      /* anybody; a key that is known still counts for limits of sizes */
+    MT_ACCESS_KEYED,     /* keys are checked, but nothing is counted */
+    MT_ACCESS_METERED,   /* keys are checked and rates count */
+};
+
+struct mt_route {
+    const char *method; /* "GET" (HEAD comes with it) or "POST" */
+    bool takes_post;    /* as GET does; its body may hold fields, the key among them */
+    const char *path;
+    const struct mt_handler *handler;
+    bool is_folder; /* path ends in '/' */
+    /* Whether a body in an encoding that we do not know is refused (415). LibreTranslate's routes
+     * instead take it for a request without fields, and clients see that as "missing q". */
+    bool is_strict_about_type;
+    /* Answered even where connections are over the limit, and never metered: the server's own
+     * doctors. */
+    bool is_vital;
+    enum mt_access_kind access;
+    enum mt_dialect dialect;
+};
+
+/* The daemon's routes, and how many. A route's index is its label in the metrics. */
+extern const struct mt_route mt_routes[];
+extern const size_t mt_n_routes;
+
+/* No route of the daemon is longer, and no Allow header. */
+#define MT_MAX_ALLOW_BYTES 64
+
+enum mt_route_match { MT_ROUTE_FOUND, MT_ROUTE_OPTIONS, MT_ROUTE_WRONG_METHOD, MT_ROUTE_UNKNOWN };
+
+struct mt_routing {
+    enum mt_route_match match;
+    const struct mt_route *route; /* MT_ROUTE_FOUND; else NULL */
+    bool is_vital;                /* the path is, by whichever method */
+    /* The methods of the path ("GET, HEAD, OPTIONS"), but for MT_ROUTE_UNKNOWN. */
+    char allow[MT_MAX_ALLOW_BYTES];
+};
+
+/* "OPTIONS" matches every known path, and "*". */
+void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *method,
+                   const char *path, size_t path_length, struct mt_routing *out);
+
+#endif

@@ -1,0 +1,435 @@
+#include "base/json.h"
+#include "server/inspection/inspection_formats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Brackets nest as the axes do: the bracket of axis a opens before the first row of every block of
+ * block(a) matrices, and closes behind the last. */
+static size_t block(const struct mt_attention_tensor *tensor, size_t axis)
+{
+    size_t n = 1;
+    for (size_t a = axis; a + 2 < tensor->rank; a++)
+        n *= tensor->shape[a];
+    return n;
+}
+
+void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
+                        size_t matrix, size_t row, int decimals)
+{
+    size_t n_brackets = tensor->rank - 1;
+    for (size_t a = 0; a < n_brackets && row == 0; a++)
+        if (matrix % block(tensor, a) == 0)
+            mt_json_begin_array(writer);
+    const float *weights = mt_attention_tensor_row(tensor, matrix, row);
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < tensor->n_columns; i++)
+        mt_json_fixed(writer, (double)weights[i], decimals);
+    mt_json_end_array(writer);
+    for (size_t a = 0; a < n_brackets && row + 1 == tensor->n_rows; a++)
+        if ((matrix + 1) % block(tensor, a) == 0)
+            mt_json_end_array(writer);
+}
+
+enum stage { HEAD, TOKENS, ALIGNMENT, LINKS, TOP, SEARCH, TENSORS, SENTENCE_END, TAIL, END };
+
+struct json_stream {
+    struct mt_inspection_cursor at;
+    struct mt_json_writer writer;
+    enum stage stage;
+    size_t step; /* of alignment, top and search */
+};
+
+static void write_integer(struct mt_json_writer *writer, const char *key, size_t value)
+{
+    mt_json_key(writer, key);
+    mt_json_integer(writer, (int64_t)value);
+}
+
+static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, value);
+}
+
+static void write_indices(struct mt_json_writer *writer, const char *key, const size_t *values,
+                          size_t n)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < n; i++)
+        mt_json_integer(writer, (int64_t)values[i]);
+    mt_json_end_array(writer);
+}
+
+static void write_offsets(struct mt_json_writer *writer, const struct mt_offsets *at)
+{
+    write_integer(writer, "begin", at->begin);
+    write_integer(writer, "end", at->end);
+    write_integer(writer, "begin_char", at->begin_char);
+    write_integer(writer, "end_char", at->end_char);
+    write_integer(writer, "begin_utf16", at->begin_utf16);
+    write_integer(writer, "end_utf16", at->end_utf16);
+}
+
+static void write_span(struct mt_json_writer *writer, const char *key, const char *text,
+                       const struct mt_offsets *at)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "text");
+    mt_json_string(writer, text + at->begin, at->end - at->begin);
+    write_offsets(writer, at);
+    mt_json_end_object(writer);
+}
+
+static void write_token(struct mt_json_writer *writer, const struct mt_inspected_token *token)
+{
+    mt_json_begin_object(writer);
+    write_string(writer, "piece", token->piece);
+    mt_json_key(writer, "id");
+    mt_json_integer(writer, token->id);
+    if (token->has_place)
+        write_offsets(writer, &token->at);
+    mt_json_key(writer, "special");
+    mt_json_bool(writer, token->special);
+    if (token->unknown) {
+        mt_json_key(writer, "unknown");
+        mt_json_bool(writer, true);
+    }
+    if (token->has_logprob) {
+        mt_json_key(writer, "logprob");
+        mt_json_number(writer, (double)token->logprob, 6);
+    }
+    mt_json_end_object(writer);
+}
+
+static void write_tokens(struct mt_json_writer *writer, const char *key,
+                         const struct mt_inspected_token *tokens, size_t n)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < n; i++)
+        write_token(writer, &tokens[i]);
+    mt_json_end_array(writer);
+}
+
+static void write_model(struct mt_json_writer *writer, const struct mt_inspection_model *model)
+{
+    mt_json_key(writer, "model");
+    mt_json_begin_object(writer);
+    write_string(writer, "id", model->id);
+    write_integer(writer, "layers_enc", model->n_encoder_layers);
+    write_integer(writer, "layers_dec", model->n_decoder_layers);
+    write_integer(writer, "heads_enc", model->n_encoder_heads);
+    write_integer(writer, "heads", model->n_decoder_heads);
+    write_integer(writer, "d_model", model->d_model);
+    mt_json_end_object(writer);
+}
+
+/* Which layers and heads the numbers of each tensor belong to. */
+static void write_selection(struct mt_json_writer *writer, struct mt_inspection *inspection)
+{
+    static const char *const reduced[] = {
+        [MT_REDUCE_NONE] = "none",
+        [MT_REDUCE_HEADS] = "heads",
+        [MT_REDUCE_LAYERS] = "layers",
+        [MT_REDUCE_ALL] = "all",
+    };
+    struct mt_attention_tensor tensors[MT_MAX_TENSORS];
+    if (!inspection->n_sentences || !inspection->options.kinds)
+        return;
+    size_t n = mt_inspection_tensors(inspection, 0, tensors);
+    mt_json_key(writer, "tensors");
+    mt_json_begin_object(writer);
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_selection *selection = &tensors[i].selection;
+        mt_json_key(writer, tensors[i].name);
+        mt_json_begin_object(writer);
+        write_indices(writer, "layers", selection->layers, selection->n_layers);
+        write_indices(writer, "heads", selection->heads, selection->n_heads);
+        write_string(writer, "reduce", reduced[inspection->options.reduce]);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_object(writer);
+}
+
+static void write_head(struct json_stream *stream)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    struct mt_inspection *inspection = stream->at.inspection;
+    mt_json_begin_object(writer);
+    write_model(writer, &inspection->model);
+    write_string(writer, "source", inspection->model.source_lang);
+    write_string(writer, "target", inspection->model.target_lang);
+    mt_json_key(writer, "source_text");
+    mt_json_string(writer, inspection->source_text, inspection->source_length);
+    mt_json_key(writer, "target_text");
+    mt_json_string(writer, inspection->target_text, inspection->target_length);
+    mt_json_key(writer, "forced");
+    mt_json_bool(writer, inspection->is_forced);
+    write_selection(writer, inspection);
+    mt_json_key(writer, "sentences");
+    mt_json_begin_array(writer);
+}
+
+static void write_sentence_head(struct json_stream *stream,
+                                const struct mt_inspected_sentence *sentence)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    const struct mt_inspection *inspection = stream->at.inspection;
+    mt_json_begin_object(writer);
+    write_span(writer, "source", inspection->source_text, &sentence->source);
+    write_span(writer, "target", inspection->target_text, &sentence->target);
+    mt_json_key(writer, "score");
+    mt_json_number(writer, (double)sentence->score, 6);
+    mt_json_key(writer, "truncated");
+    mt_json_bool(writer, !sentence->has_eos);
+    mt_json_key(writer, "cut");
+    mt_json_bool(writer, sentence->was_cut);
+    write_tokens(writer, "source_tokens", sentence->source_tokens, sentence->n_source);
+    write_tokens(writer, "decoder_input_tokens", sentence->input_tokens, sentence->n_steps);
+    write_tokens(writer, "output_tokens", sentence->output_tokens, sentence->n_steps);
+}
+
+static void write_alignment_head(struct json_stream *stream)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    const struct mt_inspection *inspection = stream->at.inspection;
+    const struct mt_alignment_choice *choice = &inspection->options.alignment;
+    const struct mt_selection *selection = &inspection->alignment_selection;
+    mt_json_key(writer, "alignment");
+    mt_json_begin_object(writer);
+    write_indices(writer, "layers", selection->layers, selection->n_layers);
+    write_indices(writer, "heads", selection->heads, selection->n_heads);
+    write_string(writer, "mode", choice->mode == MT_ALIGNMENT_MEAN ? "mean" : "max");
+    write_string(writer, "shift", choice->shift == MT_SHIFT_OUTPUT ? "output" : "input");
+    mt_json_key(writer, "matrix");
+    mt_json_begin_array(writer);
+}
+
+static void write_alignment_row(struct json_stream *stream,
+                                const struct mt_inspected_sentence *sentence)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    const float *row = sentence->alignment + stream->step * sentence->n_source;
+    mt_json_begin_array(writer);
+    for (size_t s = 0; s < sentence->n_source; s++)
+        mt_json_fixed(writer, (double)row[s], stream->at.inspection->options.decimals);
+    mt_json_end_array(writer);
+}
+
+static void write_links(struct json_stream *stream, const struct mt_inspected_sentence *sentence)
+{
+    struct mt_text hard = {0};
+    for (size_t i = 0; i < sentence->n_links; i++)
+        mt_text_appendf(&hard, "%s%zu-%zu", i ? " " : "", sentence->links[i].source,
+                        sentence->links[i].target);
+    mt_json_end_array(&stream->writer);
+    mt_json_key(&stream->writer, "hard");
+    mt_json_string(&stream->writer, hard.length ? hard.bytes : "", hard.length);
+    mt_json_end_object(&stream->writer);
+    if (hard.status)
+        stream->writer.out->status = hard.status;
+    mt_text_finish(&hard);
+}
+
+static void write_top_step(struct json_stream *stream, const struct mt_inspected_sentence *sentence)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    size_t n_top = stream->at.inspection->options.n_top;
+    mt_json_begin_object(writer);
+    if (sentence->entropy) {
+        mt_json_key(writer, "entropy");
+        mt_json_number(writer, (double)sentence->entropy[stream->step], 6);
+    }
+    mt_json_key(writer, "top");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < n_top; i++) {
+        const struct mt_inspected_candidate *candidate = &sentence->top[stream->step * n_top + i];
+        mt_json_begin_object(writer);
+        write_string(writer, "piece", candidate->piece);
+        mt_json_key(writer, "id");
+        mt_json_integer(writer, candidate->id);
+        mt_json_key(writer, "logprob");
+        mt_json_number(writer, (double)candidate->logprob, 6);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+    mt_json_end_object(writer);
+}
+
+static void write_search_step(struct mt_json_writer *writer, const struct mt_inspected_step *step)
+{
+    static const char *const fates[] = {
+        [MT_SEARCH_KEPT] = "kept",
+        [MT_SEARCH_FINISHED] = "finished",
+        [MT_SEARCH_DROPPED] = "dropped",
+    };
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < step->n; i++) {
+        const struct mt_search_candidate *is = &step->continuations[i].is;
+        mt_json_begin_object(writer);
+        mt_json_key(writer, "beam");
+        mt_json_integer(writer, is->beam);
+        write_string(writer, "piece", step->continuations[i].piece);
+        mt_json_key(writer, "id");
+        mt_json_integer(writer, is->token);
+        mt_json_key(writer, "logprob");
+        mt_json_number(writer, (double)is->logprob, 6);
+        mt_json_key(writer, "sum");
+        mt_json_number(writer, (double)is->sum, 6);
+        write_string(writer, "fate", fates[is->fate]);
+        if (is->fate == MT_SEARCH_KEPT) {
+            mt_json_key(writer, "next");
+            mt_json_integer(writer, is->next);
+        }
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+}
+
+static enum stage tokens_stage(struct json_stream *stream,
+                               const struct mt_inspected_sentence *sentence)
+{
+    mt_inspection_cursor_enter(&stream->at);
+    write_sentence_head(stream, sentence);
+    write_alignment_head(stream);
+    stream->step = 0;
+    return sentence->n_steps ? ALIGNMENT : LINKS;
+}
+
+static enum stage alignment_stage(struct json_stream *stream,
+                                  const struct mt_inspected_sentence *sentence)
+{
+    write_alignment_row(stream, sentence);
+    return ++stream->step < sentence->n_steps ? ALIGNMENT : LINKS;
+}
+
+static enum stage behind_search(const struct json_stream *stream)
+{
+    return stream->at.n_tensors && stream->at.tensors[0].n_rows ? TENSORS : SENTENCE_END;
+}
+
+static enum stage behind_top(struct json_stream *stream,
+                             const struct mt_inspected_sentence *sentence)
+{
+    if (!sentence->search)
+        return behind_search(stream);
+    stream->step = 0;
+    mt_json_key(&stream->writer, "search");
+    mt_json_begin_array(&stream->writer);
+    return SEARCH;
+}
+
+static enum stage search_stage(struct json_stream *stream,
+                               const struct mt_inspected_sentence *sentence)
+{
+    if (stream->step < sentence->n_search_steps) {
+        write_search_step(&stream->writer, &sentence->search[stream->step++]);
+        return SEARCH;
+    }
+    mt_json_end_array(&stream->writer);
+    return behind_search(stream);
+}
+
+static enum stage links_stage(struct json_stream *stream,
+                              const struct mt_inspected_sentence *sentence)
+{
+    write_links(stream, sentence);
+    stream->step = 0;
+    if (!sentence->top || !sentence->n_steps)
+        return behind_top(stream, sentence);
+    mt_json_key(&stream->writer, "next_tokens");
+    mt_json_begin_array(&stream->writer);
+    return TOP;
+}
+
+static enum stage top_stage(struct json_stream *stream,
+                            const struct mt_inspected_sentence *sentence)
+{
+    write_top_step(stream, sentence);
+    if (++stream->step < sentence->n_steps)
+        return TOP;
+    mt_json_end_array(&stream->writer);
+    return behind_top(stream, sentence);
+}
+
+static enum stage tensors_stage(struct json_stream *stream)
+{
+    struct mt_inspection_cursor *at = &stream->at;
+    const struct mt_attention_tensor *tensor = &at->tensors[at->tensor];
+    if (at->matrix == 0 && at->row == 0)
+        mt_json_key(&stream->writer, tensor->name);
+    mt_json_tensor_row(&stream->writer, tensor, at->matrix, at->row,
+                       at->inspection->options.decimals);
+    return mt_inspection_cursor_next_row(at) || at->tensor < at->n_tensors ? TENSORS : SENTENCE_END;
+}
+
+static enum stage sentence_end_stage(struct json_stream *stream)
+{
+    mt_json_end_object(&stream->writer);
+    return ++stream->at.sentence < stream->at.end_sentence ? TOKENS : TAIL;
+}
+
+static enum stage advance(struct json_stream *stream)
+{
+    const struct mt_inspected_sentence *sentence =
+        &stream->at.inspection->sentences[stream->at.sentence];
+    switch (stream->stage) {
+    case HEAD:
+        write_head(stream);
+        return stream->at.sentence < stream->at.end_sentence ? TOKENS : TAIL;
+    case TOKENS:
+        return tokens_stage(stream, sentence);
+    case ALIGNMENT:
+        return alignment_stage(stream, sentence);
+    case LINKS:
+        return links_stage(stream, sentence);
+    case TOP:
+        return top_stage(stream, sentence);
+    case SEARCH:
+        return search_stage(stream, sentence);
+    case TENSORS:
+        return tensors_stage(stream);
+    case SENTENCE_END:
+        return sentence_end_stage(stream);
+    default:
+        mt_json_end_array(&stream->writer);
+        mt_json_end_object(&stream->writer);
+        return END;
+    }
+}
+
+static bool json_next(void *state, struct mt_text *out)
+{
+    struct json_stream *stream = state;
+    if (stream->stage == END)
+        return false;
+    stream->writer.out = out;
+    stream->stage = advance(stream);
+    if (stream->stage == END)
+        mt_text_append(out, "\n", 1);
+    return true;
+}
+
+static void json_destroy(void *state)
+{
+    struct json_stream *stream = state;
+    mt_inspection_destroy(stream->at.inspection);
+    free(stream);
+}
+
+enum mt_status mt_inspection_json_stream(const struct mt_inspection_cursor *cursor,
+                                         struct mt_stream **out, struct mt_error *err)
+{
+    struct json_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) {
+        mt_inspection_destroy(cursor->inspection);
+        return mt_fail_memory(err, sizeof *stream, "a JSON reply");
+    }
+    stream->at = *cursor;
+    mt_json_writer_init(&stream->writer, NULL);
+    struct mt_stream_source source = {.next = json_next, .destroy = json_destroy, .state = stream};
+    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+}

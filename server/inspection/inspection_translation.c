@@ -1,0 +1,290 @@
+#include "server/inspection/inspection_translation.h"
+
+#include "base/size.h"
+#include "model/model.h"
+#include "server/text/translation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *model,
+                                                        const char *id, const char *source_lang,
+                                                        const char *target_lang)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(model);
+    return (struct mt_inspection_model){
+        .id = id,
+        .source_lang = source_lang,
+        .target_lang = target_lang,
+        .n_encoder_layers = hparams->n_encoder_layers,
+        .n_decoder_layers = hparams->n_decoder_layers,
+        .n_encoder_heads = hparams->n_encoder_heads,
+        .n_decoder_heads = hparams->n_decoder_heads,
+        .d_model = hparams->d_model,
+    };
+}
+
+/* The entropy of the whole distribution needs all logits; the most probable tokens alone do not
+ * tell it. */
+void mt_inspection_require(const struct mt_inspection_options *options,
+                           struct mt_sentence_options *decoding)
+{
+    decoding->trace = options->kinds | MT_TRACE_CROSS;
+    decoding->n_top = options->n_top;
+    decoding->return_logprobs = true;
+    decoding->trace_search = options->search;
+    if (options->n_top)
+        decoding->trace |= MT_TRACE_LOGITS;
+}
+
+/* Target tokens to reckon with. Translations twice as long as their source are rare. */
+static size_t expected_steps(const struct mt_sentence *sentence, size_t n_source, bool is_forced)
+{
+    size_t most = mt_sentence_max_target(sentence);
+    return is_forced ? most : mt_size_min(most, 2 * n_source + 16);
+}
+
+/* The log has room for every step from the beginning. */
+static uint64_t search_log_values(const struct mt_sentence *sentence)
+{
+    return (uint64_t)mt_sentence_max_target(sentence) * mt_sentence_n_rows(sentence) * 2 *
+           (sizeof(struct mt_search_candidate) / sizeof(float));
+}
+
+uint64_t mt_inspection_estimate_part(const struct mt_model *model,
+                                     const struct mt_translation_part *part,
+                                     const struct mt_inspection_options *options, bool is_forced)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(model);
+    uint64_t n_encoder = (uint64_t)hparams->n_encoder_layers * hparams->n_encoder_heads;
+    uint64_t n_decoder = (uint64_t)hparams->n_decoder_layers * hparams->n_decoder_heads;
+    uint64_t s = part->source_tokens->n;
+    uint64_t t = expected_steps(part->sentence, part->source_tokens->n, is_forced);
+    uint64_t n = n_decoder * s * t;
+    if (options->kinds & MT_TRACE_ENCODER)
+        n += n_encoder * s * s;
+    if (options->kinds & MT_TRACE_DECODER)
+        n += n_decoder * t * t;
+    if (options->n_top)
+        n += t * hparams->n_target_vocab;
+    if (options->search)
+        n += search_log_values(part->sentence);
+    return n;
+}
+
+uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
+                                       const struct mt_translation *translation,
+                                       const struct mt_inspection_options *options, bool is_forced)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
+        const struct mt_translation_part part = mt_translation_part(translation, i);
+        total += mt_inspection_estimate_part(model, &part, options, is_forced);
+    }
+    return total;
+}
+
+/* What one sentence needs beside the struct itself. */
+struct borrowed {
+    struct mt_token *tokens;
+    const struct mt_top_token **top;
+    float *entropy;
+};
+
+struct reader {
+    const struct mt_tokenizer *tokenizer;
+    const struct mt_hparams *hparams;
+    const struct mt_inspection_options *options;
+    struct mt_translation *translation;
+    struct mt_inspection_part *parts;
+    struct borrowed *borrowed;
+    struct mt_range *ranges;
+    size_t n;
+    struct mt_text text;    /* the whole translation */
+    struct mt_text scratch; /* one sentence, for its spans */
+};
+
+static bool is_special(const struct mt_hparams *hparams, int32_t id)
+{
+    return id == hparams->eos_id || id == hparams->pad_id || id == hparams->start_id;
+}
+
+static struct mt_token target_token(const struct reader *reader, int32_t id, struct mt_span span)
+{
+    const char *piece = mt_tokenizer_target_piece(reader->tokenizer, id);
+    return (struct mt_token){
+        .id = id,
+        .special = is_special(reader->hparams, id),
+        .unknown = id == mt_tokenizer_unk_id(reader->tokenizer),
+        .begin = span.begin,
+        .end = span.end,
+        .piece = piece ? piece : "",
+    };
+}
+
+static enum mt_status read_output(struct reader *reader, const struct mt_hypothesis *best,
+                                  struct borrowed *borrowed, struct mt_error *err)
+{
+    struct mt_span *spans = calloc(best->n_ids + 1, sizeof *spans);
+    borrowed->tokens = calloc(best->n_ids + 1, sizeof *borrowed->tokens);
+    if (!spans || !borrowed->tokens) {
+        free(spans);
+        return mt_fail_memory(err, best->n_ids * sizeof *borrowed->tokens, "output tokens");
+    }
+    reader->scratch.length = 0;
+    enum mt_status status =
+        mt_detokenize(reader->tokenizer, best->ids, best->n_ids, spans, &reader->scratch, err);
+    for (size_t t = 0; t < best->n_ids && !status; t++)
+        borrowed->tokens[t] = target_token(reader, best->ids[t], spans[t]);
+    free(spans);
+    return status;
+}
+
+/* In nats. With Z the sum of e^x: H = log Z - sum(x e^x) / Z. */
+static float entropy_of(const float *logits, size_t n)
+{
+    float most = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (logits[i] > most)
+            most = logits[i];
+    double sum = 0, weighted = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)(logits[i] - most), e = exp(x);
+        sum += e;
+        weighted += e > 0 ? x * e : 0;
+    }
+    return (float)(log(sum) - weighted / sum);
+}
+
+static enum mt_status read_next_tokens(const struct mt_sentence *sentence, size_t n_steps,
+                                       struct borrowed *borrowed, struct mt_error *err)
+{
+    const struct mt_trace *trace = mt_sentence_trace(sentence);
+    struct mt_trace_shape logits = mt_trace_shape(trace, MT_TRACE_LOGITS);
+    borrowed->top = calloc(n_steps + 1, sizeof *borrowed->top);
+    borrowed->entropy = calloc(n_steps + 1, sizeof *borrowed->entropy);
+    if (!borrowed->top || !borrowed->entropy)
+        return mt_fail_memory(err, n_steps * sizeof *borrowed->top, "next tokens");
+    for (size_t t = 0; t < n_steps; t++) {
+        borrowed->top[t] = mt_sentence_top(sentence, t);
+        if (t < logits.n_rows)
+            borrowed->entropy[t] =
+                entropy_of(mt_trace_row(trace, MT_TRACE_LOGITS, 0, 0, t), logits.n_columns);
+    }
+    return MT_OK;
+}
+
+static const struct mt_search_candidate *search_of(const void *context, size_t step, size_t *n)
+{
+    return mt_sentence_search(context, step, n);
+}
+
+/* Up to the last step that weighed anything. */
+static size_t count_search_steps(const struct mt_sentence *sentence)
+{
+    size_t n_steps = 0;
+    for (size_t step = 0; step < mt_sentence_max_target(sentence); step++) {
+        size_t n;
+        mt_sentence_search(sentence, step, &n);
+        if (n)
+            n_steps = step + 1;
+    }
+    return n_steps;
+}
+
+static enum mt_status read_part(struct reader *reader, size_t index, struct mt_error *err)
+{
+    struct mt_translation_part from = mt_translation_part(reader->translation, index);
+    struct mt_hypothesis best = mt_sentence_hypothesis(from.sentence, 0);
+    struct borrowed *borrowed = &reader->borrowed[index];
+    enum mt_status status = read_output(reader, &best, borrowed, err);
+    if (!status && reader->options->n_top)
+        status = read_next_tokens(from.sentence, best.n_ids, borrowed, err);
+    reader->parts[index] = (struct mt_inspection_part){
+        .source_begin = from.begin,
+        .source_end = from.end,
+        .target_begin = reader->ranges[index].begin,
+        .target_end = reader->ranges[index].end,
+        .source_tokens = from.source_tokens->tokens,
+        .n_source = from.source_tokens->n,
+        .output_tokens = borrowed->tokens,
+        .n_output = best.n_ids,
+        .start = target_token(reader, reader->hparams->start_id, (struct mt_span){0}),
+        .logprobs = best.token_logprobs,
+        .top = borrowed->top,
+        .entropy = borrowed->entropy,
+        .search = search_of,
+        .search_context = from.sentence,
+        .n_search_steps = reader->options->search ? count_search_steps(from.sentence) : 0,
+        .attention = mt_attention_of_trace(mt_sentence_trace(from.sentence)),
+        .score = best.score,
+        .has_eos = best.has_eos,
+        .was_cut = from.was_cut,
+    };
+    return status;
+}
+
+static enum mt_status read_parts(struct reader *reader, struct mt_error *err)
+{
+    reader->parts = calloc(reader->n + 1, sizeof *reader->parts);
+    reader->borrowed = calloc(reader->n + 1, sizeof *reader->borrowed);
+    reader->ranges = calloc(reader->n + 1, sizeof *reader->ranges);
+    if (!reader->parts || !reader->borrowed || !reader->ranges)
+        return mt_fail_memory(err, reader->n * sizeof *reader->parts, "inspected sentences");
+    enum mt_status status =
+        mt_translation_render_ranges(reader->translation, 0, reader->ranges, &reader->text, err);
+    for (size_t i = 0; i < reader->n && !status; i++)
+        status = read_part(reader, i, err);
+    return status;
+}
+
+static void finish_reader(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->n && reader->borrowed; i++) {
+        free(reader->borrowed[i].tokens);
+        free(reader->borrowed[i].top);
+        free(reader->borrowed[i].entropy);
+    }
+    free(reader->borrowed);
+    free(reader->parts);
+    free(reader->ranges);
+    mt_text_finish(&reader->text);
+    mt_text_finish(&reader->scratch);
+}
+
+static const char *target_piece(const void *context, int32_t id)
+{
+    return mt_tokenizer_target_piece(context, id);
+}
+
+enum mt_status mt_inspection_of_translation(const struct mt_model *model,
+                                            struct mt_translation *translation,
+                                            const struct mt_inspection_model *description,
+                                            const struct mt_inspection_options *options,
+                                            bool is_forced, struct mt_inspection **out,
+                                            struct mt_error *err)
+{
+    struct reader reader = {
+        .tokenizer = mt_model_tokenizer(model),
+        .hparams = mt_model_hparams(model),
+        .options = options,
+        .translation = translation,
+        .n = mt_translation_n_sentences(translation),
+    };
+    struct mt_inspection_input input = {.model = *description,
+                                        .is_forced = is_forced,
+                                        .target_piece = target_piece,
+                                        .context = reader.tokenizer};
+    enum mt_status status = read_parts(&reader, err);
+    if (!status) {
+        input.source_text = mt_translation_text(translation, &input.source_length);
+        input.target_text = reader.text.bytes;
+        input.target_length = reader.text.length;
+        input.parts = reader.parts;
+        input.n_parts = reader.n;
+        status = mt_inspection_create(&input, options, out, err);
+    }
+    finish_reader(&reader);
+    return status;
+}

@@ -1,0 +1,21 @@
+#include "server/inspection/npy.h"
+
+#include <string.h>
+
+/* Magic, version, length of what follows in 2 bytes; then a Python dictionary, filled up with
+ * blanks so that the numbers begin on a multiple of 64. */
+void mt_npy_append_head(struct mt_text *out, const size_t *shape, size_t rank)
+{
+    mt_text_append(out, "\x93NUMPY\x01\x00\x00\x00", 10);
+    mt_text_append_string(out, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    for (size_t i = 0; i < rank; i++)
+        mt_text_appendf(out, "%s%zu", i ? ", " : "", shape[i]);
+    mt_text_append_string(out, rank == 1 ? ",), }" : "), }");
+    while (!out->status && (out->length + 1) % 64 != 0)
+        mt_text_append(out, " ", 1);
+    mt_text_append(out, "\n", 1);
+    if (out->status)
+        return;
+    uint16_t length = (uint16_t)(out->length - 10);
+    memcpy(out->bytes + 8, &length, sizeof length);
+}

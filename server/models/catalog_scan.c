@@ -1,0 +1,315 @@
+#include "server/models/catalog_state.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "base/text.h"
+#include "config/settings.h"
+#include "model/model.h"
+#include "model/source.h"
+#include "server/models/model_settings.h"
+#include "server/models/model_host.h"
+#include "server/models/model_profile.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ID_BYTES 64
+
+/* ---- one model ---- */
+
+/* The directory's name; odd characters become '_'. */
+static void make_id(const char *name, char out[ID_BYTES])
+{
+    size_t n = 0;
+    for (; name[n] != '\0' && n < ID_BYTES - 1; n++) {
+        char c = name[n];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        out[n] = is_plain || strchr("-._", c) != NULL ? c : '_';
+    }
+    out[n] = '\0';
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What is known of a directory before it is served. */
+struct find {
+    const char *path, *name; /* of the directory */
+    bool is_pinned;
+    struct mt_model_profile profile;
+    struct mt_error failure; /* MT_OK: none */
+};
+
+/* The beam of a request that asks for none (server/api/decoding_params.h); 0: the model's. */
+static size_t default_beam_size(const struct mt_settings *settings, const struct find *find)
+{
+    size_t own = find->profile.defaults.beam_size;
+    return own > 0 ? mt_size_min(own, (size_t)settings->max_beam_size)
+                   : (size_t)settings->beam_size;
+}
+
+/* Everything that a loaded model depends on. */
+static void describe(const struct mt_settings *settings, const struct find *find,
+                     struct mt_text *out)
+{
+    mt_text_appendf(out, "%s\n%s\n%016" PRIx64 "\n%s\n%s\n%s\n%s\n%s\n%s\n%zu\n", find->path,
+                    find->name, find->profile.files_hash, settings->precision, settings->load_mode,
+                    settings->kernels, settings->cache_dir, settings->warm_up_text,
+                    find->is_pinned ? settings->warm_up_answer : "",
+                    default_beam_size(settings, find));
+    if (find->is_pinned)
+        mt_text_appendf(out, "settings\n%s\n%s\n", settings->source_lang, settings->target_lang);
+}
+
+/* Packing and widening make it anything from a quarter to twice as large: what is loaded first is
+ * not kept out by a guess that is too high. */
+static size_t expected_bytes(const struct mt_settings *settings, const struct find *find)
+{
+    bool is_packed = strcmp(settings->precision, "int8") == 0;
+    return (size_t)find->profile.largest_file_bytes / (is_packed ? 4 : 1);
+}
+
+static enum mt_status create_served(const struct mt_catalog_options *options,
+                                    const struct find *find, const char *fingerprint,
+                                    struct mt_served_model **out, struct mt_error *err)
+{
+    const struct mt_settings *settings = options->settings;
+    struct mt_model_options model = mt_model_options_of_settings(settings);
+    char id[ID_BYTES];
+    make_id(find->name, id);
+    if (find->is_pinned && options->shows_progress)
+        mt_model_options_show_progress(&model);
+    struct mt_served_model_options served = {
+        .info =
+            {
+                .id = id,
+                .directory = find->path,
+                .sources = find->profile.sources,
+                .n_sources = find->profile.n_sources,
+                .targets = find->profile.targets,
+                .n_targets = find->profile.n_targets,
+                .defaults = &find->profile.defaults,
+                .max_positions = find->profile.max_positions,
+                .n_beams = find->profile.n_beams,
+                .shape = find->profile.shape,
+                .is_pinned = find->is_pinned,
+            },
+        .model = &model,
+        .warm_up_text = settings->warm_up_text,
+        .warm_up_answer = find->is_pinned ? settings->warm_up_answer : "",
+        .warm_up_beam_size = default_beam_size(settings, find),
+        .fingerprint = fingerprint,
+        .expected_bytes = expected_bytes(settings, find),
+        .failure = find->failure.status != MT_OK ? &find->failure : NULL,
+    };
+    memcpy(served.info.licence, find->profile.licence, sizeof served.info.licence);
+    return mt_served_model_create(options->host, &served, out, err);
+}
+
+static struct mt_served_model *find_same(const struct mt_catalog_options *options,
+                                         const char *fingerprint)
+{
+    const struct mt_catalog *former = options->former;
+    for (size_t i = 0; former != NULL && i < former->n; i++)
+        if (mt_served_model_is(former->models[i], options->host, fingerprint))
+            return former->models[i];
+    return NULL;
+}
+
+static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
+{
+    if (catalog->n < catalog->capacity)
+        return MT_OK;
+    if (catalog->n == MT_MAX_SERVED_MODELS)
+        return mt_fail(err, MT_LIMIT, "more than %d models", MT_MAX_SERVED_MODELS);
+    size_t capacity = mt_size_max(2 * catalog->capacity, 8);
+    struct mt_served_model **models =
+        realloc(catalog->models, capacity * sizeof catalog->models[0]);
+    if (models == NULL)
+        return mt_fail_memory(err, capacity * sizeof models[0], "models");
+    catalog->models = models;
+    bool *has_failed = realloc(catalog->has_failed, capacity * sizeof has_failed[0]);
+    if (has_failed == NULL)
+        return mt_fail_memory(err, capacity * sizeof has_failed[0], "models");
+    catalog->has_failed = has_failed;
+    catalog->capacity = capacity;
+    return MT_OK;
+}
+
+/* The one of the former catalog, where nothing about it has changed, or a new one. */
+static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_options *options,
+                          const struct find *find, struct mt_error *err)
+{
+    struct mt_text fingerprint = {0};
+    describe(options->settings, find, &fingerprint);
+    enum mt_status status = mt_text_check(&fingerprint, find->path, err);
+    if (status == MT_OK)
+        status = reserve(catalog, err);
+    if (status == MT_OK) {
+        struct mt_served_model *same =
+            find->failure.status == MT_OK ? find_same(options, fingerprint.bytes) : NULL;
+        if (same != NULL) {
+            mt_served_model_share(same);
+            catalog->models[catalog->n] = same;
+        } else {
+            status =
+                create_served(options, find, fingerprint.bytes, &catalog->models[catalog->n], err);
+        }
+    }
+    mt_text_finish(&fingerprint);
+    if (status == MT_OK)
+        catalog->has_failed[catalog->n++] = find->failure.status != MT_OK;
+    return status;
+}
+
+/* ---- settings->model ---- */
+
+static enum mt_status override_languages(const struct mt_settings *settings,
+                                         struct mt_model_profile *profile, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (settings->source_lang[0] != '\0')
+        status = mt_model_profile_set_language(profile, false, settings->source_lang, err);
+    if (status == MT_OK && settings->target_lang[0] != '\0')
+        status = mt_model_profile_set_language(profile, true, settings->target_lang, err);
+    return status;
+}
+
+/* Its name is the directory's own, whatever way led there. */
+static enum mt_status add_pinned(struct mt_catalog *catalog,
+                                 const struct mt_catalog_options *options, struct mt_error *err)
+{
+    char resolved[PATH_MAX];
+    const char *path = options->settings->model;
+    if (realpath(path, resolved) != NULL)
+        path = resolved;
+    struct find find = {
+        .path = options->settings->model, .name = last_part(path), .is_pinned = true};
+    enum mt_status status = mt_model_profile_read(path, find.name, &find.profile, err);
+    if (status == MT_OK)
+        status = override_languages(options->settings, &find.profile, err);
+    if (status == MT_OK)
+        status = add(catalog, options, &find, err);
+    mt_model_profile_finish(&find.profile);
+    return status;
+}
+
+/* ---- settings->models_directory ---- */
+
+static bool is_same_directory(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+/* MT_LIMIT and MT_MEMORY alone: what is wrong with one directory is that one's failure. */
+static enum mt_status add_found(struct mt_catalog *catalog,
+                                const struct mt_catalog_options *options, const char *path,
+                                const char *name, struct mt_error *err)
+{
+    struct find find = {.path = path, .name = name};
+    char id[ID_BYTES];
+    make_id(name, id);
+    if (mt_catalog_find_id(catalog, id) != NULL) {
+        mt_log(MT_LOG_WARN, "%s is left out: there is another model that is called %s", path, id);
+        return MT_OK;
+    }
+    enum mt_status status = mt_model_profile_read(path, name, &find.profile, &find.failure);
+    if (status == MT_MEMORY)
+        return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
+    find.failure.status = status; /* on the way to success there may have been failures */
+    if (status != MT_OK) {
+        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", id, find.failure.message);
+        find.profile.defaults = MT_NO_MODEL_DEFAULTS;
+    }
+    status = add(catalog, options, &find, err);
+    mt_model_profile_finish(&find.profile);
+    return status;
+}
+
+static enum mt_status consider(struct mt_catalog *catalog, const struct mt_catalog_options *options,
+                               const char *name, struct mt_error *err)
+{
+    const struct mt_settings *settings = options->settings;
+    char *path;
+    enum mt_status status = mt_path_join(settings->models_directory, name, &path, err);
+    if (status != MT_OK)
+        return status;
+    bool is_pinned = settings->model[0] != '\0' && is_same_directory(path, settings->model);
+    if (!is_pinned && mt_source_is_model(path))
+        status = add_found(catalog, options, path, name, err);
+    free(path);
+    return status;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static enum mt_status add_directory(struct mt_catalog *catalog,
+                                    const struct mt_catalog_options *options, struct mt_error *err)
+{
+    const char *path = options->settings->models_directory;
+    struct dirent **entries;
+    int n = scandir(path, &entries, is_visible, compare_names);
+    if (n < 0)
+        return mt_fail_in(err, mt_fail_errno(err, path, "read it"), "models_directory");
+    enum mt_status status = MT_OK;
+    size_t n_before = catalog->n;
+    for (int i = 0; i < n; i++) {
+        if (status == MT_OK)
+            status = consider(catalog, options, entries[i]->d_name, err);
+        free(entries[i]);
+    }
+    free(entries);
+    if (status == MT_OK && catalog->n == n_before && mt_source_is_model(path))
+        return mt_fail(err, MT_INVALID,
+                       "models_directory: %s is a model itself, expected a directory with a "
+                       "directory for each model; --model %s serves this one",
+                       path, path);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void warn_of_aliases(const struct mt_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->n; i++) {
+        const struct mt_served_model_info *info = mt_served_model_info(catalog->models[i]);
+        for (size_t k = 0; k < info->defaults->n_aliases; k++) {
+            const char *alias = info->defaults->aliases[k];
+            const struct mt_served_model *found = mt_catalog_find(catalog, alias);
+            if (found != catalog->models[i])
+                mt_log(MT_LOG_WARN, "%s: its alias %s is the name of %s already", info->id, alias,
+                       mt_served_model_info(found)->id);
+        }
+    }
+}
+
+enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catalog_options *options,
+                               struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (options->settings->model[0] != '\0')
+        status = add_pinned(catalog, options, err);
+    if (status == MT_OK && options->settings->models_directory[0] != '\0')
+        status = add_directory(catalog, options, err);
+    if (status == MT_OK)
+        warn_of_aliases(catalog);
+    return status;
+}

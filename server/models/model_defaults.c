@@ -1,0 +1,203 @@
+#include "server/models/model_defaults.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "model/hparams.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As the settings of the same names have it. */
+#define MAX_LENGTH_PENALTY 10
+#define MAX_DECODING_LENGTH 100000
+#define MAX_LENGTH_FACTOR 1000
+#define MAX_QUALITY 1e6
+#define MAX_LANGUAGES 1024
+#define MAX_NAME_BYTES 63
+
+static const char *const keys[] = {
+    "source_lang",       "target_lang",      "aliases",
+    "beam_size",         "length_penalty",   "max_decoding_length",
+    "max_length_factor", "alignment_layers", "alignment_heads",
+    "preload",           "quality",
+};
+
+static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
+{
+    for (const cJSON *member = root->child; member != NULL; member = member->next) {
+        struct mt_nearest nearest;
+        bool is_known = strncmp(member->string, "//", 2) == 0;
+        mt_nearest_begin(&nearest, member->string);
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            is_known |= strcmp(member->string, keys[i]) == 0;
+            mt_nearest_offer(&nearest, keys[i]);
+        }
+        if (!is_known && nearest.best != NULL)
+            return mt_fail(err, MT_INVALID, "\"%.48s\" is no member: did you mean \"%s\"?",
+                           member->string, nearest.best);
+        if (!is_known)
+            return mt_fail(err, MT_INVALID, "\"%.48s\" is no member", member->string);
+    }
+    return MT_OK;
+}
+
+/* ---- names: a string, or an array of strings ---- */
+
+struct names {
+    const char *key, *expected;
+    /* Writes what a name becomes; false where it is none. */
+    bool (*read)(const char *text, char out[MAX_NAME_BYTES + 1]);
+    size_t max;
+};
+
+static bool read_language(const char *text, char out[MAX_NAME_BYTES + 1])
+{
+    return mt_language_normalise(text, out);
+}
+
+/* Fit for a URL and a metrics label. */
+static bool read_alias(const char *text, char out[MAX_NAME_BYTES + 1])
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    size_t length = strlen(text);
+    if (length == 0 || length > MAX_NAME_BYTES || strspn(text, plain) != length || text[0] == '.')
+        return false;
+    memcpy(out, text, length + 1);
+    return true;
+}
+
+static enum mt_status add_name(const struct names *names, const cJSON *value,
+                               struct mt_arena *arena, const char **out, struct mt_error *err)
+{
+    char name[MAX_NAME_BYTES + 1];
+    if (!cJSON_IsString(value))
+        return mt_fail(err, MT_INVALID, "%s: expected %s, or several in an array", names->key,
+                       names->expected);
+    if (!names->read(value->valuestring, name))
+        return mt_fail(err, MT_INVALID, "%s: found \"%.60s\", expected %s", names->key,
+                       value->valuestring, names->expected);
+    return mt_arena_copy_string(arena, name, strlen(name), out, err);
+}
+
+static enum mt_status read_names(const cJSON *root, const struct names *names,
+                                 struct mt_arena *arena, const char *const **out, size_t *out_n,
+                                 struct mt_error *err)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(root, names->key);
+    void *list;
+    if (value == NULL || cJSON_IsNull(value))
+        return MT_OK;
+    const cJSON *first = cJSON_IsArray(value) ? value->child : value;
+    size_t n = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 1;
+    if (n > names->max)
+        return mt_fail(err, MT_LIMIT, "%s: found %zu, expected at most %zu", names->key, n,
+                       names->max);
+    enum mt_status status = mt_arena_take(arena, n, sizeof **out, "names", &list, err);
+    for (size_t i = 0; i < n && status == MT_OK; i++, first = first->next)
+        status = add_name(names, first, arena, &((const char **)list)[i], err);
+    if (status == MT_OK) {
+        *out = list;
+        *out_n = n;
+    }
+    return status;
+}
+
+/* ---- numbers ---- */
+
+static enum mt_status read_size(const cJSON *root, const char *key, int64_t high, size_t *out,
+                                struct mt_error *err)
+{
+    int64_t value = 0;
+    enum mt_status status = mt_json_get_integer(root, key, 1, high, &value, NULL, err);
+    if (status == MT_OK)
+        *out = (size_t)value;
+    return status;
+}
+
+/* "0,1", or [0, 1]: as the settings say it. */
+static enum mt_status read_indices(const cJSON *root, const char *key, struct mt_arena *arena,
+                                   const char **out, struct mt_error *err)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(root, key);
+    struct mt_text text = {0};
+    if (value == NULL || cJSON_IsNull(value))
+        return MT_OK;
+    if (cJSON_IsString(value))
+        return mt_arena_copy_string(arena, value->valuestring, strlen(value->valuestring), out,
+                                    err);
+    if (!cJSON_IsArray(value))
+        return mt_fail(err, MT_INVALID, "%s: expected numbers, as in [0, 1] or \"0,1\"", key);
+    enum mt_status status = MT_OK;
+    for (const cJSON *item = value->child; item != NULL && status == MT_OK; item = item->next) {
+        int number = cJSON_IsNumber(item) ? item->valueint : 0;
+        if (!cJSON_IsNumber(item) || (double)number != item->valuedouble)
+            status = mt_fail(err, MT_INVALID, "%s: expected whole numbers", key);
+        mt_text_appendf(&text, "%s%d", item == value->child ? "" : ",", number);
+    }
+    if (status == MT_OK)
+        status = mt_text_check(&text, key, err);
+    if (status == MT_OK)
+        status = mt_arena_copy_string(arena, text.bytes != NULL ? text.bytes : "", text.length, out,
+                                      err);
+    mt_text_finish(&text);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
+                                   struct mt_model_defaults *out, struct mt_error *err)
+{
+    static const char code[] = "a language code";
+    const struct names source = {"source_lang", code, read_language, MAX_LANGUAGES};
+    const struct names target = {"target_lang", code, read_language, MAX_LANGUAGES};
+    const struct names aliases = {"aliases", "a name of letters, digits, '-', '.' and '_'",
+                                  read_alias, MT_MODEL_MAX_ALIASES};
+    enum mt_status status;
+    if ((status = check_keys(root, err)) != MT_OK ||
+        (status = read_names(root, &source, arena, &out->source_langs, &out->n_source_langs,
+                             err)) != MT_OK ||
+        (status = read_names(root, &target, arena, &out->target_langs, &out->n_target_langs,
+                             err)) != MT_OK ||
+        (status = read_names(root, &aliases, arena, &out->aliases, &out->n_aliases, err)) !=
+            MT_OK ||
+        (status = read_size(root, "beam_size", MT_MAX_BEAMS, &out->beam_size, err)) != MT_OK ||
+        (status = mt_json_get_number(root, "length_penalty", 0, MAX_LENGTH_PENALTY,
+                                     &out->length_penalty, NULL, err)) != MT_OK ||
+        (status = read_size(root, "max_decoding_length", MAX_DECODING_LENGTH,
+                            &out->max_decoding_length, err)) != MT_OK ||
+        (status = mt_json_get_number(root, "max_length_factor", 0, MAX_LENGTH_FACTOR,
+                                     &out->max_length_factor, NULL, err)) != MT_OK ||
+        (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) !=
+            MT_OK ||
+        (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) !=
+            MT_OK ||
+        (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)) != MT_OK)
+        return status;
+    return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality, NULL, err);
+}
+
+enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *arena,
+                                      struct mt_model_defaults *out, struct mt_error *err)
+{
+    struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
+    cJSON *root = NULL;
+    char *path;
+    enum mt_status status = mt_path_join(directory, MT_MODEL_DEFAULTS_FILE, &path, err);
+    if (status != MT_OK)
+        return status;
+    if (mt_path_exists(path) == MT_OK) {
+        status = mt_json_read_file(path, MT_MODEL_DEFAULTS_MAX_BYTES, NULL, &root, err);
+        if (status == MT_OK && !cJSON_IsObject(root))
+            status = mt_fail(err, MT_FORMAT, "%s: expected an object", path);
+        else if (status == MT_OK && (status = read_members(root, arena, &defaults, err)) != MT_OK)
+            status = mt_fail_in(err, status, path);
+        cJSON_Delete(root);
+    }
+    free(path);
+    if (status == MT_OK)
+        *out = defaults;
+    return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * What a model directory says about how it wants to be used, in its optional attentiond.json:
+ *
+ *   {"source_lang": "en", "target_lang": ["de", "nl"], "aliases": ["english-german"],
+ *    "beam_size": 4, "length_penalty": 1.0, "max_decoding_length": 256,
+ *    "max_length_factor": 2, "alignment_layers": "3", "alignment_heads": "0,1", "preload": true,
+ * "quality": 2}
+ *
+ * Every member may be absent or null; a member whose name begins with "//" is a comment. Where a
+ * request says nothing, these come before the daemon's settings, and those before what the model's
+ * generation_config.json says.
+ *
+ * Thread-safety: immutable after it was read.
+ */
+#ifndef MT_SERVER_MODEL_DEFAULTS_H
+#define MT_SERVER_MODEL_DEFAULTS_H
+
+#include "base/arena.h"
+#include "server/text/language.h"
+
+#include <stdbool.h>
+
+#define MT_MODEL_DEFAULTS_FILE "attentiond.json"
+#define MT_MODEL_DEFAULTS_MAX_BYTES ((size_t)64 << 10)
+#define MT_MODEL_MAX_ALIASES 32
+
+struct mt_model_defaults {
+    const char *const *source_langs; /* normalised; none: the directory's other files say it */
+    const char *const *target_langs;
+    const char *const *aliases;
+    size_t n_source_langs, n_target_langs, n_aliases;
+    size_t beam_size;           /* 0: not said */
+    double length_penalty;      /* < 0: not said */
+    size_t max_decoding_length; /* 0: not said */
+    double max_length_factor;   /* < 0: not said */
+    /* As the settings of the same names; NULL: not said. */
+    const char *alignment_layers, *alignment_heads;
+    bool preload;   /* load it before anybody asks */
+    double quality; /* of two ways to translate, the one with the higher sum is taken; 0 */
+};
+
+/* Of a directory without the file: nothing is said. */
+#define MT_NO_MODEL_DEFAULTS \
+    ((struct mt_model_defaults){.length_penalty = -1, .max_length_factor = -1})
+
+/* Reads directory/attentiond.json; a directory without one says nothing. Everything lives in the
+ * arena. MT_INVALID names the member, its value and what was expected, or the nearest name of a
+ * member that does not exist; MT_FORMAT, MT_IO, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *arena,
+                                                    struct mt_model_defaults *out,
+                                                    struct mt_error *err);
+
+#endif

@@ -1,0 +1,121 @@
+#include "server/inspection/inspection_request.h"
+#include "server/inspection/inspection_translation.h"
+#include "server/models/model_profile.h"
+#include "server/models/served_model_state.h"
+#include "server/models/warm_up.h"
+
+#include <string.h>
+
+static bool has_same(const struct mt_model_language *a, size_t n_a,
+                     const struct mt_model_language *b, size_t n_b)
+{
+    bool is_same = n_a == n_b;
+    for (size_t i = 0; i < n_a && is_same; i++)
+        is_same = strcmp(a[i].code, b[i].code) == 0;
+    return is_same;
+}
+
+/* Between the scan and now another model may have come in its place. One of the same languages is
+ * as good; another one is not what was asked for. The settings say those of a pinned one. */
+static enum mt_status check_languages(const struct mt_served_model *served, struct mt_error *err)
+{
+    const struct mt_served_model_info *info = &served->info;
+    struct mt_model_profile found;
+    if (info->is_pinned)
+        return MT_OK;
+    enum mt_status status = mt_model_profile_read(info->directory, info->id, &found, err);
+    if (status != MT_OK)
+        return status;
+    bool is_same = has_same(info->sources, info->n_sources, found.sources, found.n_sources) &&
+                   has_same(info->targets, info->n_targets, found.targets, found.n_targets);
+    mt_model_profile_finish(&found);
+    if (!is_same)
+        return mt_fail(err, MT_INVALID, "%s: its languages have changed since it was found",
+                       info->directory);
+    return MT_OK;
+}
+
+/* What attentiond.json says must be something that this model can do. */
+static enum mt_status check_defaults(const struct mt_served_model *served, struct mt_error *err)
+{
+    const struct mt_model_defaults *defaults = &served->defaults;
+    const struct mt_inspection_model model =
+        mt_inspection_describe_model(served->model, NULL, NULL, NULL);
+    size_t max_positions = mt_model_hparams(served->model)->max_positions;
+    struct mt_inspection_options options = {0};
+    enum mt_status status = mt_index_list_parse("alignment_layers", defaults->alignment_layers,
+                                                &options.alignment.layers, err);
+    if (status == MT_OK)
+        status = mt_index_list_parse("alignment_heads", defaults->alignment_heads,
+                                     &options.alignment.heads, err);
+    if (status == MT_OK)
+        status = mt_inspection_check(&model, &options, err);
+    if (status == MT_OK && defaults->max_decoding_length > max_positions)
+        status =
+            mt_fail(err, MT_INVALID, "max_decoding_length is %zu, but the model has %zu positions",
+                    defaults->max_decoding_length, max_positions);
+    if (status != MT_OK)
+        return mt_fail_in(err, status, MT_MODEL_DEFAULTS_FILE);
+    return MT_OK;
+}
+
+static enum mt_status begin(struct mt_served_model *served, struct mt_error *err)
+{
+    struct mt_loaded_model *loaded = &served->loaded;
+    enum mt_status status =
+        mt_model_open(served->info.directory, &served->options, &served->model, err);
+    if (status == MT_OK)
+        status = check_languages(served, err);
+    if (status == MT_OK)
+        status = check_defaults(served, err);
+    if (status != MT_OK)
+        return status;
+    loaded->model = served->model;
+    loaded->engine = served->host->engine;
+    status = mt_engine_attach(loaded->engine, served->model, &loaded->lane, err);
+    if (status == MT_OK)
+        status = mt_warm_up(loaded,
+                            &(struct mt_warm_up_options){.text = served->warm_up_text,
+                                                         .answer = served->warm_up_answer,
+                                                         .beam_size = served->warm_up_beam_size},
+                            served->info.directory, err);
+    if (status == MT_OK) /* the weights may have changed while we looked at them */
+        status = mt_model_check(served->model, err);
+    return status;
+}
+
+enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_model_size *out,
+                                      struct mt_error *err)
+{
+    enum mt_status status = begin(served, err);
+    if (status != MT_OK) {
+        mt_model_loading_end(served);
+        return status;
+    }
+    *out = (struct mt_model_size){
+        .n_parameters = mt_model_n_parameters(served->model),
+        .mapped_bytes = mt_model_mapped_bytes(served->model),
+        .private_bytes = mt_model_private_bytes(served->model),
+        .cache_bytes = mt_lane_cache_bytes(served->loaded.lane),
+    };
+    return MT_OK;
+}
+
+size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
+{
+    return mt_lane_cache_bytes(served->loaded.lane);
+}
+
+bool mt_model_loading_is_busy(const struct mt_served_model *served)
+{
+    return mt_lane_is_busy(served->loaded.lane);
+}
+
+void mt_model_loading_end(struct mt_served_model *served)
+{
+    mt_engine_detach(served->host->engine, served->loaded.lane);
+    mt_model_close(served->model);
+    served->loaded.lane = NULL;
+    served->loaded.model = NULL;
+    served->model = NULL;
+}

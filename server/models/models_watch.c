@@ -1,0 +1,219 @@
+#include "server/models/models_watch.h"
+
+#include "base/file.h"
+#include "base/size.h"
+#include "model/source.h"
+#include "server/models/model_profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/* What makes another model of a directory, or shows that somebody is at it. Reading is neither. */
+#define CHANGES                                                                         \
+    (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | \
+     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+#define EVENT_BYTES 4096
+
+/* Two names, of links, may have one number: it is their directory's. */
+struct mt_watched_directory {
+    int number; /* inotify's; -1: it is a model in a file */
+    char *name;
+    bool is_model; /* when it was last looked at */
+};
+
+/* Of a subdirectory, or of a package in a file. Without memory it is taken for one, which costs no
+ * more than a reload. */
+static bool is_model(const struct mt_models_watch *watch, const char *name)
+{
+    char *path;
+    if (mt_path_join(watch->directory, name, &path, NULL) != MT_OK)
+        return true;
+    bool is_one = mt_source_is_model(path);
+    free(path);
+    return is_one;
+}
+
+static struct mt_watched_directory *find(const struct mt_models_watch *watch, const char *name)
+{
+    for (size_t i = 0; i < watch->n_watched; i++)
+        if (strcmp(watch->watched[i].name, name) == 0)
+            return &watch->watched[i];
+    return NULL;
+}
+
+static enum mt_status remember(struct mt_models_watch *watch, int number, const char *name,
+                               struct mt_error *err)
+{
+    struct mt_watched_directory *known = find(watch, name);
+    if (known != NULL) {
+        known->number = number;
+        return MT_OK;
+    }
+    if (watch->n_watched == watch->capacity) {
+        size_t capacity = mt_size_max(2 * watch->capacity, 16);
+        void *watched = realloc(watch->watched, capacity * sizeof watch->watched[0]);
+        if (watched == NULL)
+            return mt_fail_memory(err, capacity * sizeof watch->watched[0], "directories");
+        watch->watched = watched;
+        watch->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return mt_fail_memory(err, strlen(name) + 1, "directories");
+    watch->watched[watch->n_watched++] = (struct mt_watched_directory){
+        .number = number, .name = copy, .is_model = is_model(watch, name)};
+    return MT_OK;
+}
+
+static void forget(struct mt_models_watch *watch, struct mt_watched_directory *gone)
+{
+    free(gone->name);
+    *gone = watch->watched[--watch->n_watched];
+}
+
+/* What is neither directory nor model, or has gone again, needs no watch. */
+static enum mt_status watch_subdirectory(struct mt_models_watch *watch, const char *name,
+                                         struct mt_error *err)
+{
+    char *path;
+    enum mt_status status = mt_path_join(watch->directory, name, &path, err);
+    if (status != MT_OK)
+        return status;
+    int number = inotify_add_watch(watch->fd, path, CHANGES);
+    if (number >= 0 || (errno == ENOTDIR && is_model(watch, name)))
+        status = remember(watch, number, name, err);
+    else if (errno != ENOTDIR && errno != ENOENT && errno != EACCES && errno != ELOOP)
+        status = mt_fail_errno(err, path, "watch it");
+    free(path);
+    return status;
+}
+
+static enum mt_status watch_subdirectories(struct mt_models_watch *watch, struct mt_error *err)
+{
+    DIR *directory = opendir(watch->directory);
+    const struct dirent *entry;
+    enum mt_status status = MT_OK;
+    if (directory == NULL)
+        return mt_fail_errno(err, watch->directory, "read it");
+    while (status == MT_OK && (entry = readdir(directory)) != NULL)
+        if (entry->d_name[0] != '.')
+            status = watch_subdirectory(watch, entry->d_name, err);
+    closedir(directory);
+    return status;
+}
+
+static enum mt_status begin(struct mt_models_watch *watch, const char *directory,
+                            struct mt_error *err)
+{
+    watch->directory = strdup(directory);
+    if (watch->directory == NULL)
+        return mt_fail_memory(err, strlen(directory) + 1, "path");
+    watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watch->fd < 0)
+        return mt_fail(err, MT_IO, "inotify: %s", strerror(errno));
+    watch->root = inotify_add_watch(watch->fd, directory, CHANGES);
+    if (watch->root < 0)
+        return mt_fail_errno(err, directory, "watch it");
+    return watch_subdirectories(watch, err);
+}
+
+enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *directory,
+                                     struct mt_error *err)
+{
+    mt_models_watch_end(watch);
+    if (directory[0] == '\0')
+        return MT_OK;
+    enum mt_status status = begin(watch, directory, err);
+    if (status != MT_OK)
+        mt_models_watch_end(watch);
+    return status;
+}
+
+/* Whether an event beside the models is about one of them. Of a new subdirectory, what is put there
+ * next is a change, too; where that cannot be watched, its own appearance is noticed all the same.
+ */
+static bool concerns_entry(struct mt_models_watch *watch, const struct inotify_event *event)
+{
+    if (event->len == 0) /* the directory itself */
+        return true;
+    if (event->name[0] == '.')
+        return false;
+    struct mt_watched_directory *known = find(watch, event->name);
+    if ((event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
+        bool was_model = known != NULL && known->is_model;
+        if (known != NULL)
+            forget(watch, known);
+        return was_model;
+    }
+    if ((event->mask & (IN_CREATE | IN_MOVED_TO)) != 0 &&
+        watch_subdirectory(watch, event->name, NULL) != MT_OK)
+        return true;
+    return is_model(watch, event->name);
+}
+
+/* Whether an event in one of the subdirectories is about a model there: one that is there now, or
+ * was until now. */
+static bool concerns_subdirectory(struct mt_models_watch *watch, const struct inotify_event *event)
+{
+    bool does = false;
+    for (size_t i = 0; i < watch->n_watched; i++) {
+        struct mt_watched_directory *directory = &watch->watched[i];
+        if (directory->number != event->wd ||
+            (event->len > 0 && !mt_model_profile_counts(event->name)))
+            continue;
+        does |= directory->is_model;
+        directory->is_model = is_model(watch, directory->name);
+        does |= directory->is_model;
+    }
+    return does;
+}
+
+static bool concerns_model(struct mt_models_watch *watch, const struct inotify_event *event)
+{
+    if ((event->mask & IN_Q_OVERFLOW) != 0) /* some were lost */
+        return true;
+    if ((event->mask & IN_IGNORED) == 0)
+        return event->wd == watch->root ? concerns_entry(watch, event)
+                                        : concerns_subdirectory(watch, event);
+    for (size_t i = watch->n_watched; i-- > 0;) /* only that a watch is gone */
+        if (watch->watched[i].number == event->wd)
+            forget(watch, &watch->watched[i]);
+    return false;
+}
+
+bool mt_models_watch_look(struct mt_models_watch *watch)
+{
+    alignas(struct inotify_event) char events[EVENT_BYTES];
+    bool has_changed = false;
+    if (watch->fd < 0)
+        return false;
+    for (;;) {
+        ssize_t n = read(watch->fd, events, sizeof events);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return has_changed;
+        const struct inotify_event *event;
+        for (const char *at = events; at < events + n; at += sizeof *event + event->len) {
+            event = (const struct inotify_event *)(const void *)at;
+            has_changed |= concerns_model(watch, event);
+        }
+    }
+}
+
+void mt_models_watch_end(struct mt_models_watch *watch)
+{
+    if (watch->fd >= 0)
+        close(watch->fd);
+    while (watch->n_watched > 0)
+        forget(watch, &watch->watched[watch->n_watched - 1]);
+    free(watch->watched);
+    free(watch->directory);
+    *watch = MT_WATCHES_NOTHING;
+}

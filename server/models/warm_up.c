@@ -1,0 +1,121 @@
+#include "server/models/warm_up.h"
+
+#include "base/clock.h"
+#include "server/engine/engine.h"
+#include "server/models/served_model.h"
+#include "server/text/translation.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+/* Where no answer is expected of it. */
+#define MAX_WARM_UP_TOKENS 8
+
+/* How often a full queue is looked at: a place is free for a moment only, where there is a crowd.
+ */
+#define FULL_QUEUE_WAIT_NS 1000000
+
+struct warm_up {
+    pthread_mutex_t mutex; /* guards the others */
+    pthread_cond_t ended;
+    bool has_ended;
+    enum mt_status status;
+};
+
+static void end_warm_up(struct mt_job *job, enum mt_status status)
+{
+    struct warm_up *warm_up = job->user;
+    pthread_mutex_lock(&warm_up->mutex);
+    warm_up->has_ended = true;
+    warm_up->status = status;
+    pthread_cond_signal(&warm_up->ended);
+    pthread_mutex_unlock(&warm_up->mutex);
+}
+
+/* That other models' requests fill the queue is no fault of this one: it takes the next place that
+ * it finds free. An engine that ends says so. */
+static enum mt_status submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
+{
+    for (;;) {
+        bool is_late = mt_now_ns() >= job->deadline_ns;
+        if (is_late || mt_engine_has_room(engine)) {
+            enum mt_status status = mt_engine_submit(engine, job, err);
+            if (status != MT_BUSY || is_late)
+                return status;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = FULL_QUEUE_WAIT_NS}, NULL);
+    }
+}
+
+/* The sentence that the text is, here and now. */
+static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sentence *sentence,
+                             struct mt_error *err)
+{
+    struct warm_up warm_up = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                              .ended = PTHREAD_COND_INITIALIZER};
+    struct mt_job job = {
+        .sentences = &sentence,
+        .n_sentences = 1,
+        .lane = loaded->lane,
+        .deadline_ns = mt_now_ns() + (int64_t)MT_WARM_UP_TIMEOUT_MS * 1000000,
+        .on_done = end_warm_up,
+        .user = &warm_up,
+    };
+    enum mt_status status = submit(loaded->engine, &job, err);
+    if (status != MT_OK)
+        return status;
+    pthread_mutex_lock(&warm_up.mutex);
+    while (!warm_up.has_ended)
+        pthread_cond_wait(&warm_up.ended, &warm_up.mutex);
+    pthread_mutex_unlock(&warm_up.mutex);
+    if (warm_up.status != MT_OK)
+        return mt_fail(err, warm_up.status, "the warm-up was not translated within %d s",
+                       MT_WARM_UP_TIMEOUT_MS / 1000);
+    return MT_OK;
+}
+
+/* Numbers that are not finite anywhere on the way end up in the score. */
+static enum mt_status check_answer(const struct mt_translation *translation, const char *expected,
+                                   const char *name, struct mt_error *err)
+{
+    struct mt_text answer = {0};
+    float score = mt_translation_score(translation, 0);
+    if (!isfinite(score))
+        return mt_fail(err, MT_INVALID, "%s: the warm-up's score is %g, expected a number", name,
+                       (double)score);
+    enum mt_status status = mt_translation_render(translation, 0, &answer, err);
+    if (status == MT_OK)
+        status = mt_text_check(&answer, "the warm-up", err);
+    const char *found = answer.bytes != NULL ? answer.bytes : "";
+    if (status == MT_OK && expected[0] != '\0' && strcmp(found, expected) != 0)
+        status = mt_fail(err, MT_INVALID,
+                         "%s: the answer to the warm-up is \"%.100s\", expected \"%.100s\"", name,
+                         found, expected);
+    mt_text_finish(&answer);
+    return status;
+}
+
+enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
+                          const struct mt_warm_up_options *warm_up, const char *name,
+                          struct mt_error *err)
+{
+    struct mt_translation_options options = {.split = MT_SPLIT_OFF,
+                                             .decoding = {.beam_size = warm_up->beam_size}};
+    struct mt_translation *translation;
+    /* A model that never ends must not hold up the start; its weights have been touched by then. */
+    if (warm_up->answer[0] == '\0')
+        options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;
+    enum mt_status status = mt_translation_create(
+        loaded->model, warm_up->text, strlen(warm_up->text), &options, &translation, err);
+    if (status != MT_OK)
+        return status;
+    size_t n_sentences = mt_translation_n_sentences(translation);
+    for (size_t i = 0; i < n_sentences && status == MT_OK; i++)
+        status = decode(loaded, mt_translation_part(translation, i).sentence, err);
+    if (status == MT_OK)
+        status = check_answer(translation, warm_up->answer, name, err);
+    mt_translation_destroy(translation);
+    return status;
+}

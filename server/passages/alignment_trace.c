@@ -1,0 +1,135 @@
+#include "server/passages/alignment_trace.h"
+
+#include "base/json.h"
+#include "config/settings.h"
+#include "server/passages/budget.h"
+#include "server/inspection/inspection_request.h"
+#include "server/models/model_alignment.h"
+#include "server/inspection/inspection_translation.h"
+#include "server/models/served_model.h"
+#include "server/text/translation.h"
+#include "server/inspection/word_links.h"
+
+enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
+                                        const struct mt_service *service,
+                                        const struct mt_loaded_model *model,
+                                        struct mt_translation_options *options,
+                                        struct mt_error *err)
+{
+    *trace = (struct mt_alignment_trace){.service = service, .model = model};
+    enum mt_status status =
+        mt_alignment_of_model(service->settings, model, &trace->options.alignment, err);
+    mt_inspection_require(&trace->options, &options->decoding);
+    return status;
+}
+
+enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
+                                          const struct mt_translation *translation,
+                                          struct mt_error *err)
+{
+    const struct mt_service *service = trace->service;
+    uint64_t limit = (uint64_t)service->settings->max_attention_values;
+    uint64_t n =
+        mt_inspection_estimate_traced(trace->model->model, translation, &trace->options, false);
+    if (n > limit || trace->n_values > limit - n)
+        return mt_fail(err, MT_LIMIT,
+                       "alignment: about %llu numbers needed, %llu allowed; send fewer texts at a "
+                       "time",
+                       (unsigned long long)(trace->n_values + n), (unsigned long long)limit);
+    if (!mt_budget_take(service->attention_budget, n))
+        return mt_fail(err, MT_BUSY,
+                       "alignment: other requests hold the memory that this one needs: try again "
+                       "later");
+    trace->n_values += n;
+    return MT_OK;
+}
+
+static void write_number(struct mt_json_writer *writer, const char *key, size_t value)
+{
+    mt_json_key(writer, key);
+    mt_json_integer(writer, (int64_t)value);
+}
+
+void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
+                   const struct mt_offsets *at)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_object(writer);
+    mt_json_key(writer, "text");
+    mt_json_string(writer, text + at->begin, at->end - at->begin);
+    write_number(writer, "begin", at->begin);
+    write_number(writer, "end", at->end);
+    write_number(writer, "begin_char", at->begin_char);
+    write_number(writer, "end_char", at->end_char);
+    write_number(writer, "begin_utf16", at->begin_utf16);
+    write_number(writer, "end_utf16", at->end_utf16);
+    mt_json_end_object(writer);
+}
+
+static void write_links(struct mt_json_writer *writer, const struct mt_inspection *inspection,
+                        const struct mt_word_links *links)
+{
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < links->n; i++) {
+        mt_json_begin_object(writer);
+        mt_span_write(writer, "source", inspection->source_text, &links->items[i].source);
+        mt_span_write(writer, "target", inspection->target_text, &links->items[i].target);
+        mt_json_key(writer, "score");
+        mt_json_fixed(writer, (double)links->items[i].score, 4);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+}
+
+static enum mt_status inspect(const struct mt_alignment_trace *trace,
+                              struct mt_translation *translation, struct mt_inspection **out,
+                              struct mt_error *err)
+{
+    const struct mt_loaded_model *model = trace->model;
+    const struct mt_inspection_model description =
+        mt_inspection_describe_model(model->model, model->label, NULL, NULL);
+    return mt_inspection_of_translation(model->model, translation, &description, &trace->options,
+                                        false, out, err);
+}
+
+enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,
+                                       struct mt_translation *translation,
+                                       struct mt_word_links *out, struct mt_error *err)
+{
+    struct mt_inspection *inspection;
+    enum mt_status status = inspect(trace, translation, &inspection, err);
+    if (status)
+        return status;
+    status = mt_word_links_find(inspection, out, err);
+    mt_inspection_destroy(inspection);
+    return status;
+}
+
+enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
+                                        struct mt_translation *translation,
+                                        struct mt_json_writer *writer, struct mt_error *err)
+{
+    struct mt_inspection *inspection;
+    struct mt_word_links links = {0};
+    if (!translation) { /* and perhaps no service: nothing was to be translated */
+        mt_json_begin_array(writer);
+        mt_json_end_array(writer);
+        return MT_OK;
+    }
+    enum mt_status status = inspect(trace, translation, &inspection, err);
+    if (status)
+        return status;
+    status = mt_word_links_find(inspection, &links, err);
+    if (!status)
+        write_links(writer, inspection, &links);
+    mt_word_links_finish(&links);
+    mt_inspection_destroy(inspection);
+    return status;
+}
+
+void mt_alignment_trace_finish(struct mt_alignment_trace *trace)
+{
+    if (trace->n_values)
+        mt_budget_give_back(trace->service->attention_budget, trace->n_values);
+    trace->n_values = 0;
+}

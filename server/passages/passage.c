@@ -1,0 +1,550 @@
+#include "server/passages/passage_state.h"
+
+#include "base/size.h"
+#include "server/text/guard.h"
+#include "server/text/lost.h"
+#include "server/text/post_edit.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mt_passage_destroy(struct mt_passage *passage)
+{
+    if (!passage)
+        return;
+    for (size_t i = 0; i < passage->n; i++) {
+        mt_translation_destroy(passage->parts[i].translation);
+        mt_word_links_finish(&passage->parts[i].links);
+        mt_marked_finish(&passage->parts[i].own);
+    }
+    free(passage->parts);
+    mt_markup_destroy(passage->markup);
+    free(passage);
+}
+
+struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position)
+{
+    while (*position < passage->n) {
+        struct mt_translation *translation = passage->parts[(*position)++].translation;
+        if (translation)
+            return translation;
+    }
+    return NULL;
+}
+
+bool mt_passage_is_blank(const struct mt_passage *passage)
+{
+    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
+    bool is_untranslated = !passage->markup && passage->n == 1 && !passage->parts[0].marked &&
+                           mt_translation_is_blank(passage->parts[0].translation);
+    return inner.begin == inner.end || is_untranslated;
+}
+
+const char *mt_passage_text(const struct mt_passage *passage)
+{
+    return passage->text;
+}
+
+/* ---- putting together ---- */
+
+void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs)
+{
+    free(pairs->items);
+    *pairs = (struct mt_sentence_pairs){0};
+}
+
+static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, struct mt_error *err)
+{
+    if (n <= pairs->capacity - pairs->n)
+        return MT_OK;
+    size_t capacity = mt_size_max(2 * pairs->capacity, pairs->n + n);
+    struct mt_sentence_pair *items = realloc(pairs->items, capacity * sizeof *items);
+    if (!items)
+        return mt_fail_memory(err, capacity * sizeof *items, "sentences");
+    pairs->items = items;
+    pairs->capacity = capacity;
+    return MT_OK;
+}
+
+/* What rendering one part needs. */
+struct rendering {
+    struct mt_text written; /* rank's translation as the model wrote it */
+    struct mt_text edited;
+    size_t *map;                  /* where the bytes of written are in edited; NULL: not edited */
+    const struct mt_text *target; /* the one that counts */
+    struct mt_range *source_sentences, *target_sentences;
+    struct mt_range *written_sentences; /* where those of the target are in what was rendered */
+    struct mt_word_links links;         /* of another rank than 0, or an edited one */
+    struct mt_placement placement;
+};
+
+static void finish_rendering(struct rendering *rendering)
+{
+    mt_text_finish(&rendering->written);
+    mt_text_finish(&rendering->edited);
+    free(rendering->map);
+    free(rendering->source_sentences);
+    free(rendering->target_sentences);
+    free(rendering->written_sentences);
+    mt_word_links_finish(&rendering->links);
+    mt_placement_finish(&rendering->placement);
+}
+
+static enum mt_status edit(const struct mt_passage *passage, const struct mt_passage_part *part,
+                           size_t rank, struct rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), length;
+    bool *are_unfinished = calloc(n + 1, sizeof *are_unfinished);
+    if (!are_unfinished)
+        return mt_fail_memory(err, n, "a translation");
+    for (size_t i = 0; i < n; i++)
+        are_unfinished[i] =
+            mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
+    struct mt_post_edit_input input = {
+        .tokenizer = passage->editor,
+        .source = mt_translation_text(part->translation, &length),
+        .target = rendering->written.bytes,
+        .target_length = rendering->written.length,
+        .source_sentences = rendering->source_sentences,
+        .target_sentences = rendering->target_sentences,
+        .n_sentences = n,
+        .are_unfinished = are_unfinished,
+    };
+    enum mt_status status = MT_OK;
+    rendering->map = calloc(input.target_length + 1, sizeof *rendering->map);
+    if (!rendering->map)
+        status = mt_fail_memory(err, input.target_length * sizeof *rendering->map, "a translation");
+    if (!status)
+        status = mt_post_edit(&input, rendering->map, &rendering->edited, err);
+    free(are_unfinished);
+    rendering->target = &rendering->edited;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct mt_range *sentence = &rendering->target_sentences[i];
+        sentence->begin = rendering->map[sentence->begin];
+        sentence->end = rendering->map[sentence->end];
+    }
+    return status;
+}
+
+static enum mt_status render_target(const struct mt_passage *passage,
+                                    const struct mt_passage_part *part, size_t rank,
+                                    struct rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation);
+    rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
+    rendering->target_sentences = calloc(n + 1, sizeof *rendering->target_sentences);
+    rendering->written_sentences = calloc(n + 1, sizeof *rendering->written_sentences);
+    if (!rendering->source_sentences || !rendering->target_sentences ||
+        !rendering->written_sentences)
+        return mt_fail_memory(err, n * sizeof *rendering->source_sentences, "sentences");
+    for (size_t i = 0; i < n; i++) {
+        struct mt_translation_part sentence = mt_translation_part(part->translation, i);
+        rendering->source_sentences[i] = (struct mt_range){sentence.begin, sentence.end};
+    }
+    rendering->target = &rendering->written;
+    enum mt_status status = mt_translation_render_ranges(
+        part->translation, rank, rendering->target_sentences, &rendering->written, err);
+    return status || !passage->editor ? status : edit(passage, part, rank, rendering, err);
+}
+
+/* rendering->links to where their words are in the edited text; those of rank 0 are copied. */
+static enum mt_status map_links(struct mt_placement_input *input, struct rendering *rendering,
+                                struct mt_error *err)
+{
+    struct mt_word_links *own = &rendering->links;
+    const size_t *map = rendering->map;
+    size_t n = input->links->n, n_kept = 0;
+    if (input->links != own) {
+        own->items = calloc(n + 1, sizeof *own->items);
+        if (!own->items)
+            return mt_fail_memory(err, n * sizeof *own->items, "word links");
+        if (n)
+            memcpy(own->items, input->links->items, n * sizeof *own->items);
+        own->capacity = n + 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct mt_word_link link = own->items[i];
+        link.target.begin = map[link.target.begin];
+        link.target.end = map[link.target.end];
+        if (link.target.begin < link.target.end)
+            own->items[n_kept++] = link;
+    }
+    own->n = n_kept;
+    input->links = own;
+    return MT_OK;
+}
+
+/* The links of the words as the model wrote them. */
+static enum mt_status find_written_links(const struct mt_passage *passage,
+                                         struct mt_passage_part *part, size_t rank,
+                                         struct mt_placement_input *input,
+                                         struct rendering *rendering, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (!part->has_links)
+        status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
+    part->has_links = status == MT_OK;
+    if (rank == 0)
+        input->links = &part->links;
+    if (status || rank == 0)
+        return status;
+    struct mt_text first = {0};
+    status = mt_translation_render(part->translation, 0, &first, err);
+    if (!status)
+        status =
+            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->written.bytes,
+                                  rendering->written.length, &rendering->links, err);
+    mt_text_finish(&first);
+    return status;
+}
+
+static enum mt_status find_links(const struct mt_passage *passage, struct mt_passage_part *part,
+                                 size_t rank, struct mt_placement_input *input,
+                                 struct rendering *rendering, struct mt_error *err)
+{
+    input->links = &rendering->links;
+    input->is_guessed = !part->is_traced;
+    if (!part->is_traced)
+        return mt_marked_is_plain(part->marked) ? MT_OK
+                                                : mt_placement_guess(input, &rendering->links, err);
+    enum mt_status status = find_written_links(passage, part, rank, input, rendering, err);
+    return status || !rendering->map ? status : map_links(input, rendering, err);
+}
+
+/* Gaps are the text's layout and belong to no word: they keep their order where words lose it. */
+static void order_gaps(const struct mt_marked *marked, struct mt_placement *placement)
+{
+    for (size_t i = 0; i < marked->n; i++)
+        for (size_t k = 0; k < i && marked->marks[i].is_gap; k++)
+            if (marked->marks[k].is_gap &&
+                placement->places[k].begin > placement->places[i].begin) {
+                struct mt_place place = placement->places[k];
+                placement->places[k] = placement->places[i];
+                placement->places[i] = place;
+            }
+}
+
+static void write_plain(const void *context, const char *bytes, size_t length, struct mt_text *out)
+{
+    (void)context;
+    mt_text_append(out, bytes, length);
+}
+
+static mt_placement_write *writer_of(const struct mt_passage *passage)
+{
+    if (passage->markup)
+        return mt_markup_write_text;
+    return passage->is_escaped ? mt_cue_write_escaped : write_plain;
+}
+
+static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
+                                    struct rendering *rendering, struct mt_text *out,
+                                    struct mt_error *err)
+{
+    struct mt_passage_part *part = &passage->parts[index];
+    enum mt_status status = render_target(passage, part, rank, rendering, err);
+    if (status)
+        return status;
+    struct mt_placement_input input = {
+        .marked = part->marked,
+        .target = rendering->target->bytes,
+        .target_length = rendering->target->length,
+        .source_sentences = rendering->source_sentences,
+        .target_sentences = rendering->target_sentences,
+        .n_sentences = mt_translation_n_sentences(part->translation),
+        .written_sentences = rendering->written_sentences,
+    };
+    const struct mt_markup_text text = {.markup = passage->markup, .segment = index};
+    status = find_links(passage, part, rank, &input, rendering, err);
+    if (!status)
+        status = mt_placement_find(&input, &rendering->placement, err);
+    if (!status)
+        order_gaps(part->marked, &rendering->placement);
+    if (!status)
+        status =
+            mt_placement_render(&input, &rendering->placement, writer_of(passage), &text, out, err);
+    return status;
+}
+
+/* The translation as it is, without marks. */
+static enum mt_status render_plain(const struct mt_passage *passage,
+                                   const struct mt_passage_part *part, size_t rank,
+                                   struct rendering *rendering, struct mt_text *out,
+                                   struct mt_error *err)
+{
+    size_t base = out->length;
+    enum mt_status status = render_target(passage, part, rank, rendering, err);
+    if (status)
+        return status;
+    for (size_t i = 0; i < mt_translation_n_sentences(part->translation); i++) {
+        struct mt_range sentence = rendering->target_sentences[i];
+        rendering->written_sentences[i] =
+            (struct mt_range){base + sentence.begin, base + sentence.end};
+    }
+    mt_text_append(out, rendering->target->bytes, rendering->target->length);
+    return MT_OK;
+}
+
+/* Of a part that was rendered. */
+static enum mt_status add_pairs(const struct mt_passage *passage,
+                                const struct mt_passage_part *part,
+                                const struct rendering *rendering, struct mt_sentence_pairs *pairs,
+                                struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), base = part->range.begin;
+    struct mt_range *sources = rendering->source_sentences;
+    enum mt_status status = reserve_pairs(pairs, n, err);
+    if (status)
+        return status;
+    if (part->marked)
+        mt_marked_find_source(part->marked, passage->text, part->range, sources, n, sources);
+    for (size_t i = 0; i < n && !part->marked; i++)
+        sources[i] = (struct mt_range){base + sources[i].begin, base + sources[i].end};
+    for (size_t i = 0; i < n; i++)
+        pairs->items[pairs->n++] = (struct mt_sentence_pair){
+            .source = sources[i], .target = rendering->written_sentences[i]};
+    return MT_OK;
+}
+
+/* pairs NULL: not wanted. */
+static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
+                                  struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                  struct mt_error *err)
+{
+    struct mt_passage_part *part = &passage->parts[index];
+    if (!part->marked && !passage->editor && !pairs)
+        return mt_translation_render(part->translation, rank, out, err);
+    if (!part->translation) {
+        mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
+        return mt_text_check(out, "a translation", err);
+    }
+    struct rendering rendering = {0};
+    enum mt_status status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
+                                         : render_plain(passage, part, rank, &rendering, out, err);
+    if (!status && pairs)
+        status = add_pairs(passage, part, &rendering, pairs, err);
+    finish_rendering(&rendering);
+    return status;
+}
+
+/* What is done with each part. */
+typedef enum mt_status each_part(const struct mt_passage *passage, size_t index, void *context,
+                                 struct mt_error *err);
+
+static enum mt_status for_each(const struct mt_passage *passage, each_part *work, void *context,
+                               struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < passage->n && !status; i++)
+        status = work(passage, i, context, err);
+    return status;
+}
+
+struct render {
+    size_t rank;
+    struct mt_sentence_pairs *pairs;
+    struct mt_text *out;
+};
+
+static enum mt_status append_part(const struct mt_passage *passage, size_t index, void *context,
+                                  struct mt_error *err)
+{
+    const struct render *render = context;
+    if (passage->markup)
+        mt_markup_write_verbatim(passage->markup, index, render->out);
+    return render_part(passage, index, render->rank, render->pairs, render->out, err);
+}
+
+enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
+                                       struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                       struct mt_error *err)
+{
+    struct render render = {.rank = rank, .pairs = pairs, .out = out};
+    assert(!pairs || (!passage->markup && !passage->is_escaped));
+    mt_text_append(out, "", 0);
+    enum mt_status status = for_each(passage, append_part, &render, err);
+    if (!status && passage->markup)
+        mt_markup_write_verbatim(passage->markup, passage->n, out);
+    return status ? status : mt_text_check(out, "a translation", err);
+}
+
+enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct mt_text *out,
+                                 struct mt_error *err)
+{
+    return mt_passage_render_pairs(passage, rank, NULL, out, err);
+}
+
+/* A part whose pieces are its translation's own. */
+static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                    struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    size_t n_before = cursor->in_part.n_sentences;
+    const struct mt_passage_part *part = &passage->parts[cursor->part];
+    enum mt_status status =
+        mt_translation_advance(part->translation, &cursor->in_part, out, moved, err);
+    cursor->n_sentences += cursor->in_part.n_sentences - n_before;
+    if (cursor->in_part.has_all) {
+        cursor->in_part = (struct mt_translation_cursor){0};
+        cursor->part++;
+    }
+    return status;
+}
+
+/* What stays as it is, and one segment. */
+static enum mt_status advance_segment(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                      struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    bool is_translated = false;
+    while (!status && !is_translated && cursor->part < passage->n) {
+        struct mt_passage_part *part = &passage->parts[cursor->part];
+        if (part->translation && !mt_translation_has_ended(part->translation))
+            return MT_OK;
+        *moved = true;
+        if (passage->markup)
+            mt_markup_write_verbatim(passage->markup, cursor->part, out);
+        status = render_part(passage, cursor->part, 0, NULL, out, err);
+        is_translated = part->translation != NULL;
+        if (is_translated)
+            cursor->n_sentences += mt_translation_n_sentences(part->translation);
+        cursor->part++;
+    }
+    return status;
+}
+
+enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                  struct mt_text *out, bool *moved, struct mt_error *err)
+{
+    *moved = false;
+    if (cursor->has_all)
+        return MT_OK;
+    enum mt_status status = MT_OK;
+    if (cursor->part < passage->n && !passage->parts[cursor->part].marked)
+        status = advance_plain(passage, cursor, out, moved, err);
+    else
+        status = advance_segment(passage, cursor, out, moved, err);
+    if (!status && cursor->part == passage->n) {
+        if (passage->markup)
+            mt_markup_write_verbatim(passage->markup, passage->n, out);
+        *moved = cursor->has_all = true;
+    }
+    return status ? status : mt_text_check(out, "a translation", err);
+}
+
+size_t mt_passage_n_ranks(const struct mt_passage *passage)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n = mt_size_max(n, mt_translation_n_ranks(passage->parts[i].translation));
+    return n;
+}
+
+/* Weighed by their tokens. */
+float mt_passage_score(const struct mt_passage *passage, size_t rank)
+{
+    double sum = 0, n_tokens = 0;
+    if (passage->n == 1 && passage->parts[0].translation)
+        return mt_translation_score(passage->parts[0].translation, rank);
+    for (size_t i = 0; i < passage->n; i++) {
+        const struct mt_translation *translation = passage->parts[i].translation;
+        double n = translation ? (double)mt_translation_n_target_tokens(translation) : 0;
+        if (n > 0)
+            sum += n * (double)mt_translation_score(translation, rank);
+        n_tokens += n;
+    }
+    return n_tokens > 0 ? (float)(sum / n_tokens) : 0;
+}
+
+size_t mt_passage_n_source_tokens(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n += mt_translation_n_source_tokens(passage->parts[i].translation);
+    return n;
+}
+
+size_t mt_passage_n_target_tokens(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        if (passage->parts[i].translation)
+            n += mt_translation_n_target_tokens(passage->parts[i].translation);
+    return n;
+}
+
+/* ---- what was lost ---- */
+
+struct lost_report {
+    mt_passage_lost *report;
+    void *context;
+};
+
+static enum mt_status find_lost_in(const struct mt_passage *passage, size_t index, void *context,
+                                   struct mt_error *err)
+{
+    const struct lost_report *lost = context;
+    const struct mt_marked *marked = passage->parts[index].marked;
+    struct mt_text text = {0};
+    if (!marked || marked->n == 0)
+        return MT_OK;
+    enum mt_status status = render_part(passage, index, 0, NULL, &text, err);
+    if (!status)
+        status = mt_lost_find(marked, &text, lost->report, lost->context, err);
+    mt_text_finish(&text);
+    return status;
+}
+
+enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                    void *context, struct mt_error *err)
+{
+    struct lost_report report = {.report = lost, .context = context};
+    return for_each(passage, find_lost_in, &report, err);
+}
+
+/* ---- terms ---- */
+
+static bool has_terms(const struct mt_marked *marked)
+{
+    for (size_t i = 0; marked && i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_TERM)
+            return true;
+    return false;
+}
+
+struct term_report {
+    mt_passage_term *report;
+    void *context;
+};
+
+static enum mt_status report_terms_of(const struct mt_passage *passage, size_t index, void *context,
+                                      struct mt_error *err)
+{
+    const struct term_report *terms = context;
+    const struct mt_marked *marked = passage->parts[index].marked;
+    if (!has_terms(marked))
+        return MT_OK;
+    struct rendering rendering = {0};
+    struct mt_text text = {0};
+    bool is_rendered = passage->parts[index].translation != NULL;
+    enum mt_status status =
+        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
+    for (size_t i = 0; i < marked->n && !status; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind == MT_MARK_TERM)
+            terms->report(terms->context, mark->term,
+                          is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
+    }
+    finish_rendering(&rendering);
+    mt_text_finish(&text);
+    return status;
+}
+
+enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_term *report,
+                                       void *context, struct mt_error *err)
+{
+    struct term_report terms = {.report = report, .context = context};
+    return for_each(passage, report_terms_of, &terms, err);
+}

@@ -1,0 +1,109 @@
+/*
+ * One text of a request from its own form to its translation's and back: plain text, HTML or a
+ * subtitle, with placeholders that survive. It is cut into parts that are translated each; what the
+ * model must not see is kept aside and put back where the alignment says.
+ *
+ *   create -> decode every translation -> render each rank
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_PASSAGE_H
+#define MT_SERVER_PASSAGE_H
+
+#include "server/passages/alignment_trace.h"
+#include "server/text/cue_tags.h"
+#include "server/text/translation.h"
+
+struct mt_passage;
+struct mt_terms;
+
+struct mt_passage_options {
+    const struct mt_translation_options *plain;  /* how parts are translated, */
+    const struct mt_translation_options *traced; /* and those that need an alignment */
+    struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
+    bool is_html;
+    enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
+    bool protects;           /* placeholders and emoji */
+    bool post_edits;         /* post_edit.h; plain and traced have eases_source then */
+    struct mt_terms *terms;  /* NULL: none */
+    size_t max_html_tags;
+    const char *const *ignored_tags; /* markup.h */
+    size_t n_ignored_tags;
+};
+
+/*
+ * Takes the text apart. text is well-formed UTF-8, ends in NUL, and is borrowed until the passage's
+ * end. Takes what traces need from the service's budget (MT_BUSY); where the request would need
+ * more than it may, the words' order takes the place of the alignment.
+ */
+MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
+                                               size_t length,
+                                               const struct mt_passage_options *options,
+                                               struct mt_passage **out, struct mt_error *err);
+/* Takes NULL. */
+void mt_passage_destroy(struct mt_passage *passage);
+
+/* What has to be decoded, one after the other: *position begins at 0 and is moved behind each.
+ * Borrowed; NULL: there is no other. */
+struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position);
+
+/* Nothing but blanks. */
+bool mt_passage_is_blank(const struct mt_passage *passage);
+
+/* As mt_translation_render, mt_translation_n_ranks, ... of all parts together. */
+MT_MUST_CHECK enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank,
+                                               struct mt_text *out, struct mt_error *err);
+
+/* Where a sentence stands in the text, and its translation in the rendering; bytes. */
+struct mt_sentence_pair {
+    struct mt_range source, target;
+};
+
+/* In the text's order. Grows by doubling; zero-initialise. */
+struct mt_sentence_pairs {
+    struct mt_sentence_pair *items;
+    size_t n, capacity;
+};
+void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs);
+
+/* The same of plain text into an empty out, and the sentences (pairs may be NULL); of every rank
+ * as many, in the same order. Placeholders and emoji at a sentence's end may be left out of it. */
+MT_MUST_CHECK enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
+                                                     struct mt_sentence_pairs *pairs,
+                                                     struct mt_text *out, struct mt_error *err);
+/* The caller's text. */
+const char *mt_passage_text(const struct mt_passage *passage);
+
+/* How much of a passage was given. {0} at first. */
+struct mt_passage_cursor {
+    size_t n_sentences; /* whole */
+    size_t part;
+    struct mt_translation_cursor in_part;
+    bool has_all;
+};
+
+/* As mt_translation_advance. Where something has to be put back, which takes the whole alignment,
+ * the pieces are segments of HTML and lines with placeholders. */
+MT_MUST_CHECK enum mt_status mt_passage_advance(struct mt_passage *passage,
+                                                struct mt_passage_cursor *cursor,
+                                                struct mt_text *out, bool *moved,
+                                                struct mt_error *err);
+
+size_t mt_passage_n_ranks(const struct mt_passage *passage);
+float mt_passage_score(const struct mt_passage *passage, size_t rank);
+size_t mt_passage_n_source_tokens(const struct mt_passage *passage);
+size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
+
+/* Called for every placeholder that rank 0 does not hold exactly as often as the text (lost.h).
+ * Renders. */
+typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
+MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
+                                                  void *context, struct mt_error *err);
+
+/* Called for every term that was found. Renders. */
+typedef void mt_passage_term(void *context, size_t term, bool is_applied);
+MT_MUST_CHECK enum mt_status mt_passage_report_terms(struct mt_passage *passage,
+                                                     mt_passage_term *report, void *context,
+                                                     struct mt_error *err);
+
+#endif

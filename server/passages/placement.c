@@ -1,0 +1,713 @@
+#include "server/passages/placement.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+/* What a word of the target counts for a span: one of its own, one of another's, and one that came
+ * from nowhere. Own ones outweigh: a gap of one word does not cut a span in two. */
+#define OWN_WORD 1.0
+#define OTHER_WORD (-0.6)
+#define UNKNOWN_WORD (-0.1)
+
+/* A word of the target and the source word that it mostly came from. */
+struct unit {
+    size_t begin, end;
+    size_t source_begin, source_end;
+    float score;       /* how much of it did */
+    bool is_taken;     /* by a span or stand-in of the parent at hand */
+    size_t n_children; /* of that parent, once counted: the marks that the source word lies in */
+};
+
+/* A run of units [first, end), and what it counts. */
+struct run {
+    size_t first, end;
+    double worth;
+};
+
+struct placer {
+    const struct mt_placement_input *input;
+    struct unit *units; /* by begin */
+    size_t n;
+    bool is_counted; /* n_children of the units */
+    struct mt_placement *out;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+static uint32_t char_at(const char *text, size_t at)
+{
+    return mt_utf8_decode(text + at);
+}
+
+static bool has_word(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(char_at(text, at)))
+            return true;
+    return false;
+}
+
+/* Links come by target; of one target word's the strongest counts. */
+static enum mt_status read_units(struct placer *placer, struct mt_error *err)
+{
+    const struct mt_word_links *links = placer->input->links;
+    float best = 0;
+    placer->units = calloc(links->n + 1, sizeof *placer->units);
+    if (!placer->units)
+        return mt_fail_memory(err, links->n * sizeof *placer->units, "words");
+    for (size_t i = 0; i < links->n; i++) {
+        const struct mt_word_link *link = &links->items[i];
+        bool is_new = placer->n == 0 || placer->units[placer->n - 1].begin != link->target.begin;
+        if (!is_new && link->score <= best)
+            continue;
+        placer->n += is_new;
+        best = link->score;
+        placer->units[placer->n - 1] = (struct unit){.begin = link->target.begin,
+                                                     .end = link->target.end,
+                                                     .source_begin = link->source.begin,
+                                                     .source_end = link->source.end,
+                                                     .score = link->score};
+    }
+    return MT_OK;
+}
+
+static bool came_from(const struct unit *unit, size_t begin, size_t end)
+{
+    return unit->source_begin < end && unit->source_end > begin;
+}
+
+/* ---- points ---- */
+
+/* The sentence of a position; the one before it in the gap between two. */
+static size_t sentence_of(const struct mt_placement_input *input, size_t at)
+{
+    size_t k = 0;
+    while (k + 1 < input->n_sentences && input->source_sentences[k + 1].begin <= at)
+        k++;
+    return k;
+}
+
+/* Behind the last word of a range, where its final punctuation begins. */
+static size_t end_of_words(const char *text, struct mt_range range)
+{
+    size_t at = range.end;
+    while (at > range.begin) {
+        size_t before = mt_previous_char(text, at);
+        if (mt_is_word_char(char_at(text, before)))
+            return at;
+        at = before;
+    }
+    return range.end;
+}
+
+static size_t at_sentence_end(const struct mt_placement_input *input, size_t source, size_t k)
+{
+    struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
+    const char *text = input->marked->text.bytes;
+    size_t words_end = end_of_words(text, from);
+    bool is_before_punctuation = source < from.end && source <= words_end;
+    return is_before_punctuation ? end_of_words(input->target, to) : to.end;
+}
+
+/* The comma behind a word goes with it, if the source has one there too. */
+static size_t over_punctuation(const struct mt_placement_input *input, size_t source, size_t at)
+{
+    const char *text = input->marked->text.bytes;
+    if (source == 0 || at >= input->target_length)
+        return at;
+    char c = text[mt_previous_char(text, source)];
+    return strchr(",;:", c) && input->target[at] == c ? at + 1 : at;
+}
+
+static size_t before_next_word(const struct placer *placer, size_t source, size_t fallback)
+{
+    const struct unit *best = NULL;
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct unit *unit = &placer->units[i];
+        if (unit->source_begin >= source && (!best || unit->source_begin < best->source_begin))
+            best = unit;
+    }
+    return best ? best->begin : fallback;
+}
+
+static size_t behind_last_word(const struct placer *placer, size_t source, size_t fallback)
+{
+    const struct unit *best = NULL;
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct unit *unit = &placer->units[i];
+        if (unit->source_end <= source && (!best || unit->source_end >= best->source_end))
+            best = unit;
+    }
+    return best ? over_punctuation(placer->input, source, best->end) : fallback;
+}
+
+/* Where a position of the source is in the target. */
+static size_t point_at(const struct placer *placer, size_t source, bool leads)
+{
+    const struct mt_placement_input *input = placer->input;
+    const char *text = input->marked->text.bytes;
+    if (input->n_sentences == 0)
+        return source == 0 ? 0 : input->target_length;
+    size_t k = sentence_of(input, source);
+    struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
+    if (source <= from.begin || !has_word(text, from.begin, source))
+        return source < from.begin ? 0 : to.begin;
+    if (source >= from.end || !has_word(text, source, from.end))
+        return at_sentence_end(input, source, k);
+    size_t at = leads ? before_next_word(placer, source, to.end)
+                      : behind_last_word(placer, source, to.begin);
+    return mt_size_max(to.begin, mt_size_min(at, to.end));
+}
+
+/* ---- stand-ins ---- */
+
+static bool is_whole_word(const char *text, size_t length, size_t begin, size_t end)
+{
+    bool begins = begin == 0 || !mt_is_word_char(char_at(text, mt_previous_char(text, begin)));
+    return begins && (end >= length || !mt_is_word_char(char_at(text, end)));
+}
+
+/* Keeps removed ascending; false where the range meets one that is there. */
+static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
+{
+    size_t i = out->n_removed;
+    while (i > 0 && out->removed[i - 1].begin >= end)
+        i--;
+    if (i > 0 && out->removed[i - 1].end > begin)
+        return false;
+    memmove(&out->removed[i + 1], &out->removed[i], (out->n_removed - i) * sizeof *out->removed);
+    out->removed[i] = (struct mt_range){begin, end};
+    out->n_removed++;
+    return true;
+}
+
+/* Whether the word at begin came from elsewhere than the mark, as far as is known. */
+static bool came_from_elsewhere(const struct placer *placer, size_t begin,
+                                const struct mt_mark *mark)
+{
+    size_t low = 0, high = placer->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (placer->units[middle].begin < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < placer->n && placer->units[low].begin == begin &&
+           !came_from(&placer->units[low], mark->begin, mark->end);
+}
+
+static struct mt_range target_sentence(const struct mt_placement_input *input,
+                                       const struct mt_mark *mark)
+{
+    if (input->n_sentences == 0)
+        return (struct mt_range){0, input->target_length};
+    return input->target_sentences[sentence_of(input, mark->begin)];
+}
+
+/* The next place from `at` on, whole in [at, end), where the bytes stand in the target; end if
+ * there is none. */
+static size_t next_copy(const struct mt_placement_input *input, const char *word, size_t length,
+                        size_t at, size_t end)
+{
+    const char *found = at < end ? memmem(input->target + at, end - at, word, length) : NULL;
+    return found ? (size_t)(found - input->target) : end;
+}
+
+/* The word as it stands in the mark's sentence of the target; with is_strict only where it came
+ * from the mark. */
+static bool take_copy(struct placer *placer, size_t index, const char *word, size_t length,
+                      bool is_strict)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    struct mt_range to = target_sentence(input, mark);
+    for (size_t at = to.begin; (at = next_copy(input, word, length, at, to.end)) < to.end; at++) {
+        if (!is_whole_word(input->target, input->target_length, at, at + length) ||
+            (is_strict && came_from_elsewhere(placer, at, mark)))
+            continue;
+        if (!remove_range(placer->out, at, at + length))
+            continue;
+        placer->out->places[index] = (struct mt_place){.begin = at, .end = at + length};
+        return true;
+    }
+    return false;
+}
+
+static bool take_stand_in(struct placer *placer, size_t index, bool is_strict)
+{
+    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    return take_copy(placer, index, placer->input->marked->text.bytes + mark->begin,
+                     mark->end - mark->begin, is_strict);
+}
+
+/* Inflected, transliterated or mistaken: the word that came from it nevertheless. */
+static bool take_word(struct placer *placer, size_t index)
+{
+    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct unit *unit = &placer->units[i];
+        if (!came_from(unit, mark->begin, mark->end) ||
+            !remove_range(placer->out, unit->begin, unit->end))
+            continue;
+        placer->out->places[index] = (struct mt_place){.begin = unit->begin, .end = unit->end};
+        return true;
+    }
+    return false;
+}
+
+/* What the model wrote more often than it was asked to. */
+static void remove_other_copies(struct placer *placer, const struct mt_mark *mark, size_t n_most)
+{
+    const struct mt_placement_input *input = placer->input;
+    const char *word = input->marked->text.bytes + mark->begin;
+    size_t length = mark->end - mark->begin, end = input->target_length;
+    for (size_t at = 0; placer->out->n_removed < n_most; at++) {
+        at = next_copy(input, word, length, at, end);
+        if (at == end)
+            return;
+        if (is_whole_word(input->target, input->target_length, at, at + length))
+            (void)remove_range(placer->out, at - (at > 0 && input->target[at - 1] == ' '),
+                               at + length);
+    }
+}
+
+/* ---- terms ---- */
+
+static size_t count_words(const char *text, size_t begin, size_t end)
+{
+    size_t n = 0;
+    bool was_word = false;
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at])) {
+        bool is_word = mt_is_word_char(char_at(text, at));
+        n += is_word && !was_word;
+        was_word = is_word;
+    }
+    return n;
+}
+
+static bool take_term_at(struct placer *placer, size_t index, size_t begin, size_t end)
+{
+    if (begin >= end || !remove_range(placer->out, begin, end))
+        return false;
+    placer->out->places[index] = (struct mt_place){.begin = begin, .end = end};
+    return true;
+}
+
+/* A sentence that is the term and nothing else becomes its translation whatever the model made of
+ * it. */
+static bool take_sentence(struct placer *placer, size_t index)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    const char *text = input->marked->text.bytes;
+    if (input->n_sentences == 0)
+        return false;
+    size_t k = sentence_of(input, mark->begin);
+    struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
+    if (mark->begin < from.begin || mark->end > from.end ||
+        has_word(text, from.begin, mark->begin) || has_word(text, mark->end, from.end))
+        return false;
+    size_t begin = to.begin;
+    while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
+        begin += mt_utf8_length((unsigned char)input->target[begin]);
+    return take_term_at(placer, index, begin, end_of_words(input->target, to));
+}
+
+static bool is_removed(const struct placer *placer, const struct unit *unit)
+{
+    const struct mt_placement *out = placer->out;
+    for (size_t i = 0; i < out->n_removed; i++)
+        if (out->removed[i].begin < unit->end && out->removed[i].end > unit->begin)
+            return true;
+    return false;
+}
+
+/* The words that most came from the term, at most as many as it has. Longer runs took in words
+ * around them that a weak alignment counts to it: BLEU 29.9 instead of 30.1 with terms, 17.4
+ * instead of 19.9 with words that the model does not know. */
+static bool take_run(struct placer *placer, size_t index)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    size_t n_most = mt_size_max(1, count_words(input->marked->text.bytes, mark->begin, mark->end));
+    struct run best = {0};
+    for (size_t i = 0; i < placer->n; i++) {
+        double worth = 0;
+        for (size_t k = i; k < placer->n && k < i + n_most; k++) {
+            const struct unit *unit = &placer->units[k];
+            if (!came_from(unit, mark->begin, mark->end) || is_removed(placer, unit))
+                break;
+            worth += (double)unit->score;
+            if (worth > best.worth)
+                best = (struct run){.first = i, .end = k + 1, .worth = worth};
+        }
+    }
+    return best.first < best.end && take_term_at(placer, index, placer->units[best.first].begin,
+                                                 placer->units[best.end - 1].end);
+}
+
+/* A word that came more from another, but from the term too. */
+static bool take_second_best(struct placer *placer, size_t index)
+{
+    const struct mt_word_links *links = placer->input->links;
+    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    const struct mt_word_link *best = NULL;
+    for (size_t i = 0; i < links->n; i++) {
+        const struct mt_word_link *link = &links->items[i];
+        const struct unit unit = {.begin = link->target.begin, .end = link->target.end};
+        if (link->source.begin < mark->end && link->source.end > mark->begin &&
+            (!best || link->score > best->score) && !is_removed(placer, &unit))
+            best = link;
+    }
+    return best && take_term_at(placer, index, best->target.begin, best->target.end);
+}
+
+static bool has_capital(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+        if (u_isupper((UChar32)char_at(text, at)))
+            return true;
+    return false;
+}
+
+/* In place of a sentence's first word, which has a capital for that reason alone. */
+static bool is_raised(const struct placer *placer, const struct mt_mark *mark,
+                      const struct mt_place *place)
+{
+    const struct mt_placement_input *input = placer->input;
+    struct mt_range to = target_sentence(input, mark);
+    const char *target = input->marked->strings.bytes + mark->closing.begin;
+    return !mark->is_kept && place->begin < place->end &&
+           u_isupper((UChar32)char_at(input->target, place->begin)) &&
+           !has_word(input->target, to.begin, place->begin) &&
+           !has_capital(target, mark->closing.end - mark->closing.begin);
+}
+
+static bool take_term(struct placer *placer, size_t index, int pass)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    struct mt_range target = marked->marks[index].closing;
+    const char *word = marked->strings.bytes + target.begin;
+    size_t length = target.end - target.begin;
+    switch (pass) {
+    case 0:
+        return take_sentence(placer, index);
+    case 1:
+        return take_copy(placer, index, word, length, true);
+    case 2:
+        return take_copy(placer, index, word, length, false);
+    case 3:
+        return !placer->input->is_guessed && take_run(placer, index);
+    default:
+        return !placer->input->is_guessed && take_second_best(placer, index);
+    }
+}
+
+/* Sure ones first here, too. */
+static void place_terms(struct placer *placer, bool *is_placed)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (int pass = 0; pass < 5; pass++)
+        for (size_t i = 0; i < marked->n; i++)
+            if (marked->marks[i].kind == MT_MARK_TERM && !is_placed[i])
+                is_placed[i] = take_term(placer, i, pass);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        struct mt_place *place = &placer->out->places[i];
+        if (mark->kind != MT_MARK_TERM)
+            continue;
+        if (is_placed[i]) {
+            place->is_raised = is_raised(placer, mark, place);
+            continue;
+        }
+        size_t at = point_at(placer, mark->begin, false);
+        *place = (struct mt_place){
+            .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
+    }
+}
+
+/* ---- stand-ins, all of them ---- */
+
+static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *err)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    size_t n_most = marked->n * 4 + 1;
+    bool *is_placed = calloc(marked->n + 1, sizeof *is_placed);
+    placer->out->removed = calloc(n_most + 1, sizeof *placer->out->removed);
+    if (!placer->out->removed || !is_placed) {
+        free(is_placed);
+        return mt_fail_memory(err, n_most * sizeof *placer->out->removed, "stand-ins");
+    }
+    /* Sure ones first: a copy that the alignment confirms, then any copy, then what came of it. */
+    for (int pass = 0; pass < 3; pass++)
+        for (size_t i = 0; i < marked->n; i++)
+            if (marked->marks[i].kind == MT_MARK_STAND_IN && !is_placed[i])
+                is_placed[i] =
+                    pass == 2 ? take_word(placer, i) : take_stand_in(placer, i, pass == 0);
+    place_terms(placer, is_placed);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind != MT_MARK_STAND_IN)
+            continue;
+        remove_other_copies(placer, mark, n_most);
+        if (is_placed[i])
+            continue;
+        size_t at = point_at(placer, mark->begin, false);
+        placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
+    }
+    free(is_placed);
+    return MT_OK;
+}
+
+/* ---- breaks ---- */
+
+static void place_breaks(struct placer *placer)
+{
+    const struct mt_placement_input *input = placer->input;
+    size_t at = 0;
+    for (size_t i = 0; i < input->marked->n; i++) {
+        if (input->marked->marks[i].kind != MT_MARK_BREAK)
+            continue;
+        const char *feed = at < input->target_length
+                               ? memchr(input->target + at, '\n', input->target_length - at)
+                               : NULL;
+        size_t begin = feed ? (size_t)(feed - input->target) : input->target_length;
+        at = feed ? begin + 1 : begin;
+        placer->out->places[i] = (struct mt_place){.begin = begin, .end = at};
+    }
+}
+
+/* ---- spans ---- */
+
+static double worth_of(const struct unit *unit, const struct mt_mark *mark)
+{
+    if (unit->source_begin == unit->source_end)
+        return UNKNOWN_WORD;
+    return came_from(unit, mark->begin, mark->end) ? OWN_WORD : OTHER_WORD;
+}
+
+/* The run of untaken words in [begin, end) that is worth most: Kadane's. */
+static struct run best_run(const struct placer *placer, const struct mt_mark *mark,
+                           struct mt_range within)
+{
+    struct run best = {0}, here = {0};
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct unit *unit = &placer->units[i];
+        bool is_out = unit->is_taken || unit->begin < within.begin || unit->end > within.end;
+        if (is_out || here.worth <= 0)
+            here = (struct run){.first = i, .end = i};
+        if (is_out)
+            continue;
+        here.worth += worth_of(unit, mark);
+        here.end = i + 1;
+        if (here.worth > best.worth)
+            best = here;
+    }
+    return best;
+}
+
+static bool is_within(const struct unit *unit, const struct mt_mark *mark)
+{
+    return mark->begin < mark->end && mark->kind != MT_MARK_BREAK &&
+           came_from(unit, mark->begin, mark->end);
+}
+
+/* Once for all children of a parent: whoever looks for siblings at each word, for each span, takes
+ * time that grows with the square of the marks times the words. */
+static void count_children(struct placer *placer, size_t parent)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (size_t i = 0; i < placer->n; i++)
+        placer->units[i].n_children = 0;
+    for (size_t k = 0; k < marked->n; k++)
+        for (size_t i = 0; i < placer->n && marked->marks[k].parent == parent; i++)
+            placer->units[i].n_children += is_within(&placer->units[i], &marked->marks[k]);
+    placer->is_counted = true;
+}
+
+/* Whether the word came from another child of the mark's parent. */
+static bool is_of_sibling(const struct unit *unit, const struct mt_mark *mark)
+{
+    return unit->n_children > is_within(unit, mark);
+}
+
+/* The word that stands where the alignment has none for the span: nearest to where it would be. */
+static struct run nearest_word(struct placer *placer, size_t at, struct mt_range within,
+                               const struct mt_mark *mark)
+{
+    struct run best = {0};
+    size_t best_distance = (size_t)-1;
+    if (!placer->is_counted)
+        count_children(placer, mark->parent);
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct unit *unit = &placer->units[i];
+        size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
+        if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
+            distance >= best_distance || is_of_sibling(unit, mark))
+            continue;
+        best_distance = distance;
+        best = (struct run){.first = i, .end = i + 1};
+    }
+    return best;
+}
+
+/* Whether the source's character on that side of a span's edge is punctuation within it. */
+static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_mark *mark,
+                                bool at_end)
+{
+    const char *text = marked->text.bytes;
+    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    if (inner.begin >= inner.end)
+        return false;
+    size_t at = at_end ? mt_previous_char(text, inner.end) : inner.begin;
+    return !mt_is_word_char(char_at(text, at));
+}
+
+static struct mt_range with_punctuation(const struct mt_placement_input *input,
+                                        const struct mt_mark *mark, struct mt_range range,
+                                        struct mt_range within)
+{
+    const char *text = input->target;
+    if (edge_is_punctuation(input->marked, mark, true))
+        while (range.end < within.end && !is_blank(text[range.end]) &&
+               !mt_is_word_char(char_at(text, range.end)))
+            range.end += mt_utf8_length((unsigned char)text[range.end]);
+    if (edge_is_punctuation(input->marked, mark, false))
+        while (range.begin > within.begin) {
+            size_t before = mt_previous_char(text, range.begin);
+            if (is_blank(text[before]) || mt_is_word_char(char_at(text, before)))
+                break;
+            range.begin = before;
+        }
+    return range;
+}
+
+static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, struct mt_range all)
+{
+    struct mt_range inner = mt_range_trim(marked->text.bytes, all.begin, all.end);
+    return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
+}
+
+static void place_span(struct placer *placer, size_t index, struct mt_range source,
+                       struct mt_range within)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    struct mt_place *place = &placer->out->places[index];
+    if (covers(input->marked, mark, source)) {
+        struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
+        *place = (struct mt_place){.begin = all.begin, .end = all.end};
+        return;
+    }
+    struct run run = best_run(placer, mark, within);
+    size_t at =
+        mt_size_max(within.begin, mt_size_min(point_at(placer, mark->begin, true), within.end));
+    if (run.first == run.end)
+        run = nearest_word(placer, at, within, mark);
+    if (run.first == run.end) {
+        *place = (struct mt_place){.begin = at, .end = at};
+        return;
+    }
+    struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
+    range = with_punctuation(input, mark, range, within);
+    *place = (struct mt_place){.begin = range.begin, .end = range.end};
+    for (size_t i = run.first; i < run.end; i++)
+        placer->units[i].is_taken = true;
+}
+
+/* What each child span of parent counts at best; -1 for marks that are none. */
+static void weigh_spans(const struct placer *placer, size_t parent, struct mt_range within,
+                        double *worth)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        bool is_child = mark->kind == MT_MARK_SPAN && mark->parent == parent;
+        worth[i] = is_child ? best_run(placer, mark, within).worth : -1;
+    }
+}
+
+static size_t index_of_most(const double *worth, size_t n)
+{
+    size_t most = MT_NO_MARK;
+    for (size_t i = 0; i < n; i++)
+        if (worth[i] >= 0 && (most == MT_NO_MARK || worth[i] > worth[most]))
+            most = i;
+    return most;
+}
+
+/* Spans of one parent, those that are sure of their words first. */
+static void place_spans_in(struct placer *placer, size_t parent, double *worth)
+{
+    const struct mt_placement_input *input = placer->input;
+    struct mt_range source = {0, input->marked->text.length}, within = {0, input->target_length};
+    if (parent != MT_NO_MARK) {
+        const struct mt_mark *mark = &input->marked->marks[parent];
+        const struct mt_place *place = &placer->out->places[parent];
+        source = (struct mt_range){mark->begin, mark->end};
+        within = (struct mt_range){place->begin, place->end};
+    }
+    for (size_t i = 0; i < placer->n; i++)
+        placer->units[i].is_taken = false;
+    placer->is_counted = false;
+    weigh_spans(placer, parent, within, worth);
+    for (size_t i; (i = index_of_most(worth, input->marked->n)) != MT_NO_MARK;) {
+        place_span(placer, i, source, within);
+        worth[i] = -1;
+    }
+}
+
+/* Parents precede their children. */
+static enum mt_status place_spans(struct placer *placer, struct mt_error *err)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    double *worth = calloc(marked->n + 1, sizeof *worth);
+    if (!worth)
+        return mt_fail_memory(err, marked->n * sizeof *worth, "marks");
+    place_spans_in(placer, MT_NO_MARK, worth);
+    for (size_t i = 0; i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_SPAN)
+            place_spans_in(placer, i, worth);
+    free(worth);
+    return MT_OK;
+}
+
+enum mt_status mt_placement_find(const struct mt_placement_input *input, struct mt_placement *out,
+                                 struct mt_error *err)
+{
+    const struct mt_marked *marked = input->marked;
+    struct placer placer = {.input = input, .out = out};
+    out->places = calloc(marked->n + 1, sizeof *out->places);
+    if (!out->places)
+        return mt_fail_memory(err, marked->n * sizeof *out->places, "places");
+    enum mt_status status = read_units(&placer, err);
+    if (!status)
+        status = place_stand_ins(&placer, err);
+    if (!status)
+        status = place_spans(&placer, err);
+    for (size_t i = 0; i < marked->n && !status; i++) {
+        if (marked->marks[i].kind != MT_MARK_POINT)
+            continue;
+        size_t at = point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
+        out->places[i] = (struct mt_place){.begin = at, .end = at};
+    }
+    if (!status)
+        place_breaks(&placer);
+    free(placer.units);
+    return status;
+}
+
+void mt_placement_finish(struct mt_placement *placement)
+{
+    free(placement->places);
+    free(placement->removed);
+    *placement = (struct mt_placement){0};
+}

@@ -1,0 +1,232 @@
+#include "server/passages/placement.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+struct renderer {
+    const struct mt_placement_input *input;
+    const struct mt_placement *placement;
+    mt_placement_write *write;
+    const void *context;
+    struct mt_text *out;
+    size_t *order;   /* marks by place, parents apart */
+    size_t at;       /* what of the target is written */
+    size_t n_breaks; /* among the marks */
+    size_t gap_end;  /* of what is written: where the last gap ends */
+    size_t n_ends;   /* of sentences, beginnings and ends in turn, that are written */
+};
+
+static const char *strings_of(const struct renderer *renderer)
+{
+    return renderer->input->marked->strings.bytes;
+}
+
+static void write_string(struct renderer *renderer, struct mt_range range)
+{
+    mt_text_append(renderer->out, strings_of(renderer) + range.begin, range.end - range.begin);
+}
+
+/* Line feeds are what the breaks stand for, if there are any. */
+static void write_lines(struct renderer *renderer, size_t begin, size_t end)
+{
+    const char *target = renderer->input->target;
+    while (begin < end) {
+        const char *feed = renderer->n_breaks ? memchr(target + begin, '\n', end - begin) : NULL;
+        size_t stop = feed ? (size_t)(feed - target) : end;
+        if (stop > begin)
+            renderer->write(renderer->context, target + begin, stop - begin, renderer->out);
+        begin = feed ? stop + 1 : stop;
+    }
+}
+
+static size_t nth_end(const struct mt_range *sentences, size_t n)
+{
+    return n % 2 ? sentences[n / 2].end : sentences[n / 2].begin;
+}
+
+/* target[begin, end) was written, from out[from] on. */
+static void settle_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
+{
+    const struct mt_placement_input *input = renderer->input;
+    size_t n = input->written_sentences ? 2 * input->n_sentences : 0;
+    for (; renderer->n_ends < n; renderer->n_ends++) {
+        size_t at = nth_end(input->target_sentences, renderer->n_ends);
+        if (at > end)
+            return;
+        struct mt_range *written = &input->written_sentences[renderer->n_ends / 2];
+        size_t place = from + (at > begin ? at - begin : 0);
+        *(renderer->n_ends % 2 ? &written->end : &written->begin) =
+            mt_size_min(place, renderer->out->length);
+    }
+}
+
+static void write_piece(struct renderer *renderer, size_t begin, size_t end)
+{
+    size_t from = renderer->out->length;
+    write_lines(renderer, begin, end);
+    settle_sentences(renderer, begin, end, from);
+}
+
+static void write_until(struct renderer *renderer, size_t end)
+{
+    const struct mt_placement *placement = renderer->placement;
+    for (size_t i = 0; i < placement->n_removed && renderer->at < end; i++) {
+        const struct mt_range *removed = &placement->removed[i];
+        if (removed->end <= renderer->at || removed->begin >= end)
+            continue;
+        write_piece(renderer, renderer->at, mt_size_max(renderer->at, removed->begin));
+        renderer->at = mt_size_min(end, removed->end);
+    }
+    if (renderer->at < end) {
+        write_piece(renderer, renderer->at, end);
+        renderer->at = end;
+    }
+    settle_sentences(renderer, renderer->at, renderer->at, renderer->out->length);
+}
+
+static bool ends_in_blank(const struct mt_text *out)
+{
+    char last = out->length > 0 ? out->bytes[out->length - 1] : ' ';
+    return last == ' ' || last == '\n' || last == '\t';
+}
+
+static bool is_word_next(const struct renderer *renderer)
+{
+    const struct mt_placement_input *input = renderer->input;
+    return renderer->at < input->target_length &&
+           mt_is_word_char(mt_utf8_decode(input->target + renderer->at));
+}
+
+/* In place of the blank before it, which is not another gap's. */
+static void write_gap(struct renderer *renderer, const struct mt_mark *mark)
+{
+    struct mt_text *out = renderer->out;
+    if (out->length > renderer->gap_end && out->bytes[out->length - 1] == ' ')
+        out->bytes[--out->length] = '\0';
+    write_string(renderer, mark->opening);
+    renderer->gap_end = out->length;
+}
+
+static void write_point(struct renderer *renderer, const struct mt_mark *mark)
+{
+    if (mark->took_blank && !ends_in_blank(renderer->out))
+        mt_text_append(renderer->out, " ", 1);
+    write_string(renderer, mark->opening);
+    if ((mark->had_blank_after || mark->took_blank) && is_word_next(renderer))
+        mt_text_append(renderer->out, " ", 1);
+}
+
+/* The first letter as a capital. */
+static void write_raised(struct renderer *renderer, struct mt_range range)
+{
+    const char *string = strings_of(renderer) + range.begin;
+    mt_text_append_char(renderer->out, (uint32_t)u_totitle((UChar32)mt_utf8_decode(string)));
+    range.begin += mt_utf8_length((unsigned char)*string);
+    write_string(renderer, range);
+}
+
+static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
+                           const struct mt_place *place)
+{
+    bool is_apart = place->is_inserted || renderer->at != place->begin;
+    if (place->is_lost)
+        return;
+    if (is_apart && renderer->at > 0 && !ends_in_blank(renderer->out))
+        mt_text_append(renderer->out, " ", 1);
+    if (place->is_raised)
+        write_raised(renderer, mark->opening);
+    else
+        write_string(renderer, mark->opening);
+    if (is_apart && is_word_next(renderer))
+        mt_text_append(renderer->out, " ", 1);
+}
+
+static void write_marks(struct renderer *renderer, size_t parent, size_t end);
+
+static void write_mark(struct renderer *renderer, size_t index, size_t end)
+{
+    const struct mt_mark *mark = &renderer->input->marked->marks[index];
+    const struct mt_place *place = &renderer->placement->places[index];
+    write_until(renderer, mt_size_min(place->begin, end));
+    if (mark->is_gap) {
+        write_gap(renderer, mark);
+    } else if (mark->kind == MT_MARK_POINT) {
+        write_point(renderer, mark);
+    } else if (mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_TERM) {
+        write_stand_in(renderer, mark, place);
+    } else {
+        write_string(renderer, mark->opening);
+        size_t stop = mt_size_min(place->end, end);
+        if (mark->kind == MT_MARK_SPAN) {
+            write_marks(renderer, index, stop);
+            write_string(renderer, mark->closing);
+        }
+    }
+}
+
+/* Inside a span, or all of it: its marks in order of their places, and the text in between. */
+static void write_marks(struct renderer *renderer, size_t parent, size_t end)
+{
+    const struct mt_marked *marked = renderer->input->marked;
+    for (size_t i = 0; i < marked->n; i++) {
+        size_t index = renderer->order[i];
+        if (marked->marks[index].parent == parent)
+            write_mark(renderer, index, end);
+    }
+    write_until(renderer, end);
+}
+
+struct key {
+    size_t begin, index;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static enum mt_status sort_marks(struct renderer *renderer, struct mt_error *err)
+{
+    size_t n = renderer->input->marked->n;
+    struct key *keys = calloc(n + 1, sizeof *keys);
+    renderer->order = calloc(n + 1, sizeof *renderer->order);
+    if (!keys || !renderer->order) {
+        free(keys);
+        return mt_fail_memory(err, n * sizeof *keys, "marks");
+    }
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = (struct key){.begin = renderer->placement->places[i].begin, .index = i};
+        renderer->n_breaks += renderer->input->marked->marks[i].kind == MT_MARK_BREAK;
+    }
+    qsort(keys, n, sizeof *keys, by_place);
+    for (size_t i = 0; i < n; i++)
+        renderer->order[i] = keys[i].index;
+    free(keys);
+    return MT_OK;
+}
+
+enum mt_status mt_placement_render(const struct mt_placement_input *input,
+                                   const struct mt_placement *placement, mt_placement_write *write,
+                                   const void *context, struct mt_text *out, struct mt_error *err)
+{
+    struct renderer renderer = {.input = input,
+                                .placement = placement,
+                                .write = write,
+                                .context = context,
+                                .out = out,
+                                .gap_end = out->length};
+    enum mt_status status = sort_marks(&renderer, err);
+    if (!status) {
+        write_marks(&renderer, MT_NO_MARK, input->target_length);
+        status = mt_text_check(out, "a translation", err);
+    }
+    free(renderer.order);
+    return status;
+}

@@ -1,0 +1,177 @@
+#include "server/requests/exchange_state.h"
+
+#include "base/clock.h"
+#include "config/settings.h"
+#include "server/service/generation.h"
+#include "server/http/router.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* What a refusal of access.h needs beside its text. */
+static void describe_refusal(struct mt_exchange *exchange)
+{
+    const struct mt_access *access = &exchange->request.access;
+    mt_exchange_count_rejection(exchange, access->rejection);
+    if (access->retry_seconds <= 0)
+        return;
+    char seconds[24];
+    snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
+    mt_reply_header(&exchange->request.reply, "Retry-After", seconds);
+}
+
+enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
+                                     struct mt_error *err)
+{
+    enum mt_status status =
+        mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(), err);
+    if (status != MT_OK)
+        describe_refusal((struct mt_exchange *)request);
+    return status;
+}
+
+uint64_t mt_request_used_chars(const struct mt_request *request)
+{
+    return mt_access_used_chars(&request->access, request->service->meters, mt_now_ns());
+}
+
+/* The media type without its parameters: its length. */
+static size_t type_length(const char *type)
+{
+    size_t length = strcspn(type, ";");
+    while (length > 0 && (type[length - 1] == ' ' || type[length - 1] == '\t'))
+        length--;
+    return length;
+}
+
+static bool is_type(const char *type, const char *name)
+{
+    return type_length(type) == strlen(name) && strncasecmp(type, name, strlen(name)) == 0;
+}
+
+static bool is_json_type(const char *type)
+{
+    size_t length = type_length(type);
+    return is_type(type, "application/json") ||
+           (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
+}
+
+static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type)
+{
+    struct mt_error err;
+    mt_fail(&err, MT_UNSUPPORTED,
+            "Content-Type is \"%.60s\", expected application/json, "
+            "application/x-www-form-urlencoded or multipart/form-data",
+            type);
+    mt_reply_error(&exchange->request.reply, 415, err.message);
+    return MT_OK;
+}
+
+/* JSON under another type, as curl's -d sends it: as a form it would be one field of a strange
+ * name, and the client would be told that what it sent was missing. */
+static enum mt_status check_no_json(const struct mt_text *body, const char *type,
+                                    struct mt_error *err)
+{
+    size_t blank = body->length > 0 ? strspn(body->bytes, " \t\r\n") : 0;
+    if (blank == body->length || body->bytes[blank] != '{')
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "Content-Type is \"%.60s\", but the body looks like JSON: "
+                   "expected Content-Type: application/json",
+                   type);
+}
+
+/* All encodings end up in request.params. Beside JSON the query string does not count; beside a
+ * form it does, and comes first. */
+static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_params *params = &exchange->request.params;
+    const struct mt_text *body = &exchange->body;
+    const char *type = mt_exchange_header(exchange, "Content-Type");
+    bool has_query = exchange->query[0] != '\0';
+    bool wants_body = strcmp(exchange->route->method, "POST") == 0;
+    if (type == NULL)
+        type = "";
+    if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
+        return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
+    bool is_form = is_type(type, "application/x-www-form-urlencoded");
+    bool is_multipart = is_type(type, "multipart/form-data");
+    if (body->length > 0 && !is_form && !is_multipart && exchange->route->is_strict_about_type)
+        return refuse_type(exchange, type);
+    enum mt_status status =
+        mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
+    if (status != MT_OK || body->length == 0)
+        return status;
+    if (is_form || (!is_multipart && !has_query))
+        status = check_no_json(body, type, err);
+    if (status != MT_OK)
+        return status;
+    if (is_form)
+        return mt_params_parse_form(params, body->bytes, body->length, true, err);
+    if (is_multipart)
+        return mt_params_parse_multipart(params, type, body->bytes, body->length, err);
+    return MT_OK;
+}
+
+/* X-Request-Timeout: seconds that the client is going to wait. */
+enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange, struct mt_error *err)
+{
+    double limit = (double)exchange->request.service->settings->request_timeout_ms * 1e-3;
+    const char *text = mt_exchange_header(exchange, "X-Request-Timeout");
+    double seconds = limit;
+    if (text != NULL && (!mt_parse_number(text, &seconds) || seconds < 0))
+        return mt_fail(err, MT_INVALID,
+                       "X-Request-Timeout is \"%.40s\", expected a number of seconds", text);
+    exchange->timeout_ns = (int64_t)(fmin(seconds, limit) * 1e9);
+    exchange->deadline_ns = mt_now_ns() + exchange->timeout_ns;
+    return MT_OK;
+}
+
+static enum mt_access_kind access_kind(const struct mt_route *route)
+{
+    if (route->is_vital)
+        return MT_ACCESS_OPEN;
+    if (route->access != MT_ACCESS_BY_METHOD)
+        return route->access;
+    return strcmp(route->method, "POST") == 0 ? MT_ACCESS_METERED : MT_ACCESS_OPEN;
+}
+
+static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_access *access = &request->access;
+    const struct mt_access_question question = {
+        .kind = access_kind(exchange->route),
+        .dialect = exchange->route->dialect,
+        .settings = request->service->settings,
+        .keys = request->service->keys,
+        .meters = request->service->meters,
+        .params = &request->params,
+        .query = exchange->query,
+        .authorization = mt_exchange_header(exchange, "Authorization"),
+        .address = exchange->address,
+        .now_ns = mt_now_ns(),
+    };
+    enum mt_status status = mt_access_check(&question, access, err);
+    if (status == MT_OK)
+        return MT_OK;
+    if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
+        mt_exchange_count_rejection(exchange, access->rejection);
+        mt_reply_error(&request->reply, 456, err->message);
+        return MT_OK;
+    }
+    describe_refusal(exchange);
+    return status;
+}
+
+enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *err)
+{
+    enum mt_status status = parse_params(exchange, err);
+    if (status == MT_OK && exchange->request.reply.code == 0)
+        status = check_access(exchange, err);
+    if (exchange->request.params.n_files == 0) /* they are views into it */
+        mt_text_finish(&exchange->body);
+    return status;
+}

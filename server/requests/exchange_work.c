@@ -1,0 +1,557 @@
+#include "server/requests/exchange_state.h"
+
+#include "base/clock.h"
+#include "base/size.h"
+#include "config/settings.h"
+#include "server/http/client.h"
+#include "server/http/connections.h"
+#include "server/http/router.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a request that take more than some milliseconds to split and tokenize. */
+#define MAX_SHORT_BYTES ((size_t)4096)
+
+/* ---- what goes wrong ---- */
+
+static bool has_left(struct mt_exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->mutex);
+    bool has = exchange->has_left;
+    pthread_mutex_unlock(&exchange->mutex);
+    return has;
+}
+
+bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
+{
+    const struct mt_loaded_model *model = exchange->request.model;
+    struct mt_error err;
+    if (model == NULL || mt_served_model_check(model->served, &err) == MT_OK)
+        return false;
+    mt_exchange_count_rejection(exchange, MT_REJECTED_DAMAGED);
+    mt_reply_failure(&exchange->request.reply, &err);
+    return true;
+}
+
+void mt_exchange_refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+    if (err->status == MT_BUSY)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_QUEUE_FULL);
+    else if (err->status == MT_THROTTLED)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_SHARE);
+    else if (err->status == MT_CANCELLED)
+        mt_exchange_fail_cancelled(exchange);
+}
+
+/* Most of what a daemon does that is asked for far more than it can do is to refuse, which is a
+ * third cheaper before the text has been read, split and tokenized. Keys and rates have not been
+ * looked at yet, either. */
+bool mt_exchange_refuse_early(struct mt_exchange *exchange)
+{
+    const struct mt_handler *handler = exchange->route->handler;
+    struct mt_error err;
+    if (handler->choose == NULL || handler->begin == NULL)
+        return false;
+    bool is_full = mt_engine_check_room(exchange->request.service->engine, &err) != MT_OK;
+    if (is_full)
+        mt_exchange_refuse_job(exchange, &err);
+    return is_full;
+}
+
+static void fail_late(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    mt_exchange_count_rejection(exchange, MT_REJECTED_TIMEOUT);
+    mt_fail(&err, MT_TIMEOUT, "the request took longer than %.1f s",
+            (double)exchange->timeout_ns * 1e-9);
+    mt_reply_failure(&exchange->request.reply, &err);
+}
+
+void mt_exchange_fail_cancelled(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    mt_exchange_count_rejection(exchange, has_left(exchange) ? MT_REJECTED_CLIENT_GONE
+                                                             : MT_REJECTED_DRAINING);
+    mt_fail(&err, MT_CANCELLED, "the server is shutting down");
+    exchange->request.reply.close = true;
+    mt_reply_failure(&exchange->request.reply, &err);
+}
+
+void mt_exchange_fail_job(struct mt_exchange *exchange)
+{
+    if (exchange->job_status == MT_TIMEOUT)
+        fail_late(exchange);
+    else
+        mt_exchange_fail_cancelled(exchange);
+}
+
+/* What is wrong with a model's files is the operator's business: the log says it, and the admin
+ * socket. Clients are told which model it is, or that it was damaged, which names no file. */
+static void fail_load(struct mt_exchange *exchange)
+{
+    struct mt_served_model_status status;
+    struct mt_error err;
+    mt_exchange_count_rejection(exchange, MT_REJECTED_MODEL);
+    mt_served_model_describe(exchange->awaited, &status);
+    if (status.is_damaged)
+        mt_fail(&err, MT_BUSY, "%s", status.reason);
+    else
+        mt_fail(&err, MT_BUSY, "the model %s cannot be served now",
+                mt_served_model_info(exchange->awaited)->id);
+    mt_reply_failure(&exchange->request.reply, &err);
+}
+
+void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    if (err->status == MT_TIMEOUT) {
+        fail_late(exchange);
+    } else if (err->status == MT_CANCELLED) {
+        mt_exchange_fail_cancelled(exchange);
+    } else {
+        fail_load(exchange);
+    }
+}
+
+/* ---- a round ---- */
+
+enum mt_status mt_request_admit(void *context, const struct mt_translation_part *part,
+                                struct mt_error *err)
+{
+    (void)part;
+    struct mt_request *request = context;
+    if (request->n_made++ < request->max_made)
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT, "the request has more than %zu sentences: at most %zu",
+                   request->max_made, (size_t)request->service->settings->max_queued_sentences);
+}
+
+enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sentence *sentence,
+                                       struct mt_error *err)
+{
+    if (request->n_sentences == MT_MAX_REQUEST_SENTENCES)
+        return mt_fail(err, MT_LIMIT, "a request may have at most %d sentences",
+                       MT_MAX_REQUEST_SENTENCES);
+    if (request->n_sentences == request->sentence_capacity) {
+        size_t capacity = request->sentence_capacity > 0 ? 2 * request->sentence_capacity : 16;
+        struct mt_sentence **larger =
+            realloc(request->sentences, capacity * sizeof request->sentences[0]);
+        if (larger == NULL)
+            return mt_fail_memory(err, capacity * sizeof request->sentences[0], "sentences");
+        request->sentences = larger;
+        request->sentence_capacity = capacity;
+    }
+    request->sentences[request->n_sentences++] = sentence;
+    return MT_OK;
+}
+
+/* How many sentences of the client may wait; 0: any number. */
+static size_t queue_share(const struct mt_exchange *exchange)
+{
+    const struct mt_settings *settings = exchange->request.service->settings;
+    const struct mt_address *peer = mt_connection_address(exchange->slot);
+    bool is_local =
+        exchange->request.access.client == mt_address_client(peer) && mt_address_is_loopback(peer);
+    if (settings->max_client_sentences > 0)
+        return (size_t)settings->max_client_sentences;
+    return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
+}
+
+/* The next model may find more sentences in the same text. */
+#define CONTINUED_FACTOR 2
+
+/* A round that follows another is no newcomer: where it were refused, the work of those before
+ * would be lost. But a short text opens no door for a long one in another language. */
+static size_t n_continued(const struct mt_exchange *exchange)
+{
+    const struct mt_job *former = &exchange->job; /* it ended well, or there was none */
+    return mt_size_max(former->n_continued, CONTINUED_FACTOR * former->n_sentences);
+}
+
+/* More than there can ever be room for would be refused for ever as if they only came too early. Of
+ * a client's share one request may have more, where it is the only one. */
+static enum mt_status check_sentences(const struct mt_request *request, size_t n_continued,
+                                      struct mt_error *err)
+{
+    size_t limit = (size_t)request->service->settings->max_queued_sentences;
+    if (request->n_sentences > mt_size_max(limit, n_continued))
+        return mt_fail(err, MT_LIMIT, "the request has %zu sentences: at most %zu",
+                       request->n_sentences, limit);
+    return MT_OK;
+}
+
+enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served_model **out,
+                                  struct mt_error *err)
+{
+    struct mt_request *request = &exchange->request;
+    *out = NULL;
+    enum mt_status status = exchange->route->handler->choose(request, out, err);
+    if (status != MT_OK || *out == NULL)
+        return status;
+    if (request->model != NULL && request->model->served == *out)
+        return MT_OK;
+    /* No request holds one model while it waits for another: where memory is for one alone, two
+     * such requests would wait for each other. */
+    mt_exchange_let_go_of_model(exchange);
+    request->model = mt_served_model_hold(*out);
+    return MT_OK;
+}
+
+enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_request *request = &exchange->request;
+    size_t n_expected = n_continued(exchange);
+    request->n_sentences = request->n_made = 0;
+    request->max_made =
+        2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
+    const struct mt_handler *handler = exchange->route->handler;
+    enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    status = check_sentences(request, n_expected, err);
+    exchange->job = (struct mt_job){
+        .sentences = request->sentences,
+        .n_sentences = request->n_sentences,
+        .lane = request->model->lane,
+        .client = request->access.client,
+        .max_client_sentences = queue_share(exchange),
+        .n_continued = n_expected,
+        .deadline_ns = exchange->deadline_ns,
+        .user = exchange,
+    };
+    return status;
+}
+
+/* ---- what is waited for ---- */
+
+/* From now on a client that leaves is noticed. Before the wait begins, because it may end at once,
+ * and the exchange with it; behind the head of a streamed reply nothing may be slipped in to find
+ * out. */
+static void watch_client(struct mt_exchange *exchange)
+{
+    if (!exchange->is_streaming)
+        mt_connections_watch_work(exchange->http->connections, exchange->slot,
+                                  exchange->is_http_1_1);
+}
+
+enum mt_status mt_exchange_run_job(struct mt_exchange *exchange,
+                                   void (*on_done)(struct mt_job *job, enum mt_status status),
+                                   struct mt_error *err)
+{
+    exchange->job.on_done = on_done;
+    watch_client(exchange);
+    pthread_mutex_lock(&exchange->mutex); /* on_done takes it, so it comes after this */
+    enum mt_status status =
+        exchange->is_cancelled
+            ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
+            : mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
+    if (status == MT_OK)
+        exchange->holder = WITH_ENGINE;
+    pthread_mutex_unlock(&exchange->mutex);
+    return status;
+}
+
+enum mt_status
+mt_exchange_wait_for_model(struct mt_exchange *exchange, struct mt_served_model *served,
+                           void (*on_done)(struct mt_model_wait *wait, enum mt_status status),
+                           struct mt_error *err)
+{
+    exchange->awaited = served;
+    watch_client(exchange);
+    exchange->wait = (struct mt_model_wait){
+        .deadline_ns = exchange->deadline_ns, .user = exchange, .on_done = on_done};
+    pthread_mutex_lock(&exchange->mutex);
+    enum mt_status status = exchange->is_cancelled
+                                ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
+                                : mt_served_model_wait(served, &exchange->wait, err);
+    if (status == MT_OK)
+        exchange->holder = WITH_MODEL_HOST;
+    pthread_mutex_unlock(&exchange->mutex);
+    return status;
+}
+
+bool mt_exchange_stop_waiting(struct mt_exchange *exchange)
+{
+    if (exchange->holder == WITH_ENGINE)
+        mt_engine_cancel(exchange->request.model->engine, &exchange->job);
+    if (exchange->holder != WITH_MODEL_HOST ||
+        !mt_served_model_stop_waiting(exchange->awaited, &exchange->wait))
+        return false;
+    exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
+    exchange->holder = WITH_TEXT_THREADS;
+    return true;
+}
+
+/* ---- the text threads ---- */
+
+static void run_step(struct mt_text_task *task)
+{
+    struct mt_exchange *exchange =
+        (struct mt_exchange *)((char *)task - offsetof(struct mt_exchange, task));
+    exchange->step(exchange);
+}
+
+void mt_exchange_submit_step(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
+{
+    exchange->step = step;
+    exchange->task.run = run_step;
+    exchange->task.is_ending = is_ending;
+    exchange->task.client = exchange->address;
+    exchange->task.deadline_ns = is_ending ? INT64_MAX : exchange->deadline_ns;
+    mt_text_threads_submit(exchange->http->options.text_threads, &exchange->task);
+}
+
+/* The reply is complete: the connection goes on. After leave_work nobody cancels, and after resume
+ * the exchange may be gone; libmicrohttpd goes when no work is counted, so that comes last. */
+static void respond(struct mt_exchange *exchange)
+{
+    struct mt_connections *connections = exchange->http->connections;
+    struct MHD_Connection *connection = exchange->connection;
+    mt_exchange_make_response(exchange);
+    mt_connections_leave_work(connections, exchange->slot, exchange);
+    MHD_resume_connection(connection);
+    mt_connections_count_done(connections);
+}
+
+static void respond_failure(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+    respond(exchange);
+}
+
+static void next_round(struct mt_exchange *exchange);
+static void begin_round(struct mt_exchange *exchange);
+static void end_job(struct mt_exchange *exchange);
+static void end_loading(struct mt_exchange *exchange);
+
+/* By a worker's thread. */
+static void job_done(struct mt_job *job, enum mt_status status)
+{
+    struct mt_exchange *exchange = job->user;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->job_status = status;
+    exchange->holder = WITH_TEXT_THREADS;
+    pthread_mutex_unlock(&exchange->mutex);
+    mt_exchange_submit_step(exchange, end_job, true); /* behind it the exchange may be gone */
+}
+
+/* By a thread of the models' host. */
+static void model_done(struct mt_model_wait *wait, enum mt_status status)
+{
+    struct mt_exchange *exchange = wait->user;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->wait_status = status;
+    exchange->request.model = wait->model;
+    exchange->holder = WITH_TEXT_THREADS;
+    pthread_mutex_unlock(&exchange->mutex);
+    mt_exchange_submit_step(exchange, end_loading, false); /* likewise */
+}
+
+void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
+{
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->has_left |= has_left;
+    exchange->is_cancelled = true;
+    bool is_ours = mt_exchange_stop_waiting(exchange);
+    if (exchange->is_streaming) {
+        mt_exchange_stream_news(exchange); /* also where its reader is slow */
+    } else if (is_ours) {
+        mt_exchange_submit_step(exchange, end_loading, false);
+    } else if (exchange->holder == WITH_TEXT_THREADS) {
+        mt_text_threads_hurry(exchange->http->options.text_threads, &exchange->task);
+    }
+    pthread_mutex_unlock(&exchange->mutex);
+}
+
+static bool is_cancelled(struct mt_exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->mutex);
+    bool is = exchange->is_cancelled;
+    pthread_mutex_unlock(&exchange->mutex);
+    return is;
+}
+
+/* ---- from round to round ---- */
+
+static void finish_request(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_error err;
+    if (exchange->route->handler->finish(request, &err) != MT_OK)
+        mt_reply_failure(&request->reply, &err);
+    else if (request->reply.code == 0)
+        request->reply.code = 200;
+}
+
+static void stream_reply(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (mt_exchange_stream_begin(exchange, &err) == MT_OK)
+        return;
+    mt_exchange_refuse_job(exchange, &err);
+    respond(exchange);
+}
+
+static void run_sentences(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (exchange->request.is_streamed) {
+        stream_reply(exchange);
+        return;
+    }
+    if (mt_exchange_run_job(exchange, job_done, &err) == MT_OK)
+        return;
+    mt_exchange_refuse_job(exchange, &err);
+    respond(exchange);
+}
+
+/* With the round's model. False: it has ended at once, because nothing had to be decoded. */
+static bool run_round(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    struct mt_error err;
+    if (mt_exchange_begin_round(exchange, &err) != MT_OK)
+        respond_failure(exchange, &err);
+    else if (request->reply.code != 0)
+        respond(exchange);
+    else if (request->n_sentences == 0 && !request->is_streamed)
+        return false;
+    else if (mt_exchange_refuse_damaged(exchange))
+        respond(exchange);
+    else
+        run_sentences(exchange);
+    return true;
+}
+
+static void load_model(struct mt_exchange *exchange, struct mt_served_model *served)
+{
+    struct mt_error err;
+    if (mt_exchange_wait_for_model(exchange, served, model_done, &err) == MT_OK)
+        return;
+    mt_exchange_fail_wait(exchange, &err);
+    respond(exchange);
+}
+
+static void next_round(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    do {
+        struct mt_served_model *served;
+        struct mt_error err;
+        if (mt_exchange_choose(exchange, &served, &err) != MT_OK) {
+            respond_failure(exchange, &err);
+            return;
+        }
+        if (request->reply.code == 0 && !served && request->is_streamed) {
+            stream_reply(exchange);
+            return;
+        }
+        if (request->reply.code == 0 && !served)
+            finish_request(exchange);
+        if (request->reply.code != 0) {
+            respond(exchange);
+            return;
+        }
+        if (!request->model) {
+            load_model(exchange, served);
+            return;
+        }
+    } while (!run_round(exchange));
+}
+
+static void begin_round(struct mt_exchange *exchange)
+{
+    if (!run_round(exchange))
+        next_round(exchange);
+}
+
+/* Whether the request should not begin what it waited for; the reply says why, then. */
+static bool is_too_late(struct mt_exchange *exchange)
+{
+    if (is_cancelled(exchange))
+        mt_exchange_fail_cancelled(exchange);
+    else if (mt_now_ns() >= exchange->deadline_ns)
+        fail_late(exchange);
+    else
+        return false;
+    return true;
+}
+
+static void end_loading(struct mt_exchange *exchange)
+{
+    if (exchange->wait_status != MT_OK)
+        mt_exchange_fail_wait(exchange, &exchange->wait.err);
+    else if (!is_too_late(exchange)) {
+        begin_round(exchange);
+        return;
+    }
+    respond(exchange);
+}
+
+/* What has been decoded is put together even where the server ends, but not for nobody. */
+static void end_job(struct mt_exchange *exchange)
+{
+    if (exchange->job_status == MT_OK && has_left(exchange))
+        exchange->job_status = MT_CANCELLED;
+    if (exchange->job_status != MT_OK)
+        mt_exchange_fail_job(exchange);
+    else if (!mt_exchange_refuse_damaged(exchange)) {
+        next_round(exchange);
+        return;
+    }
+    respond(exchange);
+}
+
+/* The handler's work, but for rounds. */
+static void do_without_model(struct mt_exchange *exchange)
+{
+    struct mt_request *request = &exchange->request;
+    const struct mt_handler *handler = exchange->route->handler;
+    struct mt_error err;
+    exchange->is_begun = true;
+    if (handler->begin && handler->begin(request, &err) != MT_OK)
+        mt_reply_failure(&request->reply, &err);
+    else if (request->reply.code == 0)
+        finish_request(exchange);
+}
+
+static bool read_request(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    if (mt_exchange_read(exchange, &err) != MT_OK)
+        mt_reply_failure(&exchange->request.reply, &err);
+    return exchange->request.reply.code == 0;
+}
+
+void mt_exchange_do_at_once(struct mt_exchange *exchange)
+{
+    if (read_request(exchange))
+        do_without_model(exchange);
+}
+
+/* A long one may have waited while the queue became full. */
+static void begin_request(struct mt_exchange *exchange)
+{
+    bool is_refused = is_too_late(exchange) ||
+                      (exchange->task.is_long && mt_exchange_refuse_early(exchange)) ||
+                      !read_request(exchange);
+    if (!is_refused && exchange->route->handler->choose) {
+        exchange->is_begun = true;
+        next_round(exchange);
+        return;
+    }
+    if (!is_refused)
+        do_without_model(exchange);
+    respond(exchange);
+}
+
+void mt_exchange_begin_work(struct mt_exchange *exchange)
+{
+    size_t n_bytes = exchange->body.length + strlen(exchange->query);
+    exchange->task.is_long = n_bytes > MAX_SHORT_BYTES;
+    if (exchange->task.is_long) /* it may wait for a while */
+        watch_client(exchange);
+    mt_exchange_submit_step(exchange, begin_request, false);
+}

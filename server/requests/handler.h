@@ -1,0 +1,134 @@
+/*
+ * What a route does with a request. The HTTP side (http.c) receives, checks and parses; a handler
+ * says with which model which sentences have to be decoded, and afterwards writes the reply.
+ * Handlers see neither sockets nor libmicrohttpd, and never block.
+ *
+ *   choose -> the model is loaded -> begin -> the sentences run in the engine -> choose -> finish
+ *     ^                                                 |                          |
+ *     |                            where it is streamed '-> advance, again ...     |
+ *     '----------------------------- another round --------------------------------'
+ *
+ * All of them are called by text threads (text_threads.h), those of the server's own doctors
+ * (is_vital in router.h) by the HTTP thread. Each runs to its end. A request has one model at a
+ * time; one whose text goes through several, or whose texts are in several languages, has as many
+ * rounds.
+ *
+ * A request is touched by one thread at a time, but not always by the same one, and several
+ * requests at the same time: what they share, struct mt_service names it, takes care of itself.
+ */
+#ifndef MT_SERVER_HANDLER_H
+#define MT_SERVER_HANDLER_H
+
+#include "server/requests/access.h"
+#include "server/text/language.h"
+#include "server/http/params.h"
+#include "server/http/reply.h"
+#include "server/service/service.h"
+
+struct mt_loaded_model;
+struct mt_sentence;
+struct mt_served_model;
+struct mt_translation_part;
+
+/* Most sentences of one request; one more is MT_LIMIT. */
+#define MT_MAX_REQUEST_SENTENCES 20000
+
+struct mt_request {
+    const struct mt_service *service;
+    const char *method; /* "GET" for HEAD too */
+    const char *path;   /* as routed: "/translate"; whole where the route is a folder */
+    struct mt_params params;
+    bool is_ending; /* the server is about to stop */
+    /* Whose request it is, and what is allowed to it: settings that a key may override are to be
+     * taken from access.limits. */
+    struct mt_access access;
+
+    /* For the handler: its own state, made in what is called first, freed in release. NULL before.
+     */
+    void *state;
+    /* For the handler to fill; see reply.h. */
+    struct mt_reply reply;
+    /* Set before the first round: the reply is text/event-stream (events.h) and begins at once,
+     * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
+     * begin is an event "error". */
+    bool is_streamed;
+
+    /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
+     * names no other, to release. NULL where there is none. */
+    const struct mt_loaded_model *model;
+
+    /* Filled by mt_request_add_sentence; read by the HTTP side. */
+    struct mt_sentence **sentences;
+    size_t n_sentences, sentence_capacity;
+    size_t n_made, max_made; /* of this round; see mt_request_admit */
+};
+
+/* For mt_translation_options.admit, with the request as context: MT_LIMIT where more sentences are
+ * made than could ever get into the queue, twice over, because some are made anew without traces.
+ * What is in the end exactly too much is refused behind begin. */
+MT_MUST_CHECK enum mt_status mt_request_admit(void *request, const struct mt_translation_part *part,
+                                              struct mt_error *err);
+
+/* Adds a sentence to what the request has to decode. Borrowed: it stays the handler's, who destroys
+ * it when they have ended, or in release. Only in begin. */
+MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
+                                                     struct mt_sentence *sentence,
+                                                     struct mt_error *err);
+
+/* A header of the request, or NULL; borrowed, valid during the call of the handler. */
+const char *mt_request_header(const struct mt_request *request, const char *name);
+
+/* Counts n_chars more against the client's characters per day, for texts that are not in the field
+ * that access.h counts. They are given back where the request fails. Before finish. MT_THROTTLED.
+ */
+MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
+                                                   struct mt_error *err);
+
+/* Characters that the client has used of request->access.limits.rates[MT_RATE_CHARS], where that is
+ * not 0. */
+uint64_t mt_request_used_chars(const struct mt_request *request);
+
+struct mt_handler {
+    /*
+     * Names the model of the next round, one of the generation's catalog; *out stays NULL where
+     * nothing has to be decoded (any more). Called first, when it checks request->params and sets
+     * up request->state, and again each time that all sentences of a round have ended well, with
+     * request->model still there. Anything but MT_OK is answered as an error with err's message
+     * (reply.h has the table), and so is a reply.code that choose sets itself; nothing but release
+     * is called then. A model that cannot be loaded is answered so, too (503). NULL: the handler
+     * uses no model.
+     */
+    enum mt_status (*choose)(struct mt_request *request, struct mt_served_model **out,
+                             struct mt_error *err);
+
+    /*
+     * Adds the round's sentences. Without choose: checks request->params and sets up
+     * request->state, at once. NULL: nothing to do. Errors as above. All sentences of a round are
+     * one job: they are admitted to the queue together or not at all (503; 413 where the queue
+     * never holds so many). While it is full, requests are refused before choose is called.
+     */
+    enum mt_status (*begin)(struct mt_request *request, struct mt_error *err);
+
+    /*
+     * Called when there is no further round. Appends the body to request->reply.body. Errors as
+     * above. Not called for requests that were cancelled, expired or refused.
+     */
+    enum mt_status (*finish)(struct mt_request *request, struct mt_error *err);
+
+    /*
+     * For requests that are streamed: appends what has become certain since the last call as
+     * events, nothing where nothing has; no more than a few kilobytes, if there is more it is
+     * called again. Called while the sentences run, of which it may look at mt_sentence_progress
+     * alone, and after they have ended. Errors as above.
+     */
+    enum mt_status (*advance)(struct mt_request *request, struct mt_text *events,
+                              struct mt_error *err);
+
+    /* Frees request->state, which may be NULL or half-built. Called exactly once for every request
+     * for which choose or begin was called, when no thread uses its sentences any more; by a
+     * worker's or a loader's thread where the client of a streamed reply has left. NULL: nothing to
+     * do. */
+    void (*release)(struct mt_request *request);
+};
+
+#endif

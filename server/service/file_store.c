@@ -1,0 +1,348 @@
+#include "server/service/file_store.h"
+
+#include "base/clock.h"
+#include "base/size.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NAME_RANDOM_BYTES 16
+
+/* A client that has files here. */
+struct holder {
+    struct holder *next;
+    uint64_t client;
+    size_t n_files, n_bytes;
+};
+
+struct file {
+    struct file *next; /* the one that came after it */
+    struct holder *holder;
+    char name[MT_STORED_NAME_BYTES];
+    char *bytes, *file_name; /* NULL: the room is reserved */
+    size_t length;
+    const char *content_type;
+    int64_t end_ms;
+    bool is_fetched;
+};
+
+struct mt_file_store {
+    pthread_mutex_t mutex; /* guards the others */
+    struct file *files;    /* the oldest first */
+    struct holder *holders;
+    size_t n, n_bytes;
+};
+
+enum mt_status mt_file_store_create(struct mt_file_store **out, struct mt_error *err)
+{
+    struct mt_file_store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return mt_fail_memory(err, sizeof *store, "a store of files");
+    pthread_mutex_init(&store->mutex, NULL);
+    *out = store;
+    return MT_OK;
+}
+
+static void free_file(struct file *file)
+{
+    free(file->bytes);
+    free(file->file_name);
+    free(file);
+}
+
+void mt_file_store_destroy(struct mt_file_store *store)
+{
+    if (store == NULL)
+        return;
+    for (struct file *file = store->files, *next; file != NULL; file = next) {
+        next = file->next;
+        free_file(file);
+    }
+    for (struct holder *holder = store->holders, *next; holder != NULL; holder = next) {
+        next = holder->next;
+        free(holder);
+    }
+    pthread_mutex_destroy(&store->mutex);
+    free(store);
+}
+
+/* ---- under the mutex ---- */
+
+static void remove_holder(struct mt_file_store *store, struct holder *holder)
+{
+    struct holder **at = &store->holders;
+    while (*at != holder)
+        at = &(*at)->next;
+    *at = holder->next;
+    free(holder);
+}
+
+static void set_length(struct mt_file_store *store, struct file *file, size_t length)
+{
+    store->n_bytes = store->n_bytes - file->length + length;
+    file->holder->n_bytes = file->holder->n_bytes - file->length + length;
+    file->length = length;
+}
+
+/* *at becomes the next one. */
+static void drop(struct mt_file_store *store, struct file **at)
+{
+    struct file *file = *at;
+    set_length(store, file, 0);
+    store->n--;
+    if (--file->holder->n_files == 0)
+        remove_holder(store, file->holder);
+    *at = file->next;
+    free_file(file);
+}
+
+static void drop_expired(struct mt_file_store *store)
+{
+    int64_t now = mt_now_ms();
+    for (struct file **at = &store->files; *at != NULL;)
+        if ((*at)->end_ms <= now)
+            drop(store, at);
+        else
+            at = &(*at)->next;
+}
+
+/* Takes as long for a name that is nearly right as for any other. */
+static bool is_same_name(const char *a, const char *b)
+{
+    unsigned difference = 0;
+    for (size_t i = 0; i < 2 * NAME_RANDOM_BYTES; i++)
+        difference |= (unsigned)(a[i] ^ b[i]);
+    return difference == 0 && strcmp(a, b) == 0;
+}
+
+/* Where the file of that name hangs; what hangs there is NULL where there is none. */
+static struct file **find(struct mt_file_store *store, const char *name)
+{
+    struct file **at = &store->files;
+    bool is_name = strlen(name) > 2 * NAME_RANDOM_BYTES && strlen(name) < MT_STORED_NAME_BYTES;
+    while (*at != NULL && !(is_name && is_same_name((*at)->name, name)))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Files count where there are too many of them, and otherwise their bytes. */
+static size_t held(const struct mt_file_store *store, const struct holder *holder)
+{
+    return store->n > MT_MAX_STORED_FILES ? holder->n_files : holder->n_bytes;
+}
+
+/* What makes room for a file; what hangs there is NULL where nothing does. */
+static struct file **find_dispensable(struct mt_file_store *store, const struct file *newcomer)
+{
+    struct file **at = &store->files;
+    const struct holder *largest = newcomer->holder;
+    while (*at != NULL && (*at == newcomer || !(*at)->is_fetched))
+        at = &(*at)->next;
+    if (*at != NULL)
+        return at;
+    for (const struct holder *holder = store->holders; holder != NULL; holder = holder->next)
+        if (held(store, holder) > held(store, largest))
+            largest = holder;
+    if (largest == newcomer->holder)
+        return at;
+    for (at = &store->files; (*at)->holder != largest;)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The newcomer is already counted; where the others leave no room for it, it is dropped. */
+static enum mt_status make_room(struct mt_file_store *store, struct file *newcomer,
+                                size_t limit_bytes, struct mt_error *err)
+{
+    drop_expired(store);
+    while (store->n > MT_MAX_STORED_FILES || store->n_bytes > limit_bytes) {
+        struct file **dispensable = find_dispensable(store, newcomer);
+        if (*dispensable != NULL) {
+            drop(store, dispensable);
+            continue;
+        }
+        enum mt_status status = mt_fail(
+            err, MT_BUSY,
+            "%zu translated files that wait to be fetched hold %zu bytes, your own %zu, and room "
+            "for %zu more would be over the limit of %zu bytes and %d files: fetch yours or try "
+            "again later",
+            store->n - 1, store->n_bytes - newcomer->length,
+            newcomer->holder->n_bytes - newcomer->length, newcomer->length, limit_bytes,
+            MT_MAX_STORED_FILES);
+        drop(store, find(store, newcomer->name));
+        return status;
+    }
+    return MT_OK;
+}
+
+static enum mt_status find_holder(struct mt_file_store *store, uint64_t client, struct holder **out,
+                                  struct mt_error *err)
+{
+    struct holder *holder = store->holders;
+    while (holder != NULL && holder->client != client)
+        holder = holder->next;
+    if (holder == NULL) {
+        holder = calloc(1, sizeof *holder);
+        if (holder == NULL)
+            return mt_fail_memory(err, sizeof *holder, "a client with translated files");
+        holder->client = client;
+        holder->next = store->holders;
+        store->holders = holder;
+    }
+    *out = holder;
+    return MT_OK;
+}
+
+static enum mt_status add(struct mt_file_store *store, struct file *file,
+                          const struct mt_file_room *room, struct mt_error *err)
+{
+    enum mt_status status = find_holder(store, room->client, &file->holder, err);
+    if (status != MT_OK) {
+        free_file(file);
+        return status;
+    }
+    struct file **end = &store->files;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = file;
+    store->n++;
+    file->holder->n_files++;
+    set_length(store, file, room->length);
+    return make_room(store, file, room->limit_bytes, err);
+}
+
+/* ---- from outside ---- */
+
+void mt_file_store_sweep(struct mt_file_store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    drop_expired(store);
+    pthread_mutex_unlock(&store->mutex);
+}
+
+static enum mt_status make_name(const char *extension, char out[MT_STORED_NAME_BYTES],
+                                struct mt_error *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bits[NAME_RANDOM_BYTES];
+    ssize_t n;
+    do
+        n = getrandom(bits, sizeof bits, 0);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof bits)
+        return mt_fail(err, MT_IO, "no random numbers for a file's name: %s",
+                       n < 0 ? strerror(errno) : "too few");
+    for (size_t i = 0; i < sizeof bits; i++) {
+        out[2 * i] = digits[bits[i] >> 4];
+        out[2 * i + 1] = digits[bits[i] & 15];
+    }
+    size_t n_extension = mt_size_min(strlen(extension), MT_STORED_NAME_BYTES - 1 - 2 * sizeof bits);
+    memcpy(out + 2 * sizeof bits, extension, n_extension);
+    out[2 * sizeof bits + n_extension] = '\0';
+    return MT_OK;
+}
+
+static enum mt_status refuse_too_large(size_t length, size_t limit_bytes, struct mt_error *err)
+{
+    return mt_fail(err, MT_LIMIT, "the translated file has %zu bytes: at most %zu", length,
+                   limit_bytes);
+}
+
+enum mt_status mt_file_store_reserve(struct mt_file_store *store, const struct mt_file_room *room,
+                                     char out_name[MT_STORED_NAME_BYTES], struct mt_error *err)
+{
+    char name[MT_STORED_NAME_BYTES];
+    if (room->length > room->limit_bytes)
+        return refuse_too_large(room->length, room->limit_bytes, err);
+    enum mt_status status = make_name(room->extension, name, err);
+    if (status != MT_OK)
+        return status;
+    struct file *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return mt_fail_memory(err, sizeof *file, "a translated file");
+    memcpy(file->name, name, sizeof name);
+    file->end_ms = INT64_MAX;
+    pthread_mutex_lock(&store->mutex);
+    status = add(store, file, room, err);
+    pthread_mutex_unlock(&store->mutex);
+    if (status == MT_OK)
+        memcpy(out_name, name, sizeof name);
+    return status;
+}
+
+enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
+                                  const struct mt_stored_file *file, int64_t lifetime_ms,
+                                  size_t limit_bytes, struct mt_error *err)
+{
+    if (file->length > limit_bytes)
+        return refuse_too_large(file->length, limit_bytes, err);
+    char *bytes = malloc(file->length + 1), *file_name = strdup(file->file_name);
+    enum mt_status status = MT_OK;
+    if (bytes == NULL || file_name == NULL) {
+        free(bytes);
+        free(file_name);
+        return mt_fail_memory(err, file->length + 1, "a translated file");
+    }
+    memcpy(bytes, file->bytes, file->length);
+    pthread_mutex_lock(&store->mutex);
+    struct file *found = *find(store, name);
+    if (found != NULL) {
+        found->bytes = bytes;
+        found->file_name = file_name;
+        found->content_type = file->content_type;
+        found->end_ms = mt_now_ms() + lifetime_ms;
+        set_length(store, found, file->length);
+        status = make_room(store, found, limit_bytes, err);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (found != NULL)
+        return status;
+    free(bytes);
+    free(file_name);
+    return mt_fail(err, MT_BUSY,
+                   "the room for your file was given to a client that holds fewer bytes of "
+                   "translated files than you: fetch yours or try again later");
+}
+
+void mt_file_store_cancel(struct mt_file_store *store, const char *name)
+{
+    pthread_mutex_lock(&store->mutex);
+    struct file **at = find(store, name);
+    if (*at != NULL && (*at)->bytes == NULL)
+        drop(store, at);
+    pthread_mutex_unlock(&store->mutex);
+}
+
+enum mt_status mt_file_store_get(struct mt_file_store *store, const char *name,
+                                 struct mt_text *body, const char **content_type,
+                                 struct mt_text *file_name, struct mt_error *err)
+{
+    pthread_mutex_lock(&store->mutex);
+    drop_expired(store);
+    struct file *found = *find(store, name);
+    bool is_there = found != NULL && found->bytes != NULL;
+    if (is_there) {
+        mt_text_append(body, found->bytes, found->length);
+        mt_text_append_string(file_name, found->file_name);
+        *content_type = found->content_type;
+        found->is_fetched = true;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (!is_there)
+        return mt_fail(err, MT_NOT_FOUND, "There is no such file; it may have expired.");
+    return mt_text_check(body, "a translated file", err);
+}
+
+void mt_file_store_count(struct mt_file_store *store, struct mt_file_store_counts *out)
+{
+    *out = (struct mt_file_store_counts){0};
+    pthread_mutex_lock(&store->mutex);
+    for (const struct file *file = store->files; file != NULL; file = file->next) {
+        out->n_files += file->bytes != NULL;
+        out->n_bytes += file->bytes != NULL ? file->length : 0;
+    }
+    pthread_mutex_unlock(&store->mutex);
+}

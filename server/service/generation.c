@@ -1,0 +1,259 @@
+#include "server/service/generation.h"
+
+#include "base/log.h"
+#include "config/settings.h"
+#include "model/model.h"
+#include "server/models/catalog.h"
+#include "server/http/cors.h"
+#include "server/engine/engine.h"
+#include "server/service/file_names.h"
+#include "server/service/service.h"
+#include "server/inspection/inspection_request.h"
+#include "server/inspection/inspection_translation.h"
+#include "server/service/keys.h"
+#include "server/service/memory_plan.h"
+#include "server/models/model_host.h"
+#include "server/http/tls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CERTIFICATE_WARNING_DAYS 7
+
+struct mt_generation {
+    struct mt_settings settings;
+    struct mt_model_host *host;
+    struct mt_catalog *catalog;
+    struct mt_keys *keys; /* NULL: none are asked for */
+    struct mt_tls *tls;   /* NULL: none */
+    struct mt_service service;
+    uint64_t number;
+    struct mt_model_host_limits limits;
+    /* settings->model, in memory as long as the generation. NULL: there is only a models_directory.
+     */
+    const struct mt_loaded_model *pinned;
+};
+
+static void describe_service(struct mt_generation *g, const struct mt_service *common)
+{
+    struct mt_service *service = &g->service;
+    *service = *common;
+    service->settings = &g->settings;
+    service->engine = mt_model_host_engine(g->host);
+    service->catalog = g->catalog;
+    service->generation = g;
+    service->keys = g->keys;
+    service->tls = g->tls;
+    service->pinned = g->pinned;
+}
+
+/* A wrong alignment setting is found at start, not by the first request. */
+static enum mt_status check_alignment(const struct mt_generation *g, struct mt_error *err)
+{
+    struct mt_inspection_options options = {0};
+    if (g->pinned == NULL)
+        return mt_alignment_of_settings(&g->settings, &options.alignment, err);
+    const struct mt_inspection_model model =
+        mt_inspection_describe_model(g->pinned->model, NULL, NULL, NULL);
+    enum mt_status status = mt_alignment_of_settings(&g->settings, &options.alignment, err);
+    return status != MT_OK ? status : mt_inspection_check(&model, &options, err);
+}
+
+/* ---- all of it ---- */
+
+static struct mt_engine_options engine_options(const struct mt_settings *settings)
+{
+    return (struct mt_engine_options){
+        .n_workers = (size_t)settings->workers,
+        .threads_per_worker = (size_t)settings->threads_per_worker,
+        .max_batch_rows = (size_t)settings->max_batch_rows,
+        .encode_tokens = (size_t)settings->encode_tokens,
+        .max_queued_sentences = (size_t)settings->max_queued_sentences,
+        .max_continued_jobs = (size_t)settings->max_connections,
+    };
+}
+
+/* The former generation's, as long as the engine's settings are the same. */
+static enum mt_status open_host(struct mt_generation *g, const struct mt_generation *former,
+                                bool loads_nothing, struct mt_error *err)
+{
+    const struct mt_engine_options options = engine_options(&g->settings);
+    if (former != NULL) {
+        const struct mt_engine_options running = engine_options(&former->settings);
+        if (memcmp(&options, &running, sizeof options) == 0) {
+            mt_model_host_hold(former->host);
+            g->host = former->host;
+            return MT_OK;
+        }
+    }
+    if (loads_nothing)
+        return mt_fail(err, MT_BUSY, "there is no engine of these settings");
+    return mt_model_host_create(&options, &g->host, err);
+}
+
+static enum mt_status open_catalog(struct mt_generation *g,
+                                   const struct mt_generation_options *options,
+                                   struct mt_error *err)
+{
+    const struct mt_catalog_options catalog = {
+        .settings = &g->settings,
+        .host = g->host,
+        .former = options->former != NULL ? options->former->catalog : NULL,
+        .shows_progress = options->shows_progress,
+    };
+    return mt_catalog_create(&catalog, &g->catalog, err);
+}
+
+/* settings->model, which may be in memory already. */
+static enum mt_status load_pinned(struct mt_generation *g,
+                                  const struct mt_generation_options *options, struct mt_error *err)
+{
+    struct mt_served_model *served = mt_catalog_default(g->catalog);
+    if (served == NULL || !mt_served_model_info(served)->is_pinned)
+        return MT_OK;
+    struct mt_served_model_status found;
+    mt_served_model_describe(served, &found);
+    if (options->loads_nothing && found.state != MT_SERVED_READY)
+        return mt_fail(err, MT_BUSY, "%s is not in memory", g->settings.model);
+    return mt_served_model_load(served, &g->pinned, err);
+}
+
+static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
+{
+    const struct mt_settings *settings = &g->settings;
+    struct mt_memory_plan plan;
+    struct mt_text text = {0};
+    const struct mt_longest_sentence longest = mt_catalog_longest_sentence(g->catalog);
+    enum mt_status status = mt_memory_plan_make(settings, g->pinned, &longest, &plan, err);
+    if (status == MT_OK)
+        status = mt_memory_plan_check(&plan, (uint64_t)settings->memory_limit, err);
+    if (status != MT_OK)
+        return status;
+    g->limits = (struct mt_model_host_limits){
+        .memory_bytes = plan.bytes[MT_MEMORY_MODELS],
+        .idle_ns = settings->models_idle_ms * 1000000,
+    };
+    mt_memory_plan_describe(&plan, &text);
+    if (text.status == MT_OK)
+        mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights%s", text.bytes,
+               (unsigned long long)(plan.mapped_bytes >> 20),
+               settings->models_directory[0] != '\0' && g->limits.memory_bytes == 0
+                   ? " and models_directory's models, which have no limit"
+                   : "");
+    mt_text_finish(&text);
+    return MT_OK;
+}
+
+static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
+{
+    enum mt_status status = mt_keys_open(&g->settings, &g->keys, err);
+    if (status != MT_OK || g->keys == NULL)
+        return status;
+    mt_log(MT_LOG_INFO, "%s: %zu API keys", g->settings.api_keys_file, mt_keys_count(g->keys));
+    if (mt_keys_file_is_public(g->keys))
+        mt_log(MT_LOG_WARN, "%s can be read by everybody on this machine: chmod 600 mends that",
+               g->settings.api_keys_file);
+    return MT_OK;
+}
+
+static enum mt_status open_tls(struct mt_generation *g, struct mt_error *err)
+{
+    enum mt_status status = mt_tls_open(&g->settings, &g->tls, err);
+    if (status != MT_OK || g->tls == NULL)
+        return status;
+    long days = mt_tls_days_left(g->tls);
+    if (days < CERTIFICATE_WARNING_DAYS)
+        mt_log(MT_LOG_WARN, "%s: the certificate %s", g->settings.tls_certificate,
+               days < 0 ? "has expired" : "expires within a week");
+    if (mt_tls_key_is_public(g->tls))
+        mt_log(MT_LOG_WARN, "%s can be read by everybody on this machine: chmod 600 mends that",
+               g->settings.tls_key);
+    return MT_OK;
+}
+
+static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
+                            struct mt_error *err)
+{
+    enum mt_status status = open_keys(g, err);
+    if (status == MT_OK)
+        status = open_tls(g, err);
+    if (status == MT_OK)
+        status = mt_files_check_url(g->settings.public_url, err);
+    if (status == MT_OK)
+        status = mt_cors_check(g->settings.cors_origins, err);
+    if (status == MT_OK)
+        status = open_host(g, options->former, options->loads_nothing, err);
+    if (status == MT_OK)
+        status = open_catalog(g, options, err);
+    if (status == MT_OK)
+        status = load_pinned(g, options, err);
+    if (status == MT_OK)
+        status = check_alignment(g, err);
+    if (status == MT_OK)
+        status = plan_memory(g, err);
+    if (status != MT_OK)
+        return status;
+    describe_service(g, options->common);
+    mt_model_host_set_limits(g->host, &g->limits);
+    mt_catalog_prefetch(g->catalog, options->former != NULL ? options->former->catalog : NULL);
+    return MT_OK;
+}
+
+enum mt_status mt_generation_create(const struct mt_generation_options *options,
+                                    struct mt_settings *settings, struct mt_generation **out,
+                                    struct mt_error *err)
+{
+    struct mt_generation *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        mt_settings_finish(settings);
+        return mt_fail_memory(err, sizeof *g, "a generation");
+    }
+    g->settings = *settings;
+    *settings = (struct mt_settings){0};
+    g->number = options->number;
+    enum mt_status status = build(g, options, err);
+    if (status != MT_OK) {
+        mt_generation_destroy(g);
+        return status;
+    }
+    *out = g;
+    return MT_OK;
+}
+
+void mt_generation_destroy(struct mt_generation *g)
+{
+    if (g == NULL)
+        return;
+    mt_catalog_destroy(g->catalog);
+    mt_model_host_let_go(g->host);
+    mt_keys_destroy(g->keys);
+    mt_tls_destroy(g->tls);
+    mt_settings_finish(&g->settings);
+    free(g);
+}
+
+const struct mt_service *mt_generation_service(const struct mt_generation *g)
+{
+    return &g->service;
+}
+
+uint64_t mt_generation_number(const struct mt_generation *g)
+{
+    return g->number;
+}
+
+struct mt_model_host *mt_generation_host(const struct mt_generation *g)
+{
+    return g->host;
+}
+
+enum mt_status mt_generation_check(struct mt_generation *g, struct mt_error *err)
+{
+    return g->pinned != NULL ? mt_served_model_check(g->pinned->served, err) : MT_OK;
+}
+
+void mt_generation_look_after(struct mt_generation *g)
+{
+    for (size_t i = 0; i < mt_catalog_n(g->catalog); i++)
+        mt_served_model_look_after(mt_catalog_at(g->catalog, i));
+}

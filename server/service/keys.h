@@ -1,0 +1,67 @@
+/*
+ * API keys, as a file lists them: one per line, with what its owner may do. Blank lines, and
+ * whatever follows a '#' that begins a word, are comments.
+ *
+ *   # key                               options, in any order
+ *   3f0c9a34-77aa-4f0e-a3c1-8f6f5b7f8a10
+ *   8c2d51e0b6f94a1d                    name=alice requests_per_minute=120 chars_per_day=1000000
+ *
+ * A key is 8 to 128 printable ASCII characters without blanks and '#'. Options:
+ *
+ *   name                  up to 64 characters, for whoever keeps the file; never shown to clients
+ *   requests_per_minute, requests_per_hour, requests_per_day, chars_per_day, max_text_chars,
+ *   max_batch_texts       as the settings of these names, for this key alone; 0 in a rate: any
+ *
+ * What a line does not say is as in the settings, but counted for the key and not for the address.
+ *
+ * Thread-safety: immutable.
+ */
+#ifndef MT_SERVER_KEYS_H
+#define MT_SERVER_KEYS_H
+
+#include "server/http/limiter.h"
+
+struct mt_settings;
+struct mt_keys;
+
+#define MT_MAX_KEYS 10000
+#define MT_MIN_KEY_BYTES 8
+#define MT_MAX_KEY_BYTES 128
+#define MT_MAX_KEY_NAME_BYTES 64
+#define MT_MAX_KEYS_FILE_BYTES ((size_t)4 << 20)
+
+struct mt_key {
+    uint64_t id; /* the same for the same key, in whatever file; tells nothing about it */
+    char name[MT_MAX_KEY_NAME_BYTES + 1];
+    struct mt_limits limits; /* -1: as the settings say */
+};
+
+/* MT_NOT_FOUND and MT_IO where the file cannot be read, MT_LIMIT where it is too large, MT_INVALID
+ * with the line for anything wrong in it. No message quotes a key. */
+MT_MUST_CHECK enum mt_status mt_keys_read(const char *path, struct mt_keys **out,
+                                          struct mt_error *err);
+/* The same from memory, which is changed and stays the caller's; bytes[length] is NUL. path is for
+ * messages. */
+MT_MUST_CHECK enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path,
+                                           struct mt_keys **out, struct mt_error *err);
+/* Takes NULL. The keys are wiped from memory. */
+void mt_keys_destroy(struct mt_keys *keys);
+
+size_t mt_keys_count(const struct mt_keys *keys);
+
+/* Whether users other than the file's own could read it. */
+bool mt_keys_file_is_public(const struct mt_keys *keys);
+
+/* NULL where there is no such key. How long it takes says nothing about any key in the file, but
+ * how many there are. */
+const struct mt_key *mt_keys_find(const struct mt_keys *keys, const char *key);
+
+/* Whether a and b are the same, in a time that depends on the length of b alone. */
+bool mt_secret_equals(const char *secret, const char *b);
+
+/* Reads settings->api_keys_file; NULL where it is empty. Errors of mt_keys_read, and MT_INVALID for
+ * key_required without a file. */
+MT_MUST_CHECK enum mt_status mt_keys_open(const struct mt_settings *settings, struct mt_keys **out,
+                                          struct mt_error *err);
+
+#endif

@@ -1,0 +1,334 @@
+#include "server/service/sandbox.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <linux/sockios.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <seccomp.h>
+
+#if defined(__has_feature)
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
+/* ---- files ---- */
+
+/* Newer than the header of Debian 12: linux/landlock.h of Linux 6.7. */
+#define ACCESS_TRUNCATE (UINT64_C(1) << 14)
+#define NET_BIND_TCP (UINT64_C(1) << 0)
+#define NET_CONNECT_TCP (UINT64_C(1) << 1)
+
+/* struct landlock_ruleset_attr as it is since ABI 4; older kernels take it without the last field.
+ */
+struct ruleset {
+    uint64_t files, network;
+};
+
+#define WRITING                                                                                    \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | \
+     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |   \
+     LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
+/* What keeping a packed model takes: a temporary file, renamed. */
+#define CACHING \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG)
+
+static int create_ruleset(const struct ruleset *ruleset, size_t n_bytes, unsigned flags)
+{
+    return (int)syscall(SYS_landlock_create_ruleset, ruleset, n_bytes, flags);
+}
+
+static bool allow_writing(int ruleset, const char *directory, uint64_t access)
+{
+    mt_make_directories(directory);
+    int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return true; /* nothing could be written there anyway */
+    const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
+    bool is_added =
+        syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return is_added;
+}
+
+static bool without_landlock(void)
+{
+    mt_log(MT_LOG_INFO, "sandbox: no Landlock here (%s): files can be written", strerror(errno));
+    return false;
+}
+
+static bool restrict_files(const char *writable_directory)
+{
+    int abi = create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (abi < 1)
+        return without_landlock();
+    uint64_t truncating = abi >= 3 ? ACCESS_TRUNCATE : 0;
+    const struct ruleset rules = {
+        .files = LANDLOCK_ACCESS_FS_EXECUTE | WRITING | truncating |
+                 (abi >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0),
+        .network = NET_BIND_TCP | NET_CONNECT_TCP,
+    };
+    int ruleset = create_ruleset(&rules, abi >= 4 ? sizeof rules : sizeof rules.files, 0);
+    if (ruleset < 0)
+        return without_landlock();
+    bool is_entered = true;
+    if (writable_directory != NULL && writable_directory[0] != '\0')
+        is_entered = allow_writing(ruleset, writable_directory, CACHING | truncating);
+    is_entered = is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                 syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    if (is_entered)
+        mt_log(MT_LOG_DEBUG, "sandbox: files are read-only (Landlock %d)", abi);
+    else
+        without_landlock();
+    close(ruleset);
+    return is_entered;
+}
+
+/* ---- privileges ---- */
+
+/* Reading and caching what belongs to others, as root may. */
+#define KEPT (1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH)
+
+static void drop_privileges(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) == 0) {
+        sets[0].effective &= KEPT;
+        sets[0].permitted &= KEPT;
+        sets[0].inheritable = 0;
+        sets[1] = (struct __user_cap_data_struct){0};
+        if (syscall(SYS_capset, &header, sets) == 0)
+            return;
+    }
+    mt_log(MT_LOG_INFO, "sandbox: privileges are kept: %s", strerror(errno));
+}
+
+bool mt_sandbox_restrict_files(const char *writable_directory)
+{
+    drop_privileges();
+    return restrict_files(writable_directory);
+}
+
+/* ---- system calls ---- */
+
+/* Of the daemon, of the libraries, and of what glibc makes of both on one architecture or another;
+ * names that libseccomp does not know do not exist here. */
+// clang-format off
+static const char *const allowed[] = {
+    /* connections and descriptors */
+    "accept", "accept4", "close", "close_range", "dup", "dup3", "epoll_create", "epoll_create1",
+    "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd2", "getpeername",
+    "getsockname", "getsockopt", "pipe2", "poll", "ppoll", "pselect6", "read", "readv", "recvfrom",
+    "recvmsg", "select", "sendfile", "sendmsg", "sendto", "setsockopt", "shutdown", "write",
+    "writev",
+    /* files */
+    "access", "faccessat", "faccessat2", "fadvise64", "fdatasync", "flock", "fstat", "fstatfs",
+    "fsync", "ftruncate", "getcwd", "getdents64", "inotify_add_watch", "inotify_init1",
+    "inotify_rm_watch", "lseek", "lstat", "newfstatat", "pread64", "pwrite64", "readlink",
+    "readlinkat", "rename", "renameat", "renameat2", "stat", "statfs", "statx", "umask", "unlink",
+    "unlinkat",
+    /* memory */
+    "brk", "madvise", "membarrier", "memfd_create", "mincore", "mremap", "msync", "munmap",
+    /* threads, time and signals */
+    "clock_getres", "clock_gettime", "clock_nanosleep", "exit", "exit_group", "futex",
+    "get_robust_list", "getcpu", "getrandom", "getrusage", "gettid", "gettimeofday", "nanosleep",
+    "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn",
+    "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
+    "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time",
+    "times",
+    /* about ourselves */
+    "arch_prctl", "getegid", "geteuid", "getgid", "getpid", "getppid", "getrlimit", "getuid",
+    "prctl", "seccomp", "setitimer", "setrlimit", "sysinfo", "uname", "wait4",
+};
+// clang-format on
+
+/* Refused by name, so that whoever tries hears "not permitted", not "there is no such thing". */
+// clang-format off
+static const char *const refused[] = {
+    "acct", "add_key", "adjtimex", "bind", "bpf", "capset", "chmod", "chown", "chroot",
+    "clock_settime", "connect", "delete_module", "execve", "execveat", "fchmodat", "fchown",
+    "fchownat", "finit_module", "fork", "init_module", "io_uring_enter", "io_uring_register",
+    "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_load", "keyctl", "kill", "lchown", "link",
+    "linkat", "listen", "mknod", "mknodat", "modify_ldt", "mount", "move_mount",
+    "name_to_handle_at", "open_by_handle_at", "open_tree", "perf_event_open", "personality",
+    "pidfd_getfd", "pidfd_open", "pidfd_send_signal", "pivot_root", "process_vm_readv",
+    "process_vm_writev", "ptrace", "quotactl", "reboot", "request_key", "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo", "setdomainname", "setfsgid", "setfsuid", "setgid", "setgroups",
+    "sethostname", "setns", "setregid", "setresgid", "setresuid", "setreuid", "setsid",
+    "settimeofday", "setuid", "socket", "socketpair", "swapoff", "swapon", "symlink", "symlinkat",
+    "syslog", "tkill", "truncate", "umount2", "unshare", "userfaultfd", "vfork",
+};
+// clang-format on
+
+/* What fork() asks of clone: glibc's, on every architecture that we know. */
+#define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+
+/* clone must make a thread, or a process that stays in here with us (base/confined.h); memory must
+ * not be executable; tgkill reaches ourselves, for abort; sched_setscheduler is for the calling
+ * thread; ioctl is isatty and what sockets are asked; fchmod is what a file in the cache gets;
+ * prlimit64 is about ourselves, as a limit kills others no less than a signal, and fcntl makes
+ * nobody else the owner of a descriptor, who would get signals. Where an argument is narrower than
+ * its register, the kernel cuts it off after the filter has seen all of it: what is allowed is
+ * named, and no range is open at its upper end. */
+static int add_conditions(scmp_filter_ctx filter)
+{
+    const uint32_t yes = SCMP_ACT_ALLOW, no = SCMP_ACT_ERRNO(EPERM);
+    const scmp_datum_t self = (scmp_datum_t)getpid();
+    const struct {
+        uint32_t action;
+        int call;
+        struct scmp_arg_cmp condition;
+    } rules[] = {
+        {yes, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
+        {yes, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_EQ, FORK, 0)},
+        {yes, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+        {no, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)},
+        {yes, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+        {no, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)},
+        {yes, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, self, 0)},
+        {no, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self, 0)},
+        {yes, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+        {no, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_NE, 0, 0)},
+        {yes, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_EQ, MT_FILE_MODE, 0)},
+        {no, SCMP_SYS(fchmod), SCMP_A1(SCMP_CMP_NE, MT_FILE_MODE, 0)},
+        {yes, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+        {no, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_LT, F_SETOWN, 0)}, /* from F_DUPFD to F_SETLKW */
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_ADD_SEALS, 0)},
+        {yes, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_GET_SEALS, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)},
+        {no, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN_EX, 0)},
+        {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS, 0)},
+        {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0)},
+        {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)},
+        {yes, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
+    };
+    int code = 0;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0] && code == 0; i++)
+        code =
+            seccomp_rule_add_array(filter, rules[i].action, rules[i].call, 1, &rules[i].condition);
+    return code;
+}
+
+/* Files and directories may be made, but none that lends root's rights to whoever runs it once we
+ * are gone. Where nothing is made, the mode that glibc gives is 0. */
+static int add_modes(scmp_filter_ctx filter)
+{
+    static const scmp_datum_t special[] = {S_ISUID, S_ISGID, S_ISVTX};
+    const struct {
+        int call;
+        unsigned mode; /* which argument it is */
+    } makers[] = {
+        {SCMP_SYS(open), 2},
+        {SCMP_SYS(openat), 3},
+        {SCMP_SYS(mkdir), 1},
+        {SCMP_SYS(mkdirat), 2},
+    };
+    int code = 0;
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0] && code == 0; i++) {
+        struct scmp_arg_cmp plain = {makers[i].mode, SCMP_CMP_MASKED_EQ,
+                                     S_ISUID | S_ISGID | S_ISVTX, 0};
+        code = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, makers[i].call, 1, &plain);
+        for (size_t k = 0; k < sizeof special / sizeof special[0] && code == 0; k++) {
+            struct scmp_arg_cmp bit = {makers[i].mode, SCMP_CMP_MASKED_EQ, special[k], special[k]};
+            code = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), makers[i].call, 1, &bit);
+        }
+    }
+    return code;
+}
+
+static int add_calls(scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t n)
+{
+    int code = 0;
+    for (size_t i = 0; i < n && code == 0; i++) {
+        int call = seccomp_syscall_resolve_name(names[i]);
+        if (call != __NR_SCMP_ERROR)
+            code = seccomp_rule_add_array(filter, action, call, 0, NULL);
+    }
+    return code;
+}
+
+/* What is not mentioned answers ENOSYS, which is what glibc understands: it then does without
+ * (clone3, whose flags no filter can see, falls back to clone). */
+static int fill(scmp_filter_ctx filter)
+{
+    int code = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (code == 0)
+        code = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (code == 0)
+        code = add_calls(filter, SCMP_ACT_ALLOW, allowed, sizeof allowed / sizeof allowed[0]);
+    if (code == 0)
+        code =
+            add_calls(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof refused / sizeof refused[0]);
+    if (code == 0)
+        code = add_conditions(filter);
+    if (code == 0)
+        code = add_modes(filter);
+    return code;
+}
+
+/* Its core and its tools are preloaded into the program. */
+static bool is_under_valgrind(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
+}
+
+static bool without_seccomp(const char *reason)
+{
+    mt_log(MT_LOG_INFO, "sandbox: no seccomp here (%s): system calls are not filtered", reason);
+    return false;
+}
+
+bool mt_sandbox_restrict_calls(void)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return without_seccomp(strerror(errno));
+    if (IS_SANITIZED || is_under_valgrind())
+        return without_seccomp("a tool watches the program, and needs the calls");
+    /* With a filter that it cannot read, a kernel that has seccomp finds a bad address. */
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno != EFAULT)
+        return without_seccomp(strerror(errno));
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    if (filter == NULL)
+        return without_seccomp("out of memory");
+    int code = fill(filter);
+    if (code == 0)
+        code = seccomp_load(filter);
+    seccomp_release(filter);
+    if (code != 0)
+        return without_seccomp(strerror(-code));
+    mt_log(MT_LOG_DEBUG, "sandbox: system calls are filtered (seccomp)");
+    return true;
+}

@@ -1,0 +1,206 @@
+#include "server/text/cue_tags.h"
+
+#include "base/size.h"
+#include "server/text/protect.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Behind what closes it, or 0; not beyond the line, and not beyond another tag: "a <b" is none. */
+static size_t find_end(const char *text, size_t length, size_t at, char closing)
+{
+    size_t limit = mt_size_min(length, at + MT_MAX_CUE_TAG_BYTES);
+    for (size_t i = at + 1; i < limit && !strchr("<{\r\n", text[i]); i++)
+        if (text[i] == closing)
+            return i + 1;
+    return 0;
+}
+
+size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue_markup markup)
+{
+    char first = at + 1 < length ? text[at + 1] : '\0';
+    char second = at + 2 < length ? text[at + 2] : '\0';
+    size_t end = 0;
+    bool is_tag = is_letter(first) || (first == '/' && is_letter(second));
+    bool is_time = markup == MT_CUES_VTT && is_digit(first) && is_digit(second);
+    bool is_brace = markup == MT_CUES_SRT &&
+                    (first == '\\' || (first && strchr("yYcCfFsSpPoO", first) && second == ':'));
+    if (at < length && text[at] == '<' && (is_tag || is_time))
+        end = find_end(text, length, at, '>');
+    else if (at < length && text[at] == '{' && is_brace)
+        end = find_end(text, length, at, '}');
+    return end ? end - at : 0;
+}
+
+/* The letters of <b>, </b>, <c.loud>; 0 for tags without a name. */
+static size_t name_of(const char *text, const struct mt_cue_tag *tag, const char **out)
+{
+    size_t begin = tag->begin + 1 + tag->is_closing, end = begin;
+    if (text[tag->begin] == '{')
+        return 0;
+    while (end < tag->end && is_letter(text[end]))
+        end++;
+    *out = text + begin;
+    return end - begin;
+}
+
+static bool have_same_name(const char *text, const struct mt_cue_tag *a, const struct mt_cue_tag *b)
+{
+    const char *a_name = NULL, *b_name = NULL;
+    size_t a_length = name_of(text, a, &a_name), b_length = name_of(text, b, &b_name);
+    return a_length == b_length && a_length > 0 && strncasecmp(a_name, b_name, a_length) == 0;
+}
+
+/* Pairs every closing tag with the nearest open one of its name; those opened in between have no
+ * mate. */
+static void pair(const char *text, struct mt_cue_tags *tags)
+{
+    size_t open[MT_MAX_CUE_TAGS], n_open = 0, n_named = 0, n_paired = 0;
+    for (size_t i = 0; i < tags->n; i++) {
+        struct mt_cue_tag *tag = &tags->items[i];
+        const char *name;
+        if (name_of(text, tag, &name) == 0)
+            continue;
+        n_named++;
+        if (!tag->is_closing) {
+            open[n_open++] = i;
+            continue;
+        }
+        for (size_t k = n_open; k-- > 0;) {
+            struct mt_cue_tag *opening = &tags->items[open[k]];
+            if (!have_same_name(text, opening, tag))
+                continue;
+            opening->mate = i;
+            tag->mate = open[k];
+            n_open = k;
+            n_paired += 2;
+            break;
+        }
+    }
+    tags->n_halves = n_named - n_paired;
+}
+
+bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup,
+                      struct mt_cue_tags *out)
+{
+    bool is_complete = true;
+    out->n = 0;
+    for (size_t at = 0; at < length && is_complete;) {
+        size_t n = mt_cue_tag_length(text, length, at, markup);
+        is_complete = n == 0 || out->n < MT_MAX_CUE_TAGS;
+        if (n > 0 && is_complete)
+            out->items[out->n++] = (struct mt_cue_tag){
+                .begin = at, .end = at + n, .is_closing = text[at + 1] == '/', .mate = MT_NO_MARK};
+        at += n ? n : 1;
+    }
+    pair(text, out);
+    return is_complete;
+}
+
+/* ---- entities ---- */
+
+static const struct {
+    const char *name, *character;
+} entities[] = {
+    {"&amp;", "&"},
+    {"&lt;", "<"},
+    {"&gt;", ">"},
+    {"&nbsp;", "\xC2\xA0"},
+    {"&lrm;", "\xE2\x80\x8E"},
+    {"&rlm;", "\xE2\x80\x8F"},
+    {"&quot;", "\""},
+    {"&apos;", "'"},
+    {"&#39;", "'"},
+};
+
+static void decode(const char *bytes, size_t length, struct mt_text *out)
+{
+    for (size_t at = 0; at < length;) {
+        size_t n = 1;
+        const char *character = bytes + at;
+        size_t n_character = 1;
+        for (size_t k = 0; bytes[at] == '&' && k < sizeof entities / sizeof *entities; k++) {
+            size_t n_name = strlen(entities[k].name);
+            if (length - at >= n_name && memcmp(bytes + at, entities[k].name, n_name) == 0) {
+                n = n_name;
+                character = entities[k].character;
+                n_character = strlen(character);
+            }
+        }
+        mt_text_append(out, character, n_character);
+        at += n;
+    }
+}
+
+void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,
+                          struct mt_text *out)
+{
+    (void)context;
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '&')
+            mt_text_append_string(out, "&amp;");
+        else if (bytes[i] == '<')
+            mt_text_append_string(out, "&lt;");
+        else if (bytes[i] == '>')
+            mt_text_append_string(out, "&gt;");
+        else
+            mt_text_append(out, bytes + i, 1);
+    }
+}
+
+/* ---- marks ---- */
+
+/* What stands between two tags. A placeholder is kept as the file writes it, so where entities are
+ * there are no placeholders. */
+static void append_words(struct mt_marked *marked, const struct mt_cue_options *options,
+                         const char *text, struct mt_range range)
+{
+    const char *bytes = text + range.begin;
+    size_t length = range.end - range.begin;
+    struct mt_protect_scan scan;
+    if (options->markup == MT_CUES_VTT && memchr(bytes, '&', length)) {
+        struct mt_text decoded = {0};
+        decode(bytes, length, &decoded);
+        mt_marked_append(marked, decoded.bytes, decoded.length);
+        if (decoded.status)
+            marked->status = decoded.status;
+        mt_text_finish(&decoded);
+        return;
+    }
+    mt_protect_scan_begin(&scan, bytes, length, options->protects, options->terms, false);
+    size_t n_done = mt_protect_append(marked, options->stand_ins, &scan, 0, length);
+    mt_marked_append(marked, bytes + n_done, length - n_done);
+}
+
+bool mt_cue_tags_append(struct mt_marked *marked, const struct mt_cue_options *options,
+                        const char *text, size_t length)
+{
+    struct mt_cue_tags tags;
+    size_t at = 0;
+    if (!mt_cue_tags_find(text, length, options->markup, &tags))
+        return false;
+    for (size_t i = 0; i < tags.n; i++) {
+        const struct mt_cue_tag *tag = &tags.items[i];
+        size_t n = tag->end - tag->begin;
+        append_words(marked, options, text, (struct mt_range){at, tag->begin});
+        if (tag->mate == MT_NO_MARK)
+            mt_marked_point(marked, text + tag->begin, n);
+        else if (tag->is_closing)
+            mt_marked_close(marked, text + tag->begin, n);
+        else
+            mt_marked_open(marked, text + tag->begin, n);
+        at = tag->end;
+    }
+    append_words(marked, options, text, (struct mt_range){at, length});
+    return true;
+}

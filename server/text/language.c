@@ -1,0 +1,118 @@
+#include "server/text/language.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <unicode/uloc.h>
+#include <unicode/ustring.h>
+
+static const char *const aliases[][2] = {
+    {"pb", "pt-BR"},
+    {"zh", "zh-Hans"},
+    {"zt", "zh-Hant"},
+};
+
+static bool copy(const char *text, char out[MT_LANGUAGE_BYTES])
+{
+    size_t length = strlen(text);
+    if (length >= MT_LANGUAGE_BYTES)
+        return false;
+    memcpy(out, text, length + 1);
+    return true;
+}
+
+static const char *resolve_alias(const char *code)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+        if (strcasecmp(code, aliases[i][0]) == 0)
+            return aliases[i][1];
+    return code;
+}
+
+static enum mt_status fail_tag(const char *tag, UErrorCode code, struct mt_error *err)
+{
+    if (code == U_MEMORY_ALLOCATION_ERROR)
+        return mt_fail_memory(err, strlen(tag), "language tag");
+    return mt_fail(err, MT_INVALID, "\"%.60s\" is no language code", tag);
+}
+
+/* ICU knows the shape of a tag, its capitals, and that "eng" is "en". */
+static enum mt_status canonicalise(const char *tag, char out[MT_LANGUAGE_BYTES],
+                                   struct mt_error *err)
+{
+    char locale[ULOC_FULLNAME_CAPACITY];
+    int32_t n_parsed = 0;
+    UErrorCode code = U_ZERO_ERROR;
+    uloc_forLanguageTag(tag, locale, sizeof locale, &n_parsed, &code);
+    if (U_FAILURE(code) || (size_t)n_parsed != strlen(tag))
+        return fail_tag(tag, code, err);
+    int32_t length = uloc_toLanguageTag(locale, out, MT_LANGUAGE_BYTES, true, &code);
+    bool is_whole = !U_FAILURE(code) && length > 0 && length < MT_LANGUAGE_BYTES;
+    return is_whole ? MT_OK : fail_tag(tag, code, err);
+}
+
+enum mt_status mt_language_parse(const char *code, char out[MT_LANGUAGE_BYTES],
+                                 struct mt_error *err)
+{
+    char tag[MT_LANGUAGE_BYTES];
+    out[0] = '\0';
+    if (code[0] == '\0' || !copy(code, tag))
+        return fail_tag(code, U_ZERO_ERROR, err);
+    for (char *c = tag; *c != '\0'; c++)
+        if (*c == '_')
+            *c = '-';
+    enum mt_status status = canonicalise(resolve_alias(tag), out, err);
+    if (status) {
+        out[0] = '\0';
+        return status;
+    }
+    /* "zho" has become "zh" only now. */
+    bool is_short = copy(resolve_alias(out), out);
+    return is_short ? MT_OK : fail_tag(code, U_ZERO_ERROR, err);
+}
+
+bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES])
+{
+    return mt_language_parse(code, out, NULL) == MT_OK;
+}
+
+/* Same language and script, once likely scripts are filled in, and at most one names a region:
+ * zh-TW and zh-Hant, but not pt-PT and pt-BR. */
+static bool has_same_script(const char *a, const char *b)
+{
+    char full[2][ULOC_FULLNAME_CAPACITY], part[2][ULOC_FULLNAME_CAPACITY];
+    UErrorCode code = U_ZERO_ERROR;
+    if (uloc_getCountry(a, part[0], sizeof part[0], &code) > 0 &&
+        uloc_getCountry(b, part[1], sizeof part[1], &code) > 0)
+        return false;
+    uloc_addLikelySubtags(a, full[0], sizeof full[0], &code);
+    uloc_addLikelySubtags(b, full[1], sizeof full[1], &code);
+    for (size_t i = 0; i < 2; i++) {
+        int32_t n = uloc_getLanguage(full[i], part[i], sizeof part[i], &code);
+        uloc_getScript(full[i], part[i] + n, (int32_t)sizeof part[i] - n, &code);
+    }
+    return !U_FAILURE(code) && strcmp(part[0], part[1]) == 0;
+}
+
+bool mt_language_matches(const char *asked, const char *offered)
+{
+    if (strcmp(asked, offered) == 0)
+        return true;
+    size_t n_asked = strcspn(asked, "-"), n_offered = strcspn(offered, "-");
+    if (n_asked != n_offered || memcmp(asked, offered, n_asked) != 0)
+        return false;
+    bool is_one_bare = asked[n_asked] == '\0' || offered[n_offered] == '\0';
+    return is_one_bare || has_same_script(asked, offered);
+}
+
+void mt_language_name(const char *code, char out[MT_LANGUAGE_NAME_BYTES])
+{
+    UChar name[MT_LANGUAGE_NAME_BYTES];
+    int32_t n_bytes = 0;
+    UErrorCode error = U_ZERO_ERROR;
+    int32_t length = uloc_getDisplayName(code, "en", name, MT_LANGUAGE_NAME_BYTES, &error);
+    u_strToUTF8(out, MT_LANGUAGE_NAME_BYTES, &n_bytes, name, length, &error);
+    if (U_FAILURE(error) || n_bytes == 0 || n_bytes >= MT_LANGUAGE_NAME_BYTES)
+        snprintf(out, MT_LANGUAGE_NAME_BYTES, "%s", code);
+}

@@ -1,0 +1,325 @@
+#include "server/text/marked.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+bool mt_is_word_char(uint32_t code_point)
+{
+    return u_isalnum((UChar32)code_point) ||
+           u_hasBinaryProperty((UChar32)code_point, UCHAR_ALPHABETIC);
+}
+
+void mt_marked_init(struct mt_marked *marked)
+{
+    *marked = (struct mt_marked){.open = MT_NO_MARK, .pending = MT_NO_MARK};
+    mt_text_append(&marked->text, "", 0);
+    mt_text_append(&marked->strings, "", 0);
+}
+
+void mt_marked_finish(struct mt_marked *marked)
+{
+    mt_text_finish(&marked->text);
+    mt_text_finish(&marked->strings);
+    mt_text_finish(&marked->passed_over);
+    free(marked->marks);
+    *marked = (struct mt_marked){0};
+}
+
+static struct mt_range keep_string(struct mt_marked *marked, const char *bytes, size_t length)
+{
+    size_t begin = marked->strings.length;
+    mt_text_append(&marked->strings, bytes, length);
+    return (struct mt_range){begin, marked->strings.length};
+}
+
+/* NULL, and the status says why, where there is no memory. */
+static struct mt_mark *add(struct mt_marked *marked, enum mt_mark_kind kind, const char *opening,
+                           size_t length)
+{
+    if (marked->status)
+        return NULL;
+    if (marked->n == marked->capacity) {
+        size_t capacity = mt_size_max(8, marked->capacity * 2);
+        struct mt_mark *marks = realloc(marked->marks, capacity * sizeof *marks);
+        if (!marks) {
+            marked->status = MT_MEMORY;
+            return NULL;
+        }
+        marked->marks = marks;
+        marked->capacity = capacity;
+    }
+    struct mt_mark *mark = &marked->marks[marked->n++];
+    *mark = (struct mt_mark){.kind = kind,
+                             .begin = marked->text.length,
+                             .end = marked->text.length,
+                             .parent = marked->open,
+                             .opening = keep_string(marked, opening, length)};
+    return mark;
+}
+
+static bool ends_in_blank(const struct mt_text *text)
+{
+    return text->length > 0 && text->bytes[text->length - 1] == ' ';
+}
+
+/* The blank before a point goes; spans that began behind it begin where it was. */
+static void take_blank(struct mt_marked *marked)
+{
+    size_t length = --marked->text.length;
+    marked->text.bytes[length] = '\0';
+    for (size_t i = marked->n; i-- > 0 && marked->marks[i].end > length;) {
+        marked->marks[i].end = length;
+        marked->marks[i].begin = mt_size_min(marked->marks[i].begin, length);
+    }
+}
+
+void mt_marked_trim(struct mt_marked *marked)
+{
+    while (ends_in_blank(&marked->text))
+        take_blank(marked);
+}
+
+/* A word follows points that took its blank: it gets it back, and they lead it. */
+static void give_back_blank(struct mt_marked *marked)
+{
+    bool took = false;
+    for (size_t i = marked->pending; i < marked->n; i++)
+        took = took || marked->marks[i].took_blank;
+    if (took)
+        mt_text_append(&marked->text, " ", 1);
+    for (size_t i = marked->pending; i < marked->n; i++) {
+        struct mt_mark *mark = &marked->marks[i];
+        mark->leads = took || mark->leads;
+        mark->took_blank = false;
+        if (took && mark->begin + 1 == marked->text.length) {
+            mark->end = marked->text.length;
+            mark->begin = marked->text.length;
+        }
+    }
+}
+
+static bool begins_line(const struct mt_text *text)
+{
+    return text->length == 0 || text->bytes[text->length - 1] == '\n';
+}
+
+/* Text follows points: settles where their blanks go. Returns how many bytes of it to leave out. */
+static size_t settle_points(struct mt_marked *marked, const char *bytes)
+{
+    size_t n_left_out = 0;
+    if (*bytes == ' ' && begins_line(&marked->text)) {
+        marked->marks[marked->n - 1].had_blank_after = true;
+        n_left_out = 1;
+    } else if (mt_is_word_char(mt_utf8_decode(bytes))) {
+        give_back_blank(marked);
+    }
+    marked->pending = MT_NO_MARK;
+    return n_left_out;
+}
+
+void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length)
+{
+    size_t from = 0;
+    if (length == 0 || marked->status)
+        return;
+    if (marked->pending != MT_NO_MARK)
+        from = settle_points(marked, bytes);
+    mt_text_append(&marked->text, bytes + from, length - from);
+}
+
+void mt_marked_open(struct mt_marked *marked, const char *opening, size_t length)
+{
+    if (add(marked, MT_MARK_SPAN, opening, length))
+        marked->open = marked->n - 1;
+}
+
+void mt_marked_close(struct mt_marked *marked, const char *closing, size_t length)
+{
+    if (marked->status || marked->open == MT_NO_MARK)
+        return;
+    struct mt_mark *mark = &marked->marks[marked->open];
+    mark->closing = keep_string(marked, closing, length);
+    mark->end = mt_size_max(mark->begin, marked->text.length);
+    marked->open = mark->parent;
+}
+
+void mt_marked_point(struct mt_marked *marked, const char *content, size_t length)
+{
+    bool takes_blank = ends_in_blank(&marked->text);
+    if (marked->status)
+        return;
+    if (takes_blank)
+        take_blank(marked);
+    struct mt_mark *mark = add(marked, MT_MARK_POINT, content, length);
+    if (!mark)
+        return;
+    mark->took_blank = takes_blank;
+    if (marked->pending == MT_NO_MARK)
+        marked->pending = marked->n - 1;
+}
+
+void mt_marked_gap(struct mt_marked *marked, const char *content, size_t length)
+{
+    marked->pending = MT_NO_MARK;
+    mt_text_append(&marked->text, " ", 1);
+    struct mt_mark *mark = add(marked, MT_MARK_POINT, content, length);
+    if (mark)
+        mark->leads = mark->is_gap = true;
+}
+
+void mt_marked_break(struct mt_marked *marked, const char *content, size_t length)
+{
+    marked->pending = MT_NO_MARK;
+    struct mt_mark *mark = add(marked, MT_MARK_BREAK, content, length);
+    mt_text_append(&marked->text, "\n", 1);
+    if (mark)
+        mark->end = marked->text.length;
+}
+
+static bool ends_in_word(const struct mt_text *text)
+{
+    return text->length > 0 && mt_is_word_char(mt_utf8_decode(
+                                   text->bytes + mt_previous_char(text->bytes, text->length)));
+}
+
+void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
+                        size_t length)
+{
+    if (marked->pending != MT_NO_MARK)
+        settle_points(marked, word);
+    if (ends_in_word(&marked->text))
+        mt_text_append(&marked->text, " ", 1);
+    struct mt_mark *mark = add(marked, MT_MARK_STAND_IN, content, length);
+    mt_text_append_string(&marked->text, word);
+    if (mark)
+        mark->end = marked->text.length;
+}
+
+void mt_marked_pass_over(struct mt_marked *marked, const char *content, size_t length)
+{
+    mt_text_append(&marked->passed_over, content, length);
+    mt_text_append(&marked->passed_over, "", 1);
+}
+
+void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
+{
+    if (marked->pending != MT_NO_MARK)
+        settle_points(marked, term->words);
+    struct mt_mark *mark = add(marked, MT_MARK_TERM, term->written, term->n_written);
+    mt_text_append(&marked->text, term->words, term->n_words);
+    if (!mark)
+        return;
+    mark->closing = keep_string(marked, term->target, term->n_target);
+    mark->end = mt_size_max(mark->begin, marked->text.length);
+    mark->is_kept = term->is_kept;
+    mark->term = term->term;
+}
+
+/* How far marked.text, and the text that it was made of, have been read side by side. */
+struct side_by_side {
+    const struct mt_marked *marked;
+    const char *text;
+    size_t at, end;  /* of the text */
+    size_t plain_at; /* of marked.text */
+    size_t mark;     /* the next one */
+};
+
+static bool is_blank_byte(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* What the mark stands for is in the text, and its stand-in in marked.text. Terms are in both. */
+static void pass_mark(struct side_by_side *s)
+{
+    const struct mt_mark *mark = &s->marked->marks[s->mark++];
+    const char *content = s->marked->strings.bytes + mark->opening.begin;
+    size_t length = mark->opening.end - mark->opening.begin, at = s->at;
+    if ((mark->kind != MT_MARK_POINT && mark->kind != MT_MARK_STAND_IN) || mark->is_gap)
+        return;
+    while (at < s->end && is_blank_byte(s->text[at]))
+        at++;
+    if (length <= s->end - at && memcmp(s->text + at, content, length) == 0)
+        s->at = at + length;
+    s->plain_at = mt_size_max(s->plain_at, mark->end);
+}
+
+/* Beside marks, the two differ in blanks alone. */
+static size_t pass_until(struct side_by_side *s, size_t plain_end)
+{
+    const struct mt_marked *marked = s->marked;
+    while (s->plain_at < plain_end && s->at < s->end) {
+        char plain = marked->text.bytes[s->plain_at], own = s->text[s->at];
+        if (s->mark < marked->n && marked->marks[s->mark].begin <= s->plain_at) {
+            pass_mark(s);
+            continue;
+        }
+        bool is_left_out = plain != own && is_blank_byte(own);
+        bool is_added = plain != own && !is_left_out && is_blank_byte(plain);
+        s->at += !is_added;
+        s->plain_at += !is_left_out;
+    }
+    return s->at;
+}
+
+void mt_marked_find_source(const struct mt_marked *marked, const char *text, struct mt_range whole,
+                           const struct mt_range *ranges, size_t n, struct mt_range *out)
+{
+    struct side_by_side s = {.marked = marked, .text = text, .at = whole.begin, .end = whole.end};
+    for (size_t i = 0; i < n; i++) {
+        size_t begin = pass_until(&s, ranges[i].begin);
+        out[i] = mt_range_trim(text, begin, pass_until(&s, ranges[i].end));
+    }
+}
+
+enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)
+{
+    if (marked->status)
+        return mt_fail_memory(err, marked->capacity * sizeof *marked->marks, "marks of a text");
+    enum mt_status status = mt_text_check(&marked->text, "a text", err);
+    if (!status)
+        status = mt_text_check(&marked->passed_over, "a text's placeholders", err);
+    return status ? status : mt_text_check(&marked->strings, "a text's markup", err);
+}
+
+static bool has_word_in(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+bool mt_marked_has_words(const struct mt_marked *marked)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->kind != MT_MARK_STAND_IN)
+            continue;
+        if (has_word_in(marked->text.bytes, at, mark->begin))
+            return true;
+        at = mark->end;
+    }
+    return has_word_in(marked->text.bytes, at, marked->text.length);
+}
+
+bool mt_marked_is_plain(const struct mt_marked *marked)
+{
+    const struct mt_text *text = &marked->text;
+    struct mt_range inner = mt_range_trim(text->bytes, 0, text->length);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        bool is_all = mark->begin <= inner.begin && mark->end >= inner.end;
+        bool is_end = mark->end <= inner.begin || mark->begin >= inner.end;
+        bool is_known = mark->kind == MT_MARK_BREAK || (mark->kind == MT_MARK_SPAN && is_all) ||
+                        (mark->kind == MT_MARK_POINT && is_end);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,432 @@
+#include "server/text/post_edit.h"
+
+#include "base/size.h"
+#include "model/tokenizer.h"
+#include "server/text/marked.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/ucasemap.h>
+#include <unicode/uchar.h>
+
+/* In a map: a byte that is not to be written. */
+#define DROPPED ((size_t)-1)
+
+/* Longest acronym that is a text of its own: NASA, HTTP. */
+#define MAX_ACRONYM_LETTERS 4
+
+/* Longest word that is made small, with its NUL. */
+#define MAX_WORD_BYTES 64
+
+/* One sentence. */
+struct edit {
+    const struct mt_tokenizer *tokenizer;
+    const char *source, *target;
+    size_t n_source, n_target;
+    bool is_unfinished;
+    size_t *map;
+    struct mt_text *out;
+};
+
+static size_t char_length(const char *at)
+{
+    return mt_utf8_length((unsigned char)*at);
+}
+
+static bool is_capital(uint32_t c)
+{
+    return u_isupper((UChar32)c) || u_istitle((UChar32)c);
+}
+
+static uint32_t to_small(uint32_t c)
+{
+    return (uint32_t)u_tolower((UChar32)c);
+}
+
+/* The next word of text[at, length): an empty one at the end where there is none. */
+static struct mt_range next_word(const char *text, size_t length, size_t at)
+{
+    while (at < length && !mt_is_word_char(mt_utf8_decode(text + at)))
+        at += char_length(text + at);
+    size_t end = at;
+    while (end < length && mt_is_word_char(mt_utf8_decode(text + end)))
+        end += char_length(text + end);
+    return (struct mt_range){at, end};
+}
+
+static size_t count_words(const char *text, size_t length)
+{
+    size_t n = 0;
+    for (struct mt_range word = next_word(text, length, 0); word.begin < word.end;
+         word = next_word(text, length, word.end))
+        n++;
+    return n;
+}
+
+/* ---- capitals ---- */
+
+bool mt_is_in_capitals(const char *text, size_t length)
+{
+    size_t n_capitals = 0;
+    char bytes[4];
+    for (size_t at = 0; at < length; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (u_islower((UChar32)c) || mt_utf8_encode(to_small(c), bytes) != char_length(text + at))
+            return false;
+        n_capitals += is_capital(c);
+    }
+    return n_capitals > MAX_ACRONYM_LETTERS || (n_capitals > 1 && count_words(text, length) > 1);
+}
+
+void mt_write_small(const char *text, size_t length, char *out)
+{
+    bool is_first = true;
+    for (size_t at = 0, n; at < length; at += n) {
+        uint32_t c = mt_utf8_decode(text + at);
+        n = mt_utf8_encode(is_first ? c : to_small(c), out + at);
+        is_first = is_first && !is_capital(c);
+    }
+}
+
+static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, const char *bytes,
+                                   size_t length, struct mt_error *err)
+{
+    char large[32]; /* one character becomes three at most */
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t n = ucasemap_utf8ToUpper(rules, large, sizeof large, bytes, (int32_t)length, &code);
+    if (U_FAILURE(code))
+        return mt_fail_memory(err, length, "capitals");
+    mt_text_append(edit->out, large, (size_t)n);
+    return MT_OK;
+}
+
+/* ---- brackets and ellipses ---- */
+
+/* The run of full stops and ellipses at a range's beginning; a lonely full stop is none. */
+static size_t leading_ellipsis(const char *text, struct mt_range range)
+{
+    size_t at = range.begin, n_dots = 0;
+    for (; at < range.end; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (c != '.' && c != 0x2026)
+            break;
+        n_dots += c == '.' ? 1 : 2;
+    }
+    return n_dots > 1 ? at - range.begin : 0;
+}
+
+/* As above, at the end. */
+static size_t final_ellipsis(const char *text, size_t length)
+{
+    size_t begin = length, n_dots = 0;
+    while (begin > 0) {
+        size_t at = mt_previous_char(text, begin);
+        uint32_t c = mt_utf8_decode(text + at);
+        if (c != '.' && c != 0x2026)
+            break;
+        n_dots += c == '.' ? 1 : 2;
+        begin = at;
+    }
+    return n_dots > 1 ? length - begin : 0;
+}
+
+/* How many brackets of this kind are opened more often than closed in the range; *lowest is the
+ * least of that on the way, before the last character. */
+static int bracket_depth(const char *text, struct mt_range range, uint32_t closing, int *lowest)
+{
+    uint32_t opening = (uint32_t)u_getBidiPairedBracket((UChar32)closing);
+    int depth = 0;
+    *lowest = INT_MAX;
+    for (size_t at = range.begin; at < range.end; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (at > range.begin && depth < *lowest)
+            *lowest = depth;
+        depth += (c == opening) - (c == closing);
+    }
+    return depth;
+}
+
+static uint32_t closing_of(uint32_t c)
+{
+    bool opens = u_getIntPropertyValue((UChar32)c, UCHAR_BIDI_PAIRED_BRACKET_TYPE) == U_BPT_OPEN;
+    return opens ? (uint32_t)u_getBidiPairedBracket((UChar32)c) : 0;
+}
+
+struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing)
+{
+    struct mt_range bare = sentence;
+    if (sentence.begin == sentence.end)
+        return sentence;
+    size_t last = mt_previous_char(text, sentence.end);
+    uint32_t partner = closing_of(mt_utf8_decode(text + sentence.begin));
+    bool is_closed = false;
+    int lowest = 0;
+    if (partner != 0) {
+        int depth = bracket_depth(text, sentence, partner, &lowest);
+        bool is_around = depth == 0 && lowest > 0 && mt_utf8_decode(text + last) == partner;
+        bool is_open = lowest > 0 && depth > 0;
+        if (is_around || is_open)
+            bare.begin += char_length(text + bare.begin);
+        if (is_around)
+            bare.end = last;
+        if (is_open)
+            *closing = partner;
+    } else if (*closing != 0 && mt_utf8_decode(text + last) == *closing) {
+        is_closed = bracket_depth(text, sentence, *closing, &lowest) < 0;
+        if (is_closed)
+            bare.end = last;
+    }
+    bare = mt_range_trim(text, bare.begin, bare.end);
+    bare.begin += leading_ellipsis(text, bare);
+    bare = mt_range_trim(text, bare.begin, bare.end);
+    if (is_closed)
+        *closing = 0;
+    return bare.begin < bare.end ? bare : sentence;
+}
+
+/* ---- repetition ---- */
+
+static bool is_same_word(const char *text, struct mt_range a, struct mt_range b)
+{
+    size_t i = a.begin, k = b.begin;
+    while (i < a.end && k < b.end) {
+        uint32_t x = mt_utf8_decode(text + i), y = mt_utf8_decode(text + k);
+        if (u_foldCase((UChar32)x, U_FOLD_CASE_DEFAULT) !=
+            u_foldCase((UChar32)y, U_FOLD_CASE_DEFAULT))
+            return false;
+        i += char_length(text + i);
+        k += char_length(text + k);
+    }
+    return i == a.end && k == b.end;
+}
+
+static bool has_letter(const char *text, struct mt_range word)
+{
+    for (size_t at = word.begin; at < word.end; at += char_length(text + at))
+        if (u_isalpha((UChar32)mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+/* From the word on: where the run of it ends, and how long it is. Only a blank, hyphen or comma
+ * stands within. */
+static size_t run_of(const char *text, size_t length, struct mt_range first, struct mt_range *last)
+{
+    size_t n = 1;
+    *last = first;
+    for (;;) {
+        struct mt_range next = next_word(text, length, last->end);
+        if (next.begin == next.end || next.begin - last->end > 2 ||
+            strspn(text + last->end, " -,") < next.begin - last->end ||
+            !is_same_word(text, first, next))
+            return n;
+        *last = next;
+        n++;
+    }
+}
+
+static void drop(struct edit *edit, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        edit->map[i] = DROPPED;
+}
+
+static void drop_repeats(struct edit *edit)
+{
+    size_t n_words = count_words(edit->target, edit->n_target);
+    if (count_words(edit->source, edit->n_source) != 1)
+        return;
+    struct mt_range last, word = next_word(edit->target, edit->n_target, 0);
+    for (; word.begin < word.end; word = next_word(edit->target, edit->n_target, last.end)) {
+        size_t n = run_of(edit->target, edit->n_target, word, &last);
+        bool is_all = n > 1 && n == n_words;
+        if ((n > 2 || is_all) && has_letter(edit->target, word))
+            drop(edit, word.end, last.end);
+    }
+}
+
+/* ---- final mark ---- */
+
+static uint32_t last_char(const char *text, size_t length, size_t *begin)
+{
+    *begin = length > 0 ? mt_previous_char(text, length) : 0;
+    return length > 0 ? mt_utf8_decode(text + *begin) : 0;
+}
+
+/* What the model puts behind all that it takes for a sentence; a question it has understood. */
+static bool is_full_stop(uint32_t c)
+{
+    return c == '.' || c == '!' || c == 0x3002 || c == 0xFF01;
+}
+
+static bool is_final_mark(uint32_t c)
+{
+    return c != 0 && c < 0x80 ? strchr(".!?:;,", (int)c) != NULL : c == 0x2026;
+}
+
+/* What ends a label means something: a dialogue follows, or a value does. */
+static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
+{
+    return is_ellipsis || mark == ':' || mark == 0xFF1A;
+}
+
+/* Returns how much of the source's end is to be written behind the sentence. */
+static size_t settle_final_mark(struct edit *edit)
+{
+    size_t at, mark_begin;
+    uint32_t wanted = last_char(edit->source, edit->n_source, &mark_begin);
+    uint32_t found = last_char(edit->target, edit->n_target, &at);
+    size_t n_ellipsis = final_ellipsis(edit->source, edit->n_source);
+    size_t n_wanted = n_ellipsis > 0 ? n_ellipsis : edit->n_source - mark_begin;
+    if (is_final_mark(wanted) && mt_is_word_char(found))
+        return n_wanted;
+    bool is_stop = is_full_stop(found) && final_ellipsis(edit->target, edit->n_target) == 0;
+    bool is_replaced = replaces_full_stop(wanted, n_ellipsis > 0);
+    if (is_stop && (mt_is_word_char(wanted) || is_replaced))
+        drop(edit, at, edit->n_target);
+    return is_stop && is_replaced ? n_wanted : 0;
+}
+
+/* ---- first letter ---- */
+
+/* Polite pronouns, which are capitals anywhere. */
+static bool is_polite(const char *language, const char *word)
+{
+    static const char pronouns[] = " Sie Ihr Ihre Ihrem Ihren Ihrer Ihres Ihnen ";
+    char spaced[MAX_WORD_BYTES + 2];
+    if (!language || strncmp(language, "de", 2) != 0)
+        return false;
+    snprintf(spaced, sizeof spaced, " %s ", word);
+    return strstr(pronouns, spaced) != NULL;
+}
+
+/* Nouns and names have no piece of their own in small letters. */
+static bool is_known_small(const struct edit *edit, struct mt_range word)
+{
+    char small[MAX_WORD_BYTES], as_is[MAX_WORD_BYTES], letter[4];
+    size_t length = word.end - word.begin;
+    uint32_t first = mt_utf8_decode(edit->target + word.begin);
+    struct mt_token_list tokens;
+    struct mt_error err;
+    if (length >= sizeof small || length <= char_length(edit->target + word.begin))
+        return false; /* "I" */
+    memcpy(as_is, edit->target + word.begin, length);
+    as_is[length] = '\0';
+    memcpy(small, as_is, length + 1);
+    if (mt_utf8_encode(to_small(first), letter) != char_length(as_is))
+        return false;
+    memcpy(small, letter, char_length(as_is));
+    if (is_polite(mt_tokenizer_target_lang(edit->tokenizer), as_is) ||
+        mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
+        return false;
+    bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* and eos */
+    mt_token_list_finish(&tokens);
+    return is_known;
+}
+
+enum first_letter { FIRST_AS_IT_IS, FIRST_CAPITAL, FIRST_SMALL };
+
+static enum first_letter find_first_letter(const struct edit *edit)
+{
+    if (edit->n_source == 0 || edit->n_target == 0)
+        return FIRST_AS_IT_IS;
+    size_t at;
+    uint32_t wanted = mt_utf8_decode(edit->source), found = mt_utf8_decode(edit->target);
+    struct mt_range word = next_word(edit->target, edit->n_target, 0);
+    if (is_capital(wanted) && u_islower((UChar32)found))
+        return FIRST_CAPITAL;
+    bool is_fragment = mt_is_word_char(last_char(edit->source, edit->n_source, &at));
+    bool is_acronym = word.end > char_length(edit->target) &&
+                      is_capital(mt_utf8_decode(edit->target + char_length(edit->target)));
+    if (is_fragment && u_islower((UChar32)wanted) && is_capital(found) && !is_acronym &&
+        is_known_small(edit, word))
+        return FIRST_SMALL;
+    return FIRST_AS_IT_IS;
+}
+
+/* ---- a sentence ---- */
+
+static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
+                                     enum first_letter first, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t at = 0, n; at < edit->n_target && !status; at += n) {
+        n = char_length(edit->target + at);
+        bool is_dropped = edit->map[at] == DROPPED;
+        for (size_t i = at; i < at + n; i++)
+            edit->map[i] = edit->out->length;
+        if (is_dropped)
+            continue;
+        uint32_t c = mt_utf8_decode(edit->target + at);
+        if (rules)
+            status = append_large(edit, rules, edit->target + at, n, err);
+        else if (at == 0 && first == FIRST_CAPITAL)
+            mt_text_append_char(edit->out, (uint32_t)u_totitle((UChar32)c));
+        else if (at == 0 && first == FIRST_SMALL)
+            mt_text_append_char(edit->out, to_small(c));
+        else
+            mt_text_append(edit->out, edit->target + at, n);
+    }
+    return status;
+}
+
+static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UCaseMap *rules = NULL;
+    for (size_t i = 0; i < edit->n_target; i++)
+        edit->map[i] = 0;
+    drop_repeats(edit);
+    size_t n_mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
+    enum first_letter first = find_first_letter(edit);
+    if (mt_is_in_capitals(edit->source, edit->n_source)) {
+        const char *language = mt_tokenizer_target_lang(edit->tokenizer);
+        rules = ucasemap_open(language ? language : "", 0, &code);
+        if (U_FAILURE(code))
+            return mt_fail_memory(err, 0, "ICU's case rules");
+    }
+    enum mt_status status = write_sentence(edit, rules, first, err);
+    mt_text_append(edit->out, edit->source + edit->n_source - n_mark, n_mark);
+    ucasemap_close(rules);
+    return status;
+}
+
+static void copy_gap(const struct mt_post_edit_input *input, size_t begin, size_t end, size_t *map,
+                     struct mt_text *out)
+{
+    for (size_t i = begin; i < end; i++)
+        map[i] = out->length + i - begin;
+    mt_text_append(out, input->target + begin, end - begin);
+}
+
+enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
+                            struct mt_text *out, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    size_t at = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < input->n_sentences && !status; i++) {
+        struct mt_range from = input->source_sentences[i], to = input->target_sentences[i];
+        copy_gap(input, at, to.begin, map, out);
+        struct edit edit = {
+            .tokenizer = input->tokenizer,
+            .source = input->source + from.begin,
+            .target = input->target + to.begin,
+            .n_source = from.end - from.begin,
+            .n_target = to.end - to.begin,
+            .is_unfinished = input->are_unfinished && input->are_unfinished[i],
+            .map = map + to.begin,
+            .out = out,
+        };
+        status = edit_sentence(&edit, err);
+        at = to.end;
+    }
+    if (status)
+        return status;
+    copy_gap(input, at, input->target_length, map, out);
+    map[input->target_length] = out->length;
+    return mt_text_check(out, "a translation", err);
+}

@@ -1,0 +1,279 @@
+#include "server/text/text_threads.h"
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/size.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+/* Two, so that one is there for short tasks. */
+#define MIN_THREADS 2
+/* Short beginnings that run before a long one that waits: some milliseconds each, where the long
+ * one takes up to a hundred. */
+#define MAX_SHORT_IN_A_ROW 8
+
+/* In the order in which they are served. */
+enum line { URGENT, SHORT_ENDINGS, LONG_ENDINGS, SHORT_BEGINNINGS, LONG_BEGINNINGS, N_LINES };
+
+struct mt_text_threads {
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t work;
+    struct {
+        struct mt_text_task *first, *last; /* by round */
+        uint64_t round;                    /* of the task that was run last */
+    } lines[N_LINES];
+    size_t n_waiting, n_idle;
+    size_t n_long; /* long tasks that run */
+    unsigned n_short_in_a_row;
+    int64_t next_deadline_ns; /* no task that waits has an earlier one */
+    bool is_stopping;
+
+    size_t max_long;
+    size_t n_threads;
+    pthread_t threads[];
+};
+
+static bool is_long_line(int line)
+{
+    return line == LONG_ENDINGS || line == LONG_BEGINNINGS;
+}
+
+static void take_out(struct mt_text_threads *threads, struct mt_text_task *task)
+{
+    struct mt_text_task *previous = task->previous, *next = task->next;
+    *(previous ? &previous->next : &threads->lines[task->line].first) = next;
+    *(next ? &next->previous : &threads->lines[task->line].last) = previous;
+    task->previous = task->next = NULL;
+    task->is_waiting = false;
+    threads->n_waiting--;
+}
+
+/* Behind all of an earlier round or the same. */
+static void put_in(struct mt_text_threads *threads, struct mt_text_task *task)
+{
+    struct mt_text_task *previous = threads->lines[task->line].last;
+    while (previous && previous->round > task->round)
+        previous = previous->previous;
+    struct mt_text_task **link = previous ? &previous->next : &threads->lines[task->line].first;
+    struct mt_text_task *next = *link;
+    task->previous = previous;
+    task->next = next;
+    *link = task;
+    *(next ? &next->previous : &threads->lines[task->line].last) = task;
+    task->is_waiting = true;
+    threads->n_waiting++;
+}
+
+/* A client's next task belongs to the round behind the one of its last, and behind the one that is
+ * being served: the client may have had its turn in that already. */
+static uint64_t find_round(const struct mt_text_threads *threads, int line, uint64_t client)
+{
+    const struct mt_text_task *task = threads->lines[line].last;
+    while (task && task->client != client)
+        task = task->previous;
+    return (task ? task->round : threads->lines[line].round) + 1;
+}
+
+static void make_urgent(struct mt_text_threads *threads, struct mt_text_task *task)
+{
+    take_out(threads, task);
+    task->line = URGENT;
+    put_in(threads, task);
+}
+
+static int line_of(const struct mt_text_task *task)
+{
+    if (task->is_ending)
+        return task->is_long ? LONG_ENDINGS : SHORT_ENDINGS;
+    return task->is_long ? LONG_BEGINNINGS : SHORT_BEGINNINGS;
+}
+
+/* The line that is served next; N_LINES: none may be, for now. */
+static int choose_line(const struct mt_text_threads *threads)
+{
+    bool may_be_long = threads->n_long < threads->max_long || threads->is_stopping;
+    bool has_long = may_be_long && threads->lines[LONG_BEGINNINGS].first;
+    if (has_long && threads->n_short_in_a_row >= MAX_SHORT_IN_A_ROW &&
+        !threads->lines[URGENT].first)
+        return LONG_BEGINNINGS;
+    for (int line = 0; line < N_LINES; line++)
+        if (threads->lines[line].first && (may_be_long || !is_long_line(line)))
+            return line;
+    return N_LINES;
+}
+
+/* Puts tasks whose deadline has come before all others. */
+static void rescue_overdue(struct mt_text_threads *threads, int64_t now_ns)
+{
+    threads->next_deadline_ns = INT64_MAX;
+    for (int line = SHORT_BEGINNINGS; line < N_LINES; line++) {
+        struct mt_text_task *next;
+        for (struct mt_text_task *task = threads->lines[line].first; task; task = next) {
+            next = task->next;
+            if (task->deadline_ns <= now_ns)
+                make_urgent(threads, task);
+            else if (task->deadline_ns < threads->next_deadline_ns)
+                threads->next_deadline_ns = task->deadline_ns;
+        }
+    }
+}
+
+static struct mt_text_task *take_next(struct mt_text_threads *threads, int line)
+{
+    struct mt_text_task *task = threads->lines[line].first;
+    if (line == SHORT_BEGINNINGS)
+        threads->n_short_in_a_row++;
+    else if (line == LONG_BEGINNINGS)
+        threads->n_short_in_a_row = 0;
+    threads->lines[line].round = task->round;
+    take_out(threads, task);
+    return task;
+}
+
+/* With the mutex. Returns when a task may have become ready. */
+static void sleep_until_work(struct mt_text_threads *threads)
+{
+    threads->n_idle++;
+    if (threads->n_waiting == 0 || threads->next_deadline_ns == INT64_MAX) {
+        pthread_cond_wait(&threads->work, &threads->mutex);
+    } else {
+        const struct timespec until = mt_timespec_of_ns(threads->next_deadline_ns);
+        pthread_cond_timedwait(&threads->work, &threads->mutex, &until);
+    }
+    threads->n_idle--;
+}
+
+/* With the mutex. NULL: the threads stop, and nothing waits. */
+static struct mt_text_task *wait_for_task(struct mt_text_threads *threads)
+{
+    for (;;) {
+        if (threads->n_waiting > 0 && threads->next_deadline_ns != INT64_MAX) {
+            int64_t now_ns = mt_now_ns();
+            if (now_ns >= threads->next_deadline_ns)
+                rescue_overdue(threads, now_ns);
+        }
+        int line = choose_line(threads);
+        if (line != N_LINES)
+            return take_next(threads, line);
+        if (threads->is_stopping)
+            return NULL;
+        sleep_until_work(threads);
+    }
+}
+
+static void *run(void *argument)
+{
+    struct mt_text_threads *threads = argument;
+    struct mt_text_task *task;
+    prctl(PR_SET_NAME, "text");
+    pthread_mutex_lock(&threads->mutex);
+    while ((task = wait_for_task(threads))) {
+        bool is_long = is_long_line(task->line);
+        threads->n_long += is_long;
+        pthread_mutex_unlock(&threads->mutex);
+        task->run(task);
+        pthread_mutex_lock(&threads->mutex);
+        threads->n_long -= is_long;
+        if (is_long && threads->n_waiting > 0 && threads->n_idle > 0)
+            pthread_cond_signal(&threads->work);
+    }
+    pthread_mutex_unlock(&threads->mutex);
+    return NULL;
+}
+
+static enum mt_status start_threads(struct mt_text_threads *threads, size_t n, struct mt_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int code = pthread_create(&threads->threads[i], NULL, run, threads);
+        if (code)
+            return mt_fail(err, MT_IO, "cannot start a text thread: %s", strerror(code));
+        threads->n_threads++;
+    }
+    return MT_OK;
+}
+
+static size_t choose_n_threads(size_t n_threads)
+{
+    return mt_size_max(n_threads ? n_threads : mt_cores_available(), MIN_THREADS);
+}
+
+size_t mt_text_threads_max_long(size_t n_threads)
+{
+    return choose_n_threads(n_threads) / 2;
+}
+
+enum mt_status mt_text_threads_create(size_t n_threads, struct mt_text_threads **out,
+                                      struct mt_error *err)
+{
+    size_t n = choose_n_threads(n_threads);
+    struct mt_text_threads *threads = calloc(1, sizeof *threads + n * sizeof threads->threads[0]);
+    if (!threads)
+        return mt_fail_memory(err, sizeof *threads, "text threads");
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&threads->mutex, NULL);
+    pthread_cond_init(&threads->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    threads->next_deadline_ns = INT64_MAX;
+    threads->max_long = mt_text_threads_max_long(n);
+    enum mt_status status = start_threads(threads, n, err);
+    if (status) {
+        mt_text_threads_destroy(threads);
+        return status;
+    }
+    *out = threads;
+    return MT_OK;
+}
+
+void mt_text_threads_destroy(struct mt_text_threads *threads)
+{
+    if (!threads)
+        return;
+    pthread_mutex_lock(&threads->mutex);
+    threads->is_stopping = true;
+    pthread_cond_broadcast(&threads->work);
+    pthread_mutex_unlock(&threads->mutex);
+    for (size_t i = 0; i < threads->n_threads; i++)
+        pthread_join(threads->threads[i], NULL);
+    pthread_cond_destroy(&threads->work);
+    pthread_mutex_destroy(&threads->mutex);
+    free(threads);
+}
+
+void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task *task)
+{
+    pthread_mutex_lock(&threads->mutex);
+    assert(!task->is_waiting);
+    task->line = line_of(task);
+    task->round = find_round(threads, task->line, task->client);
+    put_in(threads, task);
+    if (task->deadline_ns < threads->next_deadline_ns)
+        threads->next_deadline_ns = task->deadline_ns;
+    if (threads->n_idle > 0)
+        pthread_cond_signal(&threads->work);
+    pthread_mutex_unlock(&threads->mutex);
+}
+
+void mt_text_threads_hurry(struct mt_text_threads *threads, struct mt_text_task *task)
+{
+    pthread_mutex_lock(&threads->mutex);
+    if (task->is_waiting) {
+        make_urgent(threads, task);
+        if (threads->n_idle > 0)
+            pthread_cond_signal(&threads->work);
+    }
+    pthread_mutex_unlock(&threads->mutex);
+}
+
+size_t mt_text_threads_n_waiting(struct mt_text_threads *threads)
+{
+    pthread_mutex_lock(&threads->mutex);
+    size_t n = threads->n_waiting;
+    pthread_mutex_unlock(&threads->mutex);
+    return n;
+}

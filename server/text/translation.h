@@ -1,0 +1,121 @@
+/*
+ * A text on its way through the engine: cut into sentences (ICU), each tokenized; afterwards joined
+ * again with exactly the blanks and line breaks that stood between them. A sentence too long for
+ * the model is cut further at blanks, or between tokens in scripts that have none, and that is
+ * reported; nothing is dropped. A single word too long for the model belongs to no sentence and
+ * stays as it is.
+ *
+ *   "Hello.  How are you?\n"  ->  sentence "Hello." + gap "  " + sentence "How are you?" + gap "\n"
+ *
+ * Two cases differ. Where a script without blanks (Chinese, Thai) leaves the gap empty and the
+ * target language has blanks, the gap becomes one blank. And a leading target language code that
+ * the model knows (">>fra<< Hello. Bye.") counts for every sentence of the text and is not repeated
+ * in the translation.
+ *
+ * Thread-safety: one thread at a time; the model is shared.
+ */
+#ifndef MT_SERVER_TRANSLATION_H
+#define MT_SERVER_TRANSLATION_H
+
+#include "base/text.h"
+#include "model/sentence.h"
+#include "model/tokenizer.h"
+#include "server/text/splitter.h"
+
+struct mt_model;
+struct mt_translation;
+
+/* What one sentence is made of. Pointers are borrowed from the translation. */
+struct mt_translation_part {
+    struct mt_sentence *sentence;
+    const struct mt_token_list *source_tokens; /* offsets relative to the sentence's text */
+    size_t begin, end;                         /* bytes of the sentence in the text */
+    bool was_cut; /* a piece of a sentence that was too long for the model */
+};
+
+/* Asked about each sentence as it is made, before the next one takes memory. */
+typedef enum mt_status mt_translation_admit(void *context, const struct mt_translation_part *part,
+                                            struct mt_error *err);
+
+struct mt_translation_options {
+    struct mt_sentence_options decoding; /* for every sentence */
+    enum mt_split split;
+    struct mt_splitter *splitter;   /* borrowed until create returns; NULL: one made for
+                                       this text alone, which costs 0.5 ms where the text has
+                                       several sentences */
+    const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
+    size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
+    bool eases_source;              /* the model sees A SENTENCE IN CAPITALS in small letters, and
+                                       [a sentence in brackets] without them: post_edit.h */
+    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
+                                       own; NULL: none */
+    const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
+                                       NULL: none */
+    mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */
+    void *admit_context;
+};
+
+/* text is well-formed UTF-8 and copied. A blank text has no sentences and translates to itself. */
+MT_MUST_CHECK enum mt_status mt_translation_create(const struct mt_model *model, const char *text,
+                                                   size_t length,
+                                                   const struct mt_translation_options *options,
+                                                   struct mt_translation **out,
+                                                   struct mt_error *err);
+
+/* Takes NULL. Destroys the sentences too; none may be in the engine. */
+void mt_translation_destroy(struct mt_translation *translation);
+
+/* Whether the model sees nothing of it, and not because its words are too long. */
+bool mt_translation_is_blank(const struct mt_translation *translation);
+
+size_t mt_translation_n_sentences(const struct mt_translation *translation);
+
+struct mt_translation_part mt_translation_part(const struct mt_translation *translation,
+                                               size_t index);
+const char *mt_translation_text(const struct mt_translation *translation, size_t *length);
+
+/* After the sentences ended: appends the translated text, built from hypothesis rank of each
+ * sentence (the last one where a sentence has fewer). */
+MT_MUST_CHECK enum mt_status mt_translation_render(const struct mt_translation *translation,
+                                                   size_t rank, struct mt_text *out,
+                                                   struct mt_error *err);
+
+/* The same, and with ranges (array of n_sentences, may be NULL) also where each sentence's
+ * translation lies in what was appended. */
+MT_MUST_CHECK enum mt_status mt_translation_render_ranges(const struct mt_translation *translation,
+                                                          size_t rank, struct mt_range *ranges,
+                                                          struct mt_text *out,
+                                                          struct mt_error *err);
+
+/* How much of a translation was given. {0} at first. */
+struct mt_translation_cursor {
+    size_t n_sentences; /* whole */
+    size_t n_bytes;     /* and of the next one's text */
+    bool has_all;
+};
+
+/*
+ * While the sentences are decoded, with options.decoding.publish: appends the next piece of what
+ * mt_translation_render is going to give for rank 0, as far as it is certain: the rest of a
+ * sentence that has ended, or with MT_PUBLISH_TOKENS some of one that has not, and the gap before
+ * it. *moved: whether there was one, though it may be empty. All pieces together are the text.
+ */
+MT_MUST_CHECK enum mt_status mt_translation_advance(const struct mt_translation *translation,
+                                                    struct mt_translation_cursor *cursor,
+                                                    struct mt_text *out, bool *moved,
+                                                    struct mt_error *err);
+
+/* Whether all sentences have ended; as above. */
+bool mt_translation_has_ended(const struct mt_translation *translation);
+
+/* Distinct renderings that ranks 0.. can give: the largest number of hypotheses among the
+ * sentences, at least 1. */
+size_t mt_translation_n_ranks(const struct mt_translation *translation);
+
+/* Mean log-probability over all tokens of rank's hypotheses. 0 without sentences. */
+float mt_translation_score(const struct mt_translation *translation, size_t rank);
+
+size_t mt_translation_n_source_tokens(const struct mt_translation *translation);
+size_t mt_translation_n_target_tokens(const struct mt_translation *translation); /* of rank 0 */
+
+#endif

@@ -1,0 +1,783 @@
+#include "server/http/connections.h"
+
+#include "base/clock.h"
+#include "server/http/client.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Both ends of a TCP connection: resets and half-closes exist nowhere else. */
+struct pair {
+    int server, client;
+};
+
+static struct pair connect_pair(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    struct pair pair;
+    pair.client = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(pair.client, (struct sockaddr *)&address, sizeof address), 0);
+    pair.server = accept(listener, NULL, NULL);
+    ck_assert_int_ge(pair.server, 0);
+    close(listener);
+    return pair;
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Whether the server's side has been shut: the client then reads the end. */
+static bool is_shut(const struct pair *pair)
+{
+    char byte;
+    return recv(pair->client, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static bool becomes_shut(const struct pair *pair, int ms)
+{
+    for (; ms > 0 && !is_shut(pair); ms -= 5)
+        sleep_ms(5);
+    return is_shut(pair);
+}
+
+struct fixture {
+    struct mt_connections *connections;
+    atomic_int n_cancelled, n_nudged, n_woken;
+    atomic_bool has_left;
+    void *cancelled;
+};
+
+static void cancel(void *context, void *work, bool has_left)
+{
+    struct fixture *fixture = context;
+    fixture->cancelled = work;
+    atomic_store(&fixture->has_left, has_left);
+    atomic_fetch_add(&fixture->n_cancelled, 1);
+}
+
+static void nudge(void *context, void *work)
+{
+    struct fixture *fixture = context;
+    ck_assert_ptr_nonnull(work);
+    atomic_fetch_add(&fixture->n_nudged, 1);
+}
+
+static void wake(void *context, void *sleeper)
+{
+    struct fixture *fixture = context;
+    ck_assert_ptr_nonnull(sleeper);
+    atomic_fetch_add(&fixture->n_woken, 1);
+}
+
+static void create(struct fixture *fixture, struct mt_connections_options options)
+{
+    memset(fixture, 0, sizeof *fixture);
+    options.cancel = cancel;
+    options.nudge = nudge;
+    options.wake = wake;
+    options.context = fixture;
+    struct mt_error err;
+    ck_assert_int_eq(mt_connections_create(&options, &fixture->connections, &err), MT_OK);
+}
+
+static bool becomes_cancelled(struct fixture *fixture, int n, int ms)
+{
+    for (; ms > 0 && atomic_load(&fixture->n_cancelled) < n; ms -= 5)
+        sleep_ms(5);
+    return atomic_load(&fixture->n_cancelled) == n;
+}
+
+static bool becomes_woken(struct fixture *fixture, int n, int ms)
+{
+    for (; ms > 0 && atomic_load(&fixture->n_woken) < n; ms -= 5)
+        sleep_ms(5);
+    return atomic_load(&fixture->n_woken) == n;
+}
+
+#define LONG_MS 60000
+/* Longer than a connection that has just become idle is spared. */
+#define IDLE_MS 120
+static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
+
+START_TEST(phase_that_takes_too_long_ends_the_connection)
+{
+    struct fixture fixture;
+    create(&fixture, (struct mt_connections_options){
+                         .max_connections = 4,
+                         .max_surplus = 2,
+                         .timeout_ms = {[MT_PHASE_FRESH] = LONG_MS, [MT_PHASE_HEADER] = 200}});
+    struct pair slow = connect_pair(), quick = connect_pair(), fresh = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, slow.server, NULL);
+    struct mt_connection *other = mt_connections_add(fixture.connections, quick.server, NULL);
+    struct mt_connection *third = mt_connections_add(fixture.connections, fresh.server, NULL);
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_HEADER);
+    mt_connections_enter(fixture.connections, other, MT_PHASE_HEADER);
+    sleep_ms(100);
+    ck_assert(!is_shut(&slow));
+    mt_connections_enter(fixture.connections, other, MT_PHASE_WORK);
+    ck_assert(becomes_shut(&slow, 2000));
+    sleep_ms(300);
+    ck_assert(!is_shut(&quick));
+    ck_assert(!is_shut(&fresh));
+    struct mt_connection_counts counts;
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_timed_out, 1);
+    ck_assert_uint_eq(counts.n_open, 3);
+    ck_assert_uint_eq(counts.n_active, 2);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, other);
+    mt_connections_remove(fixture.connections, third);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_open, 0);
+    ck_assert_uint_eq(counts.n_active, 0);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(request_that_can_never_be_complete_ends_the_connection)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair ended = connect_pair(), unread = connect_pair(), open = connect_pair();
+    struct pair *pairs[] = {&ended, &unread, &open};
+    struct mt_connection *slots[3];
+    for (size_t i = 0; i < 3; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i]->server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_BODY);
+        ck_assert_int_eq(send(pairs[i]->client, "half", 4, 0), 4);
+        if (i < 2)
+            shutdown(pairs[i]->client, SHUT_WR);
+    }
+    char bytes[4];
+    ck_assert_int_eq(recv(ended.server, bytes, 4, 0), 4);
+    ck_assert_int_eq(recv(open.server, bytes, 4, 0), 4);
+    ck_assert(becomes_shut(&ended, 3000));
+    ck_assert(!is_shut(&unread) && !is_shut(&open));
+    for (size_t i = 0; i < 3; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+enum leaving { CLOSES, RESETS, HALF_CLOSES_THEN_CLOSES };
+
+static void leave(struct pair *pair, enum leaving how)
+{
+    const struct linger at_once = {.l_onoff = 1};
+    if (how == RESETS)
+        setsockopt(pair->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (how == HALF_CLOSES_THEN_CLOSES) {
+        shutdown(pair->client, SHUT_WR);
+        sleep_ms(100);
+    }
+    close(pair->client);
+}
+
+static void finish_work(struct fixture *fixture, struct mt_connection *slot,
+                        const struct pair *pair)
+{
+    mt_connections_end_work(fixture->connections, slot);
+    mt_connections_forget_work(fixture->connections, slot);
+    mt_connections_remove(fixture->connections, slot);
+    close(pair->server);
+    mt_connections_destroy(fixture->connections);
+}
+
+START_TEST(client_that_leaves_cancels_its_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_work(fixture.connections, slot, true);
+    leave(&pair, (enum leaving)_i);
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+    ck_assert_ptr_eq(fixture.cancelled, &work);
+    ck_assert(atomic_load(&fixture.has_left));
+    finish_work(&fixture, slot, &pair);
+}
+END_TEST
+
+START_TEST(half_closed_client_keeps_its_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_work(fixture.connections, slot, true);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    char received[64] = "";
+    ck_assert_int_eq(recv(pair.client, received, sizeof received, MSG_DONTWAIT), 25);
+    ck_assert_str_eq(received, "HTTP/1.1 100 Continue\r\n\r\n");
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(http_1_0_is_not_probed)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_work(fixture.connections, slot, false);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(200);
+    char byte;
+    ck_assert_int_eq(recv(pair.client, &byte, 1, MSG_DONTWAIT), -1);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+/* Bytes of ours would stand in the middle of the reply. */
+START_TEST(a_stream_is_nudged_instead_of_probed)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.nudge_ms = LONG_MS;
+    create(&fixture, options);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    struct mt_connection_counts counts;
+    int work, other;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_stream(fixture.connections, slot);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 0);
+    shutdown(pair.client, SHUT_WR);
+    sleep_ms(300);
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 1);
+    char byte;
+    ck_assert_int_eq(recv(pair.client, &byte, 1, MSG_DONTWAIT), -1);
+    close(pair.client);
+    ck_assert_int_eq(send(pair.server, ":", 1, MSG_NOSIGNAL), 1); /* the answer is a reset */
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+
+    mt_connections_leave_work(fixture.connections, slot, &other); /* not its work */
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 1); /* it outlives its connection */
+    mt_connections_count_done(fixture.connections);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 0);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(a_silent_stream_is_nudged_again_and_again)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.nudge_ms = 250;
+    create(&fixture, options);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_stream(fixture.connections, slot);
+    for (int i = 0; i < 20; i++) { /* one that speaks */
+        mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
+        sleep_ms(20);
+    }
+    ck_assert_int_eq(atomic_load(&fixture.n_nudged), 0);
+    for (int i = 0; i < 2000 && atomic_load(&fixture.n_nudged) < 3; i++)
+        sleep_ms(5);
+    ck_assert_int_ge(atomic_load(&fixture.n_nudged), 3);
+    mt_connections_leave_work(fixture.connections, slot, &work);
+    mt_connections_count_done(fixture.connections);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(work_that_ended_is_not_cancelled)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int work;
+    /* It may end before anybody watches it. */
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_end_work(fixture.connections, slot);
+    close(pair.client);
+    sleep_ms(200);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_forget_work(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+/* What is begun after the client has left may not be there yet, for whoever is to cancel it. */
+/* Which is what the end of the server relies on: nothing is suspended when the count is 0. */
+START_TEST(no_work_begins_after_refuse_work)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pairs[2] = {connect_pair(), connect_pair()};
+    struct mt_connection *slots[2];
+    struct mt_connection_counts counts;
+    int work;
+    for (size_t i = 0; i < 2; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+    }
+    ck_assert(mt_connections_begin_work(fixture.connections, slots[0], &work));
+    mt_connections_watch_work(fixture.connections, slots[0], true);
+    mt_connections_refuse_work(fixture.connections);
+    ck_assert(!mt_connections_begin_work(fixture.connections, slots[1], &work));
+    mt_connections_leave_work(fixture.connections, slots[0], &work);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 1);
+    ck_assert(!mt_connections_begin_work(fixture.connections, slots[0], &work));
+    mt_connections_count_done(fixture.connections);
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_working, 0);
+    for (size_t i = 0; i < 2; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(work_is_not_cancelled_before_it_is_watched)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int former, work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &former));
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_end_work(fixture.connections, slot);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    leave(&pair, RESETS);
+    sleep_ms(200);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 0);
+    mt_connections_watch_work(fixture.connections, slot, true);
+    ck_assert(becomes_cancelled(&fixture, 1, 2000));
+    ck_assert_ptr_eq(fixture.cancelled, &work);
+    finish_work(&fixture, slot, &pair);
+}
+END_TEST
+
+START_TEST(what_sleeps_is_woken_once_by_bytes_and_by_the_end)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.timeout_ms[MT_PHASE_FRESH] = 500;
+    create(&fixture, options);
+    struct pair pair = connect_pair(), other = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int sleeper;
+    char byte = 'x';
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    sleep_ms(100);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 0);
+    ck_assert_int_eq((int)send(pair.client, &byte, 1, 0), 1);
+    ck_assert(becomes_woken(&fixture, 1, 2000));
+    ck_assert_int_eq((int)send(pair.client, &byte, 1, 0), 1);
+    sleep_ms(100);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 1);
+    /* Bytes that are there already. */
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    ck_assert(becomes_woken(&fixture, 2, 2000));
+    /* The end that we make, of a connection that takes too long. */
+    struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
+    mt_connections_sleep(fixture.connections, second, &sleeper);
+    ck_assert(becomes_woken(&fixture, 3, 2000));
+    ck_assert(becomes_shut(&other, 100));
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, second);
+    leave(&pair, CLOSES);
+    leave(&other, CLOSES);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(nothing_sleeps_after_wake_all)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    int sleeper;
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    mt_connections_wake_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 1);
+    mt_connections_sleep(fixture.connections, slot, &sleeper);
+    ck_assert_int_eq(atomic_load(&fixture.n_woken), 2);
+    mt_connections_remove(fixture.connections, slot);
+    leave(&pair, CLOSES);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(cancel_all_cancels_what_is_watched)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pair = connect_pair(), other = connect_pair();
+    struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
+    struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
+    int work;
+    mt_connections_enter(fixture.connections, slot, MT_PHASE_WORK);
+    ck_assert(mt_connections_begin_work(fixture.connections, slot, &work));
+    ck_assert(mt_connections_begin_work(fixture.connections, second, &work));
+    mt_connections_watch_work(fixture.connections, slot, true);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 1);
+    ck_assert(!atomic_load(&fixture.has_left));
+    mt_connections_watch_work(fixture.connections, second, true);
+    mt_connections_cancel_all(fixture.connections);
+    ck_assert_int_eq(atomic_load(&fixture.n_cancelled), 3);
+    mt_connections_end_work(fixture.connections, slot);
+    mt_connections_end_work(fixture.connections, second);
+    mt_connections_remove(fixture.connections, slot);
+    mt_connections_remove(fixture.connections, second);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(surplus_connections_are_marked_and_room_is_made)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair pairs[8];
+    struct mt_connection *slots[8];
+    for (size_t i = 0; i < 8; i++)
+        pairs[i] = connect_pair();
+    for (size_t i = 0; i < 4; i++) {
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        ck_assert(!mt_connection_surplus(slots[i]));
+    }
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(mt_connection_surplus(slots[4]));
+    mt_connections_remove(fixture.connections, slots[4]);
+
+    /* The one that has been idle for longest goes. */
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    sleep_ms(2);
+    mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+    sleep_ms(IDLE_MS);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[4]));
+    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
+    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[5]));
+    ck_assert(becomes_shut(&pairs[1], 1000));
+    ck_assert_ptr_null(mt_connections_add(fixture.connections, pairs[6].server, NULL));
+    for (size_t i = 0; i < 6; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
+{
+    struct fixture fixture;
+    create(&fixture, (struct mt_connections_options){.max_connections = 3, .max_surplus = 2});
+    struct pair pairs[5];
+    struct mt_connection *slots[5];
+    for (size_t i = 0; i < 5; i++)
+        pairs[i] = connect_pair();
+    for (size_t i = 0; i < 3; i++)
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
+    /* The first has sent, the last has just had its reply: only the one between may go. */
+    for (size_t i = 0; i < 2; i++)
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_IDLE);
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_WORK);
+    ck_assert_int_eq(send(pairs[0].client, "G", 1, 0), 1);
+    sleep_ms(IDLE_MS);
+    slots[3] = mt_connections_add(fixture.connections, pairs[3].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(becomes_shut(&pairs[1], 1000));
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+    ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
+    /* But those that have left make room at once. */
+    mt_connections_remove(fixture.connections, slots[4]);
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
+    shutdown(pairs[2].client, SHUT_WR);
+    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
+    ck_assert(!mt_connection_surplus(slots[4]));
+    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[0]));
+    for (size_t i = 0; i < 5; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+static const enum mt_phase awaiting[] = {MT_PHASE_FRESH, MT_PHASE_HEADER, MT_PHASE_IDLE};
+
+/* Its bytes lie there because nobody reads; that ends, too. */
+START_TEST(deadlines_wait_for_those_that_have_sent)
+{
+    struct fixture fixture;
+    enum mt_phase phase = awaiting[_i];
+    struct mt_connections_options options = {.max_connections = 4, .max_surplus = 2};
+    options.timeout_ms[phase] = 1000;
+    create(&fixture, options);
+    struct pair spoke = connect_pair(), silent = connect_pair();
+    int64_t began_ns = mt_now_ns();
+    struct mt_connection *slots[] = {
+        mt_connections_add(fixture.connections, spoke.server, NULL),
+        mt_connections_add(fixture.connections, silent.server, NULL),
+    };
+    mt_connections_enter(fixture.connections, slots[0], phase);
+    mt_connections_enter(fixture.connections, slots[1], phase);
+    ck_assert_int_eq(send(spoke.client, "G", 1, 0), 1);
+    ck_assert(becomes_shut(&silent, 3000));
+    bool is_early = is_shut(&spoke);
+    /* On a busy machine this thread may not have looked for so long that both are due. */
+    ck_assert(!is_early || mt_now_ns() - began_ns >= INT64_C(2000000000));
+    ck_assert(becomes_shut(&spoke, 5000));
+    for (size_t i = 0; i < 2; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(idle_connections_are_closed_but_not_those_that_speak)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct pair idle = connect_pair(), speaking = connect_pair(), busy = connect_pair();
+    struct mt_connection *slots[] = {
+        mt_connections_add(fixture.connections, idle.server, NULL),
+        mt_connections_add(fixture.connections, speaking.server, NULL),
+        mt_connections_add(fixture.connections, busy.server, NULL),
+    };
+    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_BODY);
+    ck_assert_int_eq(send(speaking.client, "G", 1, 0), 1);
+    sleep_ms(50);
+    mt_connections_close_idle(fixture.connections, 1000);
+    ck_assert(!is_shut(&idle));
+    mt_connections_close_idle(fixture.connections, 20);
+    ck_assert(becomes_shut(&idle, 1000));
+    ck_assert(!is_shut(&speaking) && !is_shut(&busy));
+    for (size_t i = 0; i < 3; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(one_address_is_one_client)
+{
+    struct fixture fixture;
+    create(&fixture, patient);
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000001)};
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000002)};
+    struct mt_connection *a =
+        mt_connections_add(fixture.connections, 1000, (struct sockaddr *)&here);
+    here.sin_port = 17;
+    struct mt_connection *b =
+        mt_connections_add(fixture.connections, 1001, (struct sockaddr *)&here);
+    struct mt_connection *c =
+        mt_connections_add(fixture.connections, 1002, (struct sockaddr *)&there);
+    ck_assert(mt_address_client(mt_connection_address(a)) ==
+              mt_address_client(mt_connection_address(b)));
+    ck_assert(mt_address_client(mt_connection_address(a)) !=
+              mt_address_client(mt_connection_address(c)));
+    mt_connections_remove(fixture.connections, a);
+    mt_connections_remove(fixture.connections, b);
+    mt_connections_remove(fixture.connections, c);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+static struct sockaddr_in ipv4(uint32_t address)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
+}
+
+#define HERE 0x7F000001
+#define CUSTOMER 0xCB007101
+#define PROXY 0x0A000001
+
+/* Four connections of one client, of which two are allowed. */
+static const struct {
+    uint32_t address;
+    bool limits_this_machine;
+    bool is_limited;
+} shares[] = {
+    {CUSTOMER, false, true}, {CUSTOMER, true, true}, {HERE, false, false},
+    {HERE, true, true},      {PROXY, false, false},  {PROXY, true, false},
+};
+
+START_TEST(a_client_has_its_share_of_the_connections)
+{
+    struct fixture fixture;
+    struct mt_proxies proxies;
+    struct mt_connections_options options = patient;
+    ck_assert_int_eq(mt_proxies_parse("10.0.0.0/8", "x", &proxies, NULL), MT_OK);
+    options.max_connections = 6;
+    options.max_client_connections = 2;
+    options.limits_this_machine = shares[_i].limits_this_machine;
+    options.proxies = &proxies;
+    create(&fixture, options);
+    struct sockaddr_in one = ipv4(shares[_i].address), other = ipv4(CUSTOMER + 1);
+    struct mt_connection *slots[6];
+    struct pair pairs[6];
+    for (size_t i = 0; i < 4; i++) {
+        pairs[i] = connect_pair();
+        slots[i] =
+            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        bool is_surplus = shares[_i].is_limited && i >= 2;
+        ck_assert_int_eq(mt_connection_surplus(slots[i]),
+                         is_surplus ? MT_SURPLUS_OF_CLIENT : MT_SURPLUS_NONE);
+    }
+    slots[4] = mt_connections_add(fixture.connections, 1000, (struct sockaddr *)&other);
+    ck_assert(!mt_connection_surplus(slots[4]));
+    for (size_t i = 0; i < 5; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    slots[0] = mt_connections_add(fixture.connections, pairs[0].server, (struct sockaddr *)&one);
+    ck_assert(!mt_connection_surplus(slots[0]));
+    mt_connections_remove(fixture.connections, slots[0]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(a_client_makes_room_for_itself)
+{
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    options.max_client_connections = 2;
+    create(&fixture, options);
+    struct sockaddr_in one = ipv4(CUSTOMER), other = ipv4(CUSTOMER + 1);
+    struct pair pairs[4] = {connect_pair(), connect_pair(), connect_pair(), connect_pair()};
+    struct mt_connection *slots[4];
+    for (size_t i = 0; i < 4; i++) {
+        if (i == 3) {
+            mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
+            sleep_ms(IDLE_MS);
+        }
+        slots[i] = mt_connections_add(fixture.connections, pairs[i].server,
+                                      (struct sockaddr *)(i == 0 ? &other : &one));
+        mt_connections_enter(fixture.connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
+    }
+    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(becomes_shut(&pairs[1], 1000)); /* its own, though the other's is older */
+    ck_assert(!is_shut(&pairs[0]));
+    for (size_t i = 0; i < 4; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+START_TEST(those_that_are_far_too_many_are_not_told)
+{
+    enum { N = 2 + MT_POLITE_SURPLUS };
+    struct fixture fixture;
+    struct mt_connections_options options = patient;
+    struct mt_connection_counts counts;
+    struct mt_connection *slots[N + 1];
+    struct pair pairs[N + 1];
+    struct sockaddr_in one = ipv4(CUSTOMER);
+    options.max_connections = 100;
+    options.max_client_connections = 2;
+    create(&fixture, options);
+    for (size_t i = 0; i <= N; i++) {
+        pairs[i] = connect_pair();
+        slots[i] =
+            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
+        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
+        ck_assert_int_eq(is_shut(&pairs[i]), i == N);
+    }
+    mt_connections_remove(fixture.connections, slots[N]);
+    mt_connections_remove(fixture.connections, slots[5]);
+    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, (struct sockaddr *)&one);
+    ck_assert_int_eq(mt_connection_surplus(slots[5]), MT_SURPLUS_OF_CLIENT);
+    ck_assert(!is_shut(&pairs[5]));
+    mt_connections_count(fixture.connections, &counts);
+    ck_assert_uint_eq(counts.n_refused_of_client, MT_POLITE_SURPLUS + 2);
+    for (size_t i = 0; i < N; i++)
+        mt_connections_remove(fixture.connections, slots[i]);
+    mt_connections_destroy(fixture.connections);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("connections");
+    TCase *tcase = tcase_create("connections");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_test(tcase, phase_that_takes_too_long_ends_the_connection);
+    tcase_add_test(tcase, request_that_can_never_be_complete_ends_the_connection);
+    tcase_add_loop_test(tcase, client_that_leaves_cancels_its_work, 0, 3);
+    tcase_add_test(tcase, half_closed_client_keeps_its_work);
+    tcase_add_test(tcase, http_1_0_is_not_probed);
+    tcase_add_test(tcase, a_stream_is_nudged_instead_of_probed);
+    tcase_add_test(tcase, a_silent_stream_is_nudged_again_and_again);
+    tcase_add_test(tcase, work_that_ended_is_not_cancelled);
+    tcase_add_test(tcase, no_work_begins_after_refuse_work);
+    tcase_add_test(tcase, work_is_not_cancelled_before_it_is_watched);
+    tcase_add_test(tcase, what_sleeps_is_woken_once_by_bytes_and_by_the_end);
+    tcase_add_test(tcase, nothing_sleeps_after_wake_all);
+    tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
+    tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
+    tcase_add_test(tcase, room_is_not_made_at_the_cost_of_requests_on_their_way);
+    tcase_add_loop_test(tcase, deadlines_wait_for_those_that_have_sent, 0,
+                        sizeof awaiting / sizeof awaiting[0]);
+    tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
+    tcase_add_test(tcase, one_address_is_one_client);
+    tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
+                        sizeof shares / sizeof shares[0]);
+    tcase_add_test(tcase, a_client_makes_room_for_itself);
+    tcase_add_test(tcase, those_that_are_far_too_many_are_not_told);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

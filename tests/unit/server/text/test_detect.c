@@ -1,0 +1,168 @@
+#include "server/text/detect.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_error err;
+
+static const struct mt_detect_languages en_de = {{"en", "de"}, 2};
+static const struct mt_detect_languages de_en = {{"de", "en"}, 2};
+static const struct mt_detect_languages en = {{"en"}, 1};
+static const struct mt_detect_languages zh = {{"en", "zh-Hans"}, 2};
+static const struct mt_detect_languages any = {{NULL}, 0};
+
+static struct mt_detection detect(const char *text, bool is_html,
+                                  const struct mt_detect_languages *languages)
+{
+    struct mt_detection out;
+    enum mt_status status = mt_detect(text, strlen(text), is_html, languages, &out, &err);
+    ck_assert_int_eq(status, MT_OK);
+    ck_assert(out.confidence >= 0 && out.confidence <= 100);
+    return out;
+}
+
+static const struct {
+    const char *text;
+    const struct mt_detect_languages *languages;
+    const char *language;
+    double least, most;
+} cases[] = {
+    {"Where is the train station? I would like to go home.", &en_de, "en", 80, 100},
+    {"Wo ist der Bahnhof? Ich möchte gern nach Hause gehen.", &en_de, "de", 80, 100},
+    /* One word, which CLD2 knows little about, and says so. */
+    {"Hello", &en_de, "en", 1, 50},
+    {"Hello", &de_en, "en", 1, 50},
+    {"Servus", &en_de, "en", 0, 10},
+    /* Dutch that CLD2 takes for English; it is not sure. */
+    {"Waar is het station?", &en_de, "en", 50, 80},
+    {"Danke", &en_de, "de", 50, 100},
+    /* Finnish, were it not for what there is. */
+    {"Ja", &en_de, "de", 1, 50},
+    /* Nothing to go by: the first. */
+    {"", &en_de, "en", 0, 0},
+    {"", &de_en, "de", 0, 0},
+    {" \n\t", &en_de, "en", 0, 0},
+    {"12345 + 67", &de_en, "de", 0, 0},
+    {"\xF0\x9F\x98\x80", &en_de, "en", 0, 0},
+    {"Где вокзал? Я хотел бы поехать домой.", &any, "ru", 80, 100},
+    {"", &any, "en", 0, 0},
+    /* Characters that both scripts of Chinese share. */
+    {"你好，世界", &zh, "zh-Hans", 50, 100},
+};
+
+START_TEST(the_language_is_one_of_those_that_there_are)
+{
+    struct mt_detection found = detect(cases[_i].text, false, cases[_i].languages);
+    ck_assert_msg(strcmp(found.language, cases[_i].language) == 0, "%s: %s, expected %s",
+                  cases[_i].text, found.language, cases[_i].language);
+    ck_assert_msg(found.confidence >= cases[_i].least && found.confidence <= cases[_i].most,
+                  "%s: %f", cases[_i].text, found.confidence);
+}
+END_TEST
+
+/* Languages that are not among them: named, and refused where that is certain. */
+static const struct {
+    const char *text;
+    const struct mt_detect_languages *languages;
+    const char *language;
+    bool is_certain;
+} others[] = {
+    {"Où est la gare, s'il vous plaît ? Je voudrais rentrer.", &en_de, "fr", true},
+    {"Kunt u mij zeggen waar het station is?", &en_de, "nl", true},
+    {"¿Dónde está la parada de autobús?", &en_de, "es", true},
+    {"Где вокзал? Я хотел бы поехать домой.", &en_de, "ru", true},
+    {"Wo ist der Bahnhof? Ich möchte gern nach Hause gehen.", &en, "de", true},
+    {"请问火车站在哪里？我想回家。", &en_de, "zh-Hans", true},
+    /* Too short: words that English has, too. */
+    {"Timer", &en_de, "da", false},
+    {"Presentation", &en_de, "es", false},
+};
+
+START_TEST(another_language_is_named)
+{
+    struct mt_detection found = detect(others[_i].text, false, others[_i].languages);
+    ck_assert_msg(strcmp(found.language, others[_i].language) == 0, "%s: %s, expected %s",
+                  others[_i].text, found.language, others[_i].language);
+    ck_assert(!found.is_served);
+    ck_assert_msg(found.is_certain == others[_i].is_certain, "%s: %f", others[_i].text,
+                  found.confidence);
+    /* Who has to translate takes what is not certain for the first language. */
+    mt_detection_settle(&found, others[_i].languages);
+    ck_assert_str_eq(found.language, others[_i].is_certain ? others[_i].language : "en");
+    ck_assert(found.is_served == !others[_i].is_certain);
+}
+END_TEST
+
+START_TEST(short_english_is_never_refused)
+{
+    static const char *const texts[] = {
+        "Hello.",      "Hi!",           "OK",           "Thanks", "Cancel", "Save",
+        "Unavailable", "Forever",       "Tom ran.",     "Wow!",   "I see.", "Go on.",
+        "Paris",       "Angela Merkel", "Tokyo, Osaka", "v2.1.3", "Timer",  "Musik"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct mt_detection found = detect(texts[i], false, &en_de);
+        mt_detection_settle(&found, &en_de);
+        ck_assert_msg(found.is_served, "%s: %s, %f", texts[i], found.language, found.confidence);
+    }
+}
+END_TEST
+
+START_TEST(of_two_languages_the_larger_part_counts)
+{
+    static const char text[] =
+        "Das Wetter ist heute sehr schön, und wir gehen mit den Kindern in den großen Park. "
+        "Danach essen wir zusammen zu Abend und sprechen über die Reise in die Berge. "
+        "The weather is nice.";
+    ck_assert_str_eq(detect(text, false, &en_de).language, "de");
+}
+END_TEST
+
+START_TEST(tags_do_not_count_in_html)
+{
+    static const char html[] =
+        "<div class=\"the weather is very nice today and we are going home\" "
+        "title=\"this is the house of the friend that we have seen\"><b>Wo ist der Bahnhof?</b>"
+        "</div>";
+    struct mt_detection found = detect(html, true, &en_de);
+    ck_assert_str_eq(found.language, "de");
+    ck_assert_double_gt(found.confidence, 80);
+}
+END_TEST
+
+START_TEST(only_the_beginning_of_long_texts_is_read)
+{
+    static const char sentence[] = "Das Wetter ist heute schön. ";
+    size_t n = 3 * MT_DETECT_MAX_BYTES / (sizeof sentence - 1);
+    char *text = calloc(n + 1, sizeof sentence);
+    ck_assert_ptr_nonnull(text);
+    /* Every offset modulo the length of a character is a cut once. */
+    for (size_t shift = 0; shift < 4; shift++) {
+        memset(text, 'a', shift);
+        text[shift] = '\0';
+        for (size_t i = 0; i < n; i++)
+            memcpy(text + shift + i * (sizeof sentence - 1), sentence, sizeof sentence);
+        ck_assert_str_eq(detect(text, false, &en_de).language, "de");
+    }
+    free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("detect");
+    TCase *tcase = tcase_create("detect");
+    tcase_add_loop_test(tcase, the_language_is_one_of_those_that_there_are, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_loop_test(tcase, another_language_is_named, 0, sizeof others / sizeof others[0]);
+    tcase_add_test(tcase, short_english_is_never_refused);
+    tcase_add_test(tcase, of_two_languages_the_larger_part_counts);
+    tcase_add_test(tcase, tags_do_not_count_in_html);
+    tcase_add_test(tcase, only_the_beginning_of_long_texts_is_read);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,63 @@
+#include "server/text/guard.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Letters for ids. */
+static const struct {
+    const char *ids;
+    size_t n_repeats;
+} cases[] = {
+    {"", 1},         {"a", 1},           {"ab", 1},          {"aa", 2},      {"abab", 2},
+    {"abcabc", 2},   {"abcabcab", 2},    {"xabcabcabcx", 3}, {"aaaa", 4},    {"abaaba", 2},
+    {"aabaabaa", 2}, {"abxabyabz", 1},   {"abababcd", 3},    {"xyzzzyx", 3}, {"aabbaabb", 2},
+    {"abcdabce", 1}, {"abababababa", 5}, {"aaab", 3},        {"baaa", 3},
+};
+
+START_TEST(the_most_repeated_group_is_counted)
+{
+    int32_t ids[16];
+    size_t n = strlen(cases[_i].ids);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = cases[_i].ids[i];
+    ck_assert_uint_eq(mt_guard_count_repeats(ids, n), cases[_i].n_repeats);
+}
+END_TEST
+
+START_TEST(groups_are_found_up_to_the_longest)
+{
+    int32_t ids[(MT_GUARD_MAX_PERIOD + 1) * 3];
+    for (size_t period = MT_GUARD_MAX_PERIOD; period <= MT_GUARD_MAX_PERIOD + 1; period++) {
+        for (size_t i = 0; i < period * 3; i++)
+            ids[i] = (int32_t)(i % period);
+        ck_assert_uint_eq(mt_guard_count_repeats(ids, period * 3),
+                          period <= MT_GUARD_MAX_PERIOD ? 3 : 1);
+    }
+}
+END_TEST
+
+START_TEST(every_warning_has_a_name_of_its_own)
+{
+    for (unsigned i = 0; i < MT_N_WARNINGS; i++)
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_str_ne(mt_warning_name((enum mt_warning)i),
+                             mt_warning_name((enum mt_warning)k));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("guard");
+    TCase *tcase = tcase_create("guard");
+    tcase_add_loop_test(tcase, the_most_repeated_group_is_counted, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, groups_are_found_up_to_the_longest);
+    tcase_add_test(tcase, every_warning_has_a_name_of_its_own);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,116 @@
+#include "server/text/lost.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_error err;
+static struct mt_marked marked;
+
+static void report(void *context, const char *bytes, size_t length)
+{
+    struct mt_text *out = context;
+    mt_text_append(out, bytes, length);
+    mt_text_append(out, " ", 1);
+}
+
+/* What is reported, with a blank behind each. */
+static void check_lost(const char *translation, const char *expected)
+{
+    struct mt_text text = {0}, found = {0};
+    mt_text_append_string(&text, translation);
+    mt_text_append(&found, "", 0);
+    ck_assert_int_eq(mt_lost_find(&marked, &text, report, &found, &err), MT_OK);
+    ck_assert_str_eq(found.bytes, expected);
+    mt_text_finish(&text);
+    mt_text_finish(&found);
+}
+
+START_TEST(what_is_not_there_as_often_is_lost)
+{
+    mt_marked_init(&marked);
+    mt_marked_stand_in(&marked, "Tom", "{b}", 3);
+    mt_marked_stand_in(&marked, "Maria", "{a}", 3);
+    mt_marked_point(&marked, "<img>", 5);
+    mt_marked_open(&marked, "<b c={x}>", 9); /* a span is none, but may hold one */
+    mt_marked_stand_in(&marked, "Tom", "{b}", 3);
+    mt_marked_close(&marked, "</b>", 4);
+    mt_marked_pass_over(&marked, "{x}", 3);
+    mt_marked_pass_over(&marked, "{a}", 3);
+    ck_assert_int_eq(mt_marked_check(&marked, &err), MT_OK);
+    check_lost("{b}{a}<img><b c={x}>{b}</b>{x}{a}", "");
+    check_lost("{b}{a}<img><b c={x}>b</b>{x}{a}", "{b} {b} ");
+    check_lost("{b}{a}<img><b c={x}>{b}</b>{a}{a}", "{a} {x} {a} ");
+    check_lost("", "{b} {a} <img> {b} {x} {a} ");
+    mt_marked_finish(&marked);
+}
+END_TEST
+
+/* Searches are counted (meson.build: --wrap). */
+static size_t n_searches;
+void *__real_memmem(const void *bytes, size_t n, const void *other, size_t n_other);
+void *__wrap_memmem(const void *bytes, size_t n, const void *other, size_t n_other);
+
+void *__wrap_memmem(const void *bytes, size_t n, const void *other, size_t n_other)
+{
+    n_searches++;
+    return __real_memmem(bytes, n, other, n_other);
+}
+
+START_TEST(what_is_there_often_is_counted_once)
+{
+    enum { N = 2000 };
+    struct mt_text text = {0};
+    mt_marked_init(&marked);
+    for (size_t i = 0; i < N; i++) {
+        mt_marked_pass_over(&marked, "%s", 2);
+        mt_text_append(&text, "%s ", 3);
+    }
+    n_searches = 0;
+    check_lost(text.bytes, "");
+    ck_assert_uint_le(n_searches, 2 * N + 2);
+    mt_text_finish(&text);
+    mt_marked_finish(&marked);
+}
+END_TEST
+
+START_TEST(beyond_the_limit_nothing_is_sought)
+{
+    enum { N = 4 * MT_MAX_SOUGHT };
+    struct mt_text text = {0};
+    size_t n_lost = 0;
+    mt_marked_init(&marked);
+    for (size_t i = 0; i < N; i++) {
+        char name[16];
+        int n = snprintf(name, sizeof name, "{%04zu}", i);
+        mt_marked_pass_over(&marked, name, (size_t)n);
+        mt_text_append(&text, name, (size_t)n);
+    }
+    n_searches = 0;
+    struct mt_text found = {0};
+    ck_assert_int_eq(mt_lost_find(&marked, &text, report, &found, &err), MT_OK);
+    for (size_t i = 0; i < found.length; i++)
+        n_lost += found.bytes[i] == ' ';
+    ck_assert_uint_eq(n_lost, N - MT_MAX_SOUGHT);
+    ck_assert_uint_le(n_searches, 4 * MT_MAX_SOUGHT);
+    mt_text_finish(&found);
+    mt_text_finish(&text);
+    mt_marked_finish(&marked);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lost");
+    TCase *tcase = tcase_create("lost");
+    tcase_add_test(tcase, what_is_not_there_as_often_is_lost);
+    tcase_add_test(tcase, what_is_there_often_is_counted_once);
+    tcase_add_test(tcase, beyond_the_limit_nothing_is_sought);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

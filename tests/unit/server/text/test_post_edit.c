@@ -1,0 +1,229 @@
+#include "server/text/post_edit.h"
+
+#include "model/tokenizer.h"
+#include "tests/unit/tokenizer_dir.h"
+
+static struct mt_tokenizer *tokenizer;
+static struct mt_error err;
+
+static void open_tokenizer(void)
+{
+    tokenizer = open_or_fail(en_de());
+}
+
+static void close_tokenizer(void)
+{
+    mt_tokenizer_close(tokenizer);
+}
+
+/* One sentence each, English to German. */
+static const struct {
+    const char *source, *target, *expected;
+} cases[] = {
+    /* The final mark: none for none, but the model's own where there is one. */
+    {"The house", "Das Haus.", "Das Haus"},
+    {"The house", "Das Haus!", "Das Haus"},
+    {"The house", "Das Haus", "Das Haus"},
+    {"The house", "Das Haus?", "Das Haus?"},
+    {"The house", "Das Haus...", "Das Haus..."},
+    {"The house.", "Das Haus", "Das Haus."},
+    {"The house!", "Das Haus", "Das Haus!"},
+    {"The house:", "Das Haus", "Das Haus:"},
+    {"The house\xE2\x80\xA6", "Das Haus", "Das Haus\xE2\x80\xA6"},
+    {"Do it.", "Tu es!", "Tu es!"},
+    {"The (old) house)", "Das Haus.", "Das Haus."},
+    /* What ends a label is no mere punctuation. */
+    {"The house...", "Das Haus", "Das Haus..."},
+    {"The house...", "Das Haus.", "Das Haus..."},
+    {"The house....", "Das Haus!", "Das Haus...."},
+    {"The house...", "Das Haus\xE2\x80\xA6", "Das Haus\xE2\x80\xA6"},
+    {"The house...", "Das Haus?", "Das Haus?"},
+    {"The house\xE2\x80\xA6", "Das Haus.", "Das Haus\xE2\x80\xA6"},
+    {"The house:", "Das Haus.", "Das Haus:"},
+    {"The house:", "Das Haus:", "Das Haus:"},
+    {"The house,", "Das Haus.", "Das Haus."},
+    {"...", ".", "..."},
+    {"It is 5", "Es ist 5.", "Es ist 5"},
+    {"\xD0\x94\xD0\xBE\xD0\xBC", "Haus.", "Haus"},
+    {"House", "\xE5\xAE\xB6\xE3\x80\x82", "\xE5\xAE\xB6"},
+    /* The first letter. */
+    {"The house.", "das Haus.", "Das Haus."},
+    {"The house.", "\xC3\xB6lig.", "\xC3\x96lig."},
+    {"the old house", "Das alte Haus", "das alte Haus"},
+    {"the old house", "Das alte Haus.", "das alte Haus"},
+    {"house", "Haus", "Haus"},
+    {"you can", "Sie k\xC3\xB6nnen", "Sie k\xC3\xB6nnen"},
+    {"the house.", "Das Haus.", "Das Haus."},
+    {"a car", "PKW", "PKW"},
+    {"i", "I", "I"},
+    /* Capitals. */
+    {"THE STREET",
+     "die Stra\xC3\x9F"
+     "e",
+     "DIE STRASSE"},
+    {"CANCEL", "Abbrechen.", "ABBRECHEN"},
+    {"NATO", "Nato", "Nato"},
+    {"IT IS 5 EURO!",
+     "es ist 5 \xC3\x84"
+     "pfel!",
+     "ES IST 5 \xC3\x84PFEL!"},
+    {"THE House", "das Haus", "Das Haus"},
+    /* Words over and over. */
+    {"Yes.", "Ja Ja Ja.", "Ja."},
+    {"Yes.", "Ja, ja.", "Ja."},
+    {"I do.", "Ich tue tue tue es.", "Ich tue tue tue es."},
+    {"Ones.", "Die, die die, die.", "Die."},
+    {"Done.", "Ich tue tue tue es.", "Ich tue es."},
+    {"Done.", "Ich tue tue es.", "Ich tue tue es."},
+    {"No, no, no, no!", "Nein, nein, nein, nein!", "Nein, nein, nein, nein!"},
+    {"Yes", "A-A-A-A", "A"},
+    {"It is 1 1 1.", "Es ist 1 1 1 1.", "Es ist 1 1 1 1."},
+    {"Yes.", "Ja. Ja. Ja.", "Ja. Ja. Ja."},
+    /* Nothing of it. */
+    {"Where is it?", "Wo ist es?", "Wo ist es?"},
+    {"Where is it?", "", ""},
+    {"-", "-", "-"},
+};
+
+static void check_map(const char *target, const size_t *map, const struct mt_text *out)
+{
+    size_t n = strlen(target);
+    ck_assert_uint_eq(map[n], out->length);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_msg(map[i] <= map[i + 1], "%s: %zu goes to %zu, then %zu", target, i, map[i],
+                      map[i + 1]);
+}
+
+START_TEST(a_translation_looks_like_its_source)
+{
+    const char *source = cases[_i].source, *target = cases[_i].target;
+    struct mt_range from = {0, strlen(source)}, to = {0, strlen(target)};
+    struct mt_text out = {0};
+    size_t map[64];
+    const struct mt_post_edit_input input = {.tokenizer = tokenizer,
+                                             .source = source,
+                                             .target = target,
+                                             .target_length = to.end,
+                                             .source_sentences = &from,
+                                             .target_sentences = &to,
+                                             .n_sentences = 1};
+    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_str_eq(out.bytes, cases[_i].expected);
+    check_map(target, map, &out);
+    mt_text_finish(&out);
+}
+END_TEST
+
+START_TEST(sentences_are_edited_each_and_mapped)
+{
+    static const char source[] = "Yes.  THE HOUSE\nthe end",
+                      target[] = "Ja ja ja.  das Haus.\nDas Ende.";
+    const struct mt_range from[] = {{0, 4}, {6, 15}, {16, 23}}, to[] = {{0, 9}, {11, 20}, {21, 30}};
+    struct mt_text out = {0};
+    size_t map[sizeof target];
+    const struct mt_post_edit_input input = {.tokenizer = tokenizer,
+                                             .source = source,
+                                             .target = target,
+                                             .target_length = sizeof target - 1,
+                                             .source_sentences = from,
+                                             .target_sentences = to,
+                                             .n_sentences = 3};
+    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_str_eq(out.bytes, "Ja.  DAS HAUS\ndas Ende");
+    check_map(target, map, &out);
+    static const char *const words[] = {"Haus", "HAUS", "Ende", "Ende"};
+    for (size_t i = 0; i < 4; i += 2)
+        ck_assert_uint_eq(map[(size_t)(strstr(target, words[i]) - target)],
+                          (size_t)(strstr(out.bytes, words[i + 1]) - out.bytes));
+    mt_text_finish(&out);
+}
+END_TEST
+
+/* Sentences one after the other, '|' between them, and what the model is shown of each. */
+static const struct {
+    const char *sentences, *bare;
+} bare_cases[] = {
+    {"[DOOR CREAKS]", "DOOR CREAKS"},
+    {"(I am tired.)", "I am tired."},
+    {"[ a ]", "a"},
+    {"\xEF\xBC\x88\x61\xEF\xBC\x89", "a"},
+    {"[a (b)]", "a (b)"},
+    {"[a] [b]", "[a] [b]"},
+    {"[a] b", "[a] b"},
+    {"a (b)", "a (b)"},
+    {"(a) b (c)", "(a) b (c)"},
+    {"[a).", "a)."},
+    {"[]", "[]"},
+    {"[", "["},
+    {"]", "]"},
+    {":)", ":)"},
+    {"...and then", "and then"},
+    {"\xE2\x80\xA6 and then...", "and then..."},
+    {"(...and then)", "and then"},
+    {"...", "..."},
+    {".5 %", ".5 %"},
+    {"[He laughs.|She (Ann) sings.|They leave.]|Hello.]",
+     "He laughs.|She (Ann) sings.|They leave.|Hello.]"},
+    {"[He laughs.|She leaves (soon)|now.]", "He laughs.|She leaves (soon)|now."},
+};
+
+START_TEST(brackets_around_sentences_are_not_shown)
+{
+    const char *text = bare_cases[_i].sentences;
+    struct mt_text out = {0};
+    uint32_t closing = 0;
+    for (size_t at = 0, end; text[at]; at = end + (text[end] == '|')) {
+        end = at + strcspn(text + at, "|");
+        struct mt_range bare = mt_bare_sentence(text, (struct mt_range){at, end}, &closing);
+        mt_text_append(&out, "|", at > 0);
+        mt_text_append(&out, text + bare.begin, bare.end - bare.begin);
+    }
+    ck_assert_str_eq(out.bytes, bare_cases[_i].bare);
+    mt_text_finish(&out);
+}
+END_TEST
+
+START_TEST(capitals_become_small_in_place)
+{
+    static const char *const texts[][2] = {
+        {"THE OLD HOUSE", "The old house"},
+        {"(\xC3\x96L, \xC3\x84RZTE!)", "(\xC3\x96l, \xC3\xA4rzte!)"},
+        {"\xD0\x94\xD0\x9E\xD0\x9C\xD0\x90 5", "\xD0\x94\xD0\xBE\xD0\xBC\xD0\xB0 5"},
+        {"NATO", NULL},
+        {"5 + 5", NULL},
+        {"A 5", NULL},
+        {"THE house", NULL},
+        {"", NULL},
+        {"\xC4\xB0STANBUL IS", NULL}, /* its small i takes another number of bytes */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t n = strlen(texts[i][0]);
+        ck_assert_msg(mt_is_in_capitals(texts[i][0], n) == (texts[i][1] != NULL), "%s",
+                      texts[i][0]);
+        char small[64] = {0};
+        if (!texts[i][1])
+            continue;
+        mt_write_small(texts[i][0], n, small);
+        ck_assert_str_eq(small, texts[i][1]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("post_edit");
+    TCase *tcase = tcase_create("post_edit");
+    tcase_add_unchecked_fixture(tcase, open_tokenizer, close_tokenizer);
+    tcase_add_loop_test(tcase, a_translation_looks_like_its_source, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, sentences_are_edited_each_and_mapped);
+    tcase_add_loop_test(tcase, brackets_around_sentences_are_not_shown, 0,
+                        (int)(sizeof bare_cases / sizeof *bare_cases));
+    tcase_add_test(tcase, capitals_become_small_in_place);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,226 @@
+#include "server/text/protect.h"
+#include "server/text/terms.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text, *found; /* NULL: nothing */
+    enum mt_protected_kind kind;
+} cases[] = {
+    {"Hello %s!", "%s", MT_PROTECTED_WORD},
+    {"Hello %(name)s!", "%(name)s", MT_PROTECTED_WORD},
+    {"%1$s of it", "%1$s", MT_PROTECTED_WORD},
+    {"%-5.2f m", "%-5.2f", MT_PROTECTED_WORD},
+    {"%lld", "%lld", MT_PROTECTED_WORD},
+    {"%{name}", "%{name}", MT_PROTECTED_WORD},
+    {"a {name}.", "{name}", MT_PROTECTED_WORD},
+    {"a {0:N2}.", "{0:N2}", MT_PROTECTED_WORD},
+    {"a {{ user.name }}.", "{{ user.name }}", MT_PROTECTED_WORD},
+    {"a ${x y}.", "${x y}", MT_PROTECTED_WORD},
+    {"a {x}{y}.", "{x}{y}", MT_PROTECTED_WORD},
+    {"a file_{x}px.", "file_{x}px", MT_PROTECTED_WORD},
+    {"See https://example.com/a?b=(c).", "https://example.com/a?b=(c)", MT_PROTECTED_WORD},
+    {"(see HTTP://example.com)", "HTTP://example.com", MT_PROTECTED_WORD},
+    {"www.example.com, please", "www.example.com", MT_PROTECTED_WORD},
+    {"to a.b+c@example.co.uk.", "a.b+c@example.co.uk", MT_PROTECTED_WORD},
+    {"a \xF0\x9F\x98\x80\xF0\x9F\x98\x80 b", "\xF0\x9F\x98\x80\xF0\x9F\x98\x80",
+     MT_PROTECTED_EMOJI},
+    {"\xE2\x9D\xA4\xEF\xB8\x8F", "\xE2\x9D\xA4\xEF\xB8\x8F", MT_PROTECTED_EMOJI},
+    {"press 1\xEF\xB8\x8F\xE2\x83\xA3 now", "1\xEF\xB8\x8F\xE2\x83\xA3", MT_PROTECTED_EMOJI},
+    {"1\xE2\x83\xA3", "1\xE2\x83\xA3", MT_PROTECTED_EMOJI},
+    {"50% discount", NULL, MT_PROTECTED_NOTHING},
+    {"100 % sure", NULL, MT_PROTECTED_NOTHING},
+    {"100%", NULL, MT_PROTECTED_NOTHING},
+    {"%", NULL, MT_PROTECTED_NOTHING},
+    {"{ a set }", NULL, MT_PROTECTED_NOTHING},
+    {"{}", NULL, MT_PROTECTED_NOTHING},
+    {"{{}}", NULL, MT_PROTECTED_NOTHING},
+    {"{open", NULL, MT_PROTECTED_NOTHING},
+    {"$5", NULL, MT_PROTECTED_NOTHING},
+    {"http:// alone", NULL, MT_PROTECTED_NOTHING},
+    {"@ home, a@b", NULL, MT_PROTECTED_NOTHING},
+    {"#1 * 2", NULL, MT_PROTECTED_NOTHING},
+    {"", NULL, MT_PROTECTED_NOTHING},
+};
+
+START_TEST(placeholders_are_found_and_nothing_else)
+{
+    const char *text = cases[_i].text;
+    size_t length = strlen(text);
+    struct mt_protected found = mt_protect_find(text, length, 0);
+    ck_assert_msg(found.kind == cases[_i].kind, "%s: kind %d", text, (int)found.kind);
+    if (cases[_i].found == NULL) {
+        ck_assert_uint_eq(found.begin, length);
+        return;
+    }
+    ck_assert_msg(found.end - found.begin == strlen(cases[_i].found) &&
+                      memcmp(text + found.begin, cases[_i].found, found.end - found.begin) == 0,
+                  "%s: %.*s", text, (int)(found.end - found.begin), text + found.begin);
+}
+END_TEST
+
+/* Every beginning of a text is a text, too: nothing is read behind its end. */
+START_TEST(cut_texts_are_read_to_their_end_alone)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t length = strlen(cases[i].text);
+        for (size_t n = 0; n <= length; n++) {
+            if (mt_utf8_valid_prefix(cases[i].text, n) != n)
+                continue;
+            char *text = malloc(n + 1); /* the sanitizer sees what is read behind it */
+            memcpy(text, cases[i].text, n);
+            text = realloc(text, n > 0 ? n : 1);
+            struct mt_protected found = mt_protect_find(text, n, 0);
+            ck_assert_uint_le(found.end, n);
+            free(text);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_text_that_is_one_placeholder_is_known)
+{
+    enum mt_protected_kind kind;
+    ck_assert(mt_protect_is_all(" {x} ", 5, &kind));
+    ck_assert_int_eq(kind, MT_PROTECTED_WORD);
+    ck_assert(!mt_protect_is_all("{x} y", 5, &kind));
+    ck_assert(!mt_protect_is_all("  ", 2, &kind));
+}
+END_TEST
+
+START_TEST(stand_ins_are_not_in_the_text)
+{
+    static const char text[] = "Tom saw Maria.";
+    struct mt_stand_ins stand_ins;
+    mt_stand_ins_init(&stand_ins, text, sizeof text - 1);
+    ck_assert_uint_eq(stand_ins.n, MT_MAX_STAND_INS);
+    const char *first = mt_stand_ins_next(&stand_ins);
+    for (size_t i = 1; i < stand_ins.n; i++) {
+        const char *word = mt_stand_ins_next(&stand_ins);
+        ck_assert_str_ne(word, "Tom");
+        ck_assert_str_ne(word, "Maria");
+        ck_assert_str_ne(word, first);
+    }
+    ck_assert_str_eq(mt_stand_ins_next(&stand_ins), first);
+}
+END_TEST
+
+START_TEST(texts_are_marked_and_cut_where_marks_are_many)
+{
+    enum { N = MT_MAX_MARKS + 10 };
+    char text[4 * N + 1];
+    struct mt_stand_ins stand_ins;
+    struct mt_marked marked;
+    for (size_t i = 0; i < N; i++)
+        memcpy(text + 4 * i, "{x} ", 5);
+    mt_stand_ins_init(&stand_ins, text, 4 * N);
+    mt_marked_init(&marked);
+    struct mt_protect_scan scan;
+    mt_protect_scan_begin(&scan, text, 4 * N, true, NULL, false);
+    size_t end = mt_protect_append(&marked, &stand_ins, &scan, 0, strlen(text));
+    ck_assert_uint_eq(marked.n, MT_MAX_MARKS);
+    ck_assert_uint_eq(end, 4 * MT_MAX_MARKS - 1);
+    ck_assert(!mt_marked_has_words(&marked));
+    mt_marked_finish(&marked);
+}
+END_TEST
+
+static void check_order(const char *text, struct mt_terms *terms, const char *expected)
+{
+    struct mt_protect_scan scan;
+    struct mt_text found = {0};
+    mt_protect_scan_begin(&scan, text, strlen(text), true, terms, false);
+    mt_text_append(&found, "", 0);
+    for (size_t from = 0; from < strlen(text);) {
+        struct mt_protected next = mt_protect_scan_next(&scan, from);
+        if (next.kind != MT_PROTECTED_NOTHING)
+            mt_text_appendf(&found, "%d[%.*s]", (int)next.kind, (int)(next.end - next.begin),
+                            text + next.begin);
+        from = next.end;
+    }
+    ck_assert_str_eq(found.bytes, expected);
+    mt_text_finish(&found);
+}
+
+START_TEST(terms_and_placeholders_come_in_order)
+{
+    struct mt_terms *terms;
+    struct mt_error err;
+    ck_assert_int_eq(mt_terms_create(&terms, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "foo", NULL, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "a {n} b", NULL, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(terms, "t", "tom@example.com now", NULL, &err), MT_OK);
+    check_order("foo {x} foo {y}", terms, "3[foo]1[{x}]3[foo]1[{y}]");
+    check_order("a {n} b {x}", terms, "3[a {n} b]1[{x}]");
+    check_order("tom@example.com later", terms, "1[tom@example.com]");
+    check_order("tom@example.com now", terms, "3[tom@example.com now]");
+    check_order("see http://foo/ foo", terms, "1[http://foo/]3[foo]");
+    mt_terms_destroy(terms);
+}
+END_TEST
+
+/* How often bytes are compared, and among how many others are sought (meson.build: --wrap). clang
+ * looks for a character in a short string this way, too. */
+enum { SHORT_STRING = 64 };
+static size_t n_compared, n_searched;
+void *__real_memchr(const void *bytes, int byte, size_t n);
+void *__wrap_memchr(const void *bytes, int byte, size_t n);
+int __real_memcmp(const void *a, const void *b, size_t n);
+int __wrap_memcmp(const void *a, const void *b, size_t n);
+
+int __wrap_memcmp(const void *a, const void *b, size_t n)
+{
+    n_compared++;
+    return __real_memcmp(a, b, n);
+}
+
+void *__wrap_memchr(const void *bytes, int byte, size_t n)
+{
+    n_searched += n > SHORT_STRING ? n : 0;
+    return __real_memchr(bytes, byte, n);
+}
+
+START_TEST(what_closes_a_placeholder_is_not_sought_byte_by_byte)
+{
+    enum { N = 20000 };
+    static char text[N + 1];
+    memset(text, '{', N);
+    n_compared = 0;
+    ck_assert_int_eq(mt_protect_find(text, N, 0).kind, MT_PROTECTED_NOTHING);
+    ck_assert_uint_le(n_compared, N);
+}
+END_TEST
+
+START_TEST(the_brackets_behind_a_url_are_looked_at_once)
+{
+    enum { N = 20000 };
+    static char text[N + 1] = "http://a";
+    memset(text + strlen(text), ')', N - strlen(text));
+    n_searched = 0;
+    ck_assert_uint_eq(mt_protect_find(text, N, 0).end, strlen("http://a"));
+    ck_assert_uint_le(n_searched, 2 * N);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("protect");
+    TCase *tcase = tcase_create("protect");
+    tcase_add_loop_test(tcase, placeholders_are_found_and_nothing_else, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, cut_texts_are_read_to_their_end_alone);
+    tcase_add_test(tcase, a_text_that_is_one_placeholder_is_known);
+    tcase_add_test(tcase, stand_ins_are_not_in_the_text);
+    tcase_add_test(tcase, texts_are_marked_and_cut_where_marks_are_many);
+    tcase_add_test(tcase, terms_and_placeholders_come_in_order);
+    tcase_add_test(tcase, what_closes_a_placeholder_is_not_sought_byte_by_byte);
+    tcase_add_test(tcase, the_brackets_behind_a_url_are_looked_at_once);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
