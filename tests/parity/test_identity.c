@@ -163,6 +163,9 @@ static void forget(void)
     free(text);
 }
 
+/* Until a batch was full once. */
+#define MAX_ROUNDS 8
+
 static uint64_t dice = 1;
 static size_t dice_below(size_t n)
 {
@@ -171,9 +174,9 @@ static size_t dice_below(size_t n)
 }
 
 /* Every stride-th line in a new order; between two steps none to eleven arrive, as far as there is
- * room. */
-static void translate_together(const struct mt_model *model, struct mt_team *team, size_t stride,
-                               const char *how)
+ * room, which depends on how long steps take. Returns how many steps had a full batch. */
+static size_t translate_together(const struct mt_model *model, struct mt_team *team, size_t stride,
+                                 const char *how)
 {
     size_t order[MAX_LINES], n = 0, n_arrived = 0, n_done = 0, n_full = 0;
     for (size_t line = 0; line < n_lines; line += stride) {
@@ -203,11 +206,10 @@ static void translate_together(const struct mt_model *model, struct mt_team *tea
             mt_sentence_destroy(s);
         }
     }
-    ck_assert_msg(n_full > 0 || stride > 1, "%s: the batch of %d rows was never full", how,
-                  BATCH_ROWS);
     printf("%s: %zu lines as alone; the batch was full in %zu steps\n", how, n, n_full);
     mt_batch_destroy(batch);
     free(sentences);
+    return n_full;
 }
 
 /* _i: the table of kernels */
@@ -225,7 +227,11 @@ START_TEST(a_full_batch_gives_what_each_gives_alone)
         snprintf(how, sizeof how, "%s, %zu thread%s", table->name, n_threads,
                  n_threads > 1 ? "s" : "");
         must(mt_team_create(n_threads, &team, &err), &err);
-        translate_together(model, team, stride, how);
+        size_t n_full = 0;
+        for (int i = 0; i < (stride > 1 ? 1 : MAX_ROUNDS) && n_full == 0; i++)
+            n_full = translate_together(model, team, stride, how);
+        ck_assert_msg(n_full > 0 || stride > 1, "%s: the batch of %d rows was never full", how,
+                      BATCH_ROWS);
         mt_team_destroy(team);
     }
     mt_model_close(model);
