@@ -251,7 +251,7 @@ class Forms(unittest.TestCase):
     def test_no_weights(self):
         self.refused("expected model.safetensors, model.safetensors.index.json or pytorch_model.bin, found none")
 
-    # Checkpoints of PyTorch. What torch itself writes is read in tests/unit/test_torch.c from committed
+    # Checkpoints of PyTorch. What torch itself writes is read in tests/unit/weights/test_torch.c from committed
     # files; here a whole model, where torch is installed.
 
     def save(self, dtype, is_zip):

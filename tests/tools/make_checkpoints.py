@@ -1,4 +1,4 @@
-"""Writes small checkpoints with torch itself: truth for tests/unit/test_torch.c, seeds for the fuzzers.
+"""Writes small checkpoints with torch itself: truth for tests/unit/weights/test_torch.c, seeds for the fuzzers.
 
 Needs Debian's python3-torch.  /usr/bin/python3 tests/tools/make_checkpoints.py
 """

@@ -1,7 +1,7 @@
 #include "model/spm.h"
 #include "model/spm_check.h"
-#include "tests/unit/spm_file.h"
-#include "tests/unit/tokenizer_dir.h"
+#include "tests/unit/model/spm_file.h"
+#include "tests/unit/model/tokenizer_dir.h"
 
 #define BLANK "\xE2\x96\x81"
 

@@ -6,7 +6,7 @@
 #define MT_TESTS_ENGINE_JOBS_H
 
 #include "server/engine/engine.h"
-#include "tests/unit/fake_batch.h"
+#include "tests/unit/server/engine/fake_batch.h"
 
 #include <pthread.h>
 

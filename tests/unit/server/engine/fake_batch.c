@@ -1,4 +1,4 @@
-#include "tests/unit/fake_batch.h"
+#include "tests/unit/server/engine/fake_batch.h"
 
 #include "base/team.h"
 

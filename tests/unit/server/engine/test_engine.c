@@ -1,4 +1,4 @@
-#include "tests/unit/engine_jobs.h"
+#include "tests/unit/server/engine/engine_jobs.h"
 
 #include <check.h>
 #include <stdlib.h>

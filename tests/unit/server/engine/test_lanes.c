@@ -1,5 +1,5 @@
 /* Several models in one engine. What it does with one alone is test_engine.c's. */
-#include "tests/unit/engine_jobs.h"
+#include "tests/unit/server/engine/engine_jobs.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "server/engine/engine.h"
 #include "server/engine/queue.h"
-#include "tests/unit/fake_batch.h"
+#include "tests/unit/server/engine/fake_batch.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tests/unit/fake_loading.h"
+#include "tests/unit/server/models/fake_loading.h"
 
 #include "server/models/served_model_state.h"
 

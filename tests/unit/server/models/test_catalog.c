@@ -4,7 +4,7 @@
 #include "config/settings.h"
 #include "server/models/model_host.h"
 #include "server/models/model_profile.h"
-#include "tests/unit/fake_loading.h"
+#include "tests/unit/server/models/fake_loading.h"
 
 #include <check.h>
 #include <ftw.h>

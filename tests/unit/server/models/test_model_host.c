@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "model/model.h"
-#include "tests/unit/fake_loading.h"
+#include "tests/unit/server/models/fake_loading.h"
 
 #include <check.h>
 #include <pthread.h>
