@@ -5,6 +5,7 @@
 #define MT_MODEL_BIND_H
 
 #include "base/arena.h"
+#include "model/hparams.h"
 #include "model/weights.h"
 #include "weights/safetensors.h"
 

@@ -26,16 +26,13 @@
 #define MT_MODEL_HPARAMS_H
 
 #include "base/status.h"
+#include "model/kernels/activation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Not "marian": transformers would compute another model of such a directory. */
 #define MT_OWN_MODEL_TYPE "attentiond"
-
-/* gelu is x * Phi(x); gelu_tanh approximates Phi by 0.5 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
- * quick_gelu by sigmoid(1.702 x) (Hendrycks and Gimpel 2016, section 2). */
-enum mt_activation { MT_RELU, MT_SILU, MT_GELU, MT_GELU_TANH, MT_QUICK_GELU };
 
 /* As config.json calls it: "relu", "swish", ... */
 const char *mt_activation_name(enum mt_activation activation);

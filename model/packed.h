@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "model/source.h"
+#include "model/hparams.h"
 #include "model/weights.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"

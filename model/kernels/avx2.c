@@ -420,7 +420,7 @@ void mt_avx2_sum_exp(const float *x, size_t n, float *max, float *sum)
 /* What a logit has to exceed. */
 MT_INLINE float threshold_of(const struct mt_scored_token *last)
 {
-    return last->id == MT_NO_TOKEN ? -INFINITY : last->logit;
+    return last->id < 0 ? -INFINITY : last->logit;
 }
 
 /* The rare path: one of n logits may belong to the best. */

@@ -12,7 +12,11 @@
 #define MT_MODEL_KERNELS_KERNELS_H
 
 #include "base/status.h"
-#include "model/hparams.h"
+#include "model/kernels/activation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * Attention of query positions over the same n key/value positions, all heads (Vaswani et al. 2017,
@@ -105,7 +109,7 @@ struct mt_kernels {
     void (*sum_exp)(const float *x, size_t n, float *max, float *sum);
 
     /* Merges n logits, of tokens first_id, first_id + 1, ..., into top[n_top]: by falling logit,
-     * equals by rising id; unused places at the end have id MT_NO_TOKEN. Tokens already there have
+     * equals by rising id; unused places at the end have a negative id. Tokens already there have
      * smaller ids. A logit of -infinity is never taken. */
     void (*merge_top)(const float *logits, size_t n, int32_t first_id, size_t n_top,
                       struct mt_scored_token *top);

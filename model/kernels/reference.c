@@ -187,7 +187,7 @@ static void merge_top(const float *logits, size_t n, int32_t first_id, size_t n_
         return;
     const struct mt_scored_token *last = &top[n_top - 1];
     for (size_t i = 0; i < n; i++) {
-        bool belongs = last->id == MT_NO_TOKEN ? logits[i] > -INFINITY : logits[i] > last->logit;
+        bool belongs = last->id < 0 ? logits[i] > -INFINITY : logits[i] > last->logit;
         if (belongs)
             mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
     }

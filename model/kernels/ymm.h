@@ -5,10 +5,11 @@
 #ifndef MT_MODEL_KERNELS_YMM_H
 #define MT_MODEL_KERNELS_YMM_H
 
-#include "model/hparams.h"
+#include "model/kernels/activation.h"
 #include "model/kernels/canonical.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 #define MT_INLINE static inline __attribute__((always_inline))
 

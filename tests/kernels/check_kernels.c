@@ -285,7 +285,7 @@ static void check_merge_top(struct check *c, size_t n, size_t n_top, enum number
     snprintf(c->what, sizeof c->what, "merge_top n %zu n_top %zu kind %d", n, n_top, (int)kind);
     struct mt_scored_token *got = guarded_take(&c->memory, n_top, sizeof *got);
     for (size_t i = 0; i < n_top; i++)
-        got[i] = (struct mt_scored_token){.id = MT_NO_TOKEN};
+        got[i] = (struct mt_scored_token){.id = -1};
     struct mt_scored_token *expected = take_copy(c, got, n_top, sizeof *got);
     for (size_t call = 0; call < CALLS; call++) {
         float *x = take_floats(c, kind, n);
@@ -300,7 +300,7 @@ static void check_merge_top(struct check *c, size_t n, size_t n_top, enum number
             fail(c, "top id", i, got[i].id, expected[i].id);
             break;
         }
-        if (got[i].id != MT_NO_TOKEN)
+        if (got[i].id >= 0)
             same_floats(c, "top logit", &got[i].logit, &expected[i].logit, 1);
     }
     end_case(c);
