@@ -5,7 +5,6 @@
 #include "base/size.h"
 #include "model/argos_archive.h"
 #include "model/ctranslate2_model.h"
-#include "model/hparams.h"
 #include "model/tokenizer_config.h"
 #include "model/vocab.h"
 

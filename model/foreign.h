@@ -36,6 +36,10 @@
 
 #define MT_FOREIGN_MAX_FILES 64
 
+/* The model_type of the config.json that readers make. Not "marian": transformers would compute
+ * another model of such a directory. */
+#define MT_OWN_MODEL_TYPE "attentiond"
+
 struct mt_foreign_file {
     char *name; /* as it was added, relative to the directory */
     char *path; /* for messages */

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "model/foreign.h"
 #include "model/source.h"
 
 #include <cjson/cJSON.h>

@@ -5,9 +5,9 @@
  * a key that would ask for something we do not implement is refused by name.
  *
  * Keys of config.json that are ours, for what other families do in another way. They are read where
- * model_type is MT_OWN_MODEL_TYPE, as readers of other families write it, and so directories that
- * were imported. Where it is "marian" they say nothing, as in transformers: exporters write some of
- * them whatever the model is.
+ * model_type is MT_OWN_MODEL_TYPE (foreign.h), as readers of other families write it, and so
+ * directories that were imported. Where it is "marian" they say nothing, as in transformers:
+ * exporters write some of them whatever the model is.
  *
  *   layer_norm_eps              1e-5
  *   normalize_before            false
@@ -27,12 +27,10 @@
 
 #include "base/status.h"
 #include "model/kernels/activation.h"
+#include "model/vocab.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Not "marian": transformers would compute another model of such a directory. */
-#define MT_OWN_MODEL_TYPE "attentiond"
 
 /* As config.json calls it: "relu", "swish", ... */
 const char *mt_activation_name(enum mt_activation activation);
@@ -56,7 +54,6 @@ enum mt_early_stopping { MT_STOP_HEURISTIC, MT_STOP_AT_ONCE, MT_STOP_NEVER_EARLY
 
 #define MT_MAX_SUPPRESSED 8
 #define MT_MAX_BEAMS 16
-#define MT_NO_TOKEN (-1)
 
 struct mt_hparams {
     size_t d_model;

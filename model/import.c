@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "model/foreign.h"
 #include "model/pack_cache.h"
 #include "model/source.h"
 #include "weights/image.h"

@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "base/yaml_reader.h"
-#include "model/hparams.h"
 #include "model/marian_model.h"
 #include "model/spm_check.h"
 #include "model/vocab.h"

@@ -4,7 +4,6 @@
 #include "base/size.h"
 #include "base/team.h"
 #include "model/align.h"
-#include "model/hparams.h"
 #include "model/rewrite.h"
 #include "model/source.h"
 #include "model/spm.h"

@@ -206,7 +206,7 @@ enum mt_status mt_vocab_open(const char *path, struct mt_vocab **out, struct mt_
 int32_t mt_vocab_id(const struct mt_vocab *vocab, const char *piece, size_t length)
 {
     uint32_t found = vocab->slots[find_slot(vocab, piece, length)];
-    return found ? vocab->entries[found - 1].id : -1;
+    return found ? vocab->entries[found - 1].id : MT_NO_TOKEN;
 }
 
 const char *mt_vocab_piece(const struct mt_vocab *vocab, int32_t id)

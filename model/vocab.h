@@ -15,6 +15,9 @@
 #define MT_VOCAB_MAX_PIECE_BYTES 1024
 #define MT_VOCAB_MAX_ID ((1 << 21) - 1)
 
+/* Where an id may be missing: ids of tokens are never negative. */
+#define MT_NO_TOKEN (-1)
+
 struct mt_vocab;
 
 /* Reads a file. Errors name file and piece: MT_FORMAT for malformed JSON, values that are not whole
@@ -29,7 +32,7 @@ MT_MUST_CHECK enum mt_status mt_vocab_parse(const char *bytes, size_t length, co
 /* Takes NULL. */
 void mt_vocab_close(struct mt_vocab *vocab);
 
-/* The id of a piece (which may hold NUL: then there is none), or -1. */
+/* The id of a piece (which may hold NUL: then there is none), or MT_NO_TOKEN. */
 int32_t mt_vocab_id(const struct mt_vocab *vocab, const char *piece, size_t length);
 
 /* The piece of an id, or NULL. Borrowed. */
