@@ -1,5 +1,6 @@
 /*
  * The layers that every part of the Transformer is made of: linear, and residual + layer norm.
+ * Their weights are in model/weights.h.
  *
  * All members of a team run the same code on the same rows, each its own share (struct mt_member):
  * shares of columns for linear layers, shares of rows for everything else. Each operation ends in a
@@ -11,6 +12,7 @@
 
 #include "base/team.h"
 #include "model/kernels/kernels.h"
+#include "model/weights.h"
 
 /* Who is running: one of the members of a team. */
 struct mt_member {
@@ -44,42 +46,6 @@ void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *ro
 /* The same for all rows, shared among the members, where a linear layer wrote them. */
 void mt_rows_quantize_run(const struct mt_member *me, const struct mt_kernels *kernels,
                           const struct mt_rows *rows, size_t n_rows);
-
-struct mt_tensor;
-
-/*
- * y = act(x W^T + b). In fp32, several matrices that read the same input (query, key, value) are
- * parts of one linear, used where they lie in the file; their outputs lie side by side. In int8
- * they have been packed into one.
- */
-struct mt_linear_part {
-    const float *weight;            /* [n_out, n_in] */
-    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (model/bind.h) */
-    const float *bias;              /* [n_out], or NULL */
-    size_t n_out;
-};
-
-#define MT_LINEAR_MAX_PARTS 3
-struct mt_linear {
-    size_t n_in, n_out;
-    size_t n_parts; /* 0: int8 */
-    struct mt_linear_part parts[MT_LINEAR_MAX_PARTS];
-
-    /* int8: struct mt_qgemm */
-    const int8_t *weights;
-    const float *scales;
-    const int32_t *column_sums;
-    const float *bias;
-    size_t k_padded;
-
-    bool has_activation;
-    enum mt_activation activation;
-};
-
-struct mt_norm {
-    const float *gamma, *beta; /* [D]; NULL where the model has no such norm */
-    float eps;
-};
 
 /* Columns [begin, end) of linear(rows[0, n_rows)), written to y with rows ldy apart, column begin
  * first. By the calling member alone. begin is a multiple of MT_PACK_COLUMNS. */

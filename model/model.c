@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "model/bind.h"
+#include "model/kernels/kernels.h"
 #include "model/pack_cache.h"
 #include "model/pack_writer.h"
 #include "model/packed.h"

@@ -3,6 +3,7 @@
 #include "base/cores.h"
 #include "base/size.h"
 #include "base/team.h"
+#include "model/kernels/kernels.h"
 #include "weights/pack.h"
 
 #include <assert.h>

@@ -5,7 +5,47 @@
 #ifndef MT_MODEL_WEIGHTS_H
 #define MT_MODEL_WEIGHTS_H
 
-#include "model/layers.h"
+#include "model/kernels/activation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_tensor;
+
+/*
+ * y = act(x W^T + b). In fp32, several matrices that read the same input (query, key, value) are
+ * parts of one linear, used where they lie in the file; their outputs lie side by side. In int8
+ * they have been packed into one.
+ */
+struct mt_linear_part {
+    const float *weight;            /* [n_out, n_in] */
+    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (model/bind.h) */
+    const float *bias;              /* [n_out], or NULL */
+    size_t n_out;
+};
+
+#define MT_LINEAR_MAX_PARTS 3
+struct mt_linear {
+    size_t n_in, n_out;
+    size_t n_parts; /* 0: int8 */
+    struct mt_linear_part parts[MT_LINEAR_MAX_PARTS];
+
+    /* int8: struct mt_qgemm */
+    const int8_t *weights;
+    const float *scales;
+    const int32_t *column_sums;
+    const float *bias;
+    size_t k_padded;
+
+    bool has_activation;
+    enum mt_activation activation;
+};
+
+struct mt_norm {
+    const float *gamma, *beta; /* [D]; NULL where the model has no such norm */
+    float eps;
+};
 
 /* Multi-head attention: W^Q, W^K, W^V, W^O with biases. */
 struct mt_self_attention {
