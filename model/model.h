@@ -46,8 +46,6 @@ struct mt_model_options {
     void *progress_context;
 };
 
-#define MT_PACKED_FILE_NAME "attentiond.int8.safetensors"
-
 /* directory is borrowed only during the call. Every tensor is checked against the hyper-parameters;
  * messages say "expected ... found ...". A number among the weights that is infinite or NaN is
  * refused with the tensor's name. */

@@ -3,7 +3,6 @@
 #include "base/confined.h"
 #include "base/hash.h"
 #include "model/foreign.h"
-#include "model/model.h"
 #include "weights/shards.h"
 #include "weights/torch.h"
 

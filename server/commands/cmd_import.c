@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "model/import.h"
 #include "model/sentence.h"
+#include "model/source.h"
 #include "model/tokenizer.h"
 #include "server/commands/cli.h"
 #include "server/engine/decode.h"
