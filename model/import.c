@@ -195,13 +195,14 @@ static enum mt_status make_weights(const struct mt_source *source,
                                    struct mt_bind_report *report, struct mt_image **out,
                                    struct mt_error *err)
 {
+    const struct mt_pack_options pack = {.on_progress = options->on_progress,
+                                         .progress_context = options->progress_context};
     struct mt_hparams hparams;
     enum mt_status status = mt_hparams_read(source, &hparams, err);
     if (status)
         return status;
-    return options->precision == MT_INT8
-               ? mt_pack_source(source, &hparams, options, report, out, err)
-               : collect_tensors(source, &hparams, report, out, err);
+    return options->precision == MT_INT8 ? mt_pack_source(source, &hparams, &pack, report, out, err)
+                                         : collect_tensors(source, &hparams, report, out, err);
 }
 
 /* Before anything is written: whether it is a model from which one could translate. */

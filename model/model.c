@@ -51,12 +51,25 @@ static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *
     return status;
 }
 
+static struct mt_pack_options pack_options(const struct mt_model_options *o)
+{
+    return (struct mt_pack_options){
+        .load_mode = o->load_mode,
+        .cache_directory = o->cache_directory,
+        .writes_cache_later = o->writes_cache_later,
+        .on_cache_failure = o->on_cache_failure,
+        .on_progress = o->on_progress,
+        .progress_context = o->progress_context,
+    };
+}
+
 /* The packed form: what `import` wrote, or the cache's, or made now. */
 static enum mt_status open_int8(struct mt_model *model, const struct mt_source *source,
                                 const struct mt_model_options *options, struct mt_error *err)
 {
+    const struct mt_pack_options pack = pack_options(options);
     struct mt_packed_source packed = {0};
-    enum mt_status status = mt_pack_cache_open(source, &model->hparams, options, &packed, err);
+    enum mt_status status = mt_pack_cache_open(source, &model->hparams, &pack, &packed, err);
     if (status)
         return status;
     model->file = packed.file;

@@ -8,7 +8,6 @@
 #include "model/bind.h"
 #include "model/cache_files.h"
 #include "model/pack_writer.h"
-#include "model/packed.h"
 #include "model/source.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"
@@ -106,7 +105,7 @@ static enum mt_status bind_together(struct binding *b)
 }
 
 enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hparams *hparams,
-                              const struct mt_model_options *options, struct mt_bind_report *report,
+                              const struct mt_pack_options *options, struct mt_bind_report *report,
                               struct mt_image **out, struct mt_error *err)
 {
     struct mt_arena *arena = NULL;
@@ -169,7 +168,7 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
 /* Used from memory, and written meanwhile: a good part of the time would be the kernel's, for the
  * file's pages, and the disk's. */
 static enum mt_status use_image_and_write(struct mt_image *image, const char *path,
-                                          const struct mt_model_options *options,
+                                          const struct mt_pack_options *options,
                                           struct mt_packed_source *out, struct mt_error *err)
 {
     struct mt_error why;
@@ -190,7 +189,7 @@ static enum mt_status use_image_and_write(struct mt_image *image, const char *pa
 static enum mt_status pack_into_cache(const char *path, const struct mt_source *source,
                                       const struct mt_source_identity *identity,
                                       const struct mt_hparams *hparams,
-                                      const struct mt_model_options *options,
+                                      const struct mt_pack_options *options,
                                       struct mt_packed_source *out, struct mt_error *err)
 {
     struct mt_image *image;
@@ -214,7 +213,7 @@ static enum mt_status pack_into_cache(const char *path, const struct mt_source *
 
 static enum mt_status open_through_cache(const struct mt_source *source,
                                          const struct mt_hparams *hparams,
-                                         const struct mt_model_options *options,
+                                         const struct mt_pack_options *options,
                                          struct mt_packed_source *out, struct mt_error *err)
 {
     char *path = NULL;
@@ -260,7 +259,7 @@ static void note_newer(const char *directory, const char *path, struct mt_packed
 }
 
 enum mt_status mt_pack_cache_open(const struct mt_source *source, const struct mt_hparams *hparams,
-                                  const struct mt_model_options *options,
+                                  const struct mt_pack_options *options,
                                   struct mt_packed_source *out, struct mt_error *err)
 {
     char *path;
