@@ -191,7 +191,7 @@ static enum mt_status collect_tensors(const struct mt_source *source,
 }
 
 static enum mt_status make_weights(const struct mt_source *source,
-                                   const struct mt_model_options *options,
+                                   const struct mt_import_options *options,
                                    struct mt_bind_report *report, struct mt_image **out,
                                    struct mt_error *err)
 {
@@ -201,20 +201,8 @@ static enum mt_status make_weights(const struct mt_source *source,
     enum mt_status status = mt_hparams_read(source, &hparams, err);
     if (status)
         return status;
-    return options->precision == MT_INT8 ? mt_pack_source(source, &hparams, &pack, report, out, err)
-                                         : collect_tensors(source, &hparams, report, out, err);
-}
-
-/* Before anything is written: whether it is a model from which one could translate. */
-static enum mt_status check_model(const char *directory, const struct mt_model_options *options,
-                                  struct mt_error *err)
-{
-    const struct mt_model_options exact = {.precision = MT_FP32, .kernels = options->kernels};
-    struct mt_model *model;
-    enum mt_status status = mt_model_open(directory, &exact, &model, err);
-    if (!status)
-        mt_model_close(model);
-    return status;
+    return options->packs ? mt_pack_source(source, &hparams, &pack, report, out, err)
+                          : collect_tensors(source, &hparams, report, out, err);
 }
 
 static bool is_same_directory(const char *a, const char *b)
@@ -284,26 +272,32 @@ static enum mt_status check_target(const char *from, const char *to, bool is_sam
     return is_same ? MT_OK : check_no_others(from, to, weights_name, err);
 }
 
-enum mt_status mt_model_import(const char *from, const char *to,
-                               const struct mt_model_options *options,
+static const char *weights_name_of(const struct mt_import_options *options)
+{
+    return options->packs ? MT_PACKED_FILE_NAME : WEIGHTS_NAME;
+}
+
+enum mt_status mt_import_check(const char *from, const char *to,
+                               const struct mt_import_options *options, struct mt_error *err)
+{
+    return check_target(from, to, is_same_directory(from, to), weights_name_of(options), err);
+}
+
+enum mt_status mt_import_write(const char *from, const char *to,
+                               const struct mt_import_options *options,
                                struct mt_import_report *report, struct mt_error *err)
 {
-    const char *weights_name = options->precision == MT_INT8 ? MT_PACKED_FILE_NAME : WEIGHTS_NAME;
     bool is_same = is_same_directory(from, to);
     struct mt_source *source = NULL;
     struct mt_image *image = NULL;
     char *path = NULL;
-    enum mt_status status = check_target(from, to, is_same, weights_name, err);
-    if (!status)
-        status = check_model(from, options, err);
-    if (!status)
-        status = mt_source_open(from, &source, err);
+    enum mt_status status = mt_source_open(from, &source, err);
     if (status)
         return status;
     *report = (struct mt_import_report){.family = mt_source_family(source)};
     status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
-        status = mt_path_join(to, weights_name, &path, err);
+        status = mt_path_join(to, weights_name_of(options), &path, err);
     if (!status)
         status = write_model(source, to, is_same, image, path, err);
     if (!status)

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "model/bind.h"
+#include "model/import.h"
 #include "model/kernels/kernels.h"
 #include "model/pack_cache.h"
 #include "model/pack_writer.h"
@@ -127,6 +128,33 @@ void mt_model_close(struct mt_model *model)
         mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
     free(model);
+}
+
+/* Whether it is a model from which one could translate. */
+static enum mt_status check_opens(const char *directory, const struct mt_model_options *options,
+                                  struct mt_error *err)
+{
+    const struct mt_model_options exact = {.precision = MT_FP32, .kernels = options->kernels};
+    struct mt_model *model;
+    enum mt_status status = mt_model_open(directory, &exact, &model, err);
+    if (!status)
+        mt_model_close(model);
+    return status;
+}
+
+enum mt_status mt_model_import(const char *from, const char *to,
+                               const struct mt_model_options *options,
+                               struct mt_import_report *report, struct mt_error *err)
+{
+    const struct mt_import_options import = {.packs = options->precision == MT_INT8,
+                                             .on_progress = options->on_progress,
+                                             .progress_context = options->progress_context};
+    enum mt_status status = mt_import_check(from, to, &import, err);
+    if (!status)
+        status = check_opens(from, options, err);
+    if (!status)
+        status = mt_import_write(from, to, &import, report, err);
+    return status;
 }
 
 enum mt_status mt_model_check(const struct mt_model *model, struct mt_error *err)

@@ -19,6 +19,7 @@
 
 struct mt_model;
 struct mt_tokenizer;
+struct mt_import_report;
 
 enum mt_precision { MT_FP32, MT_INT8 };
 
@@ -60,6 +61,15 @@ MT_MUST_CHECK enum mt_status mt_model_check(const struct mt_model *model, struct
 
 /* Takes NULL. No batch may still use it. */
 void mt_model_close(struct mt_model *model);
+
+/* Makes a directory of our own, `to`, which may exist, of the model in `from` (import.h).
+ * options->precision says which weights it gets: MT_INT8 the packed form, MT_FP32 model.safetensors
+ * with the numbers as they are. Nothing is written of a model that does not open in MT_FP32, nor
+ * into a directory that holds something else: MT_INVALID, as of mt_import_check. Thread-safety:
+ * safe on distinct directories. */
+MT_MUST_CHECK enum mt_status mt_model_import(const char *from, const char *to,
+                                             const struct mt_model_options *options,
+                                             struct mt_import_report *report, struct mt_error *err);
 
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model);
 const struct mt_tokenizer *mt_model_tokenizer(const struct mt_model *model);
