@@ -10,6 +10,7 @@
 #include "model/packed.h"
 #include "model/source.h"
 #include "model/tokenizer.h"
+#include "model/tokenizer_files.h"
 #include "weights/safetensors.h"
 
 #include <stdio.h>
@@ -102,7 +103,7 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         status = o->precision == MT_INT8 ? open_int8(model, source, o, err)
                                          : open_fp32(model, source, o->load_mode, err);
     if (!status)
-        status = mt_tokenizer_open(source, &model->tokenizer, err);
+        status = mt_tokenizer_read(source, &model->tokenizer, err);
     if (!status)
         status = check_vocabulary(model, directory, err);
     if (!status)

@@ -5,7 +5,6 @@
 #include "base/team.h"
 #include "model/align.h"
 #include "model/rewrite.h"
-#include "model/source.h"
 #include "model/spm.h"
 #include "model/spm_check.h"
 #include "model/tokenizer_config.h"
@@ -45,8 +44,7 @@ enum task { OPEN_SOURCE_SPM, OPEN_OTHERS, N_TASKS };
 
 struct opening {
     struct mt_tokenizer *t;
-    const struct mt_source *source;
-    struct mt_document source_spm, target_spm;
+    const struct mt_tokenizer_files *files;
     bool one_spm; /* both files are the same: one processor serves both sides */
     enum mt_status status[N_TASKS];
     struct mt_error err[N_TASKS];
@@ -55,8 +53,8 @@ struct opening {
 typedef enum mt_status spm_opener(const char *bytes, size_t length, const char *what,
                                   struct mt_spm **out, struct mt_error *err);
 
-static enum mt_status open_spm(struct side *side, const struct mt_document *file, spm_opener *open,
-                               struct mt_error *err)
+static enum mt_status open_spm(struct side *side, const struct mt_tokenizer_file *file,
+                               spm_opener *open, struct mt_error *err)
 {
     struct mt_spm_info info;
     enum mt_status status = mt_spm_check(file->bytes, file->length, file->path, &info, err);
@@ -97,35 +95,25 @@ static enum mt_status find_tokens(struct side *side, const struct mt_tokenizer_c
 }
 
 static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_config *config,
-                                 const struct mt_source *source, const char *name,
-                                 struct mt_error *err)
+                                 const struct mt_tokenizer_file *file, struct mt_error *err)
 {
-    struct mt_document file = {0};
-    enum mt_status status = mt_source_read(source, name, MT_VOCAB_MAX_FILE_BYTES, &file, err);
-    if (!status)
-        status = mt_vocab_parse(file.bytes, file.length, file.path, &side->own_vocab, err);
+    enum mt_status status =
+        mt_vocab_parse(file->bytes, file->length, file->path, &side->own_vocab, err);
     side->vocab = side->own_vocab;
-    if (!status)
-        status = find_tokens(side, config, file.path, err);
-    mt_document_finish(&file);
-    return status;
+    return status ? status : find_tokens(side, config, file->path, err);
 }
 
-static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_source *source,
+static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_tokenizer_files *files,
                                   struct mt_error *err)
 {
-    static const char source_name[] = "vocab.json", target_name[] = "target_vocab.json";
     t->source.is_source = true;
-    enum mt_status status = open_vocab(&t->source, &t->config, source, source_name, err);
+    enum mt_status status = open_vocab(&t->source, &t->config, &files->vocab, err);
     if (status)
         return status;
-    bool separate =
-        t->config.separate_vocabs == MT_SWITCH_ON ||
-        (t->config.separate_vocabs == MT_SWITCH_UNSAID && mt_source_has(source, target_name));
-    if (separate)
-        return open_vocab(&t->target, &t->config, source, target_name, err);
+    if (files->target_vocab.bytes)
+        return open_vocab(&t->target, &t->config, &files->target_vocab, err);
     t->target.vocab = t->source.vocab;
-    return find_tokens(&t->target, &t->config, source_name, err);
+    return find_tokens(&t->target, &t->config, files->vocab.path, err);
 }
 
 static void run_tasks(void *context, size_t member, size_t n_members)
@@ -134,13 +122,13 @@ static void run_tasks(void *context, size_t member, size_t n_members)
     for (size_t task = member; task < N_TASKS; task += n_members) {
         struct mt_error *err = &o->err[task];
         if (task == OPEN_SOURCE_SPM) {
-            o->status[task] = open_spm(&o->t->source, &o->source_spm, mt_spm_open, err);
+            o->status[task] = open_spm(&o->t->source, &o->files->source_spm, mt_spm_open, err);
             continue;
         }
-        o->status[task] = open_vocabs(o->t, o->source, err);
+        o->status[task] = open_vocabs(o->t, o->files, err);
         if (!o->status[task] && !o->one_spm)
             o->status[task] =
-                open_spm(&o->t->target, &o->target_spm, mt_spm_open_for_decoding, err);
+                open_spm(&o->t->target, &o->files->target_spm, mt_spm_open_for_decoding, err);
     }
 }
 
@@ -164,7 +152,7 @@ static enum mt_status open_together(struct opening *o, struct mt_error *err)
     return MT_OK;
 }
 
-/* The charsmaps are views of files that are about to go. */
+/* The charsmaps are views of files that are the caller's. */
 static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
 {
     struct mt_tokenizer *t = o->t;
@@ -176,27 +164,19 @@ static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
     return status;
 }
 
-static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_source *source,
+static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_tokenizer_files *files,
                                  struct mt_error *err)
 {
-    struct opening o = {.t = t, .source = source};
-    enum mt_status status =
-        mt_source_read(source, "source.spm", MT_SPM_MAX_FILE_BYTES, &o.source_spm, err);
-    if (!status)
-        status = mt_source_read(source, "target.spm", MT_SPM_MAX_FILE_BYTES, &o.target_spm, err);
-    if (!status) {
-        o.one_spm = o.source_spm.length == o.target_spm.length &&
-                    !memcmp(o.source_spm.bytes, o.target_spm.bytes, o.source_spm.length);
-        status = open_together(&o, err);
-    }
-    if (!status)
-        status = keep_charsmaps(&o, err);
-    mt_document_finish(&o.source_spm);
-    mt_document_finish(&o.target_spm);
-    return status;
+    const struct mt_tokenizer_file *source = &files->source_spm, *target = &files->target_spm;
+    struct opening o = {.t = t, .files = files};
+    o.one_spm =
+        source->length == target->length && !memcmp(source->bytes, target->bytes, source->length);
+    enum mt_status status = open_together(&o, err);
+    return status ? status : keep_charsmaps(&o, err);
 }
 
-enum mt_status mt_tokenizer_open(const struct mt_source *source, struct mt_tokenizer **out,
+enum mt_status mt_tokenizer_open(const struct mt_tokenizer_config *config,
+                                 const struct mt_tokenizer_files *files, struct mt_tokenizer **out,
                                  struct mt_error *err)
 {
     struct mt_tokenizer *t = calloc(1, sizeof *t);
@@ -204,9 +184,9 @@ enum mt_status mt_tokenizer_open(const struct mt_source *source, struct mt_token
         return mt_fail_memory(err, sizeof *t, "tokenizer");
     enum mt_status status = mt_arena_create(0, &t->arena, err);
     if (!status)
-        status = mt_tokenizer_config_read(source, t->arena, &t->config, err);
+        status = mt_tokenizer_config_copy(config, t->arena, &t->config, err);
     if (!status)
-        status = open_files(t, source, err);
+        status = open_files(t, files, err);
     if (status) {
         mt_tokenizer_close(t);
         return status;

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mt_source;
 struct mt_tokenizer;
+struct mt_tokenizer_config;
 
 /*
  * One token of a text. The offsets say which part of the *original* text it stands for, from its
@@ -55,11 +55,24 @@ enum mt_tokenize_flags {
 /* Longest text in bytes that is tokenized. Longer ones are MT_LIMIT; callers split first. */
 #define MT_TOKENIZER_MAX_BYTES ((size_t)1 << 20)
 
-/* Opens the source's source.spm, target.spm, vocab.json (and target_vocab.json where the
- * vocabularies are separate), tokenizer_config.json. A hostile .spm file (bad character map,
+/* A file's bytes, and its path for messages. */
+struct mt_tokenizer_file {
+    const char *path, *bytes;
+    size_t length;
+};
+
+struct mt_tokenizer_files {
+    struct mt_tokenizer_file source_spm, target_spm;
+    struct mt_tokenizer_file vocab;
+    struct mt_tokenizer_file target_vocab; /* bytes NULL: vocab is that of both sides */
+};
+
+/* Nothing that is handed over is needed afterwards. A hostile .spm file (bad character map,
  * overlong pieces) is refused with MT_FORMAT. */
-MT_MUST_CHECK enum mt_status mt_tokenizer_open(const struct mt_source *source,
+MT_MUST_CHECK enum mt_status mt_tokenizer_open(const struct mt_tokenizer_config *config,
+                                               const struct mt_tokenizer_files *files,
                                                struct mt_tokenizer **out, struct mt_error *err);
+/* Takes NULL. */
 void mt_tokenizer_close(struct mt_tokenizer *tokenizer);
 
 /* Tokenizes well-formed UTF-8 and appends eos: an empty or blank text gives [eos]. Sources of

@@ -1,7 +1,6 @@
 #include "model/tokenizer_config.h"
 
 #include "base/json.h"
-#include "model/source.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -66,36 +65,47 @@ static enum mt_status read_keys(const cJSON *root, struct mt_arena *arena,
     return MT_OK;
 }
 
-static enum mt_status parse(const struct mt_document *file, struct mt_arena *arena,
-                            struct mt_tokenizer_config *config, struct mt_error *err)
+static enum mt_status parse(const char *bytes, size_t length, const char *path,
+                            struct mt_arena *arena, struct mt_tokenizer_config *config,
+                            struct mt_error *err)
 {
     static const struct mt_json_limits limits = {.max_values = MT_TOKENIZER_CONFIG_MAX_VALUES};
     cJSON *root = NULL;
-    enum mt_status status =
-        mt_json_parse(file->bytes, file->length, &limits, file->path, &root, err);
+    enum mt_status status = mt_json_parse(bytes, length, &limits, path, &root, err);
     if (!status && !cJSON_IsObject(root))
-        status = mt_fail(err, MT_FORMAT, "%s: expected an object", file->path);
+        status = mt_fail(err, MT_FORMAT, "%s: expected an object", path);
     if (!status && (status = read_keys(root, arena, config, err)))
-        status = mt_fail_in(err, status, file->path);
+        status = mt_fail_in(err, status, path);
     cJSON_Delete(root);
     return status;
 }
 
-enum mt_status mt_tokenizer_config_read(const struct mt_source *source, struct mt_arena *arena,
-                                        struct mt_tokenizer_config *out, struct mt_error *err)
+enum mt_status mt_tokenizer_config_parse(const char *bytes, size_t length, const char *path,
+                                         struct mt_arena *arena, struct mt_tokenizer_config *out,
+                                         struct mt_error *err)
 {
-    static const char name[] = "tokenizer_config.json";
     struct mt_tokenizer_config config = {
         .eos = "</s>", .unk = "<unk>", .pad = "<pad>", .add_source_eos = true};
-    struct mt_document file = {0};
-    enum mt_status status = MT_OK;
-    if (mt_source_has(source, name)) {
-        status = mt_source_read(source, name, MT_TOKENIZER_CONFIG_MAX_BYTES, &file, err);
-        if (!status)
-            status = parse(&file, arena, &config, err);
-        mt_document_finish(&file);
-    }
+    enum mt_status status = bytes ? parse(bytes, length, path, arena, &config, err) : MT_OK;
     if (!status)
         *out = config;
+    return status;
+}
+
+enum mt_status mt_tokenizer_config_copy(const struct mt_tokenizer_config *config,
+                                        struct mt_arena *arena, struct mt_tokenizer_config *out,
+                                        struct mt_error *err)
+{
+    struct mt_tokenizer_config copy = *config;
+    const char **const strings[] = {
+        &copy.eos,         &copy.unk,        &copy.pad,           &copy.source_lang,
+        &copy.target_lang, &copy.source_bos, &copy.target_prefix,
+    };
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof strings / sizeof *strings && !status; i++)
+        if (*strings[i])
+            status = mt_arena_copy_string(arena, *strings[i], strlen(*strings[i]), strings[i], err);
+    if (!status)
+        *out = copy;
     return status;
 }

@@ -28,11 +28,15 @@ struct mt_tokenizer_config {
     enum mt_tokenizer_switch separate_vocabs;
 };
 
-struct mt_source;
+/* bytes are those of the file, and path names it in messages; NULL: there is none, and that is
+ * silent about everything. Strings live in the arena. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_config_parse(const char *bytes, size_t length,
+                                                       const char *path, struct mt_arena *arena,
+                                                       struct mt_tokenizer_config *out,
+                                                       struct mt_error *err);
 
-/* Reads the source's; one that does not exist is silent about everything. Strings live in the
- * arena. */
-MT_MUST_CHECK enum mt_status mt_tokenizer_config_read(const struct mt_source *source,
+/* A copy whose strings live in the arena. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_config_copy(const struct mt_tokenizer_config *config,
                                                       struct mt_arena *arena,
                                                       struct mt_tokenizer_config *out,
                                                       struct mt_error *err);

@@ -6,6 +6,7 @@
 #include "model/hparams.h"
 #include "model/source.h"
 #include "model/tokenizer_config.h"
+#include "model/tokenizer_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  */
 #include "model/source.h"
 #include "model/tokenizer.h"
+#include "model/tokenizer_files.h"
 #include "tests/bench/lines.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
     struct mt_source *source = NULL;
     enum mt_status status = mt_source_open(argv[1], &source, &err);
     if (!status)
-        status = mt_tokenizer_open(source, &tokenizer, &err);
+        status = mt_tokenizer_read(source, &tokenizer, &err);
     if (!status)
         status = bench_lines_read(argv[2], tokenizer, &lines, &err);
     if (status) {

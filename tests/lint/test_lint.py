@@ -24,7 +24,7 @@ FRONT_DOORS = {
     "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h",
     "weights/shards.h", "weights/torch.h", "weights/zip.h",
     "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer.h",
-    "model/cache_files.h", "model/tokenizer_config.h", "model/source.h", "model/positions.h", "model/import.h",
+    "model/cache_files.h", "model/tokenizer_config.h", "model/tokenizer_files.h", "model/source.h", "model/positions.h", "model/import.h",
     "model/kernels/kernels.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.

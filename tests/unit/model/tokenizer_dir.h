@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "model/source.h"
 #include "model/tokenizer.h"
+#include "model/tokenizer_files.h"
 
 #include <check.h>
 #include <cjson/cJSON.h>
@@ -92,7 +93,7 @@ tokenizer_open_directory(const char *directory, struct mt_tokenizer **out, struc
     enum mt_status status = mt_source_open(directory, &source, err);
     if (status)
         return status;
-    status = mt_tokenizer_open(source, out, err);
+    status = mt_tokenizer_read(source, out, err);
     mt_source_close(source);
     return status;
 }
