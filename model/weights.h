@@ -20,7 +20,7 @@ struct mt_tensor;
  */
 struct mt_linear_part {
     const float *weight;            /* [n_out, n_in] */
-    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (model/bind.h) */
+    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (bind.h) */
     const float *bias;              /* [n_out], or NULL */
     size_t n_out;
 };

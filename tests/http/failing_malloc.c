@@ -31,7 +31,7 @@ static struct {
     uintptr_t begin, end;
 } own[2], spared[8];
 static size_t n_spared;
-/* protobuf does not survive std::bad_alloc, and libstdc++ asks for its users (model/spm.h). */
+/* protobuf does not survive std::bad_alloc, and libstdc++ asks for its users (spm.h). */
 static const char *const exempt[] = {"/libsentencepiece", "/libprotobuf", "/libstdc++"};
 
 static bool is_exempt(const char *path)
