@@ -1,6 +1,6 @@
 /*
  * The layers that every part of the Transformer is made of: linear, and residual + layer norm.
- * Their weights are in model/weights.h.
+ * Their weights are in model/files/weights.h.
  *
  * All members of a team run the same code on the same rows, each its own share (struct mt_member):
  * shares of columns for linear layers, shares of rows for everything else. Each operation ends in a
@@ -12,7 +12,7 @@
 
 #include "base/team.h"
 #include "model/kernels/kernels.h"
-#include "model/weights.h"
+#include "model/files/weights.h"
 
 /* Who is running: one of the members of a team. */
 struct mt_member {

@@ -2,15 +2,15 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "model/bind.h"
-#include "model/import.h"
+#include "model/files/bind.h"
+#include "model/files/import.h"
 #include "model/kernels/kernels.h"
-#include "model/pack_cache.h"
-#include "model/pack_writer.h"
-#include "model/packed.h"
-#include "model/source.h"
-#include "model/tokenizer.h"
-#include "model/tokenizer_files.h"
+#include "model/files/pack_cache.h"
+#include "model/files/pack_writer.h"
+#include "model/files/packed.h"
+#include "model/files/source.h"
+#include "model/tokenizer/tokenizer.h"
+#include "model/files/tokenizer_files.h"
 #include "weights/safetensors.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #define MT_MODEL_MODEL_H
 
 #include "base/file.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 
 struct mt_model;
 struct mt_tokenizer;

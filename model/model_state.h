@@ -5,7 +5,7 @@
 #define MT_MODEL_MODEL_STATE_H
 
 #include "model/model.h"
-#include "model/weights.h"
+#include "model/files/weights.h"
 
 struct mt_arena;
 struct mt_image;

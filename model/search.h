@@ -27,7 +27,7 @@
 
 #include "base/arena.h"
 #include "model/decoder.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "model/sentence.h"
 
 struct mt_search_options {

@@ -9,7 +9,7 @@
 #ifndef MT_MODEL_SUBLAYER_H
 #define MT_MODEL_SUBLAYER_H
 
-#include "model/weights.h"
+#include "model/files/weights.h"
 #include "model/workspace.h"
 
 struct mt_model;

@@ -6,7 +6,7 @@
 #define MT_MODEL_TRACE_STATE_H
 
 #include "base/arena.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "model/trace.h"
 
 struct mt_trace_block {

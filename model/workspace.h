@@ -5,7 +5,7 @@
 #ifndef MT_MODEL_WORKSPACE_H
 #define MT_MODEL_WORKSPACE_H
 
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "model/layers.h"
 
 /* The best tokens and the sum of exponentials of one row of logits, as far as they have been looked

@@ -3,7 +3,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/api/decoding_params.h"
 #include "server/models/served_model.h"
 

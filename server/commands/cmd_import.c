@@ -1,10 +1,10 @@
 #include "server/commands/commands.h"
 
 #include "base/text.h"
-#include "model/import.h"
+#include "model/files/import.h"
 #include "model/sentence.h"
-#include "model/source.h"
-#include "model/tokenizer.h"
+#include "model/files/source.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
 #include "server/engine/decode.h"
 #include "server/models/model_settings.h"

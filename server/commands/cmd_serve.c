@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/cache_files.h"
+#include "model/files/cache_files.h"
 #include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "server/api/admin_api.h"

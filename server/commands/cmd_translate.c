@@ -4,7 +4,7 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/size.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "model/model.h"
 #include "server/api/decoding_params.h"
 #include "server/commands/document_command.h"

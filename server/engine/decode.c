@@ -4,7 +4,7 @@
 #include "base/size.h"
 #include "base/team.h"
 #include "model/batch.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "model/model.h"
 
 #define MAX_DEFAULT_THREADS 4

@@ -18,7 +18,7 @@
 
 #include "base/text.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "model/trace.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "server/inspection/positions.h"
 
 #include "base/json.h"
-#include "model/positions.h"
+#include "model/files/positions.h"
 #include "server/inspection/npy.h"
 #include "server/inspection/picture.h"
 

@@ -7,7 +7,7 @@
 #ifndef MT_SERVER_POSITIONS_H
 #define MT_SERVER_POSITIONS_H
 
-#include "model/positions.h"
+#include "model/files/positions.h"
 #include "server/inspection/inspection_formats.h"
 
 #define MT_POSITIONS_MAX_ROWS 4096

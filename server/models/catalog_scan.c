@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/settings.h"
 #include "model/model.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "server/models/model_settings.h"
 #include "server/models/model_host.h"
 #include "server/models/model_profile.h"

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/size.h"
-#include "model/hparams.h"
-#include "model/source.h"
-#include "model/tokenizer_config.h"
-#include "model/tokenizer_files.h"
+#include "model/files/hparams.h"
+#include "model/files/source.h"
+#include "model/tokenizer/tokenizer_config.h"
+#include "model/files/tokenizer_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>

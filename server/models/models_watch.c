@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/size.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "server/models/model_profile.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "server/text/post_edit.h"
 
 #include "base/size.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"
 
 #include <limits.h>

@@ -19,7 +19,7 @@
 
 #include "base/text.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/text/splitter.h"
 
 struct mt_model;

@@ -1,7 +1,7 @@
 #include "tests/bench/lines.h"
 
 #include "base/file.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * pieces MODEL_DIR FILE: each line as the tokens that the model reads, eos included, separated by
  * blanks: what ct2-translator takes.
  */
-#include "model/source.h"
-#include "model/tokenizer.h"
-#include "model/tokenizer_files.h"
+#include "model/files/source.h"
+#include "model/tokenizer/tokenizer.h"
+#include "model/files/tokenizer_files.h"
 #include "tests/bench/lines.h"
 
 #include <stdio.h>

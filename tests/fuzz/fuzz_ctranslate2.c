@@ -1,6 +1,6 @@
 /* Feeds bytes to the reader of CTranslate2's model.bin, copies every number of what it takes, and
  * makes a MarianMT model of it. */
-#include "model/ctranslate2_model.h"
+#include "model/families/ctranslate2_model.h"
 #include "weights/safetensors.h"
 
 #include <assert.h>

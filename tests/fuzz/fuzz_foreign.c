@@ -4,8 +4,8 @@
  * CTranslate2's, and else it is read as an Argos package that was not unpacked. What is made must
  * be safetensors files.
  */
-#include "model/ctranslate2.h"
-#include "model/marian.h"
+#include "model/families/ctranslate2.h"
+#include "model/families/marian.h"
 #include "tests/fuzz/archive.h"
 #include "weights/zip.h"
 

@@ -2,8 +2,8 @@
  * Feeds config.json and, behind a byte 0, generation_config.json to their reader. What it lets
  * through must be of use: sizes that go together, tokens of the vocabulary.
  */
-#include "model/hparams.h"
-#include "model/source.h"
+#include "model/files/hparams.h"
+#include "model/files/source.h"
 
 #include <assert.h>
 #include <fcntl.h>

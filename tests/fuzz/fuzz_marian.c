@@ -3,9 +3,9 @@
  * is decoder.yml, the next special:model.yml, the rest vocab.yml. What describe makes of them must
  * be documents that our own readers take apart without harm, if not always with success.
  */
-#include "model/marian.h"
+#include "model/families/marian.h"
 
-#include "model/vocab.h"
+#include "model/tokenizer/vocab.h"
 #include "tests/fuzz/archive.h"
 #include "weights/image.h"
 #include "weights/safetensors.h"

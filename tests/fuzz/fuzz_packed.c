@@ -4,7 +4,7 @@
  */
 #include "base/arena.h"
 #include "model/batch.h"
-#include "model/packed.h"
+#include "model/files/packed.h"
 #include "model/sentence.h"
 #include "tests/fuzz/tiny_model.h"
 

@@ -3,9 +3,9 @@
  * few texts, and joins the pieces again. The first is ours, the second what the check is there to
  * protect.
  */
-#include "model/align.h"
-#include "model/spm.h"
-#include "model/spm_check.h"
+#include "model/tokenizer/align.h"
+#include "model/tokenizer/spm.h"
+#include "model/tokenizer/spm_check.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "tests/fuzz/tiny_model.h"
 
 #include "base/arena.h"
-#include "model/bind.h"
+#include "model/files/bind.h"
 #include "model/kernels/kernels.h"
-#include "model/packed.h"
+#include "model/files/packed.h"
 #include "weights/image.h"
 
 #include <math.h>

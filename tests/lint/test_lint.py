@@ -23,8 +23,8 @@ FRONT_DOORS = {
     "config/settings.h",
     "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h",
     "weights/shards.h", "weights/torch.h", "weights/zip.h",
-    "model/model.h", "model/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer.h",
-    "model/cache_files.h", "model/tokenizer_config.h", "model/tokenizer_files.h", "model/source.h", "model/positions.h", "model/import.h",
+    "model/model.h", "model/files/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer/tokenizer.h",
+    "model/files/cache_files.h", "model/tokenizer/tokenizer_config.h", "model/files/tokenizer_files.h", "model/files/source.h", "model/files/positions.h", "model/files/import.h",
     "model/kernels/kernels.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.

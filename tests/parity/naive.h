@@ -6,7 +6,7 @@
 #ifndef MT_TESTS_NAIVE_H
 #define MT_TESTS_NAIVE_H
 
-#include "model/hparams.h"
+#include "model/files/hparams.h"
 #include "weights/safetensors.h"
 
 /* logits [n_target, V] for each position of the target: the decoder reads start, target[0], ...,

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/engine/engine.h"
 #include "tests/fuzz/tiny_model.h"
 

@@ -13,7 +13,7 @@
 #include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 
 #include <check.h>
 #include <math.h>

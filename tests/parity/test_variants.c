@@ -7,7 +7,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 #include "model/sentence.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "tests/parity/naive.h"
 #include "weights/image.h"
 

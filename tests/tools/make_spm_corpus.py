@@ -3,7 +3,7 @@
 
 usage: make_spm_corpus.py DIRECTORY
 
-The format is described in model/charsmap.h and model/spm_check.h.
+The format is described in model/tokenizer/charsmap.h and model/tokenizer/spm_check.h.
 """
 import os
 import struct

@@ -1,5 +1,5 @@
 #include "base/file.h"
-#include "model/cache_files.h"
+#include "model/files/cache_files.h"
 
 #include <check.h>
 #include <fcntl.h>

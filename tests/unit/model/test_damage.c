@@ -5,11 +5,11 @@
  */
 #include "base/arena.h"
 #include "base/file.h"
-#include "model/bind.h"
-#include "model/packed.h"
-#include "model/source.h"
-#include "model/spm.h"
-#include "model/spm_check.h"
+#include "model/files/bind.h"
+#include "model/files/packed.h"
+#include "model/files/source.h"
+#include "model/tokenizer/spm.h"
+#include "model/tokenizer/spm_check.h"
 #include "tests/fuzz/tiny_model.h"
 #include "weights/image.h"
 

@@ -1,4 +1,4 @@
-#include "model/rewrite.h"
+#include "model/tokenizer/rewrite.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-#include "model/spm.h"
-#include "model/spm_check.h"
+#include "model/tokenizer/spm.h"
+#include "model/tokenizer/spm_check.h"
 #include "tests/unit/model/spm_file.h"
 #include "tests/unit/model/tokenizer_dir.h"
 

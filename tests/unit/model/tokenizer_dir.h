@@ -6,9 +6,9 @@
 #define MT_TESTS_TOKENIZER_DIR_H
 
 #include "base/file.h"
-#include "model/source.h"
-#include "model/tokenizer.h"
-#include "model/tokenizer_files.h"
+#include "model/files/source.h"
+#include "model/tokenizer/tokenizer.h"
+#include "model/files/tokenizer_files.h"
 
 #include <check.h>
 #include <cjson/cJSON.h>

@@ -1,6 +1,6 @@
 #include "server/text/post_edit.h"
 
-#include "model/tokenizer.h"
+#include "model/tokenizer/tokenizer.h"
 #include "tests/unit/model/tokenizer_dir.h"
 
 static struct mt_tokenizer *tokenizer;

@@ -1,0 +1,354 @@
+#include "model/families/marian_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MODEL_YML "special:model.yml"
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), n = strlen(ending);
+    return length >= n && strcmp(name + length - n, ending) == 0;
+}
+
+/* --- Files --- */
+
+static enum mt_status find_decoder_yml(const struct mt_foreign_files *files,
+                                       const struct mt_foreign_file **out, struct mt_error *err)
+{
+    size_t n = 0;
+    *out = mt_foreign_file(files, "decoder.yml");
+    for (size_t i = 0; i < files->n && !*out; i++)
+        n += ends_with(files->list[i].name, ".decoder.yml");
+    for (size_t i = 0; i < files->n && n == 1 && !*out; i++)
+        if (ends_with(files->list[i].name, ".decoder.yml"))
+            *out = &files->list[i];
+    return *out ? MT_OK
+                : mt_fail(err, MT_NOT_FOUND,
+                          "%s: expected decoder.yml or one *.decoder.yml, found %zu",
+                          files->directory, n);
+}
+
+/* The file that a setting names, in whatever folder it was when the model was trained: it lies
+ * beside decoder.yml, and nowhere else is looked. */
+static enum mt_status find_named(const struct mt_foreign_files *files,
+                                 const struct mt_marian_settings *decoder, const char *key,
+                                 size_t index, const struct mt_foreign_file **out,
+                                 struct mt_error *err)
+{
+    const char *path = mt_marian_text(decoder, key, index);
+    if (!path)
+        return mt_fail(err, MT_FORMAT, "%s: decoder.yml: %s: expected a file name, found none",
+                       files->directory, key);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    *out = mt_foreign_file(files, name);
+    return *out ? MT_OK
+                : mt_fail(err, MT_NOT_FOUND,
+                          "%s: decoder.yml: %s: expected a file \"%.100s\" beside it, found none",
+                          files->directory, key, name);
+}
+
+/* What would give other translations than the model's whole vocabulary, searched. */
+static enum mt_status refuse_in_decoder_yml(const char *path,
+                                            const struct mt_marian_settings *decoder,
+                                            struct mt_error *err)
+{
+    static const char *const keys[] = {"shortlist", "output-approx-knn", "output-sampling"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *found = mt_marian_text(decoder, keys[i], 0);
+        if (found && strcmp(found, "false") != 0)
+            return mt_fail(err, MT_UNSUPPORTED,
+                           "%s: %s is set (\"%.60s\"), which is not implemented, expected none: "
+                           "every token of the vocabulary is looked at, and the best are taken",
+                           path, keys[i], found);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
+                                       struct mt_marian_model *m, struct mt_error *err)
+{
+    const struct mt_foreign_file *file;
+    enum mt_status status = find_decoder_yml(files, &file, err);
+    if (!status)
+        status = mt_marian_settings_read((const char *)file->mapping.bytes, file->mapping.length,
+                                         file->path, &m->decoder, err);
+    if (status)
+        return status;
+    status = refuse_in_decoder_yml(file->path, m->decoder, err);
+    if (status)
+        return status;
+    if (mt_marian_text(m->decoder, "models", 1))
+        return mt_fail(err, MT_UNSUPPORTED, "%s: models: expected one, found several (an ensemble)",
+                       file->path);
+    if (mt_marian_text(m->decoder, "vocabs", 2))
+        return mt_fail(err, MT_UNSUPPORTED, "%s: vocabs: expected two, found more", file->path);
+    status = find_named(files, m->decoder, "models", 0, &m->npz_file, err);
+    for (size_t i = 0; i < 2 && !status; i++)
+        status = find_named(files, m->decoder, "vocabs", i, &m->vocabs[i], err);
+    return status;
+}
+
+/* A vector of the text's bytes, ended and padded with NUL. */
+static enum mt_status read_model_yml(struct mt_marian_model *m, struct mt_error *err)
+{
+    const char *path = m->npz_file->path;
+    const struct mt_npz_array *array = mt_npz_find(m->npz, MODEL_YML);
+    if (!array || array->dtype != MT_I8)
+        return mt_fail(err, MT_FORMAT, "%s: expected an array \"" MODEL_YML "\" of |i1, found %s",
+                       path, array ? mt_dtype_name(array->dtype) : "none");
+    enum mt_status status = mt_npz_check(m->npz, array, err);
+    if (status)
+        return status;
+    char what[512];
+    snprintf(what, sizeof what, "%.400s: " MODEL_YML, path);
+    const char *text = (const char *)array->data;
+    return mt_marian_settings_read(text, strnlen(text, array->n_bytes), what, &m->model, err);
+}
+
+/* --- Architecture --- */
+
+/* What must be so, where it is said at all. Several values: any of them. */
+static const struct {
+    const char *key, *values[3];
+} assumed[] = {
+    {"type", {"transformer"}},
+    {"transformer-decoder-autoreg", {"self-attention"}},
+    {"transformer-ffn-depth", {"2"}},
+    {"transformer-decoder-ffn-depth", {"2", "0"}}, /* 0: as in the encoder */
+    {"transformer-no-projection", {"false"}},
+    {"transformer-no-bias", {"false"}},
+    {"transformer-no-affine", {"false"}},
+    {"transformer-pool", {"false"}},
+    {"transformer-tied-layers", {""}},
+    {"transformer-disable-position-embeddings", {"false"}},
+    {"transformer-alibi", {"false"}},
+    {"layer-normalization", {"false"}},
+    {"right-left", {"false"}},
+    {"ulr", {"false"}},
+    {"input-types", {"sequence"}},
+    {"lemma-dim-emb", {"0"}},
+    {"factors-dim-emb", {"0"}},
+};
+
+/* Read elsewhere, or of no effect on a model of this kind. */
+static const char *const understood[] = {
+    "transformer-heads",
+    "transformer-dim-ffn",
+    "transformer-decoder-dim-ffn",
+    "transformer-ffn-activation",
+    "transformer-preprocess",
+    "transformer-postprocess",
+    "transformer-postprocess-emb",
+    "transformer-postprocess-top",
+    "transformer-train-position-embeddings",
+    "transformer-train-positions",
+    "transformer-aan-activation",
+    "transformer-aan-depth",
+    "transformer-aan-nogate",
+    "transformer-dim-aan",
+    "transformer-rnn-projection",
+    "transformer-guided-alignment-layer",
+    "transformer-depth-scaling",
+    "transformer-dropout",
+    "transformer-dropout-attention",
+    "transformer-dropout-ffn",
+};
+
+static enum mt_status check_assumed(const struct mt_marian_model *m, struct mt_error *err)
+{
+    for (size_t i = 0; i < sizeof assumed / sizeof *assumed; i++) {
+        const char *found = mt_marian_text(m->model, assumed[i].key, 0);
+        bool matches = !found;
+        for (size_t k = 0; k < 3 && !matches && assumed[i].values[k]; k++)
+            matches = strcmp(found, assumed[i].values[k]) == 0;
+        if (!matches)
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected \"%s\", found \"%.60s\"",
+                           m->npz_file->path, assumed[i].key, assumed[i].values[0], found);
+    }
+    return MT_OK;
+}
+
+/* A setting of the Transformer that did not exist when this was written makes another model. */
+static enum mt_status refuse_unknown(const struct mt_marian_model *m, struct mt_error *err)
+{
+    const char *key;
+    for (size_t i = 0; (key = mt_marian_key(m->model, i)); i++) {
+        bool is_known = strncmp(key, "transformer-", strlen("transformer-")) != 0;
+        for (size_t k = 0; k < sizeof understood / sizeof *understood && !is_known; k++)
+            is_known = strcmp(key, understood[k]) == 0;
+        for (size_t k = 0; k < sizeof assumed / sizeof *assumed && !is_known; k++)
+            is_known = strcmp(key, assumed[k].key) == 0;
+        if (!is_known)
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %.60s is set, and is not known",
+                           m->npz_file->path, key);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_sizes(struct mt_marian_model *m, struct mt_error *err)
+{
+    const struct {
+        const char *key;
+        size_t index, *out;
+    } sizes[] = {
+        {"dim-emb", 0, &m->d_model},
+        {"enc-depth", 0, &m->n_encoder_layers},
+        {"dec-depth", 0, &m->n_decoder_layers},
+        {"transformer-heads", 0, &m->n_heads},
+        {"transformer-dim-ffn", 0, &m->d_ff_encoder},
+        {"dim-vocabs", 0, &m->n_source_vocab},
+        {"dim-vocabs", 1, &m->n_target_vocab},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        enum mt_status status =
+            mt_marian_size(m->model, sizes[i].key, sizes[i].index, sizes[i].out, err);
+        if (status)
+            return status;
+        if (!*sizes[i].out)
+            return mt_fail(err, MT_FORMAT, "%s: %s: expected a size, found %s", m->npz_file->path,
+                           sizes[i].key,
+                           mt_marian_text(m->model, sizes[i].key, sizes[i].index) ? "0" : "none");
+    }
+    size_t d_ff_decoder = 0; /* 0: as in the encoder */
+    enum mt_status status =
+        mt_marian_size(m->model, "transformer-decoder-dim-ffn", 0, &d_ff_decoder, err);
+    m->d_ff_decoder = d_ff_decoder ? d_ff_decoder : m->d_ff_encoder;
+    return status;
+}
+
+static enum mt_status read_activation(struct mt_marian_model *m, struct mt_error *err)
+{
+    static const char *const names[][2] = {
+        {"relu", "relu"}, {"swish", "swish"}, {"gelu", "quick_gelu"}};
+    const char *found = mt_marian_text(m->model, "transformer-ffn-activation", 0);
+    found = found ? found : "swish";
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(found, names[i][0]) == 0) {
+            m->activation = names[i][1];
+            return MT_OK;
+        }
+    return mt_fail(err, MT_UNSUPPORTED,
+                   "%s: transformer-ffn-activation: expected relu, swish or gelu, found \"%.60s\"",
+                   m->npz_file->path, found);
+}
+
+/* The steps around a sublayer: d(ropout) is for training, a(dd) the residual, n(ormalise). */
+static enum mt_status read_steps(const struct mt_marian_model *m, const char *key,
+                                 const char *fallback, char out[8], struct mt_error *err)
+{
+    const char *found = mt_marian_text(m->model, key, 0);
+    size_t n = 0;
+    found = found ? found : fallback;
+    for (const char *at = found; *at; at++) {
+        if (*at == 'd')
+            continue;
+        if ((*at != 'a' && *at != 'n') || n == 7)
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected d, a and n, found \"%.60s\"",
+                           m->npz_file->path, key, found);
+        out[n++] = *at;
+    }
+    out[n] = '\0';
+    return MT_OK;
+}
+
+static enum mt_status read_norms(struct mt_marian_model *m, struct mt_error *err)
+{
+    char before[8], after[8], embedding[8], top[8];
+    enum mt_status status = read_steps(m, "transformer-preprocess", "", before, err);
+    if (!status)
+        status = read_steps(m, "transformer-postprocess", "dan", after, err);
+    if (!status)
+        status = read_steps(m, "transformer-postprocess-emb", "d", embedding, err);
+    if (!status)
+        status = read_steps(m, "transformer-postprocess-top", "", top, err);
+    if (status)
+        return status;
+    m->normalize_before = strcmp(before, "n") == 0 && strcmp(after, "a") == 0;
+    bool is_known = m->normalize_before || (!*before && strcmp(after, "an") == 0);
+    m->normalize_embedding = strcmp(embedding, "n") == 0;
+    m->final_norm = strcmp(top, "n") == 0;
+    if (!is_known || (*embedding && !m->normalize_embedding) || (*top && !m->final_norm))
+        return mt_fail(
+            err, MT_UNSUPPORTED,
+            "%s: transformer-preprocess \"%s\", -postprocess \"%s\", -postprocess-emb "
+            "\"%s\", -postprocess-top \"%s\": expected the paper's post-norm or pre-norm",
+            m->npz_file->path, before, after, embedding, top);
+    return MT_OK;
+}
+
+const char *mt_marian_table_name(const struct mt_marian_model *model, bool is_target)
+{
+    return model->shared_embeddings ? "Wemb" : is_target ? "decoder_Wemb" : "encoder_Wemb";
+}
+
+static enum mt_status read_tables(struct mt_marian_model *m, struct mt_error *err)
+{
+    bool tied = false, tied_source = false, tied_all = false, learned = false;
+    const struct {
+        const char *key;
+        bool *out;
+    } flags[] = {{"tied-embeddings", &tied},
+                 {"tied-embeddings-src", &tied_source},
+                 {"tied-embeddings-all", &tied_all},
+                 {"transformer-train-positions", &learned},
+                 {"transformer-train-position-embeddings", &learned}};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)
+        status = mt_marian_bool(m->model, flags[i].key, flags[i].out, err);
+    if (status)
+        return status;
+    m->shared_embeddings = tied_all || tied_source;
+    m->tied_output = tied_all || tied;
+    m->has_output_bias = mt_npz_find(m->npz, "decoder_ff_logit_out_b") != NULL;
+    if (m->shared_embeddings && m->n_source_vocab != m->n_target_vocab)
+        return mt_fail(
+            err, MT_INVALID,
+            "%s: dim-vocabs: expected equal ones, because embeddings are tied, found %zu "
+            "and %zu",
+            m->npz_file->path, m->n_source_vocab, m->n_target_vocab);
+    const struct mt_npz_array *positions = mt_npz_find(m->npz, "Wpos");
+    if (learned != (positions && positions->rank == 2))
+        return mt_fail(err, MT_FORMAT,
+                       "%s: transformer-train-position-embeddings is %s, but a table \"Wpos\" is%s "
+                       "there",
+                       m->npz_file->path, learned ? "true" : "false", positions ? "" : " not");
+    m->n_positions = learned ? positions->shape[0] : 0;
+    return MT_OK;
+}
+
+enum mt_status mt_marian_model_open(const struct mt_foreign_files *files,
+                                    struct mt_marian_model *out, struct mt_error *err)
+{
+    struct mt_marian_model m = {0};
+    enum mt_status status = read_decoder_yml(files, &m, err);
+    if (!status)
+        status = mt_npz_open(m.npz_file->mapping.bytes, m.npz_file->mapping.length,
+                             m.npz_file->path, &m.npz, err);
+    if (!status)
+        status = read_model_yml(&m, err);
+    if (!status)
+        status = check_assumed(&m, err);
+    if (!status)
+        status = refuse_unknown(&m, err);
+    if (!status)
+        status = read_sizes(&m, err);
+    if (!status)
+        status = read_activation(&m, err);
+    if (!status)
+        status = read_norms(&m, err);
+    if (!status)
+        status = read_tables(&m, err);
+    if (status)
+        mt_marian_model_finish(&m);
+    *out = m;
+    return status;
+}
+
+void mt_marian_model_finish(struct mt_marian_model *model)
+{
+    mt_marian_settings_free(model->decoder);
+    mt_marian_settings_free(model->model);
+    mt_npz_close(model->npz);
+    *model = (struct mt_marian_model){0};
+}

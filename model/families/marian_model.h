@@ -1,0 +1,42 @@
+/*
+ * A Marian model's files, found and opened, and what its settings say of its architecture.
+ *
+ * Names of settings: marian-dev's src/common/config_parser.cpp; what they do: src/models/
+ * transformer.h.
+ */
+#ifndef MT_MODEL_MARIAN_MODEL_H
+#define MT_MODEL_MARIAN_MODEL_H
+
+#include "model/families/foreign.h"
+#include "model/families/marian_settings.h"
+#include "weights/npz.h"
+
+struct mt_marian_model {
+    struct mt_marian_settings *decoder; /* decoder.yml */
+    struct mt_marian_settings *model;   /* special:model.yml */
+    struct mt_npz *npz;
+    const struct mt_foreign_file *npz_file;
+    const struct mt_foreign_file *vocabs[2]; /* source, target; often the same */
+
+    size_t d_model, d_ff_encoder, d_ff_decoder, n_heads;
+    size_t n_encoder_layers, n_decoder_layers;
+    size_t n_source_vocab, n_target_vocab;
+    size_t n_positions;     /* learned ones, or 0 */
+    const char *activation; /* as Hugging Face names it */
+    bool shared_embeddings; /* source and target use one table, Wemb */
+    bool tied_output;       /* the output projection is the target's table */
+    bool has_output_bias;
+    bool normalize_before, normalize_embedding, final_norm;
+};
+
+/* Opens the model that decoder.yml names. *out is zeroed or finished where it fails. */
+MT_MUST_CHECK enum mt_status mt_marian_model_open(const struct mt_foreign_files *files,
+                                                  struct mt_marian_model *out,
+                                                  struct mt_error *err);
+/* Takes a zeroed one. */
+void mt_marian_model_finish(struct mt_marian_model *model);
+
+/* The name of the table of a side's embeddings: of the source, or of the target. */
+const char *mt_marian_table_name(const struct mt_marian_model *model, bool is_target);
+
+#endif

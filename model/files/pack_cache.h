@@ -1,0 +1,45 @@
+/*
+ * Where the packed form of a model comes from: the directory itself, a cache, or packing now.
+ */
+#ifndef MT_MODEL_PACK_CACHE_H
+#define MT_MODEL_PACK_CACHE_H
+
+#include "base/file.h"
+#include "model/files/packed.h"
+
+struct mt_bind_report;
+struct mt_pack_writer;
+
+/* What packing is told of struct mt_model_options; model.h says more of each. {0} means the
+ * defaults. */
+struct mt_pack_options {
+    enum mt_load_mode load_mode;
+    const char *cache_directory; /* NULL or "": none */
+    bool writes_cache_later;
+    void (*on_cache_failure)(const struct mt_error *err); /* may be NULL */
+    mt_packed_progress *on_progress;                      /* may be NULL */
+    void *progress_context;
+};
+
+/* file is over the mapped file, or over image's memory where image is not NULL. Both are the
+ * caller's, but the image is the writer's where that is not NULL. */
+struct mt_packed_source {
+    struct mt_safetensors *file;
+    struct mt_image *image;
+    struct mt_pack_writer *writer;
+    char note[512];
+};
+
+MT_MUST_CHECK enum mt_status mt_pack_cache_open(const struct mt_source *source,
+                                                const struct mt_hparams *hparams,
+                                                const struct mt_pack_options *options,
+                                                struct mt_packed_source *out, struct mt_error *err);
+
+/* Packs the source's weights in memory. report may be NULL. */
+MT_MUST_CHECK enum mt_status mt_pack_source(const struct mt_source *source,
+                                            const struct mt_hparams *hparams,
+                                            const struct mt_pack_options *options,
+                                            struct mt_bind_report *report, struct mt_image **out,
+                                            struct mt_error *err);
+
+#endif

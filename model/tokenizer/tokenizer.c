@@ -1,0 +1,624 @@
+#include "model/tokenizer/tokenizer.h"
+
+#include "base/arena.h"
+#include "base/size.h"
+#include "base/team.h"
+#include "model/tokenizer/align.h"
+#include "model/tokenizer/rewrite.h"
+#include "model/tokenizer/spm.h"
+#include "model/tokenizer/spm_check.h"
+#include "model/tokenizer/tokenizer_config.h"
+#include "model/tokenizer/vocab.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANK "\xE2\x96\x81"       /* U+2581 */
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+/* One of the two languages. The target's spm and vocab may be the source's; own_spm and own_vocab
+ * are what this side closes. */
+struct side {
+    const struct mt_spm *spm;
+    const struct mt_vocab *vocab;
+    struct mt_charsmap charsmap;
+    int32_t eos, unk, pad;
+    int32_t first; /* what each text of this side begins with, or MT_NO_TOKEN */
+    bool is_source;
+    struct mt_spm *own_spm;
+    struct mt_vocab *own_vocab;
+};
+
+struct mt_tokenizer {
+    struct mt_arena *arena; /* holds the configuration's strings and the charsmaps */
+    struct mt_tokenizer_config config;
+    struct side source, target;
+};
+
+/* --- Opening --- */
+
+/* libsentencepiece takes some 23 ms to build its tries for 32,000 pieces: two threads, one for the
+ * source's, one for all the rest, each with its own error. */
+enum task { OPEN_SOURCE_SPM, OPEN_OTHERS, N_TASKS };
+
+struct opening {
+    struct mt_tokenizer *t;
+    const struct mt_tokenizer_files *files;
+    bool one_spm; /* both files are the same: one processor serves both sides */
+    enum mt_status status[N_TASKS];
+    struct mt_error err[N_TASKS];
+};
+
+typedef enum mt_status spm_opener(const char *bytes, size_t length, const char *what,
+                                  struct mt_spm **out, struct mt_error *err);
+
+static enum mt_status open_spm(struct side *side, const struct mt_tokenizer_file *file,
+                               spm_opener *open, struct mt_error *err)
+{
+    struct mt_spm_info info;
+    enum mt_status status = mt_spm_check(file->bytes, file->length, file->path, &info, err);
+    if (!status)
+        status = open(file->bytes, file->length, file->path, &side->own_spm, err);
+    if (status)
+        return status;
+    side->spm = side->own_spm;
+    side->charsmap = info.charsmap;
+    return MT_OK;
+}
+
+/* The id of a token that the tokenizer cannot do without. */
+static enum mt_status need_token(const struct side *side, const char *token, const char *path,
+                                 int32_t *out, struct mt_error *err)
+{
+    *out = mt_vocab_id(side->vocab, token, strlen(token));
+    if (*out < 0)
+        return mt_fail(err, MT_FORMAT, "%s: expected the piece \"%s\"", path, token);
+    return MT_OK;
+}
+
+static enum mt_status find_tokens(struct side *side, const struct mt_tokenizer_config *config,
+                                  const char *path, struct mt_error *err)
+{
+    const char *first = side->is_source ? config->source_bos : config->target_prefix;
+    enum mt_status status = MT_OK;
+    side->eos = mt_vocab_id(side->vocab, config->eos, strlen(config->eos));
+    side->pad = mt_vocab_id(side->vocab, config->pad, strlen(config->pad));
+    side->first = MT_NO_TOKEN;
+    if (!side->is_source || config->add_source_eos)
+        status = need_token(side, config->eos, path, &side->eos, err);
+    if (!status)
+        status = need_token(side, config->unk, path, &side->unk, err);
+    if (!status && first)
+        status = need_token(side, first, path, &side->first, err);
+    return status;
+}
+
+static enum mt_status open_vocab(struct side *side, const struct mt_tokenizer_config *config,
+                                 const struct mt_tokenizer_file *file, struct mt_error *err)
+{
+    enum mt_status status =
+        mt_vocab_parse(file->bytes, file->length, file->path, &side->own_vocab, err);
+    side->vocab = side->own_vocab;
+    return status ? status : find_tokens(side, config, file->path, err);
+}
+
+static enum mt_status open_vocabs(struct mt_tokenizer *t, const struct mt_tokenizer_files *files,
+                                  struct mt_error *err)
+{
+    t->source.is_source = true;
+    enum mt_status status = open_vocab(&t->source, &t->config, &files->vocab, err);
+    if (status)
+        return status;
+    if (files->target_vocab.bytes)
+        return open_vocab(&t->target, &t->config, &files->target_vocab, err);
+    t->target.vocab = t->source.vocab;
+    return find_tokens(&t->target, &t->config, files->vocab.path, err);
+}
+
+static void run_tasks(void *context, size_t member, size_t n_members)
+{
+    struct opening *o = context;
+    for (size_t task = member; task < N_TASKS; task += n_members) {
+        struct mt_error *err = &o->err[task];
+        if (task == OPEN_SOURCE_SPM) {
+            o->status[task] = open_spm(&o->t->source, &o->files->source_spm, mt_spm_open, err);
+            continue;
+        }
+        o->status[task] = open_vocabs(o->t, o->files, err);
+        if (!o->status[task] && !o->one_spm)
+            o->status[task] =
+                open_spm(&o->t->target, &o->files->target_spm, mt_spm_open_for_decoding, err);
+    }
+}
+
+/* Thread-safety: the tasks touch different members of the tokenizer; the arena is left alone. */
+static enum mt_status open_together(struct opening *o, struct mt_error *err)
+{
+    struct mt_team *team;
+    enum mt_status status = mt_team_create(N_TASKS, &team, err);
+    if (status)
+        return status;
+    mt_team_run(team, run_tasks, o);
+    mt_team_destroy(team);
+    for (size_t task = 0; task < N_TASKS; task++)
+        if (o->status[task]) {
+            if (err)
+                *err = o->err[task];
+            return o->status[task];
+        }
+    if (o->one_spm)
+        o->t->target.spm = o->t->source.spm;
+    return MT_OK;
+}
+
+/* The charsmaps are views of files that are the caller's. */
+static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
+{
+    struct mt_tokenizer *t = o->t;
+    enum mt_status status = mt_charsmap_keep(&t->source.charsmap, t->arena, err);
+    if (!status && o->one_spm)
+        t->target.charsmap = t->source.charsmap;
+    else if (!status)
+        status = mt_charsmap_keep(&t->target.charsmap, t->arena, err);
+    return status;
+}
+
+static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_tokenizer_files *files,
+                                 struct mt_error *err)
+{
+    const struct mt_tokenizer_file *source = &files->source_spm, *target = &files->target_spm;
+    struct opening o = {.t = t, .files = files};
+    o.one_spm =
+        source->length == target->length && !memcmp(source->bytes, target->bytes, source->length);
+    enum mt_status status = open_together(&o, err);
+    return status ? status : keep_charsmaps(&o, err);
+}
+
+enum mt_status mt_tokenizer_open(const struct mt_tokenizer_config *config,
+                                 const struct mt_tokenizer_files *files, struct mt_tokenizer **out,
+                                 struct mt_error *err)
+{
+    struct mt_tokenizer *t = calloc(1, sizeof *t);
+    if (!t)
+        return mt_fail_memory(err, sizeof *t, "tokenizer");
+    enum mt_status status = mt_arena_create(0, &t->arena, err);
+    if (!status)
+        status = mt_tokenizer_config_copy(config, t->arena, &t->config, err);
+    if (!status)
+        status = open_files(t, files, err);
+    if (status) {
+        mt_tokenizer_close(t);
+        return status;
+    }
+    *out = t;
+    return MT_OK;
+}
+
+void mt_tokenizer_close(struct mt_tokenizer *t)
+{
+    if (!t)
+        return;
+    mt_spm_close(t->source.own_spm);
+    mt_spm_close(t->target.own_spm);
+    mt_vocab_close(t->source.own_vocab);
+    mt_vocab_close(t->target.own_vocab);
+    mt_arena_destroy(t->arena);
+    free(t);
+}
+
+/* --- Text to tokens --- */
+
+/* Tokens while their number is not known yet. Their pieces lie in a buffer that still moves, so
+ * that a draft has its piece's offset there. */
+struct draft {
+    struct mt_token token;
+    size_t piece;
+};
+
+struct builder {
+    const struct side *side;
+    unsigned flags;
+    struct draft *drafts;
+    size_t n, capacity;
+    struct mt_text pieces;
+    size_t segment; /* where the text that is being cut begins in the whole */
+    struct mt_aligner aligner;
+    struct mt_error *err;
+};
+
+static void append_piece(struct mt_text *pieces, const char *bytes, size_t length)
+{
+    const char *nul;
+    while ((nul = memchr(bytes, '\0', length))) {
+        mt_text_append(pieces, bytes, (size_t)(nul - bytes));
+        mt_text_append_string(pieces, REPLACEMENT);
+        length -= (size_t)(nul - bytes) + 1;
+        bytes = nul + 1;
+    }
+    mt_text_append(pieces, bytes, length);
+    mt_text_append(pieces, "", 1);
+}
+
+static enum mt_status add_token(struct builder *builder, const struct mt_token *token,
+                                const char *piece, size_t length)
+{
+    if (builder->n == builder->capacity) {
+        size_t capacity = builder->capacity ? 2 * builder->capacity : 64;
+        struct draft *grown = realloc(builder->drafts, capacity * sizeof *grown);
+        if (!grown)
+            return mt_fail_memory(builder->err, capacity * sizeof *grown, "tokens");
+        builder->drafts = grown;
+        builder->capacity = capacity;
+    }
+    builder->drafts[builder->n++] =
+        (struct draft){.token = *token, .piece = builder->pieces.length};
+    append_piece(&builder->pieces, piece, length);
+    return mt_text_check(&builder->pieces, "pieces", builder->err);
+}
+
+static bool is_special(const struct side *side, int32_t id)
+{
+    return id == side->eos || id == side->unk || id == side->pad || id == side->first;
+}
+
+/* A run of characters that the .spm does not know is one piece, and may spell a special token. Only
+ * the reference takes it for one. */
+static enum mt_status add_piece(void *context, const struct mt_spm_piece *piece)
+{
+    struct builder *builder = context;
+    const struct side *side = builder->side;
+    int32_t id = mt_vocab_id(side->vocab, piece->bytes, piece->length);
+    if (!(builder->flags & MT_TOKENIZE_SPECIALS) && is_special(side, id))
+        id = MT_NO_TOKEN;
+    struct mt_token token = {.id = id < 0 ? side->unk : id,
+                             .special = id >= 0 && is_special(side, id),
+                             .unknown = id < 0};
+    mt_align(&builder->aligner, piece, &token.begin, &token.end);
+    token.begin += builder->segment;
+    token.end += builder->segment;
+    return add_token(builder, &token, piece->bytes, piece->length);
+}
+
+/* Length of the language code that the text begins with: ">>", anything, the first "<<"; or 0. */
+static size_t language_code_length(const char *text, size_t length)
+{
+    if (length < 4 || memcmp(text, ">>", 2))
+        return 0;
+    const char *end = memmem(text + 2, length - 2, "<<", 2);
+    return end ? (size_t)(end - text) + 2 : 0;
+}
+
+static enum mt_status add_segment(struct builder *builder, const char *text, size_t begin,
+                                  size_t end)
+{
+    size_t code = language_code_length(text + begin, end - begin);
+    if (code) {
+        int32_t id = mt_vocab_id(builder->side->vocab, text + begin, code);
+        struct mt_token token = {.id = id < 0 ? builder->side->unk : id,
+                                 .special = true,
+                                 .unknown = id < 0,
+                                 .begin = begin,
+                                 .end = begin + code};
+        enum mt_status status = add_token(builder, &token, text + begin, code);
+        if (status)
+            return status;
+        begin += code;
+    }
+    builder->segment = begin;
+    mt_aligner_init(&builder->aligner, &builder->side->charsmap, text + begin, end - begin);
+    return mt_spm_encode(builder->side->spm, text + begin, end - begin, add_piece, builder,
+                         builder->err);
+}
+
+struct literal {
+    const char *text;
+    int32_t id;
+    size_t at, length;
+};
+
+/* The first literal of a special token in text[at, length); one of length 0 at the end if there is
+ * none. */
+static struct literal find_literal(const struct mt_tokenizer *t, const struct side *side,
+                                   const char *text, size_t at, size_t length)
+{
+    const struct literal all[] = {
+        {.text = t->config.eos, .id = side->eos, .length = strlen(t->config.eos)},
+        {.text = t->config.unk, .id = side->unk, .length = strlen(t->config.unk)},
+        {.text = t->config.pad, .id = side->pad, .length = strlen(t->config.pad)},
+    };
+    for (; at < length; at++)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (all[i].id >= 0 && all[i].length <= length - at &&
+                !memcmp(text + at, all[i].text, all[i].length))
+                return (struct literal){all[i].text, all[i].id, at, all[i].length};
+    return (struct literal){.at = length};
+}
+
+static enum mt_status add_literal(struct builder *builder, const struct literal *literal)
+{
+    struct mt_token token = {.id = literal->id,
+                             .special = true,
+                             .begin = literal->at,
+                             .end = literal->at + literal->length};
+    return add_token(builder, &token, literal->text, literal->length);
+}
+
+/* A token that stands for no part of the text. */
+static enum mt_status add_bare(struct builder *builder, int32_t id, const char *piece, size_t at)
+{
+    const struct mt_token token = {.id = id, .special = true, .begin = at, .end = at};
+    return add_token(builder, &token, piece, strlen(piece));
+}
+
+static enum mt_status add_text(struct builder *builder, const struct mt_tokenizer *t,
+                               const char *text, size_t length)
+{
+    const struct side *side = builder->side;
+    enum mt_status status = MT_OK;
+    if (side->is_source && side->first >= 0)
+        status = add_bare(builder, side->first, t->config.source_bos, 0);
+    for (size_t at = 0; !status && at < length;) {
+        struct literal literal = {.at = length};
+        if (builder->flags & MT_TOKENIZE_SPECIALS)
+            literal = find_literal(t, builder->side, text, at, length);
+        if (literal.at > at)
+            status = add_segment(builder, text, at, literal.at);
+        if (!status && literal.length)
+            status = add_literal(builder, &literal);
+        at = literal.at + literal.length;
+    }
+    if (!status && (!side->is_source || t->config.add_source_eos))
+        status = add_bare(builder, side->eos, t->config.eos, length);
+    return status ? status : mt_text_check(&builder->pieces, "pieces", builder->err);
+}
+
+/* Counts code points along with a byte offset that never goes back. */
+struct counter {
+    const char *text;
+    size_t bytes, chars;
+};
+
+static size_t count_to(struct counter *counter, size_t bytes)
+{
+    assert(bytes >= counter->bytes);
+    counter->chars += mt_utf8_count(counter->text + counter->bytes, bytes - counter->bytes);
+    counter->bytes = bytes;
+    return counter->chars;
+}
+
+static enum mt_status finish_list(struct builder *builder, const char *text,
+                                  struct mt_token_list *out)
+{
+    size_t bytes = builder->n * sizeof *out->tokens;
+    struct mt_token *tokens = malloc(bytes ? bytes : 1);
+    if (!tokens)
+        return mt_fail_memory(builder->err, bytes, "tokens");
+    char *pieces;
+    enum mt_status status = mt_text_take(&builder->pieces, "pieces", &pieces, NULL, builder->err);
+    if (status) {
+        free(tokens);
+        return status;
+    }
+    struct counter begin = {.text = text}, end = {.text = text};
+    for (size_t i = 0; i < builder->n; i++) {
+        tokens[i] = builder->drafts[i].token;
+        tokens[i].piece = pieces + builder->drafts[i].piece;
+        tokens[i].begin_char = count_to(&begin, tokens[i].begin);
+        tokens[i].end_char = count_to(&end, tokens[i].end);
+    }
+    *out = (struct mt_token_list){.n = builder->n, .tokens = tokens, .storage = pieces};
+    return MT_OK;
+}
+
+enum mt_status mt_tokenize(const struct mt_tokenizer *t, const char *text, size_t length,
+                           unsigned flags, struct mt_token_list *out, struct mt_error *err)
+{
+    if (length > MT_TOKENIZER_MAX_BYTES)
+        return mt_fail(err, MT_LIMIT, "text has %zu bytes, expected at most %zu", length,
+                       MT_TOKENIZER_MAX_BYTES);
+    size_t valid = mt_utf8_valid_prefix(text, length);
+    if (valid < length)
+        return mt_fail(err, MT_INVALID, "text is not UTF-8 at byte %zu (0x%02X)", valid,
+                       (unsigned char)text[valid]);
+    struct builder builder = {
+        .side = flags & MT_TOKENIZE_TARGET ? &t->target : &t->source, .flags = flags, .err = err};
+    enum mt_status status = add_text(&builder, t, text, length);
+    if (!status)
+        status = finish_list(&builder, text, out);
+    mt_text_finish(&builder.pieces);
+    free(builder.drafts);
+    return status;
+}
+
+void mt_token_list_finish(struct mt_token_list *list)
+{
+    free(list->tokens);
+    free(list->storage);
+    *list = (struct mt_token_list){0};
+}
+
+/* --- Ids to text --- */
+
+/* The pieces that become text, and which id each comes from. */
+struct kept {
+    const char **pieces;
+    size_t *from;
+    struct mt_span *spans;
+    size_t n;
+};
+
+static void kept_finish(struct kept *kept)
+{
+    free(kept->pieces);
+    free(kept->from);
+    free(kept->spans);
+}
+
+static enum mt_status keep_pieces(const struct side *side, const int32_t *ids, size_t n,
+                                  struct kept *kept, struct mt_error *err)
+{
+    *kept = (struct kept){.pieces = calloc(n + 1, sizeof *kept->pieces),
+                          .from = calloc(n + 1, sizeof *kept->from),
+                          .spans = calloc(n + 1, sizeof *kept->spans)};
+    if (!kept->pieces || !kept->from || !kept->spans)
+        return mt_fail_memory(err, n * sizeof *kept->spans, "pieces");
+    for (size_t i = 0; i < n; i++) {
+        if (ids[i] < 0)
+            return mt_fail(err, MT_INVALID, "id %d at position %zu is not in the vocabulary",
+                           (int)ids[i], i);
+        const char *piece = mt_vocab_piece(side->vocab, ids[i]);
+        if (!piece || is_special(side, ids[i]))
+            continue;
+        kept->pieces[kept->n] = piece;
+        kept->from[kept->n++] = i;
+    }
+    return MT_OK;
+}
+
+/* A piece's own part of the text, without the blank that it may begin with. */
+static struct mt_span trimmed(struct mt_span span, const char *text)
+{
+    while (span.begin < span.end && text[span.begin] == ' ')
+        span.begin++;
+    while (span.begin < span.end && text[span.end - 1] == ' ')
+        span.end--;
+    return span;
+}
+
+/* Dropped ids get an empty span where the text went on. */
+static void write_spans(const struct kept *kept, const struct mt_rewrite *rewrite, size_t n,
+                        struct mt_span *spans)
+{
+    size_t at = 0, k = 0;
+    for (size_t i = 0; i < n; i++) {
+        spans[i] = (struct mt_span){at, at};
+        if (k == kept->n || kept->from[k] != i)
+            continue;
+        struct mt_span moved = {rewrite->moved[kept->spans[k].begin],
+                                rewrite->moved[kept->spans[k].end]};
+        spans[i] = trimmed(moved, rewrite->text);
+        at = spans[i].end;
+        k++;
+    }
+}
+
+enum mt_status mt_detokenize(const struct mt_tokenizer *t, const int32_t *ids, size_t n,
+                             struct mt_span *spans, struct mt_text *out, struct mt_error *err)
+{
+    struct kept kept;
+    struct mt_text joined = {0};
+    struct mt_rewrite rewrite = {0};
+    enum mt_status status = keep_pieces(&t->target, ids, n, &kept, err);
+    if (!status)
+        status = mt_spm_decode(t->target.spm, kept.pieces, kept.n, kept.spans, &joined, err);
+    if (!status)
+        status = mt_text_check(&joined, "text", err);
+    if (!status)
+        status = mt_rewrite_init(&rewrite, joined.bytes, joined.length, err);
+    if (status)
+        goto done;
+    mt_rewrite_replace(&rewrite, BLANK, " ");
+    mt_rewrite_strip(&rewrite);
+    if (t->config.clean_up)
+        mt_rewrite_clean_up(&rewrite);
+    if (spans)
+        write_spans(&kept, &rewrite, n, spans);
+    mt_text_append(out, rewrite.text, rewrite.length);
+    status = mt_text_check(out, "text", err);
+done:
+    mt_rewrite_finish(&rewrite);
+    mt_text_finish(&joined);
+    kept_finish(&kept);
+    return status;
+}
+
+/* What a piece of bytes becomes while its character is incomplete. */
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* And the blanks before it: what clean-up joins begins with blanks, and no rule has one inside that
+ * is not its last character. */
+static void drop_last_word(struct mt_text *text, size_t start)
+{
+    while (text->length > start && text->bytes[text->length - 1] != ' ')
+        text->length--;
+    while (text->length > start && text->bytes[text->length - 1] == ' ')
+        text->length--;
+}
+
+enum mt_status mt_detokenize_begin(const struct mt_tokenizer *t, const int32_t *ids, size_t n,
+                                   struct mt_text *out, struct mt_error *err)
+{
+    size_t start = out->length;
+    enum mt_status status = mt_detokenize(t, ids, n, NULL, out, err);
+    if (status)
+        return status;
+    while (out->length - start >= 3 && memcmp(out->bytes + out->length - 3, REPLACEMENT, 3) == 0)
+        out->length -= 3;
+    if (t->config.clean_up)
+        drop_last_word(out, start);
+    out->bytes[out->length] = '\0';
+    return MT_OK;
+}
+
+/* --- Questions --- */
+
+const char *mt_tokenizer_source_piece(const struct mt_tokenizer *t, int32_t id)
+{
+    return mt_vocab_piece(t->source.vocab, id);
+}
+
+const char *mt_tokenizer_target_piece(const struct mt_tokenizer *t, int32_t id)
+{
+    return mt_vocab_piece(t->target.vocab, id);
+}
+
+int32_t mt_tokenizer_target_id(const struct mt_tokenizer *t, const char *piece)
+{
+    return mt_vocab_id(t->target.vocab, piece, strlen(piece));
+}
+
+int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *t)
+{
+    return t->target.eos;
+}
+
+bool mt_tokenizer_source_has_bos(const struct mt_tokenizer *t)
+{
+    return t->source.first != MT_NO_TOKEN;
+}
+
+bool mt_tokenizer_source_has_eos(const struct mt_tokenizer *t)
+{
+    return t->config.add_source_eos;
+}
+
+int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *t)
+{
+    return t->source.unk;
+}
+
+int32_t mt_tokenizer_pad_id(const struct mt_tokenizer *t)
+{
+    return t->source.pad;
+}
+
+size_t mt_tokenizer_source_size(const struct mt_tokenizer *t)
+{
+    return mt_vocab_size(t->source.vocab);
+}
+
+size_t mt_tokenizer_target_size(const struct mt_tokenizer *t)
+{
+    return mt_vocab_size(t->target.vocab);
+}
+
+const char *mt_tokenizer_source_lang(const struct mt_tokenizer *t)
+{
+    return t->config.source_lang;
+}
+
+const char *mt_tokenizer_target_lang(const struct mt_tokenizer *t)
+{
+    return t->config.target_lang;
+}
