@@ -4,8 +4,8 @@
  * Its files are unpacked into memory, never onto a disk, and only those that are asked for: such a
  * package also holds tools that would have to be executed.
  */
-#ifndef MT_MODEL_ARGOS_ARCHIVE_H
-#define MT_MODEL_ARGOS_ARCHIVE_H
+#ifndef MT_MODEL_FAMILIES_ARGOS_ARCHIVE_H
+#define MT_MODEL_FAMILIES_ARGOS_ARCHIVE_H
 
 #include "model/families/foreign.h"
 

@@ -14,8 +14,8 @@
  *
  * The search is CTranslate2's, with the defaults of its translate_batch, or those of Argos.
  */
-#ifndef MT_MODEL_CTRANSLATE2_H
-#define MT_MODEL_CTRANSLATE2_H
+#ifndef MT_MODEL_FAMILIES_CTRANSLATE2_H
+#define MT_MODEL_FAMILIES_CTRANSLATE2_H
 
 #include "model/families/foreign.h"
 

@@ -7,8 +7,8 @@
  *
  * Thread-safety: functions are safe.
  */
-#ifndef MT_MODEL_CTRANSLATE2_MODEL_H
-#define MT_MODEL_CTRANSLATE2_MODEL_H
+#ifndef MT_MODEL_FAMILIES_CTRANSLATE2_MODEL_H
+#define MT_MODEL_FAMILIES_CTRANSLATE2_MODEL_H
 
 #include "weights/ctranslate2.h"
 #include "weights/image.h"

@@ -25,8 +25,8 @@
  *
  * Thread-safety: functions are safe; files are immutable once found.
  */
-#ifndef MT_MODEL_FOREIGN_H
-#define MT_MODEL_FOREIGN_H
+#ifndef MT_MODEL_FAMILIES_FOREIGN_H
+#define MT_MODEL_FAMILIES_FOREIGN_H
 
 #include "base/file.h"
 #include "weights/image.h"

@@ -8,8 +8,8 @@
  * every setting of the architecture that we do not know, lexical shortlists, sampling, and
  * Bergamot's models.
  */
-#ifndef MT_MODEL_MARIAN_H
-#define MT_MODEL_MARIAN_H
+#ifndef MT_MODEL_FAMILIES_MARIAN_H
+#define MT_MODEL_FAMILIES_MARIAN_H
 
 #include "model/families/foreign.h"
 

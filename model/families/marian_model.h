@@ -4,8 +4,8 @@
  * Names of settings: marian-dev's src/common/config_parser.cpp; what they do: src/models/
  * transformer.h.
  */
-#ifndef MT_MODEL_MARIAN_MODEL_H
-#define MT_MODEL_MARIAN_MODEL_H
+#ifndef MT_MODEL_FAMILIES_MARIAN_MODEL_H
+#define MT_MODEL_FAMILIES_MARIAN_MODEL_H
 
 #include "model/families/foreign.h"
 #include "model/families/marian_settings.h"

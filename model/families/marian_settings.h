@@ -4,8 +4,8 @@
  *
  * Thread-safety: immutable once read.
  */
-#ifndef MT_MODEL_MARIAN_SETTINGS_H
-#define MT_MODEL_MARIAN_SETTINGS_H
+#ifndef MT_MODEL_FAMILIES_MARIAN_SETTINGS_H
+#define MT_MODEL_FAMILIES_MARIAN_SETTINGS_H
 
 #include "base/status.h"
 

@@ -1,8 +1,8 @@
 /*
  * Binding: each weight's field, tensor name and shape in one table, for MarianMT files.
  */
-#ifndef MT_MODEL_BIND_H
-#define MT_MODEL_BIND_H
+#ifndef MT_MODEL_FILES_BIND_H
+#define MT_MODEL_FILES_BIND_H
 
 #include "base/arena.h"
 #include "model/files/hparams.h"

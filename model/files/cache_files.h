@@ -3,8 +3,8 @@
  * so that what is left of directories that are gone can be told from what is of use. Thread-safety:
  * safe, for several processes, too.
  */
-#ifndef MT_MODEL_CACHE_FILES_H
-#define MT_MODEL_CACHE_FILES_H
+#ifndef MT_MODEL_FILES_CACHE_FILES_H
+#define MT_MODEL_FILES_CACHE_FILES_H
 
 #include "base/status.h"
 

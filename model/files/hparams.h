@@ -22,8 +22,8 @@
  *   word_penalty                0        marian
  *   max_length_factor           0: none  marian
  */
-#ifndef MT_MODEL_HPARAMS_H
-#define MT_MODEL_HPARAMS_H
+#ifndef MT_MODEL_FILES_HPARAMS_H
+#define MT_MODEL_FILES_HPARAMS_H
 
 #include "base/status.h"
 #include "model/kernels/activation.h"

@@ -6,8 +6,8 @@
  *
  * Thread-safety: safe on distinct directories.
  */
-#ifndef MT_MODEL_IMPORT_H
-#define MT_MODEL_IMPORT_H
+#ifndef MT_MODEL_FILES_IMPORT_H
+#define MT_MODEL_FILES_IMPORT_H
 
 #include "model/files/bind.h"
 #include "model/files/packed.h"

@@ -1,8 +1,8 @@
 /*
  * Where the packed form of a model comes from: the directory itself, a cache, or packing now.
  */
-#ifndef MT_MODEL_PACK_CACHE_H
-#define MT_MODEL_PACK_CACHE_H
+#ifndef MT_MODEL_FILES_PACK_CACHE_H
+#define MT_MODEL_FILES_PACK_CACHE_H
 
 #include "base/file.h"
 #include "model/files/packed.h"

@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_MODEL_PACK_WRITER_H
-#define MT_MODEL_PACK_WRITER_H
+#ifndef MT_MODEL_FILES_PACK_WRITER_H
+#define MT_MODEL_FILES_PACK_WRITER_H
 
 #include "base/status.h"
 

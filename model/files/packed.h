@@ -9,8 +9,8 @@
  * __metadata__: format "attentiond-packed", version, the identity of the file that it was made
  * from, and the settings that decided what is in it: with others it would be another model.
  */
-#ifndef MT_MODEL_PACKED_H
-#define MT_MODEL_PACKED_H
+#ifndef MT_MODEL_FILES_PACKED_H
+#define MT_MODEL_FILES_PACKED_H
 
 #include "base/arena.h"
 #include "model/files/source.h"

@@ -3,8 +3,8 @@
  * PE(pos, 2i+1) = cos of the same; or, in the concatenated layout, all sines first; or by another
  * formula (enum mt_position_formula).
  */
-#ifndef MT_MODEL_POSITIONS_H
-#define MT_MODEL_POSITIONS_H
+#ifndef MT_MODEL_FILES_POSITIONS_H
+#define MT_MODEL_FILES_POSITIONS_H
 
 #include "model/files/hparams.h"
 

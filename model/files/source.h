@@ -13,8 +13,8 @@
  *
  * Thread-safety: immutable once open.
  */
-#ifndef MT_MODEL_SOURCE_H
-#define MT_MODEL_SOURCE_H
+#ifndef MT_MODEL_FILES_SOURCE_H
+#define MT_MODEL_FILES_SOURCE_H
 
 #include "weights/safetensors.h"
 

@@ -1,8 +1,8 @@
 /*
  * Where a tokenizer's files come from: the documents of a source.
  */
-#ifndef MT_MODEL_TOKENIZER_FILES_H
-#define MT_MODEL_TOKENIZER_FILES_H
+#ifndef MT_MODEL_FILES_TOKENIZER_FILES_H
+#define MT_MODEL_FILES_TOKENIZER_FILES_H
 
 #include "base/status.h"
 

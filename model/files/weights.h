@@ -2,8 +2,8 @@
  * Where each weight of the Transformer is: views into the mapped file, or into widened copies.
  * Filled by bind.c.
  */
-#ifndef MT_MODEL_WEIGHTS_H
-#define MT_MODEL_WEIGHTS_H
+#ifndef MT_MODEL_FILES_WEIGHTS_H
+#define MT_MODEL_FILES_WEIGHTS_H
 
 #include "model/kernels/activation.h"
 

@@ -15,8 +15,8 @@
  * belong to both. A piece that is all blank is empty and lies where the text goes on, unless it
  * came from inside such a character.
  */
-#ifndef MT_MODEL_ALIGN_H
-#define MT_MODEL_ALIGN_H
+#ifndef MT_MODEL_TOKENIZER_ALIGN_H
+#define MT_MODEL_TOKENIZER_ALIGN_H
 
 #include "model/tokenizer/charsmap.h"
 #include "model/tokenizer/spm.h"

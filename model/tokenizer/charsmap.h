@@ -10,8 +10,8 @@
  * offset of its replacement. libsentencepiece walks the trie and copies replacements without
  * looking at any limit, so a file is refused here first unless every walk stays inside.
  */
-#ifndef MT_MODEL_CHARSMAP_H
-#define MT_MODEL_CHARSMAP_H
+#ifndef MT_MODEL_TOKENIZER_CHARSMAP_H
+#define MT_MODEL_TOKENIZER_CHARSMAP_H
 
 #include "base/arena.h"
 

@@ -2,8 +2,8 @@
  * Rewrite: shortens a text by replacements and remembers where every byte went, so that spans into
  * the first text can be carried over to the last.
  */
-#ifndef MT_MODEL_REWRITE_H
-#define MT_MODEL_REWRITE_H
+#ifndef MT_MODEL_TOKENIZER_REWRITE_H
+#define MT_MODEL_TOKENIZER_REWRITE_H
 
 #include "base/status.h"
 

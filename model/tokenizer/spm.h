@@ -6,8 +6,8 @@
  * Thread-safety: a processor is immutable but for what its first encoding makes, once; any thread
  * may encode and decode.
  */
-#ifndef MT_MODEL_SPM_H
-#define MT_MODEL_SPM_H
+#ifndef MT_MODEL_TOKENIZER_SPM_H
+#define MT_MODEL_TOKENIZER_SPM_H
 
 #include "base/text.h"
 #include "model/tokenizer/tokenizer.h"

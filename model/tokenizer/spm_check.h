@@ -6,8 +6,8 @@
  * a piece. This check reads the protobuf message (sentencepiece_model.proto: ModelProto) itself and
  * refuses what could hurt; what it accepts, libsentencepiece may still refuse with an error.
  */
-#ifndef MT_MODEL_SPM_CHECK_H
-#define MT_MODEL_SPM_CHECK_H
+#ifndef MT_MODEL_TOKENIZER_SPM_CHECK_H
+#define MT_MODEL_TOKENIZER_SPM_CHECK_H
 
 #include "base/status.h"
 #include "model/tokenizer/charsmap.h"

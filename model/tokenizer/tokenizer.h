@@ -8,8 +8,8 @@
  *
  * Thread-safety: immutable after open; every function may be called from any thread.
  */
-#ifndef MT_MODEL_TOKENIZER_H
-#define MT_MODEL_TOKENIZER_H
+#ifndef MT_MODEL_TOKENIZER_TOKENIZER_H
+#define MT_MODEL_TOKENIZER_TOKENIZER_H
 
 #include "base/text.h"
 

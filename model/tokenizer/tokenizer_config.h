@@ -1,8 +1,8 @@
 /*
  * tokenizer_config.json of a MarianMT directory: what the tokenizer reads of it.
  */
-#ifndef MT_MODEL_TOKENIZER_CONFIG_H
-#define MT_MODEL_TOKENIZER_CONFIG_H
+#ifndef MT_MODEL_TOKENIZER_TOKENIZER_CONFIG_H
+#define MT_MODEL_TOKENIZER_TOKENIZER_CONFIG_H
 
 #include "base/arena.h"
 

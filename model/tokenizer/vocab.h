@@ -3,8 +3,8 @@
  *
  * Ids are unique but need not be dense. Thread-safety: immutable after open.
  */
-#ifndef MT_MODEL_VOCAB_H
-#define MT_MODEL_VOCAB_H
+#ifndef MT_MODEL_TOKENIZER_VOCAB_H
+#define MT_MODEL_TOKENIZER_VOCAB_H
 
 #include "base/status.h"
 
