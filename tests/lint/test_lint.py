@@ -1,5 +1,6 @@
 """The rules of HACKING.md that a program can check: who includes whom, sizes, headers that stand alone; and links between documents."""
 
+import collections
 import os
 import pathlib
 import platform
@@ -18,14 +19,19 @@ BELOW = {
     "model": ["base", "weights"],
     "server": ["base", "config", "weights", "model"],
 }
+# The rooms inside a room, each a folder below it, lowest first. An include may only point to those before it in the list;
+# what lies in the room's own folder stands above them all. A room that is not here has no folders of C files.
+ROOMS_INSIDE = {
+    "model": ["kernels", "tokenizer", "families", "files"],
+}
 # What a room shows to others; of base, everything.
 FRONT_DOORS = {
     "config/settings.h",
     "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/npz.h", "weights/pack.h",
     "weights/shards.h", "weights/torch.h", "weights/zip.h",
-    "model/model.h", "model/files/hparams.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/tokenizer/tokenizer.h",
-    "model/files/cache_files.h", "model/tokenizer/tokenizer_config.h", "model/files/tokenizer_files.h", "model/files/source.h", "model/files/positions.h", "model/files/import.h",
-    "model/kernels/kernels.h",
+    "model/model.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/kernels/kernels.h",
+    "model/tokenizer/tokenizer.h", "model/tokenizer/tokenizer_config.h", "model/files/cache_files.h", "model/files/hparams.h",
+    "model/files/import.h", "model/files/positions.h", "model/files/source.h", "model/files/tokenizer_files.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.
 SPEAKS = {"base/log.c", "base/confined.c"}
@@ -35,6 +41,8 @@ SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abor
 TELLS_THE_TIME = {"base/log.c", "server/service/metrics.c", "server/http/tls.c"}
 TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock)\(")
 
+MOST_FOLDER_FILES = 50
+FULL_FOLDERS = {"server", "tests/unit"}  # until they are rooms, too
 MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 120
 LONG_FUNCTION_LINES = 60  # of which there is at most one in ten
@@ -79,10 +87,36 @@ def without_comments(code):
     return pattern.sub(lambda m: '""' if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), code)
 
 
-def includes(path):
-    for number, line in enumerate(text(path).splitlines(), 1):
+def includes(code):
+    for number, line in enumerate(code.splitlines(), 1):
         if match := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
             yield number, match[1]
+
+
+def floor(path):
+    """How high a file's inner room stands in its room; -1: it is in none that is known."""
+    room, *folders, _ = path.split("/")
+    inside = ROOMS_INSIDE.get(room, [])
+    if not folders:
+        return len(inside)
+    return inside.index(folders[0]) if folders[0] in inside else -1
+
+
+def wrong_includes(path, code):
+    """What is wrong with the includes of a file, if code is what it holds."""
+    room = path.split("/")[0]
+    if floor(path) < 0:
+        yield f"{path}: its folder is not in ROOMS_INSIDE"
+    for number, target in includes(code):
+        other = target.split("/")[0]
+        if other not in BELOW:
+            yield f"{path}:{number}: \"{target}\" is not written from the repository's root"
+        elif other != room and other not in BELOW[room]:
+            yield f"{path}:{number}: {room} must not know {other}"
+        elif other == room and floor(target) > floor(path):
+            yield f"{path}:{number}: {target} stands higher: {os.path.dirname(path)} must not know {os.path.dirname(target)}"
+        elif other not in (room, "base") and target not in FRONT_DOORS:
+            yield f"{path}:{number}: {target} is no front door of {other}"
 
 
 def functions(path):
@@ -115,22 +149,48 @@ class Lint(unittest.TestCase):
         self.assertGreater(len(list(sources(".c"))), 40)
 
     def test_includes_follow_the_order_of_the_rooms(self):
-        wrong = []
-        for path in sources(".c", ".h", ".cc"):
-            room = path.split("/")[0]
-            for number, target in includes(path):
-                other = target.split("/")[0]
-                if other not in BELOW:
-                    wrong.append(f"{path}:{number}: \"{target}\" is not written from the repository's root")
-                elif other != room and other not in BELOW[room]:
-                    wrong.append(f"{path}:{number}: {room} must not know {other}")
-                elif other not in (room, "base") and target not in FRONT_DOORS:
-                    wrong.append(f"{path}:{number}: {target} is no front door of {other}")
-        self.assertEqual(wrong, [])
+        self.assertEqual([wrong for path in sources(".c", ".h", ".cc") for wrong in wrong_includes(path, text(path))], [])
+
+    def test_front_doors_are_there(self):
+        self.assertEqual([door for door in sorted(FRONT_DOORS) if not (ROOT / door).is_file()], [])
+
+    def test_an_include_that_points_up_is_found(self):
+        for path, target, complaint in [
+            ("model/tokenizer/vocab.c", "model/files/source.h", "model/tokenizer must not know model/files"),
+            ("model/tokenizer/vocab.c", "model/families/foreign.h", "model/tokenizer must not know model/families"),
+            ("model/kernels/kernels.h", "model/tokenizer/vocab.h", "model/kernels must not know model/tokenizer"),
+            ("model/files/bind.c", "model/encoder.h", "model/files must not know model"),
+            ("model/encoder.c", "server/http.h", "model must not know server"),
+            ("weights/pack.c", "model/kernels/kernels.h", "weights must not know model"),
+            ("server/main.c", "model/files/bind.h", "no front door of model"),
+            ("model/encoder.c", "layers.h", "not written from the repository's root"),
+        ]:
+            with self.subTest(path=path, target=target):
+                code = text(path)
+                self.assertEqual(list(wrong_includes(path, code)), [])
+                found = list(wrong_includes(path, f'{code}#include "{target}"\n'))
+                self.assertEqual(len(found), 1)
+                self.assertIn(f"{path}:{code.count(chr(10)) + 1}: ", found[0])
+                self.assertIn(complaint, found[0])
+
+    def test_an_include_that_points_down_is_not(self):
+        self.assertEqual(list(wrong_includes("model/files/bind.c", '#include "model/kernels/cpu.h"')), [])
+        self.assertEqual(list(wrong_includes("model/encoder.c", '#include "model/files/bind.h"')), [])
+
+    def test_a_room_inside_must_have_its_place(self):
+        self.assertEqual(len(list(wrong_includes("model/attic/trunk.c", ""))), 1)
+        for room, inside in ROOMS_INSIDE.items():
+            for folder in inside:
+                self.assertNotEqual(list((ROOT / room / folder).glob("*.h")), [], f"{room}/{folder}")
+
+    def test_folders_are_of_readable_size(self):
+        files = collections.Counter(os.path.dirname(path) for path in sources(".c", ".h", ".cc", rooms=(*BELOW, "tests")))
+        self.assertEqual([f"{folder}: {n} files of C" for folder, n in sorted(files.items())
+                          if n > MOST_FOLDER_FILES and folder not in FULL_FOLDERS], [])
 
     def test_no_source_file_is_included(self):
         wrong = [f"{path}:{number}: {target}" for path in sources(".c", ".h", ".cc", rooms=(*BELOW, "tests"))
-                 for number, target in includes(path) if not target.endswith(".h")]
+                 for number, target in includes(text(path)) if not target.endswith(".h")]
         self.assertEqual(wrong, [])
 
     def test_only_the_server_prints_logs_and_exits(self):
