@@ -9,8 +9,8 @@
  *
  *   curl --unix-socket /run/attentiond/admin -d '' http://localhost/reload
  */
-#ifndef MT_SERVER_ADMIN_API_H
-#define MT_SERVER_ADMIN_API_H
+#ifndef MT_SERVER_API_ADMIN_API_H
+#define MT_SERVER_API_ADMIN_API_H
 
 #include "server/requests/handler.h"
 #include "server/http/router.h"

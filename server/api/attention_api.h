@@ -15,8 +15,8 @@
  * numbers than the setting max_attention_values are refused with 413, before decoding where that is
  * known, and after it else.
  */
-#ifndef MT_SERVER_ATTENTION_API_H
-#define MT_SERVER_ATTENTION_API_H
+#ifndef MT_SERVER_API_ATTENTION_API_H
+#define MT_SERVER_API_ATTENTION_API_H
 
 #include "server/requests/handler.h"
 

@@ -5,8 +5,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_DECODING_PARAMS_H
-#define MT_SERVER_DECODING_PARAMS_H
+#ifndef MT_SERVER_API_DECODING_PARAMS_H
+#define MT_SERVER_API_DECODING_PARAMS_H
 
 #include "model/sentence.h"
 #include "server/requests/handler.h"

@@ -16,8 +16,8 @@
  * character_count is what the client's chars_per_day has been charged with; where there is no such
  * limit nothing is counted, and the limit is the one that DeepL gives for "none".
  */
-#ifndef MT_SERVER_DEEPL_API_H
-#define MT_SERVER_DEEPL_API_H
+#ifndef MT_SERVER_API_DEEPL_API_H
+#define MT_SERVER_API_DEEPL_API_H
 
 #include "server/requests/handler.h"
 

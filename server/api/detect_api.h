@@ -5,8 +5,8 @@
  *
  *   q  string
  */
-#ifndef MT_SERVER_DETECT_API_H
-#define MT_SERVER_DETECT_API_H
+#ifndef MT_SERVER_API_DETECT_API_H
+#define MT_SERVER_API_DETECT_API_H
 
 #include "server/text/detect.h"
 #include "server/requests/handler.h"

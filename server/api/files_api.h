@@ -16,8 +16,8 @@
  * /translate where the request has some, and "texts_left", a number, where texts stayed as they
  * were because their translation would have lost a placeholder (document.h).
  */
-#ifndef MT_SERVER_FILES_API_H
-#define MT_SERVER_FILES_API_H
+#ifndef MT_SERVER_API_FILES_API_H
+#define MT_SERVER_API_FILES_API_H
 
 #include "server/requests/handler.h"
 

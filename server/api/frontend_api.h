@@ -2,8 +2,8 @@
  * What LibreTranslate's front end and the clients built after it ask beside translations: what the
  * server can do, and whether it takes suggestions (it does not).
  */
-#ifndef MT_SERVER_FRONTEND_API_H
-#define MT_SERVER_FRONTEND_API_H
+#ifndef MT_SERVER_API_FRONTEND_API_H
+#define MT_SERVER_API_FRONTEND_API_H
 
 #include "server/requests/handler.h"
 

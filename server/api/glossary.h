@@ -13,8 +13,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_GLOSSARY_H
-#define MT_SERVER_GLOSSARY_H
+#ifndef MT_SERVER_API_GLOSSARY_H
+#define MT_SERVER_API_GLOSSARY_H
 
 #include "server/http/params.h"
 

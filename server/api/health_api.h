@@ -2,8 +2,8 @@
  * GET /health, /health/live, /health/ready, /metrics: for those who look after the server. They
  * never wait for a worker, and cost next to nothing.
  */
-#ifndef MT_SERVER_HEALTH_API_H
-#define MT_SERVER_HEALTH_API_H
+#ifndef MT_SERVER_API_HEALTH_API_H
+#define MT_SERVER_API_HEALTH_API_H
 
 #include "server/requests/handler.h"
 

@@ -5,8 +5,8 @@
  * Everywhere here `only` is the model that a request names, or NULL: then all models count, and
  * ways that lead through several of them.
  */
-#ifndef MT_SERVER_LANGUAGES_API_H
-#define MT_SERVER_LANGUAGES_API_H
+#ifndef MT_SERVER_API_LANGUAGES_API_H
+#define MT_SERVER_API_LANGUAGES_API_H
 
 #include "server/models/catalog.h"
 #include "server/text/detect.h"

@@ -13,8 +13,8 @@
  *   POST /models/ID/load     answers when it is in memory, as GET does
  *   POST /models/ID/unload   as soon as nobody uses it
  */
-#ifndef MT_SERVER_MODELS_API_H
-#define MT_SERVER_MODELS_API_H
+#ifndef MT_SERVER_API_MODELS_API_H
+#define MT_SERVER_API_MODELS_API_H
 
 #include "server/requests/handler.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_OUTCOME_H
-#define MT_SERVER_OUTCOME_H
+#ifndef MT_SERVER_API_OUTCOME_H
+#define MT_SERVER_API_OUTCOME_H
 
 #include "base/json.h"
 #include "server/passages/passage.h"

@@ -6,8 +6,8 @@
  *   layout   "concatenated" or "interleaved"; default the model's
  *   format   "json" (default), "npy", "svg", "png"
  */
-#ifndef MT_SERVER_POSITIONS_API_H
-#define MT_SERVER_POSITIONS_API_H
+#ifndef MT_SERVER_API_POSITIONS_API_H
+#define MT_SERVER_API_POSITIONS_API_H
 
 #include "server/requests/handler.h"
 

@@ -42,8 +42,8 @@
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
  */
-#ifndef MT_SERVER_TRANSLATE_API_H
-#define MT_SERVER_TRANSLATE_API_H
+#ifndef MT_SERVER_API_TRANSLATE_API_H
+#define MT_SERVER_API_TRANSLATE_API_H
 
 #include "server/requests/handler.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_TRANSLATE_PARAMS_H
-#define MT_SERVER_TRANSLATE_PARAMS_H
+#ifndef MT_SERVER_API_TRANSLATE_PARAMS_H
+#define MT_SERVER_API_TRANSLATE_PARAMS_H
 
 #include "server/api/glossary.h"
 #include "server/requests/handler.h"

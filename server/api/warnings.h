@@ -3,8 +3,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_WARNINGS_H
-#define MT_SERVER_WARNINGS_H
+#ifndef MT_SERVER_API_WARNINGS_H
+#define MT_SERVER_API_WARNINGS_H
 
 #include "base/json.h"
 #include "server/text/guard.h"

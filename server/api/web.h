@@ -5,8 +5,8 @@
  *
  * Thread-safety: immutable.
  */
-#ifndef MT_SERVER_WEB_H
-#define MT_SERVER_WEB_H
+#ifndef MT_SERVER_API_WEB_H
+#define MT_SERVER_API_WEB_H
 
 #include "server/requests/handler.h"
 

@@ -2,8 +2,8 @@
  * What the machine can do, measured a moment before the engine is: the yardstick of `attentiond
  * bench`.
  */
-#ifndef MT_SERVER_BENCH_MACHINE_H
-#define MT_SERVER_BENCH_MACHINE_H
+#ifndef MT_SERVER_COMMANDS_BENCH_MACHINE_H
+#define MT_SERVER_COMMANDS_BENCH_MACHINE_H
 
 #include "base/team.h"
 

@@ -29,8 +29,8 @@
  *
  * Thread-safety: call from main's thread, before other threads start (the environment is read).
  */
-#ifndef MT_SERVER_CLI_H
-#define MT_SERVER_CLI_H
+#ifndef MT_SERVER_COMMANDS_CLI_H
+#define MT_SERVER_COMMANDS_CLI_H
 
 #include "config/settings.h"
 #include "model/model.h"

@@ -3,8 +3,8 @@
  * argument, not the verb), answers --help itself, and returns the exit code: 0 done, 1 failed, 2
  * wrong usage or configuration (enum mt_exit).
  */
-#ifndef MT_SERVER_COMMANDS_H
-#define MT_SERVER_COMMANDS_H
+#ifndef MT_SERVER_COMMANDS_COMMANDS_H
+#define MT_SERVER_COMMANDS_COMMANDS_H
 
 int mt_cmd_bench(int argc, char **argv);
 int mt_cmd_serve(int argc, char **argv);

@@ -2,8 +2,8 @@
  * `attentiond translate FILE`: a whole document (document.h) from a file or standard input to
  * standard output, decoded here and now.
  */
-#ifndef MT_SERVER_DOCUMENT_COMMAND_H
-#define MT_SERVER_DOCUMENT_COMMAND_H
+#ifndef MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
+#define MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
 
 #include "server/documents/document.h"
 #include "server/text/translation.h"

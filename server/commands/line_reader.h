@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_LINE_READER_H
-#define MT_SERVER_LINE_READER_H
+#ifndef MT_SERVER_COMMANDS_LINE_READER_H
+#define MT_SERVER_COMMANDS_LINE_READER_H
 
 #include "base/status.h"
 

@@ -3,8 +3,8 @@
  * in between. Memory is bounded by a window; what is done is written at once where the next line
  * is not, so that a pipe or a terminal sees every translation as soon as it can.
  */
-#ifndef MT_SERVER_LINE_STREAM_H
-#define MT_SERVER_LINE_STREAM_H
+#ifndef MT_SERVER_COMMANDS_LINE_STREAM_H
+#define MT_SERVER_COMMANDS_LINE_STREAM_H
 
 #include "server/text/translation.h"
 

@@ -6,8 +6,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_PROGRESS_BAR_H
-#define MT_SERVER_PROGRESS_BAR_H
+#ifndef MT_SERVER_COMMANDS_PROGRESS_BAR_H
+#define MT_SERVER_COMMANDS_PROGRESS_BAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * They are blocked in every thread started afterwards, and wait to be fetched with sigtimedwait or
  * a signalfd.
  */
-#ifndef MT_SERVER_SIGNALS_H
-#define MT_SERVER_SIGNALS_H
+#ifndef MT_SERVER_COMMANDS_SIGNALS_H
+#define MT_SERVER_COMMANDS_SIGNALS_H
 
 #include <signal.h>
 

@@ -11,8 +11,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_CUE_LAYOUT_H
-#define MT_SERVER_CUE_LAYOUT_H
+#ifndef MT_SERVER_DOCUMENTS_CUE_LAYOUT_H
+#define MT_SERVER_DOCUMENTS_CUE_LAYOUT_H
 
 #include "server/text/cue_tags.h"
 

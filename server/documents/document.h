@@ -17,8 +17,8 @@
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_DOCUMENT_H
-#define MT_SERVER_DOCUMENT_H
+#ifndef MT_SERVER_DOCUMENTS_DOCUMENT_H
+#define MT_SERVER_DOCUMENTS_DOCUMENT_H
 
 #include "base/text.h"
 

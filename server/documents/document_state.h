@@ -1,8 +1,8 @@
 /*
  * What the formats of document.h share. Only document*.c use this.
  */
-#ifndef MT_SERVER_DOCUMENT_STATE_H
-#define MT_SERVER_DOCUMENT_STATE_H
+#ifndef MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
+#define MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
 
 #include "server/documents/document.h"
 #include "server/text/splitter.h"

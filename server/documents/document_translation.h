@@ -13,8 +13,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_DOCUMENT_TRANSLATION_H
-#define MT_SERVER_DOCUMENT_TRANSLATION_H
+#ifndef MT_SERVER_DOCUMENTS_DOCUMENT_TRANSLATION_H
+#define MT_SERVER_DOCUMENTS_DOCUMENT_TRANSLATION_H
 
 #include "server/documents/document.h"
 #include "server/text/translation.h"

@@ -2,8 +2,8 @@
  * Decoding without an engine: a few sentences, here and now, for commands that do one thing and
  * end.
  */
-#ifndef MT_SERVER_DECODE_H
-#define MT_SERVER_DECODE_H
+#ifndef MT_SERVER_ENGINE_DECODE_H
+#define MT_SERVER_ENGINE_DECODE_H
 
 #include "base/status.h"
 

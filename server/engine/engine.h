@@ -20,8 +20,8 @@
  *
  * Thread-safety: every function may be called from any thread, but create and destroy.
  */
-#ifndef MT_SERVER_ENGINE_H
-#define MT_SERVER_ENGINE_H
+#ifndef MT_SERVER_ENGINE_ENGINE_H
+#define MT_SERVER_ENGINE_ENGINE_H
 
 #include "base/status.h"
 

@@ -12,8 +12,8 @@
  * The way of a job: its lane of the queue -> slots of one or more workers -> ended -> on_done. A
  * cancelled or expired one leaves the queue at once and the slots at their worker's next turn.
  */
-#ifndef MT_SERVER_ENGINE_STATE_H
-#define MT_SERVER_ENGINE_STATE_H
+#ifndef MT_SERVER_ENGINE_ENGINE_STATE_H
+#define MT_SERVER_ENGINE_ENGINE_STATE_H
 
 #include "model/batch.h"
 #include "server/engine/engine.h"

@@ -28,8 +28,8 @@
  *
  * Thread-safety: one thread at a time (the engine's mutex).
  */
-#ifndef MT_SERVER_QUEUE_H
-#define MT_SERVER_QUEUE_H
+#ifndef MT_SERVER_ENGINE_QUEUE_H
+#define MT_SERVER_ENGINE_QUEUE_H
 
 #include "base/status.h"
 

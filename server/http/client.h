@@ -10,8 +10,8 @@
  *
  * Thread-safety: immutable after parsing.
  */
-#ifndef MT_SERVER_CLIENT_H
-#define MT_SERVER_CLIENT_H
+#ifndef MT_SERVER_HTTP_CLIENT_H
+#define MT_SERVER_HTTP_CLIENT_H
 
 #include "base/status.h"
 

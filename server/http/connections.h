@@ -14,8 +14,8 @@
  *
  * Thread-safety: every function but create and destroy is safe. The lock guards everything in here.
  */
-#ifndef MT_SERVER_CONNECTIONS_H
-#define MT_SERVER_CONNECTIONS_H
+#ifndef MT_SERVER_HTTP_CONNECTIONS_H
+#define MT_SERVER_HTTP_CONNECTIONS_H
 
 #include "base/status.h"
 

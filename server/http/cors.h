@@ -9,8 +9,8 @@
  *
  * Pure functions. Thread-safety: safe.
  */
-#ifndef MT_SERVER_CORS_H
-#define MT_SERVER_CORS_H
+#ifndef MT_SERVER_HTTP_CORS_H
+#define MT_SERVER_HTTP_CORS_H
 
 #include "base/status.h"
 

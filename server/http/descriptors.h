@@ -3,8 +3,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_DESCRIPTORS_H
-#define MT_SERVER_DESCRIPTORS_H
+#ifndef MT_SERVER_HTTP_DESCRIPTORS_H
+#define MT_SERVER_HTTP_DESCRIPTORS_H
 
 #include "base/status.h"
 

@@ -9,8 +9,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_EVENTS_H
-#define MT_SERVER_EVENTS_H
+#ifndef MT_SERVER_HTTP_EVENTS_H
+#define MT_SERVER_HTTP_EVENTS_H
 
 #include "base/text.h"
 

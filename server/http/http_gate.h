@@ -5,8 +5,8 @@
  *
  * Pure functions over what was received. Thread-safety: safe.
  */
-#ifndef MT_SERVER_HTTP_GATE_H
-#define MT_SERVER_HTTP_GATE_H
+#ifndef MT_SERVER_HTTP_HTTP_GATE_H
+#define MT_SERVER_HTTP_HTTP_GATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

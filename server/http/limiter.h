@@ -12,8 +12,8 @@
  *
  * Thread-safety: safe, but for create and destroy.
  */
-#ifndef MT_SERVER_LIMITER_H
-#define MT_SERVER_LIMITER_H
+#ifndef MT_SERVER_HTTP_LIMITER_H
+#define MT_SERVER_HTTP_LIMITER_H
 
 #include "base/status.h"
 

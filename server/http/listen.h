@@ -1,8 +1,8 @@
 /*
  * Listening sockets. Thread-safety: safe.
  */
-#ifndef MT_SERVER_LISTEN_H
-#define MT_SERVER_LISTEN_H
+#ifndef MT_SERVER_HTTP_LISTEN_H
+#define MT_SERVER_HTTP_LISTEN_H
 
 #include "base/status.h"
 

@@ -11,8 +11,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_MULTIPART_H
-#define MT_SERVER_MULTIPART_H
+#ifndef MT_SERVER_HTTP_MULTIPART_H
+#define MT_SERVER_HTTP_MULTIPART_H
 
 #include "base/status.h"
 

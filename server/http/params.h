@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_PARAMS_H
-#define MT_SERVER_PARAMS_H
+#ifndef MT_SERVER_HTTP_PARAMS_H
+#define MT_SERVER_HTTP_PARAMS_H
 
 #include "base/json.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_REPLY_H
-#define MT_SERVER_REPLY_H
+#ifndef MT_SERVER_HTTP_REPLY_H
+#define MT_SERVER_HTTP_REPLY_H
 
 #include "base/text.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: immutable.
  */
-#ifndef MT_SERVER_ROUTER_H
-#define MT_SERVER_ROUTER_H
+#ifndef MT_SERVER_HTTP_ROUTER_H
+#define MT_SERVER_HTTP_ROUTER_H
 
 #include "server/http/reply.h"
 

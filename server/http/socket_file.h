@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_SOCKET_FILE_H
-#define MT_SERVER_SOCKET_FILE_H
+#ifndef MT_SERVER_HTTP_SOCKET_FILE_H
+#define MT_SERVER_HTTP_SOCKET_FILE_H
 
 #include "base/status.h"
 

@@ -11,8 +11,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_STREAM_H
-#define MT_SERVER_STREAM_H
+#ifndef MT_SERVER_HTTP_STREAM_H
+#define MT_SERVER_HTTP_STREAM_H
 
 #include "base/text.h"
 

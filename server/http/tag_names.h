@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_TAG_NAMES_H
-#define MT_SERVER_TAG_NAMES_H
+#ifndef MT_SERVER_HTTP_TAG_NAMES_H
+#define MT_SERVER_HTTP_TAG_NAMES_H
 
 #include "server/http/params.h"
 

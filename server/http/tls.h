@@ -5,8 +5,8 @@
  *
  * Thread-safety: immutable.
  */
-#ifndef MT_SERVER_TLS_H
-#define MT_SERVER_TLS_H
+#ifndef MT_SERVER_HTTP_TLS_H
+#define MT_SERVER_HTTP_TLS_H
 
 #include "base/status.h"
 

@@ -7,8 +7,8 @@
  *
  * Thread-safety: safe on distinct sentences.
  */
-#ifndef MT_SERVER_ALIGNMENT_H
-#define MT_SERVER_ALIGNMENT_H
+#ifndef MT_SERVER_INSPECTION_ALIGNMENT_H
+#define MT_SERVER_INSPECTION_ALIGNMENT_H
 
 #include "server/inspection/inspection.h"
 

@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_GLYPHS_H
-#define MT_SERVER_GLYPHS_H
+#ifndef MT_SERVER_INSPECTION_GLYPHS_H
+#define MT_SERVER_INSPECTION_GLYPHS_H
 
 #include "base/status.h"
 

@@ -12,8 +12,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_HEAD_FINDER_H
-#define MT_SERVER_HEAD_FINDER_H
+#ifndef MT_SERVER_INSPECTION_HEAD_FINDER_H
+#define MT_SERVER_INSPECTION_HEAD_FINDER_H
 
 #include "base/text.h"
 

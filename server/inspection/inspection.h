@@ -13,8 +13,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_INSPECTION_H
-#define MT_SERVER_INSPECTION_H
+#ifndef MT_SERVER_INSPECTION_INSPECTION_H
+#define MT_SERVER_INSPECTION_INSPECTION_H
 
 #include "base/text.h"
 #include "model/sentence.h"

@@ -14,8 +14,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_INSPECTION_FORMATS_H
-#define MT_SERVER_INSPECTION_FORMATS_H
+#ifndef MT_SERVER_INSPECTION_INSPECTION_FORMATS_H
+#define MT_SERVER_INSPECTION_INSPECTION_FORMATS_H
 
 #include "server/inspection/inspection.h"
 #include "server/http/stream.h"

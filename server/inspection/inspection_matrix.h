@@ -4,8 +4,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_INSPECTION_MATRIX_H
-#define MT_SERVER_INSPECTION_MATRIX_H
+#ifndef MT_SERVER_INSPECTION_INSPECTION_MATRIX_H
+#define MT_SERVER_INSPECTION_INSPECTION_MATRIX_H
 
 #include "server/inspection/inspection_formats.h"
 

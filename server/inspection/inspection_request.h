@@ -17,8 +17,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_INSPECTION_REQUEST_H
-#define MT_SERVER_INSPECTION_REQUEST_H
+#ifndef MT_SERVER_INSPECTION_INSPECTION_REQUEST_H
+#define MT_SERVER_INSPECTION_INSPECTION_REQUEST_H
 
 #include "server/inspection/inspection_formats.h"
 #include "server/http/params.h"

@@ -1,8 +1,8 @@
 /*
  * From a translation that has run to an inspection of it.
  */
-#ifndef MT_SERVER_INSPECTION_TRANSLATION_H
-#define MT_SERVER_INSPECTION_TRANSLATION_H
+#ifndef MT_SERVER_INSPECTION_INSPECTION_TRANSLATION_H
+#define MT_SERVER_INSPECTION_INSPECTION_TRANSLATION_H
 
 #include "server/inspection/inspection.h"
 

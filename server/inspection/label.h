@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_LABEL_H
-#define MT_SERVER_LABEL_H
+#ifndef MT_SERVER_INSPECTION_LABEL_H
+#define MT_SERVER_INSPECTION_LABEL_H
 
 #include "base/text.h"
 

@@ -2,8 +2,8 @@
  * The head of an npy file: one array of little-endian fp32, row-major. Source: numpy.lib.format,
  * version 1.0.
  */
-#ifndef MT_SERVER_NPY_H
-#define MT_SERVER_NPY_H
+#ifndef MT_SERVER_INSPECTION_NPY_H
+#define MT_SERVER_INSPECTION_NPY_H
 
 #include "base/text.h"
 

@@ -12,8 +12,8 @@
  *
  * Thread-safety: one thread at a time for each picture.
  */
-#ifndef MT_SERVER_PICTURE_H
-#define MT_SERVER_PICTURE_H
+#ifndef MT_SERVER_INSPECTION_PICTURE_H
+#define MT_SERVER_INSPECTION_PICTURE_H
 
 #include "server/http/stream.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_POSITIONS_H
-#define MT_SERVER_POSITIONS_H
+#ifndef MT_SERVER_INSPECTION_POSITIONS_H
+#define MT_SERVER_INSPECTION_POSITIONS_H
 
 #include "model/files/positions.h"
 #include "server/inspection/inspection_formats.h"

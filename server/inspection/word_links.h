@@ -8,8 +8,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_WORD_LINKS_H
-#define MT_SERVER_WORD_LINKS_H
+#ifndef MT_SERVER_INSPECTION_WORD_LINKS_H
+#define MT_SERVER_INSPECTION_WORD_LINKS_H
 
 #include "server/inspection/inspection.h"
 

@@ -8,8 +8,8 @@
  *
  * Thread-safety: immutable after create; its served models take care of themselves.
  */
-#ifndef MT_SERVER_CATALOG_H
-#define MT_SERVER_CATALOG_H
+#ifndef MT_SERVER_MODELS_CATALOG_H
+#define MT_SERVER_MODELS_CATALOG_H
 
 #include "server/models/served_model.h"
 

@@ -2,8 +2,8 @@
  * The inside of a catalog, shared by catalog.c (what is in it), catalog_scan.c (where that
  * comes from) and catalog_routes.c (where it leads).
  */
-#ifndef MT_SERVER_CATALOG_STATE_H
-#define MT_SERVER_CATALOG_STATE_H
+#ifndef MT_SERVER_MODELS_CATALOG_STATE_H
+#define MT_SERVER_MODELS_CATALOG_STATE_H
 
 #include "server/models/catalog.h"
 

@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_MODEL_ALIGNMENT_H
-#define MT_SERVER_MODEL_ALIGNMENT_H
+#ifndef MT_SERVER_MODELS_MODEL_ALIGNMENT_H
+#define MT_SERVER_MODELS_MODEL_ALIGNMENT_H
 
 #include "server/inspection/inspection_request.h"
 

@@ -4,8 +4,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_MODEL_CARD_H
-#define MT_SERVER_MODEL_CARD_H
+#ifndef MT_SERVER_MODELS_MODEL_CARD_H
+#define MT_SERVER_MODELS_MODEL_CARD_H
 
 #include "base/status.h"
 

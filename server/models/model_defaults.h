@@ -12,8 +12,8 @@
  *
  * Thread-safety: immutable after it was read.
  */
-#ifndef MT_SERVER_MODEL_DEFAULTS_H
-#define MT_SERVER_MODEL_DEFAULTS_H
+#ifndef MT_SERVER_MODELS_MODEL_DEFAULTS_H
+#define MT_SERVER_MODELS_MODEL_DEFAULTS_H
 
 #include "base/arena.h"
 #include "server/text/language.h"

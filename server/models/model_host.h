@@ -22,8 +22,8 @@
  *
  * Thread-safety: safe, but for create and the last let_go.
  */
-#ifndef MT_SERVER_MODEL_HOST_H
-#define MT_SERVER_MODEL_HOST_H
+#ifndef MT_SERVER_MODELS_MODEL_HOST_H
+#define MT_SERVER_MODELS_MODEL_HOST_H
 
 #include "server/engine/engine.h"
 #include "server/models/served_model.h"

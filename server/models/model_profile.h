@@ -10,8 +10,8 @@
  *
  * Thread-safety: immutable after it was read.
  */
-#ifndef MT_SERVER_MODEL_PROFILE_H
-#define MT_SERVER_MODEL_PROFILE_H
+#ifndef MT_SERVER_MODELS_MODEL_PROFILE_H
+#define MT_SERVER_MODELS_MODEL_PROFILE_H
 
 #include "server/models/served_model.h"
 

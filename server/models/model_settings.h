@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_MODEL_SETTINGS_H
-#define MT_SERVER_MODEL_SETTINGS_H
+#ifndef MT_SERVER_MODELS_MODEL_SETTINGS_H
+#define MT_SERVER_MODELS_MODEL_SETTINGS_H
 
 #include "model/model.h"
 

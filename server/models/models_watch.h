@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_MODELS_WATCH_H
-#define MT_SERVER_MODELS_WATCH_H
+#ifndef MT_SERVER_MODELS_MODELS_WATCH_H
+#define MT_SERVER_MODELS_MODELS_WATCH_H
 
 #include "base/status.h"
 

@@ -24,8 +24,8 @@
  *
  * Thread-safety: every function may be called from any thread.
  */
-#ifndef MT_SERVER_SERVED_MODEL_H
-#define MT_SERVER_SERVED_MODEL_H
+#ifndef MT_SERVER_MODELS_SERVED_MODEL_H
+#define MT_SERVER_MODELS_SERVED_MODEL_H
 
 #include "server/text/language.h"
 #include "server/models/model_card.h"

@@ -2,8 +2,8 @@
  * The inside of a served model, shared by served_model.c (what requests ask of it), model_host.c
  * (when it is loaded and unloaded) and model_loading.c (how).
  */
-#ifndef MT_SERVER_SERVED_MODEL_STATE_H
-#define MT_SERVER_SERVED_MODEL_STATE_H
+#ifndef MT_SERVER_MODELS_SERVED_MODEL_STATE_H
+#define MT_SERVER_MODELS_SERVED_MODEL_STATE_H
 
 #include "model/model.h"
 #include "server/models/model_host.h"

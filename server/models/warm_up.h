@@ -4,8 +4,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_WARM_UP_H
-#define MT_SERVER_WARM_UP_H
+#ifndef MT_SERVER_MODELS_WARM_UP_H
+#define MT_SERVER_MODELS_WARM_UP_H
 
 #include "base/status.h"
 

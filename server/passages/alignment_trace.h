@@ -6,8 +6,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_ALIGNMENT_TRACE_H
-#define MT_SERVER_ALIGNMENT_TRACE_H
+#ifndef MT_SERVER_PASSAGES_ALIGNMENT_TRACE_H
+#define MT_SERVER_PASSAGES_ALIGNMENT_TRACE_H
 
 #include "server/service/service.h"
 #include "server/inspection/inspection.h"

@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_BUDGET_H
-#define MT_SERVER_BUDGET_H
+#ifndef MT_SERVER_PASSAGES_BUDGET_H
+#define MT_SERVER_PASSAGES_BUDGET_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

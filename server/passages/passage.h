@@ -7,8 +7,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_PASSAGE_H
-#define MT_SERVER_PASSAGE_H
+#ifndef MT_SERVER_PASSAGES_PASSAGE_H
+#define MT_SERVER_PASSAGES_PASSAGE_H
 
 #include "server/passages/alignment_trace.h"
 #include "server/text/cue_tags.h"

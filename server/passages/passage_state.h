@@ -2,8 +2,8 @@
  * The inside of a passage, shared by passage_make.c (which takes the text apart) and passage.c
  * (which puts its translation together).
  */
-#ifndef MT_SERVER_PASSAGE_STATE_H
-#define MT_SERVER_PASSAGE_STATE_H
+#ifndef MT_SERVER_PASSAGES_PASSAGE_STATE_H
+#define MT_SERVER_PASSAGES_PASSAGE_STATE_H
 
 #include "server/text/markup.h"
 #include "server/passages/passage.h"

@@ -11,8 +11,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_PLACEMENT_H
-#define MT_SERVER_PLACEMENT_H
+#ifndef MT_SERVER_PASSAGES_PLACEMENT_H
+#define MT_SERVER_PASSAGES_PLACEMENT_H
 
 #include "server/text/marked.h"
 #include "server/inspection/word_links.h"

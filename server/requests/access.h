@@ -17,8 +17,8 @@
  *
  * Thread-safety: safe on distinct requests; the meters take care of themselves.
  */
-#ifndef MT_SERVER_ACCESS_H
-#define MT_SERVER_ACCESS_H
+#ifndef MT_SERVER_REQUESTS_ACCESS_H
+#define MT_SERVER_REQUESTS_ACCESS_H
 
 #include "server/http/limiter.h"
 #include "server/service/meters.h"

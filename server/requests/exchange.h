@@ -19,8 +19,8 @@
  *
  * Only http.c uses this. Thread-safety: the HTTP thread alone, but for cancel and nudge.
  */
-#ifndef MT_SERVER_EXCHANGE_H
-#define MT_SERVER_EXCHANGE_H
+#ifndef MT_SERVER_REQUESTS_EXCHANGE_H
+#define MT_SERVER_REQUESTS_EXCHANGE_H
 
 #include "server/requests/http.h"
 

@@ -4,8 +4,8 @@
  * (from the bytes of a request to its fields), exchange_work.c (from round to round) and
  * exchange_stream.c (a reply that is sent while it is made).
  */
-#ifndef MT_SERVER_EXCHANGE_STATE_H
-#define MT_SERVER_EXCHANGE_STATE_H
+#ifndef MT_SERVER_REQUESTS_EXCHANGE_STATE_H
+#define MT_SERVER_REQUESTS_EXCHANGE_STATE_H
 
 #include "server/engine/engine.h"
 #include "server/requests/exchange.h"

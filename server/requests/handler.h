@@ -16,8 +16,8 @@
  * A request is touched by one thread at a time, but not always by the same one, and several
  * requests at the same time: what they share, struct mt_service names it, takes care of itself.
  */
-#ifndef MT_SERVER_HANDLER_H
-#define MT_SERVER_HANDLER_H
+#ifndef MT_SERVER_REQUESTS_HANDLER_H
+#define MT_SERVER_REQUESTS_HANDLER_H
 
 #include "server/requests/access.h"
 #include "server/text/language.h"

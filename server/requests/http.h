@@ -11,8 +11,8 @@
  *
  * Thread-safety: create, start and destroy one thread at a time, the others safe.
  */
-#ifndef MT_SERVER_HTTP_H
-#define MT_SERVER_HTTP_H
+#ifndef MT_SERVER_REQUESTS_HTTP_H
+#define MT_SERVER_REQUESTS_HTTP_H
 
 #include "base/status.h"
 #include "server/http/connections.h"

@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_FILE_NAMES_H
-#define MT_SERVER_FILE_NAMES_H
+#ifndef MT_SERVER_SERVICE_FILE_NAMES_H
+#define MT_SERVER_SERVICE_FILE_NAMES_H
 
 #include "base/text.h"
 

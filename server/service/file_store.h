@@ -15,8 +15,8 @@
  *
  * Thread-safety: safe, but for create and destroy.
  */
-#ifndef MT_SERVER_FILE_STORE_H
-#define MT_SERVER_FILE_STORE_H
+#ifndef MT_SERVER_SERVICE_FILE_STORE_H
+#define MT_SERVER_SERVICE_FILE_STORE_H
 
 #include "base/text.h"
 

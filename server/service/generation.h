@@ -5,8 +5,8 @@
  *
  * Thread-safety: create and destroy one thread at a time, the others safe.
  */
-#ifndef MT_SERVER_GENERATION_H
-#define MT_SERVER_GENERATION_H
+#ifndef MT_SERVER_SERVICE_GENERATION_H
+#define MT_SERVER_SERVICE_GENERATION_H
 
 #include "base/status.h"
 

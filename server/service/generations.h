@@ -19,8 +19,8 @@
  *
  * Thread-safety: safe, but for create, start and destroy.
  */
-#ifndef MT_SERVER_GENERATIONS_H
-#define MT_SERVER_GENERATIONS_H
+#ifndef MT_SERVER_SERVICE_GENERATIONS_H
+#define MT_SERVER_SERVICE_GENERATIONS_H
 
 #include "base/status.h"
 

@@ -16,8 +16,8 @@
  *
  * Thread-safety: immutable.
  */
-#ifndef MT_SERVER_KEYS_H
-#define MT_SERVER_KEYS_H
+#ifndef MT_SERVER_SERVICE_KEYS_H
+#define MT_SERVER_SERVICE_KEYS_H
 
 #include "server/http/limiter.h"
 

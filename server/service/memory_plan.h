@@ -5,8 +5,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_MEMORY_PLAN_H
-#define MT_SERVER_MEMORY_PLAN_H
+#ifndef MT_SERVER_SERVICE_MEMORY_PLAN_H
+#define MT_SERVER_SERVICE_MEMORY_PLAN_H
 
 #include "base/text.h"
 

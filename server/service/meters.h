@@ -3,8 +3,8 @@
  *
  * Thread-safety: the limiters are safe.
  */
-#ifndef MT_SERVER_METERS_H
-#define MT_SERVER_METERS_H
+#ifndef MT_SERVER_SERVICE_METERS_H
+#define MT_SERVER_SERVICE_METERS_H
 
 #include "server/http/limiter.h"
 

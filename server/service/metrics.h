@@ -5,8 +5,8 @@
  *
  * Thread-safety: safe; counting takes no lock.
  */
-#ifndef MT_SERVER_METRICS_H
-#define MT_SERVER_METRICS_H
+#ifndef MT_SERVER_SERVICE_METRICS_H
+#define MT_SERVER_SERVICE_METRICS_H
 
 #include "base/text.h"
 

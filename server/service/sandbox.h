@@ -16,8 +16,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_SANDBOX_H
-#define MT_SERVER_SANDBOX_H
+#ifndef MT_SERVER_SERVICE_SANDBOX_H
+#define MT_SERVER_SERVICE_SANDBOX_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * What all requests work with, and the command line where it does the same work.
  */
-#ifndef MT_SERVER_SERVICE_H
-#define MT_SERVER_SERVICE_H
+#ifndef MT_SERVER_SERVICE_SERVICE_H
+#define MT_SERVER_SERVICE_SERVICE_H
 
 struct mt_budget;
 struct mt_catalog;

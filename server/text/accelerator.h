@@ -8,8 +8,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_ACCELERATOR_H
-#define MT_SERVER_ACCELERATOR_H
+#ifndef MT_SERVER_TEXT_ACCELERATOR_H
+#define MT_SERVER_TEXT_ACCELERATOR_H
 
 #include "base/text.h"
 

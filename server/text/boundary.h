@@ -2,8 +2,8 @@
  * Second thoughts about sentence boundaries: what UAX 29 and CLDR's abbreviations miss. Only
  * splitter.c asks.
  */
-#ifndef MT_SERVER_BOUNDARY_H
-#define MT_SERVER_BOUNDARY_H
+#ifndef MT_SERVER_TEXT_BOUNDARY_H
+#define MT_SERVER_TEXT_BOUNDARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

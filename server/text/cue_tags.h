@@ -5,8 +5,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_CUE_TAGS_H
-#define MT_SERVER_CUE_TAGS_H
+#ifndef MT_SERVER_TEXT_CUE_TAGS_H
+#define MT_SERVER_TEXT_CUE_TAGS_H
 
 #include "server/text/marked.h"
 

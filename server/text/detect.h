@@ -9,8 +9,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_DETECT_H
-#define MT_SERVER_DETECT_H
+#ifndef MT_SERVER_TEXT_DETECT_H
+#define MT_SERVER_TEXT_DETECT_H
 
 #include "base/status.h"
 #include "server/text/language.h"

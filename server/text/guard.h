@@ -10,8 +10,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_GUARD_H
-#define MT_SERVER_GUARD_H
+#ifndef MT_SERVER_TEXT_GUARD_H
+#define MT_SERVER_TEXT_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_LANGUAGE_H
-#define MT_SERVER_LANGUAGE_H
+#ifndef MT_SERVER_TEXT_LANGUAGE_H
+#define MT_SERVER_TEXT_LANGUAGE_H
 
 #include "base/status.h"
 

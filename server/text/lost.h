@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_LOST_H
-#define MT_SERVER_LOST_H
+#ifndef MT_SERVER_TEXT_LOST_H
+#define MT_SERVER_TEXT_LOST_H
 
 #include "server/text/marked.h"
 

@@ -12,8 +12,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_MARKED_H
-#define MT_SERVER_MARKED_H
+#ifndef MT_SERVER_TEXT_MARKED_H
+#define MT_SERVER_TEXT_MARKED_H
 
 #include "base/text.h"
 #include "server/text/splitter.h"

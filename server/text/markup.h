@@ -13,8 +13,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_MARKUP_H
-#define MT_SERVER_MARKUP_H
+#ifndef MT_SERVER_TEXT_MARKUP_H
+#define MT_SERVER_TEXT_MARKUP_H
 
 #include "server/text/marked.h"
 

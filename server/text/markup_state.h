@@ -2,8 +2,8 @@
  * What markup.c and its helpers share: the tree of a text, and writing parts of it as they were.
  * Nobody else includes this.
  */
-#ifndef MT_SERVER_MARKUP_STATE_H
-#define MT_SERVER_MARKUP_STATE_H
+#ifndef MT_SERVER_TEXT_MARKUP_STATE_H
+#define MT_SERVER_TEXT_MARKUP_STATE_H
 
 #include "base/text.h"
 

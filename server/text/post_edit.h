@@ -25,8 +25,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_POST_EDIT_H
-#define MT_SERVER_POST_EDIT_H
+#ifndef MT_SERVER_TEXT_POST_EDIT_H
+#define MT_SERVER_TEXT_POST_EDIT_H
 
 #include "base/text.h"
 #include "server/text/splitter.h"

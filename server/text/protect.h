@@ -8,8 +8,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_PROTECT_H
-#define MT_SERVER_PROTECT_H
+#ifndef MT_SERVER_TEXT_PROTECT_H
+#define MT_SERVER_TEXT_PROTECT_H
 
 #include "server/text/marked.h"
 

@@ -7,8 +7,8 @@
  * A line break always ends a sentence. Blanks around a sentence belong to none, so whoever joins
  * the sentences again finds the exact gaps between the ranges.
  */
-#ifndef MT_SERVER_SPLITTER_H
-#define MT_SERVER_SPLITTER_H
+#ifndef MT_SERVER_TEXT_SPLITTER_H
+#define MT_SERVER_TEXT_SPLITTER_H
 
 #include "base/status.h"
 

@@ -11,8 +11,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_TERMS_H
-#define MT_SERVER_TERMS_H
+#ifndef MT_SERVER_TEXT_TERMS_H
+#define MT_SERVER_TEXT_TERMS_H
 
 #include "base/status.h"
 

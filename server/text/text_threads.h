@@ -11,8 +11,8 @@
  *
  * Thread-safety: every function but create and destroy is safe.
  */
-#ifndef MT_SERVER_TEXT_THREADS_H
-#define MT_SERVER_TEXT_THREADS_H
+#ifndef MT_SERVER_TEXT_TEXT_THREADS_H
+#define MT_SERVER_TEXT_TEXT_THREADS_H
 
 #include "base/status.h"
 

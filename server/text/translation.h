@@ -14,8 +14,8 @@
  *
  * Thread-safety: one thread at a time; the model is shared.
  */
-#ifndef MT_SERVER_TRANSLATION_H
-#define MT_SERVER_TRANSLATION_H
+#ifndef MT_SERVER_TEXT_TRANSLATION_H
+#define MT_SERVER_TEXT_TRANSLATION_H
 
 #include "base/text.h"
 #include "model/sentence.h"

@@ -8,7 +8,7 @@
 #include "server/requests/handler.h"
 #include "server/passages/passage.h"
 #include "server/models/served_model.h"
-#include "tests/unit/model/tokenizer_dir.h"
+#include "tests/unit/model/tokenizer/tokenizer_dir.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 #include "server/text/post_edit.h"
 
 #include "model/tokenizer/tokenizer.h"
-#include "tests/unit/model/tokenizer_dir.h"
+#include "tests/unit/model/tokenizer/tokenizer_dir.h"
 
 static struct mt_tokenizer *tokenizer;
 static struct mt_error err;

@@ -1,7 +1,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 #include "server/text/translation.h"
-#include "tests/unit/model/tokenizer_dir.h"
+#include "tests/unit/model/tokenizer/tokenizer_dir.h"
 
 #include <math.h>
 

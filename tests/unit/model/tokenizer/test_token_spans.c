@@ -1,5 +1,5 @@
-#include "tests/unit/model/spm_file.h"
-#include "tests/unit/model/tokenizer_dir.h"
+#include "tests/unit/model/tokenizer/spm_file.h"
+#include "tests/unit/model/tokenizer/tokenizer_dir.h"
 
 #define BLANK "\xE2\x96\x81"
 
