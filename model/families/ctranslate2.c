@@ -437,7 +437,7 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_ctranslat
     };
     put_string(w, "model_type", MT_OWN_MODEL_TYPE);
     put_numbers(w, sizes, sizeof sizes / sizeof *sizes);
-    put_string(w, "activation_function", m->activation);
+    put_string(w, "activation_function", mt_activation_name(m->activation));
     put_bool(w, "scale_embedding", m->scale_embedding);
     put_bool(w, "normalize_before", m->normalize_before);
     put_bool(w, "normalize_embedding", m->normalize_embedding);

@@ -212,21 +212,16 @@ static enum mt_status read_positions(const struct reader *r)
 
 static enum mt_status read_activation(const struct reader *r)
 {
-    static const char *const names[] = {"relu", "gelu_new", "swish", "gelu", "quick_gelu"};
     double encoder = setting(r, ENCODER, "activation", 0),
            decoder = setting(r, DECODER, "activation", 0);
     enum mt_status status = same_on_both_sides(r, "the activation", encoder, decoder);
     if (status)
         return status;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (encoder == (double)i) {
-            r->model->activation = names[i];
-            return MT_OK;
-        }
-    return mt_fail(r->err, MT_UNSUPPORTED,
-                   "%s: activation %g, expected 0 (ReLU), 1 (GELU, tanh), 2 (swish), 3 (GELU) or 4 "
-                   "(GELU, sigmoid)",
-                   mt_ctranslate2_path(r->file), encoder);
+    char number[32]; /* of no more digits than an fp32 has */
+    snprintf(number, sizeof number, "%.9g", encoder);
+    status = mt_activation_find(MT_NAMED_BY_CTRANSLATE2, "activation", number,
+                                &r->model->activation, r->err);
+    return status ? mt_fail_in(r->err, status, mt_ctranslate2_path(r->file)) : MT_OK;
 }
 
 static enum mt_status read_layers(const struct reader *r, enum side side, size_t *n_layers,

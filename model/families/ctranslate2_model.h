@@ -10,6 +10,7 @@
 #ifndef MT_MODEL_FAMILIES_CTRANSLATE2_MODEL_H
 #define MT_MODEL_FAMILIES_CTRANSLATE2_MODEL_H
 
+#include "model/kernels/activation.h"
 #include "weights/ctranslate2.h"
 #include "weights/image.h"
 
@@ -22,7 +23,7 @@ struct mt_ctranslate2_model {
     size_t n_positions;                    /* of a source or target */
     bool
         has_positions; /* the file has tables of them; else they are computed, as OpenNMT-tf does */
-    const char *activation; /* as config.json names it */
+    enum mt_activation activation;
     bool normalize_before, normalize_embedding, final_norm, scale_embedding;
     bool shared_embeddings, tied_output;
     bool start_from_zero_embedding;

@@ -180,7 +180,7 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_marian_mo
     put_size(w, "decoder_ffn_dim", m->d_ff_decoder);
     put_size(w, "vocab_size", m->n_source_vocab);
     put_size(w, "decoder_vocab_size", m->n_target_vocab);
-    put_text(w, "activation_function", m->activation);
+    put_text(w, "activation_function", mt_activation_name(m->activation));
     put_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
     put_bool(w, "tie_word_embeddings", m->tied_output);
     put_bool(w, "normalize_before", m->normalize_before);

@@ -219,18 +219,10 @@ static enum mt_status read_sizes(struct mt_marian_model *m, struct mt_error *err
 
 static enum mt_status read_activation(struct mt_marian_model *m, struct mt_error *err)
 {
-    static const char *const names[][2] = {
-        {"relu", "relu"}, {"swish", "swish"}, {"gelu", "quick_gelu"}};
-    const char *found = mt_marian_text(m->model, "transformer-ffn-activation", 0);
-    found = found ? found : "swish";
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(found, names[i][0]) == 0) {
-            m->activation = names[i][1];
-            return MT_OK;
-        }
-    return mt_fail(err, MT_UNSUPPORTED,
-                   "%s: transformer-ffn-activation: expected relu, swish or gelu, found \"%.60s\"",
-                   m->npz_file->path, found);
+    const char *key = "transformer-ffn-activation", *found = mt_marian_text(m->model, key, 0);
+    enum mt_status status =
+        mt_activation_find(MT_NAMED_BY_MARIAN, key, found ? found : "swish", &m->activation, err);
+    return status ? mt_fail_in(err, status, m->npz_file->path) : MT_OK;
 }
 
 /* The steps around a sublayer: d(ropout) is for training, a(dd) the residual, n(ormalise). */

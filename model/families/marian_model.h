@@ -9,6 +9,7 @@
 
 #include "model/families/foreign.h"
 #include "model/families/marian_settings.h"
+#include "model/kernels/activation.h"
 #include "weights/npz.h"
 
 struct mt_marian_model {
@@ -21,8 +22,8 @@ struct mt_marian_model {
     size_t d_model, d_ff_encoder, d_ff_decoder, n_heads;
     size_t n_encoder_layers, n_decoder_layers;
     size_t n_source_vocab, n_target_vocab;
-    size_t n_positions;     /* learned ones, or 0 */
-    const char *activation; /* as Hugging Face names it */
+    size_t n_positions; /* learned ones, or 0 */
+    enum mt_activation activation;
     bool shared_embeddings; /* source and target use one table, Wemb */
     bool tied_output;       /* the output projection is the target's table */
     bool has_output_bias;

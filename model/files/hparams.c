@@ -100,35 +100,14 @@ static enum mt_status get_choice(const struct config *config, const char *key,
                    list, word);
 }
 
-const char *mt_activation_name(enum mt_activation activation)
-{
-    switch (activation) {
-    case MT_RELU:
-        return "relu";
-    case MT_SILU:
-        return "swish";
-    case MT_GELU:
-        return "gelu";
-    case MT_GELU_TANH:
-        return "gelu_new";
-    case MT_QUICK_GELU:
-        return "quick_gelu";
-    }
-    return "unknown";
-}
-
 static enum mt_status get_activation(const struct config *config, enum mt_activation *out,
                                      struct mt_error *err)
 {
-    static const char *const words[] = {"relu", "swish", "silu", "gelu", "gelu_new", "quick_gelu"};
-    static const enum mt_activation activations[] = {MT_RELU, MT_SILU,      MT_SILU,
-                                                     MT_GELU, MT_GELU_TANH, MT_QUICK_GELU};
-    size_t choice = SIZE_MAX;
-    enum mt_status status = get_choice(config, "activation_function", words,
-                                       sizeof words / sizeof *words, &choice, err);
-    if (!status && choice != SIZE_MAX)
-        *out = activations[choice];
-    return status;
+    const char *word = NULL, *key = "activation_function";
+    enum mt_status status = mt_json_get_string(config->json, key, &word, NULL, err);
+    if (!status && word)
+        status = mt_activation_find(MT_NAMED_BY_CONFIG, key, word, out, err);
+    return in_file(config, status, err);
 }
 
 /* Keys that are there in every configuration that was ever saved, or whose absence decides how the

@@ -32,9 +32,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As config.json calls it: "relu", "swish", ... */
-const char *mt_activation_name(enum mt_activation activation);
-
 /* Where the sines and cosines of a position go. Vaswani et al. 2017, section 3.5, interleaves them;
  * MarianMT and fairseq put all sines before all cosines. */
 enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };

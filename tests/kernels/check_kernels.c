@@ -253,11 +253,8 @@ static void check_rows(struct check *c)
             size_t n = lengths[i];
             for (int variant = 0; variant < 4; variant++)
                 check_add_norm(c, n, kind, variant & 1, variant & 2);
-            check_activate(c, n, kind, MT_RELU);
-            check_activate(c, n, kind, MT_SILU);
-            check_activate(c, n, kind, MT_GELU);
-            check_activate(c, n, kind, MT_GELU_TANH);
-            check_activate(c, n, kind, MT_QUICK_GELU);
+            for (int act = 0; act < MT_ACTIVATIONS; act++)
+                check_activate(c, n, kind, (enum mt_activation)act);
             check_embed(c, n, kind);
             check_narrow(c, n, kind);
             check_quantize(c, n, kind);
@@ -368,7 +365,7 @@ static void check_qgemm(struct check *c, size_t n_rows, size_t k, size_t n_colum
         .n_columns = n_columns,
         .ldy = n_columns + dice_below(&c->dice, 2) * 5,
         .has_activation = dice_below(&c->dice, 2),
-        .activation = (enum mt_activation)dice_below(&c->dice, 3),
+        .activation = (enum mt_activation)dice_below(&c->dice, MT_ACTIVATIONS),
     };
     bool is_extreme = dice_below(&c->dice, 4) == 0;
     g.lda = g.k_padded + dice_below(&c->dice, 2) * MT_PACK_K;

@@ -133,23 +133,29 @@ static double *attention(const struct naive *n, const double *x, size_t rows, co
     return out;
 }
 
+static double activate(enum mt_activation activation, double v)
+{
+    switch (activation) {
+    case MT_RELU:
+        return v > 0.0 ? v : 0.0;
+    case MT_SILU:
+        return v / (1.0 + exp(-v));
+    case MT_GELU:
+        return 0.5 * v * (1.0 + erf(v / sqrt(2.0)));
+    case MT_GELU_TANH:
+        return 0.5 * v * (1.0 + tanh(sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+    case MT_QUICK_GELU:
+        return v / (1.0 + exp(-1.702 * v));
+    }
+    return NAN;
+}
+
 static double *feed_forward(const struct naive *n, const double *x, size_t rows, size_t d_ff,
                             const char *side, size_t layer)
 {
     double *hidden = layer_linear(n, x, rows, n->h->d_model, d_ff, side, layer, "fc1");
-    for (size_t i = 0; i < rows * d_ff; i++) {
-        double v = hidden[i];
-        if (n->h->activation == MT_RELU)
-            hidden[i] = v > 0.0 ? v : 0.0;
-        else if (n->h->activation == MT_SILU)
-            hidden[i] = v / (1.0 + exp(-v));
-        else if (n->h->activation == MT_GELU)
-            hidden[i] = 0.5 * v * (1.0 + erf(v / sqrt(2.0)));
-        else if (n->h->activation == MT_GELU_TANH)
-            hidden[i] = 0.5 * v * (1.0 + tanh(sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
-        else
-            hidden[i] = v / (1.0 + exp(-1.702 * v));
-    }
+    for (size_t i = 0; i < rows * d_ff; i++)
+        hidden[i] = activate(n->h->activation, hidden[i]);
     double *out = layer_linear(n, hidden, rows, d_ff, n->h->d_model, side, layer, "fc2");
     free(hidden);
     return out;
