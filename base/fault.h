@@ -25,8 +25,8 @@
 MT_MUST_CHECK enum mt_status mt_fault_install(struct mt_error *err);
 
 /* Blocks all signals in the calling thread and those that it starts, but those that a fault raises
- * where it happens: a blocked one of these ends the process. *old is what pthread_sigmask restores.
- */
+ * where it happens: a blocked one of these ends the process.
+ * *old is what pthread_sigmask restores. */
 void mt_fault_block_others(sigset_t *old);
 
 /* Registers memory that was mapped from a file; *out is its number. MT_LIMIT. */

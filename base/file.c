@@ -159,8 +159,8 @@ static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
     return status;
 }
 
-/* What a repository of models holds in place of its large files, as git without git-lfs fetches it.
- */
+/* What a repository of models holds in place of its large files,
+ * as git without git-lfs fetches it. */
 static enum mt_status refuse_lfs_pointer(const char *path, const void *bytes, size_t length,
                                          struct mt_error *err)
 {

@@ -72,8 +72,8 @@ struct mt_file_draft {
 };
 MT_MUST_CHECK enum mt_status mt_file_draft_write(const char *path, const void *bytes, size_t length,
                                                  struct mt_file_draft *out, struct mt_error *err);
-/* path is the one that it was written for. The draft is {0} afterwards, whether or not that works.
- */
+/* path is the one that it was written for. The draft is {0} afterwards,
+ * whether or not that works. */
 MT_MUST_CHECK enum mt_status mt_file_draft_keep(struct mt_file_draft *draft, const char *path,
                                                 struct mt_error *err);
 void mt_file_draft_drop(struct mt_file_draft *draft);

@@ -92,8 +92,8 @@ void mt_json_null(struct mt_json_writer *writer);
 void mt_json_integer(struct mt_json_writer *writer, int64_t value);
 /* One value that is JSON already. */
 void mt_json_raw(struct mt_json_writer *writer, const char *json, size_t length);
-/* At most digits (1 to 17) significant digits, no trailing zeros; NaN and infinities become null.
- */
+/* At most digits (1 to 17) significant digits, no trailing zeros;
+ * NaN and infinities become null. */
 void mt_json_number(struct mt_json_writer *writer, double value, int digits);
 /* Exactly as mt_json_number, but fixed decimals (0 to 9) after the point, trailing zeros cut: for
  * arrays of probabilities. */
@@ -102,8 +102,8 @@ void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
 /* As mt_json_fixed, but never without a point: for readers to whom 90.0 and 90 differ. */
 void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
 
-/* What mt_json_number writes, NUL-terminated in out, for text that is not JSON. Returns its length.
- */
+/* What mt_json_number writes, NUL-terminated in out, for text that is not JSON.
+ * Returns its length. */
 #define MT_JSON_NUMBER_BYTES 40
 size_t mt_json_format_number(double value, int digits, char out[MT_JSON_NUMBER_BYTES]);
 

@@ -24,8 +24,8 @@ struct mt_nearest {
 void mt_nearest_begin(struct mt_nearest *nearest, const char *word);
 void mt_nearest_offer(struct mt_nearest *nearest, const char *candidate);
 
-/* Whether both are of one length and differ in a single byte: what damage looks like, and typing.
- */
+/* Whether both are of one length and differ in a single byte:
+ * what damage looks like, and typing. */
 bool mt_differs_in_one_byte(const char *a, const char *b);
 
 #endif

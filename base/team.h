@@ -40,8 +40,7 @@ size_t mt_team_width(const struct mt_team *team);
 
 /* Calls work(context, member, n_members) once for each member 0..n_members-1 that takes part,
  * concurrently, and returns when all have returned. What they wrote is visible to the caller. NULL
- * is a team of one.
- */
+ * is a team of one. */
 typedef void mt_team_work(void *context, size_t member, size_t n_members);
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context);
 

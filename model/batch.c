@@ -17,7 +17,7 @@
 #define DEFAULT_ROWS 64
 #define DEFAULT_ENCODE_TOKENS 512
 
-/* A ring of sentences through their next and previous; the head is not a sentence. */
+/* A list of sentences, linked by their next and previous. */
 struct sentence_list {
     struct mt_sentence *first, *last;
 };
@@ -289,8 +289,7 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
     b->n_sentences--;
 }
 
-/* --- building a pass
- * ------------------------------------------------------------------------------------------ */
+/* --- building a pass --- */
 
 static void collect_inputs(struct mt_batch *b)
 {
@@ -380,8 +379,7 @@ static void collect_rows(struct mt_batch *b)
         mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }
 
-/* --- what a pass brought
- * -------------------------------------------------------------------------------------- */
+/* --- what a pass brought --- */
 
 /* The new beams' pasts are those of the rows that they continue. */
 static void reorder_tables(struct mt_sentence *s)
@@ -505,9 +503,7 @@ static void take_rows(struct mt_batch *b)
     assert(at == b->n_rows);
 }
 
-/* --- the step
- * -------------------------------------------------------------------------------------------------
- */
+/* --- the step --- */
 
 static double now_seconds(void)
 {

@@ -1,8 +1,8 @@
 /*
  * A worker's batch: the sentences in flight and all the memory that changes while decoding.
  *
- *   admit -> [ encoder pass over all newcomers, unpadded ] -> [ decoder step over all live rows ]
- * -> search -> ... -> take
+ *   admit -> [ encoder pass over all newcomers, unpadded ]
+ *         -> [ decoder step over all live rows ] -> search -> ... -> take
  *
  * Sentences join and leave between steps; each keeps its own options, so mixed requests share a
  * step. After creation nothing here allocates or fails for lack of memory.

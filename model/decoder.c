@@ -133,8 +133,8 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
-/* Rows from m on that read the same source: beams of one sentence, or positions of a given target.
- */
+/* Rows from m on that read the same source: beams of one sentence,
+ * or positions of a given target. */
 static size_t n_rows_of_source(const struct step *s, size_t m)
 {
     size_t n = 1;

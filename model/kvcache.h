@@ -26,9 +26,8 @@ struct mt_kvcache {
     size_t n_bytes;
     size_t n_slots, n_layers, max_positions, d_model;
     size_t element_bytes; /* 4: fp32, 2: binary16 */
-    size_t
-        region_stride;  /* elements from keys to values, and from there to the next layer's keys */
-    size_t slot_stride; /* elements */
+    size_t region_stride; /* elements from keys to values, and on to the next layer's keys */
+    size_t slot_stride;   /* elements */
     uint16_t *free_slots; /* ascending order is restored on release: the lowest free slot is taken
                              first */
     size_t n_free;

@@ -188,8 +188,8 @@ const char *mt_model_kernels_name(const struct mt_model *model)
     return model->kernels->name;
 }
 
-/* Weights and biases of the layers and the tables of embeddings, each counted once; no positions.
- */
+/* Weights and biases of the layers and the tables of embeddings, each counted once;
+ * no positions. */
 size_t mt_model_n_parameters(const struct mt_model *model)
 {
     const struct mt_hparams *h = &model->hparams;

@@ -16,9 +16,9 @@
  * The hypotheses form a tree that is never copied: a beam is a node, and its past is the path to
  * the root.
  *
- *   step 0        step 1            step 2
- *   (Das, -1)  <- (Haus, parent 0) <- ...      node = steps[t * K + j]: token, its log-probability,
- * parent's j at t - 1 (Ein, -1)  <- (Auto, parent 0)
+ *   step 0        step 1             step 2
+ *   (Das, -1)  <- (Haus, parent 0) <- ...      node = steps[t * K + j]: token, its
+ *   (Ein, -1)  <- (Auto, parent 0)             log-probability, parent's j at t - 1
  *
  * Thread-safety: one thread at a time. All memory is taken at init.
  */

@@ -174,8 +174,8 @@ static enum mt_status take_memory(struct mt_sentence *s, struct mt_error *err)
     return status;
 }
 
-/* Room for the candidates of search, or for the runners-up that were asked for, whichever is more.
- */
+/* Room for the candidates of search, or for the runners-up that were asked for,
+ * whichever is more. */
 static enum mt_status take_outputs(struct mt_sentence *s, struct mt_error *err)
 {
     size_t n_top = mt_size_max(mt_search_n_top(&s->search), s->n_top);

@@ -45,9 +45,8 @@ struct mt_sentence {
     /* What the decoder reads: given[0] is the start token; given[i + 1] is the target of position
      * i. */
     int32_t *given; /* [1 + max_target] */
-    size_t
-        n_given; /* tokens to read before the search chooses; in a forced target without its last */
-    size_t n_read; /* positions done */
+    size_t n_given; /* tokens read before the search chooses; without a forced target's last */
+    size_t n_read;  /* positions done */
 
     struct mt_search search;
     struct mt_hypothesis_state *hypotheses; /* [n_wanted] */

@@ -27,8 +27,7 @@ struct mt_workspace {
     /* Per member. */
     float *scores; /* [n_members, scores_stride] attention weights of a few rows at a time */
     size_t scores_stride;
-    float
-        *logits; /* [n_members, max_rows, MT_SELECT_BLOCK] one block of the vocabulary at a time */
+    float *logits; /* [n_members, max_rows, MT_SELECT_BLOCK]: one block of the vocabulary */
     struct mt_scored_token *top; /* [n_members, max_rows, top_stride] */
     size_t top_stride;
 

@@ -4,8 +4,9 @@
  *   u32 version | from 2: string spec, u32 revision | u32 n | n variables
  *                | from 3: u32 n, n times string alias, string name of a variable
  *   variable:  string name | u8 rank | u32 size[rank]
- *                | from 4: u8 type, u32 bytes; before: u8 bytes of one number, u32 numbers |
- * numbers string:    u16 length, its NUL included | bytes
+ *                | from 4: u8 type, u32 bytes; before: u8 bytes of one number, u32 numbers
+ *                | numbers
+ *   string:    u16 length, its NUL included | bytes
  *
  * Everything is little-endian and nothing is aligned. int8 and int16 numbers stand for number /
  * scale; scales are a variable NAME_scale, one a row or one for all. Nothing in the file is

@@ -154,8 +154,8 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
 }
 
 /* Of a block, so that the compiler can look at many numbers at once: the comparison of bits needs
- * no branch. One loop for both sizes was not vectorized for halves, and took eight times as long.
- */
+ * no branch. One loop for both sizes was not vectorized for halves,
+ * and took eight times as long. */
 static bool is_finite_32(const unsigned char *numbers, size_t n, uint32_t exponent)
 {
     uint32_t n_bad = 0;

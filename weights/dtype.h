@@ -37,8 +37,8 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
  * at any alignment. */
 size_t mt_find_not_finite(enum mt_dtype dtype, const void *numbers, size_t n);
 
-/* One number to or from binary16, round to nearest even, NaN stays NaN, too large becomes infinity.
- */
+/* One number to or from binary16, round to nearest even, NaN stays NaN,
+ * too large becomes infinity. */
 float mt_f16_to_f32(uint16_t half);
 uint16_t mt_f32_to_f16(float value);
 

@@ -36,8 +36,8 @@ struct mt_npz_array {
 };
 
 /* bytes are the caller's, and must outlive the archive. path is for messages. The numbers are not
- * looked at. MT_FORMAT (broken), MT_UNSUPPORTED (a kind that we do not read), MT_LIMIT, MT_MEMORY.
- */
+ * looked at. MT_FORMAT (broken), MT_UNSUPPORTED (a kind that we do not read),
+ * MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_npz_open(const unsigned char *bytes, size_t length,
                                          const char *path, struct mt_npz **out,
                                          struct mt_error *err);

@@ -3,7 +3,7 @@
  *
  *   u64 little-endian N | N bytes of JSON | buffer
  *   {"name": {"dtype": "F16", "shape": [8001, 256], "data_offsets": [begin, end]}, ...,
- * "__metadata__": {"k": "v"}}
+ *    "__metadata__": {"k": "v"}}
  *
  * Nothing in the file is trusted: the header is bounded before anything is allocated, every offset
  * is checked against the file, tensors may neither overlap nor leave holes, and the last one ends

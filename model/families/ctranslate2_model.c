@@ -349,8 +349,8 @@ static bool is_vector(const struct mt_ctranslate2_variable *v, size_t n)
     return v && v->rank == 1 && v->n_elements == n;
 }
 
-/* A linear layer that is n_parts of equally many rows in one. Without a bias it has one of zeros.
- */
+/* A linear layer that is n_parts of equally many rows in one.
+ * Without a bias it has one of zeros. */
 static enum mt_status add_linear(struct plan *p, const char *from, const char *to,
                                  const char *const *parts, size_t n_parts)
 {

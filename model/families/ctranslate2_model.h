@@ -21,8 +21,7 @@ struct mt_ctranslate2_model {
     size_t n_encoder_heads, n_decoder_heads;
     size_t n_source_vocab, n_target_vocab; /* rows of the tables */
     size_t n_positions;                    /* of a source or target */
-    bool
-        has_positions; /* the file has tables of them; else they are computed, as OpenNMT-tf does */
+    bool has_positions; /* tables of them; else they are computed, as OpenNMT-tf does */
     enum mt_activation activation;
     bool normalize_before, normalize_embedding, final_norm, scale_embedding;
     bool shared_embeddings, tied_output;
@@ -31,8 +30,8 @@ struct mt_ctranslate2_model {
     bool source_bos, source_eos, target_bos;
 };
 
-/* file must outlive *out. MT_UNSUPPORTED (another kind of model), MT_FORMAT, MT_LIMIT, MT_MEMORY.
- */
+/* file must outlive *out. MT_UNSUPPORTED (another kind of model), MT_FORMAT,
+ * MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_ctranslate2_model_read(const struct mt_ctranslate2 *file,
                                                        struct mt_ctranslate2_model *out,
                                                        struct mt_error *err);

@@ -311,8 +311,8 @@ static const char *const target_names[MAX_ALIASES] = {"model.decoder.embed_token
                                                       "lm_head.weight"};
 static const char *const output_names[MAX_ALIASES] = {"lm_head.weight"};
 
-/* For tensors that may be absent: one whose name differs in a single letter is this one, damaged.
- */
+/* For tensors that may be absent: one whose name differs in a single
+ * letter is this one, damaged. */
 static enum mt_status check_absent(const struct binder *b, const char *name)
 {
     for (size_t i = 0; i < mt_safetensors_count(b->file); i++) {

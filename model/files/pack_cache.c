@@ -46,8 +46,8 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
 
 /* --- packing --- */
 
-/* What one thread reads before it looks whether that is still of use, forwards, as disks like it.
- */
+/* What one thread reads before it looks whether that is still of use, forwards,
+ * as disks like it. */
 #define FETCH_BYTES ((size_t)2 << 20)
 #define PAGE_BYTES 4096
 

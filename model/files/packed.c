@@ -156,8 +156,7 @@ static enum mt_status list_entries(const struct mt_hparams *h, struct mt_weights
     return MT_OK;
 }
 
-/* --- the tensors of an entry
- * ---------------------------------------------------------------------------------- */
+/* --- the tensors of an entry --- */
 
 struct tensor_plan {
     const char *suffix;
@@ -189,9 +188,7 @@ static size_t plan_tensors(const struct mt_hparams *h, const struct entry *entry
     return 4;
 }
 
-/* --- making
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- making --- */
 
 static enum mt_status add_to_image(struct mt_image *image, const struct mt_hparams *h,
                                    struct entry *entry, struct mt_error *err)
@@ -400,9 +397,7 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     return status;
 }
 
-/* --- reading
- * --------------------------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 static enum mt_status find_tensor(const struct mt_safetensors *file, const struct entry *entry,
                                   const struct tensor_plan *plan, const void **out,
@@ -529,9 +524,7 @@ enum mt_status mt_packed_bind(const struct mt_safetensors *file, const struct mt
     return MT_OK;
 }
 
-/* --- identity
- * -------------------------------------------------------------------------------------------------
- */
+/* --- identity --- */
 
 enum mt_status mt_packed_check_identity(const struct mt_safetensors *file,
                                         const struct mt_hparams *hparams,

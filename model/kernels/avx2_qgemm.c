@@ -2,12 +2,14 @@
  * The int8 linear layer on AVX2 without VNNI.
  *
  * vpmaddubsw multiplies unsigned by signed bytes but saturates the sum of two products to 16 bits,
- * and 255 * 127 * 2 does not fit. With a' = a - 128 the sign moves to the weights: |a'| * (sign(a')
- * w) is the same product, and 128 * 127 * 2 = 32,512 fits. The 128 that is missing from every
- * activation is put back at the end, as a zero point that is smaller by 128.
+ * and 255 * 127 * 2 does not fit. With a' = a - 128 the sign moves to the weights:
+ * |a'| * (sign(a') w) is the same product, and 128 * 127 * 2 = 32,512 fits. The 128 that is missing
+ * from every activation is put back at the end, as a zero point that is smaller by 128.
  *
  * |a'| and a' of all rows are laid out beforehand, four k at a time, so that the loop loads each by
- * one broadcast:   row [k/4] { a'[4], |a'|[4] }
+ * one broadcast:
+ *
+ *   row [k/4] { a'[4], |a'|[4] }
  */
 #include "model/kernels/avx2.h"
 
@@ -120,8 +122,8 @@ void mt_avx2_qgemm(const struct mt_qgemm *g)
     mt_ymm_activate_rows(g);
 }
 
-/* Ceilings. The empty assembly makes an operand look new each time, or the loop would be emptied.
- */
+/* Ceilings. The empty assembly makes an operand look new each time,
+ * or the loop would be emptied. */
 
 uint64_t mt_avx2_int8_peak(size_t n)
 {

@@ -22,8 +22,8 @@
  * Attention of query positions over the same n key/value positions, all heads (Vaswani et al. 2017,
  * section 3.2.1):
  *
- *   weights[h, t] = softmax_t(q[h] . k[t, h] / sqrt(d_k))        out[h] = sum_t weights[h, t] v[t,
- * h]
+ *   weights[h, t] = softmax_t(q[h] . k[t, h] / sqrt(d_k))
+ *   out[h]        = sum_t weights[h, t] v[t, h]
  *
  * Position t lies at keys + t * stride, or, where beams share their past, at keys + slots[t] *
  * slot_stride + t * stride.
@@ -55,8 +55,8 @@ struct mt_scored_token {
 /*
  * An int8 linear layer over rows that were quantised by `quantize`:
  *
- *   y[m, n] = act((sum_k a[m, k] w[n, k] - zero[m] * column_sums[n]) * (scale[m] * scales[n]) +
- * bias[n])
+ *   y[m, n] = act((sum_k a[m, k] w[n, k] - zero[m] * column_sums[n]) * (scale[m] * scales[n])
+ *                 + bias[n])
  *
  * The sum is exact in int32; then one fused multiply-add. Weights are packed [N/16][K/4][16][4]:
  * blocks of 16 columns (output features); within a block four consecutive k of column 0, of column

@@ -1,7 +1,7 @@
 /*
  * POST /detect, LibreTranslate's: the language of q, as a list with one entry (its clients take the
- * first, and some insist on a single one): [{"confidence": 90.0, "language": "en"}]. It
- * may be one that no model has.
+ * first, and some insist on a single one): [{"confidence": 90.0, "language": "en"}]. It may be one
+ * that no model has.
  *
  *   q  string
  */

@@ -14,8 +14,8 @@ struct mt_kernels;
 MT_MUST_CHECK enum mt_status mt_bench_stream(struct mt_team *team, size_t n_bytes,
                                              double *bytes_per_second, struct mt_error *err);
 
-/* Multiply-adds per second of all members together, on registers. 0 where the kernels do not tell.
- */
+/* Multiply-adds per second of all members together, on registers.
+ * 0 where the kernels do not tell. */
 double mt_bench_int8_peak(struct mt_team *team, const struct mt_kernels *kernels);
 double mt_bench_fp32_peak(struct mt_team *team, const struct mt_kernels *kernels);
 

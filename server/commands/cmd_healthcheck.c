@@ -20,8 +20,8 @@ struct line {
     gnutls_certificate_credentials_t credentials;
 };
 
-/* An address that means "every interface" is nowhere to connect to; the loopback one is among them.
- */
+/* An address that means "every interface" is nowhere to connect to;
+ * the loopback one is among them. */
 static const char *reachable(const char *host)
 {
     if (!strcmp(host, "0.0.0.0"))

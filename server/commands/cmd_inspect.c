@@ -61,8 +61,7 @@ static const char detail[] =
     "on\n"
     "both sides are expected to belong together).\n";
 
-/* Output ----------------------------------------------------------------------------------------
- */
+/* Output --------------------------------------------------------------------------------------- */
 
 static enum mt_status cannot_write(const char *path, struct mt_error *err)
 {
@@ -195,8 +194,7 @@ static enum mt_status print_terminal(const struct session *session,
     return status;
 }
 
-/* One translation --------------------------------------------------------------------------------
- */
+/* One translation ------------------------------------------------------------------------------ */
 
 static enum mt_status read_request(struct session *session, struct mt_error *err)
 {
@@ -334,8 +332,7 @@ static enum mt_status inspect(struct session *session, const char *text, size_t 
     return show(session, translation, &description, err);
 }
 
-/* The rest ---------------------------------------------------------------------------------------
- */
+/* The rest ------------------------------------------------------------------------------------- */
 
 static enum mt_status show_positions(struct session *session, struct mt_error *err)
 {

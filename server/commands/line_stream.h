@@ -20,8 +20,8 @@ struct mt_line_stream_options {
     struct mt_translation_options translation; /* of each line */
     size_t window;                             /* sentences in flight before reading pauses */
     /* One object per line instead of text: "source", "text", "output_ids" (without start, with
-     * eos), "score", "token_logprobs", and "alternatives" where there are more hypotheses than one.
-     */
+     * eos), "score", "token_logprobs", and "alternatives" where there are
+     * more hypotheses than one. */
     bool as_json;
     int in_fd, out_fd;
     struct mt_progress_bar *bar; /* is told of the lines that are written; may be NULL */

@@ -166,8 +166,8 @@ static enum mt_status fail_utf8(const struct mt_document *document, size_t at, s
                    line_of(bytes, at), (unsigned char)bytes[at]);
 }
 
-/* Files come in whatever their programs wrote: what is seen is said, so that it can be converted.
- */
+/* Files come in whatever their programs wrote: what is seen is said,
+ * so that it can be converted. */
 static enum mt_status check_encoding(const struct mt_document *document, struct mt_error *err)
 {
     const char *bytes = document->bytes;

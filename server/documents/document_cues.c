@@ -628,8 +628,8 @@ struct writing {
     bool has_any;
 };
 
-/* Whether "-->" arises where these bytes follow the text: readers would take the line for a time.
- */
+/* Whether "-->" arises where these bytes follow the text:
+ * readers would take the line for a time. */
 static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t length)
 {
     const char *end = text->bytes + text->length;

@@ -12,8 +12,8 @@
 
 static const char declaration[] = "<meta charset=\"utf-8\">";
 
-/* The value of charset= in a <meta> among text's first bytes; an empty range where there is none.
- */
+/* The value of charset= in a <meta> among text's first bytes;
+ * an empty range where there is none. */
 static struct mt_range find_charset(const char *text, size_t length)
 {
     size_t limit = length < PRESCAN_BYTES ? length : PRESCAN_BYTES;

@@ -223,8 +223,8 @@ static enum mt_status add_wrapped(struct mt_document *document, const struct par
     return MT_OK;
 }
 
-/* A paragraph has ended. Where it was wrapped, the lines before it and it are texts of their own.
- */
+/* A paragraph has ended. Where it was wrapped, the lines before it and
+ * it are texts of their own. */
 static enum mt_status end_paragraph(struct mt_document *document, const struct paragraph *paragraph,
                                     size_t *from, struct mt_error *err)
 {

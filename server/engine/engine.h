@@ -93,8 +93,8 @@ struct mt_job {
  * size. Never 0. */
 void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker);
 
-/* Starts the threads; signals are blocked in all of them. MT_INVALID, MT_IO (threads), MT_MEMORY.
- */
+/* Starts the threads; signals are blocked in all of them.
+ * MT_INVALID, MT_IO (threads), MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_engine_options *options,
                                               struct mt_engine **out, struct mt_error *err);
 

@@ -1,21 +1,20 @@
 /*
  * The engine's waiting room: bounded, fair to clients, with a lane for each model.
  *
- *   lane en-de:  client 7:  job [s0 s1 s2 ... s499]     what it has received, in cost: 120
- *                client 9:  job [s0]  job [s0 s1]                                        80   <-
- * next lane en-fr:  client 7:  job [s0 s1]                                                  40   <-
- * next
+ *                                                      received, in cost
+ *   lane en-de:  client 7:  job [s0 s1 s2 ... s499]                  120
+ *                client 9:  job [s0]  job [s0 s1]                     80   <- next
+ *   lane en-fr:  client 7:  job [s0 s1]                               40   <- next
  *
  * Each lane has a next one of its own, so that one whose batches are full holds up no other. Next
- * in a lane is always the first sentence of the client that has received least in it: a document
- * of 500 sentences does not hold up another client's single one. Cost is what a sentence asks of a
+ * in a lane is always the first sentence of the client that has received least in it: a document of
+ * 500 sentences does not hold up another client's single one. Cost is what a sentence asks of a
  * batch: source tokens times rows. A client that comes back after a pause starts level with those
  * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
  * And those that come with one sentence again and again, or never again, go before a document only
- * as often as they would if they had stayed.
- * The jobs of one client in a lane share by cost, too, so that its document does not hold up its
- * own single sentence either. Jobs of client 0 are each a client of their own. The bound is one for
- * all lanes, and a client's share of it, too.
+ * as often as they would if they had stayed. The jobs of one client in a lane share by cost, too,
+ * so that its document does not hold up its own single sentence either. Jobs of client 0 are each a
+ * client of their own. The bound is one for all lanes, and a client's share of it, too.
  *
  * Who asks for far more than there is room for would find places for single sentences free again
  * and again, and never those for twenty. So after a job was refused the queue is full to those that

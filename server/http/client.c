@@ -149,8 +149,8 @@ enum mt_status mt_proxies_parse(const char *list, const char *name, struct mt_pr
 
 /* ---- X-Forwarded-For ---- */
 
-/* An element, as proxies write them: "1.2.3.4", "1.2.3.4:5678", "2001:db8::1", "[2001:db8::1]:80".
- */
+/* An element, as proxies write them: "1.2.3.4", "1.2.3.4:5678", "2001:db8::1",
+ * "[2001:db8::1]:80". */
 static bool parse_hop(const char *text, size_t length, struct mt_address *out)
 {
     if (length > 0 && text[0] == '[') {

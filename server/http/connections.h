@@ -43,8 +43,8 @@ enum mt_phase {
     MT_PHASE_HEADER, /* the request line is there */
     MT_PHASE_BODY,   /* the head is complete */
     MT_PHASE_WORK,   /* the request is complete */
-    MT_PHASE_STREAM, /* the reply is on its way while the work goes on; entered anew with each piece
-                      */
+    MT_PHASE_STREAM, /* the reply is on its way while the work goes on;
+                      * entered anew with each piece */
     MT_PHASE_REPLY,  /* the reply is on its way */
     MT_PHASE_IDLE,   /* the reply was sent, the connection is kept */
     MT_N_PHASES

@@ -12,8 +12,8 @@
 
 struct mt_settings;
 
-/* What max_connections is where the settings leave it to us and the limit on open files allows it.
- */
+/* What max_connections is where the settings leave it to us and the
+ * limit on open files allows it. */
 #define MT_USUAL_CONNECTIONS 1024
 
 /* Chooses max_connections where the settings leave it to us (0): MT_USUAL_CONNECTIONS, or, where

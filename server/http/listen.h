@@ -17,8 +17,8 @@ struct mt_listener {
 };
 
 /* Binds the first address of host (a name or a number) that can be bound, and listens. port 0: one
- * that the kernel chooses. MT_IO says why it could not be, MT_NOT_FOUND that there is no such host.
- */
+ * that the kernel chooses. MT_IO says why it could not be,
+ * MT_NOT_FOUND that there is no such host. */
 MT_MUST_CHECK enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *out,
                                        struct mt_error *err);
 

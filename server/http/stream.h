@@ -26,8 +26,8 @@ struct mt_stream;
 #define MT_STREAM_MAX_PIECE ((size_t)16 << 20)
 
 struct mt_stream_source {
-    /* Appends at least one byte to out, or returns false at the end. Failures stay in out's status.
-     */
+    /* Appends at least one byte to out, or returns false at the end.
+     * Failures stay in out's status. */
     bool (*next)(void *state, struct mt_text *out);
     void (*destroy)(void *state);
     void *state;

@@ -58,8 +58,7 @@ struct choice {
     double score;
 };
 
-/* The sample ------------------------------------------------------------------------------------
- */
+/* The sample ----------------------------------------------------------------------------------- */
 
 static void finish_item(struct item *item)
 {
@@ -122,8 +121,7 @@ static enum mt_status decode_all(struct finder *finder, struct mt_error *err)
     return status;
 }
 
-/* Claims ----------------------------------------------------------------------------------------
- */
+/* Claims --------------------------------------------------------------------------------------- */
 
 static enum mt_status add_claim(struct item *item, size_t target, const size_t *sources, size_t n,
                                 double weight, struct mt_error *err)
@@ -311,8 +309,7 @@ static enum mt_status add_claims(struct finder *finder, struct item *item, char 
     return status ? status : add_diagonal(finder, item, err);
 }
 
-/* Judging ---------------------------------------------------------------------------------------
- */
+/* Judging -------------------------------------------------------------------------------------- */
 
 static bool is_claimed(const struct claim *claim, const struct item *item, size_t s)
 {
@@ -471,8 +468,7 @@ static void try_all(const struct finder *finder, struct mt_text *out)
     report_best(finder, &best, out);
 }
 
-/* Reading ---------------------------------------------------------------------------------------
- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static enum mt_status fail_in_line(struct mt_error *err, enum mt_status status, const char *path,
                                    size_t line)

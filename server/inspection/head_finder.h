@@ -7,8 +7,9 @@
  *
  *   known      for a target word with known links, the weight on the pieces of its source words
  *   anchors    where no links are known: for a piece that occurs once on both sides (names,
- * numbers, punctuation), the weight on its twin diagonal   the weight near the diagonal, which
- * counts little: it decides where the others are silent
+ *              numbers, punctuation), the weight on its twin
+ *   diagonal   the weight near the diagonal, which counts little: it decides where the others are
+ *              silent
  *
  * Thread-safety: safe.
  */

@@ -109,8 +109,7 @@ enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
     return select_alignment(model, &options->alignment, &selection, err);
 }
 
-/* Tensors ---------------------------------------------------------------------------------------
- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
 static bool keeps_layers(enum mt_reduce reduce)
 {

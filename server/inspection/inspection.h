@@ -61,8 +61,7 @@ struct mt_inspection_options {
     uint64_t max_values; /* numbers in all matrices together; 0: no limit */
 };
 
-/* What it is made from --------------------------------------------------------------------------
- */
+/* What it is made from ------------------------------------------------------------------------- */
 
 /* Where attention weights are read. shape is all 0 for a kind that was not traced. */
 struct mt_attention {
@@ -114,8 +113,7 @@ struct mt_inspection_input {
     const void *context;
 };
 
-/* What it holds ---------------------------------------------------------------------------------
- */
+/* What it holds -------------------------------------------------------------------------------- */
 
 /* A piece of a text in the three units that programs count in: UTF-8 bytes (C, Rust), code points
  * (Python), UTF-16 code units (JavaScript, Java). */
@@ -220,8 +218,7 @@ uint64_t mt_inspection_count_values(const struct mt_inspection_model *model,
                                     const struct mt_inspection_options *options, size_t n_source,
                                     size_t n_steps);
 
-/* Tensors ---------------------------------------------------------------------------------------
- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
 #define MT_MAX_TENSORS 3
 

@@ -102,8 +102,7 @@ static bool append_content(struct binary_stream *stream, struct mt_text *out)
     }
 }
 
-/* safetensors -----------------------------------------------------------------------------------
- */
+/* safetensors ---------------------------------------------------------------------------------- */
 
 struct header {
     struct mt_json_writer writer;
@@ -220,8 +219,8 @@ static void write_metadata(struct header *header, const struct mt_inspection_cur
     mt_json_end_object(&header->writer);
 }
 
-/* Length in 8 bytes, then JSON, filled up with blanks so that the data begins on a multiple of 8.
- */
+/* Length in 8 bytes, then JSON, filled up with blanks so that the data
+ * begins on a multiple of 8. */
 static uint64_t write_safetensors_header(struct mt_text *out, const struct mt_inspection_cursor *at)
 {
     static const char blanks[] = "        ";
@@ -282,8 +281,7 @@ enum mt_status mt_inspection_safetensors_stream(const struct mt_inspection_curso
     return mt_stream_create(source, stream->header.length + n_data, out, err);
 }
 
-/* npy -------------------------------------------------------------------------------------------
- */
+/* npy ------------------------------------------------------------------------------------------ */
 
 static bool npy_next(void *state, struct mt_text *out)
 {

@@ -141,8 +141,7 @@ enum mt_status mt_inspection_render(struct mt_inspection *inspection,
     return streams[format](&cursor, out, err);
 }
 
-/* Walking ---------------------------------------------------------------------------------------
- */
+/* Walking -------------------------------------------------------------------------------------- */
 
 void mt_inspection_cursor_enter(struct mt_inspection_cursor *cursor)
 {
@@ -164,8 +163,7 @@ bool mt_inspection_cursor_next_row(struct mt_inspection_cursor *cursor)
     return false;
 }
 
-/* Pharaoh and soft ------------------------------------------------------------------------------
- */
+/* Pharaoh and soft ----------------------------------------------------------------------------- */
 
 /* A stream whose state is a cursor alone. Takes the inspection over. */
 static enum mt_status cursor_stream(const struct mt_inspection_cursor *cursor,
@@ -241,8 +239,7 @@ enum mt_status mt_inspection_soft_stream(const struct mt_inspection_cursor *curs
     return cursor_stream(cursor, soft_next, cursor_destroy, out, err);
 }
 
-/* bertviz ---------------------------------------------------------------------------------------
- */
+/* bertviz -------------------------------------------------------------------------------------- */
 
 /*
  * {"attention": [{"name": "Cross", "attn": [layer][head][left][right], "left_text", "right_text"}],

@@ -21,8 +21,7 @@ double mt_inspection_matrix_largest(const struct mt_inspection_matrix *matrix)
     return most;
 }
 
-/* Titles ----------------------------------------------------------------------------------------
- */
+/* Titles --------------------------------------------------------------------------------------- */
 
 /* "layer 1", "heads 0,3", "heads 0-7" */
 static void append_indices(struct mt_text *out, const char *name, const size_t *values, size_t n)
@@ -92,8 +91,7 @@ bool mt_inspection_matrix_head(const struct mt_inspection_matrix *matrix, size_t
     return true;
 }
 
-/* Listing ---------------------------------------------------------------------------------------
- */
+/* Listing -------------------------------------------------------------------------------------- */
 
 static size_t count(struct mt_inspection_cursor at)
 {

@@ -21,8 +21,8 @@ struct mt_inspection_matrix {
     const struct mt_inspected_token *row_tokens, *column_tokens;
 };
 
-/* Those of the cursor's sentences: malloc'd, the caller frees *out. MT_LIMIT above MT_MAX_MATRICES.
- */
+/* Those of the cursor's sentences: malloc'd, the caller frees *out.
+ * MT_LIMIT above MT_MAX_MATRICES. */
 MT_MUST_CHECK enum mt_status mt_inspection_matrices(const struct mt_inspection_cursor *cursor,
                                                     struct mt_inspection_matrix **out, size_t *n,
                                                     struct mt_error *err);

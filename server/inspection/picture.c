@@ -15,8 +15,7 @@
 /* Colours are told apart no better than this; equal neighbours are drawn as one. */
 #define N_LEVELS 64
 
-/* Colours ---------------------------------------------------------------------------------------
- */
+/* Colours -------------------------------------------------------------------------------------- */
 
 struct stop {
     double red, green, blue;
@@ -63,8 +62,7 @@ struct mt_color mt_color_dark(double value, double low, double high)
     return color(night, night_red, value, low, high);
 }
 
-/* Places ----------------------------------------------------------------------------------------
- */
+/* Places --------------------------------------------------------------------------------------- */
 
 static int text_width(const char *text)
 {
@@ -221,8 +219,7 @@ void mt_picture_destroy(struct mt_picture *picture)
     free(picture);
 }
 
-/* Drawing ---------------------------------------------------------------------------------------
- */
+/* Drawing -------------------------------------------------------------------------------------- */
 
 static bool is_outside(const struct mt_canvas *canvas, int top, int bottom)
 {

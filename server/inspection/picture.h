@@ -48,8 +48,7 @@ MT_MUST_CHECK enum mt_status mt_picture_svg(const struct mt_picture_source *sour
 MT_MUST_CHECK enum mt_status mt_picture_png(const struct mt_picture_source *source,
                                             struct mt_stream **out, struct mt_error *err);
 
-/* Colours ---------------------------------------------------------------------------------------
- */
+/* Colours -------------------------------------------------------------------------------------- */
 
 struct mt_color {
     uint8_t red, green, blue;
@@ -61,8 +60,7 @@ struct mt_color mt_color_light(double value, double low, double high);
 /* For a dark terminal: near black, and brighter. */
 struct mt_color mt_color_dark(double value, double low, double high);
 
-/* For the two files behind this header ----------------------------------------------------------
- */
+/* For the two files behind this header --------------------------------------------------------- */
 
 enum mt_anchor { MT_ANCHOR_START, MT_ANCHOR_END };
 
@@ -102,8 +100,8 @@ struct mt_picture_step {
     size_t panel, row;
     bool has_texts; /* of panel drawn */
 };
-/* Draws the next thing; false where there was none. Things outside the canvas' strip are skipped.
- */
+/* Draws the next thing; false where there was none.
+ * Things outside the canvas' strip are skipped. */
 bool mt_picture_draw(const struct mt_picture *picture, struct mt_picture_step *step,
                      struct mt_canvas *canvas);
 

@@ -55,8 +55,7 @@ static const float *row_of(const struct positions *positions, size_t row)
     return positions->table + row * positions->request.d_model;
 }
 
-/* JSON ------------------------------------------------------------------------------------------
- */
+/* JSON ----------------------------------------------------------------------------------------- */
 
 static void write_head(struct positions *positions)
 {
@@ -101,8 +100,7 @@ static bool json_next(void *state, struct mt_text *out)
     return true;
 }
 
-/* npy -------------------------------------------------------------------------------------------
- */
+/* npy ------------------------------------------------------------------------------------------ */
 
 static bool npy_next(void *state, struct mt_text *out)
 {
@@ -121,8 +119,7 @@ static bool npy_next(void *state, struct mt_text *out)
     return true;
 }
 
-/* Pictures --------------------------------------------------------------------------------------
- */
+/* Pictures ------------------------------------------------------------------------------------- */
 
 static const float *picture_row(void *context, size_t panel, size_t row)
 {

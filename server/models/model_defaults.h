@@ -4,7 +4,7 @@
  *   {"source_lang": "en", "target_lang": ["de", "nl"], "aliases": ["english-german"],
  *    "beam_size": 4, "length_penalty": 1.0, "max_decoding_length": 256,
  *    "max_length_factor": 2, "alignment_layers": "3", "alignment_heads": "0,1", "preload": true,
- * "quality": 2}
+ *    "quality": 2}
  *
  * Every member may be absent or null; a member whose name begins with "//" is a comment. Where a
  * request says nothing, these come before the daemon's settings, and those before what the model's

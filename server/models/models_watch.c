@@ -136,8 +136,8 @@ enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *
 }
 
 /* Whether an event beside the models is about one of them. Of a new subdirectory, what is put there
- * next is a change, too; where that cannot be watched, its own appearance is noticed all the same.
- */
+ * next is a change, too; where that cannot be watched,
+ * its own appearance is noticed all the same. */
 static bool concerns_entry(struct mt_models_watch *watch, const struct inotify_event *event)
 {
     if (event->len == 0) /* the directory itself */

@@ -13,8 +13,8 @@
 /* Where no answer is expected of it. */
 #define MAX_WARM_UP_TOKENS 8
 
-/* How often a full queue is looked at: a place is free for a moment only, where there is a crowd.
- */
+/* How often a full queue is looked at: a place is free for a moment only,
+ * where there is a crowd. */
 #define FULL_QUEUE_WAIT_NS 1000000
 
 struct warm_up {

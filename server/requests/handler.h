@@ -43,8 +43,8 @@ struct mt_request {
      * taken from access.limits. */
     struct mt_access access;
 
-    /* For the handler: its own state, made in what is called first, freed in release. NULL before.
-     */
+    /* For the handler: its own state, made in what is called first, freed in release.
+     * NULL before. */
     void *state;
     /* For the handler to fill; see reply.h. */
     struct mt_reply reply;
@@ -79,8 +79,8 @@ MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
 const char *mt_request_header(const struct mt_request *request, const char *name);
 
 /* Counts n_chars more against the client's characters per day, for texts that are not in the field
- * that access.h counts. They are given back where the request fails. Before finish. MT_THROTTLED.
- */
+ * that access.h counts. They are given back where the request fails. Before finish.
+ * MT_THROTTLED. */
 MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                                    struct mt_error *err);
 

@@ -29,8 +29,8 @@ struct mt_generation {
     struct mt_service service;
     uint64_t number;
     struct mt_model_host_limits limits;
-    /* settings->model, in memory as long as the generation. NULL: there is only a models_directory.
-     */
+    /* settings->model, in memory as long as the generation.
+     * NULL: there is only a models_directory. */
     const struct mt_loaded_model *pinned;
 };
 

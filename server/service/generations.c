@@ -133,8 +133,8 @@ static void destroy_former(struct mt_generations *g, size_t i)
     pthread_cond_broadcast(&g->changed);
 }
 
-/* From before the directory is read: a change meanwhile leads to another look. Without the mutex.
- */
+/* From before the directory is read: a change meanwhile leads to another look.
+ * Without the mutex. */
 static void begin_watch(struct mt_generations *g, const struct mt_settings *settings)
 {
     struct mt_error err;

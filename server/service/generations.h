@@ -43,8 +43,8 @@ struct mt_settings;
 struct mt_generations_options {
     /* What all generations share: metrics, splitter, attention budget, http. Copied. */
     const struct mt_service *common;
-    /* The settings as they are now; called from the thread that reloads. The caller finishes *out.
-     */
+    /* The settings as they are now; called from the thread that reloads.
+     * The caller finishes *out. */
     enum mt_status (*read_settings)(void *context, struct mt_settings *out, struct mt_error *err);
     /* A generation has become current, the first one too: what depends on settings alone. */
     void (*apply_settings)(void *context, const struct mt_settings *settings);

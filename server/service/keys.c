@@ -135,8 +135,8 @@ static enum mt_status set_name(struct mt_key *key, const char *name, const struc
     return MT_OK;
 }
 
-/* word is "name=value". One that is no option of ours may be a piece of a key, so it is not shown.
- */
+/* word is "name=value". One that is no option of ours may be a piece of a key,
+ * so it is not shown. */
 static enum mt_status set_option(struct mt_key *key, char *word, const struct place *place,
                                  struct mt_error *err)
 {

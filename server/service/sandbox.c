@@ -44,8 +44,8 @@
 #define NET_BIND_TCP (UINT64_C(1) << 0)
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)
 
-/* struct landlock_ruleset_attr as it is since ABI 4; older kernels take it without the last field.
- */
+/* struct landlock_ruleset_attr as it is since ABI 4;
+ * older kernels take it without the last field. */
 struct ruleset {
     uint64_t files, network;
 };

@@ -373,8 +373,8 @@ void mt_html_write_end(const GumboNode *element, struct mt_text *out)
     mt_text_append(out, ">", 1);
 }
 
-/* Its source, unless that holds more than text: stray tags, or a '<' that nobody wrote as entity.
- */
+/* Its source, unless that holds more than text: stray tags,
+ * or a '<' that nobody wrote as entity. */
 static void write_text(const GumboText *text, struct mt_text *out)
 {
     GumboStringPiece source = text->original_text;

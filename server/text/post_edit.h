@@ -13,7 +13,7 @@
  *                vocabulary has the word so ("das Haus", but "Bahnhof")
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
- * mended
+ *                mended
  *
  * A sentence that looks as the model was trained on stays as the model wrote it: none of the
  * development set's is changed.

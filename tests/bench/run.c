@@ -20,8 +20,8 @@
 #define MAX_EVENTS LOAD_MAX_CLIENTS
 /* Timeouts and rests are looked after at least so often. */
 #define TICK_NS 10000000
-/* A client whose request failed waits so long: errors come quickly, and would crowd out the rest.
- */
+/* A client whose request failed waits so long: errors come quickly,
+ * and would crowd out the rest. */
 #define REST_NS 10000000
 
 struct work {

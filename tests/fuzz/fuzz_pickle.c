@@ -1,5 +1,5 @@
-/* Feeds bytes to the pickle reader. What it reads must be whole: every tensor inside its storage.
- */
+/* Feeds bytes to the pickle reader. What it reads must be whole:
+ * every tensor inside its storage. */
 #include "weights/pickle.h"
 
 #include <assert.h>

@@ -405,8 +405,8 @@ START_TEST(clean_up_follows_the_configuration)
 }
 END_TEST
 
-/* Whatever comes behind them. Pieces that clean-up joins, and halves of characters, are frequent.
- */
+/* Whatever comes behind them. Pieces that clean-up joins, and halves of characters,
+ * are frequent. */
 START_TEST(a_text_begins_as_its_first_tokens_say)
 {
     static const char *const frequent[] = {BLANK,     ".",  "'",       BLANK "'", "s",       "n",

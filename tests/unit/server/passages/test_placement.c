@@ -307,8 +307,8 @@ START_TEST(without_an_alignment_words_keep_their_order)
 END_TEST
 
 /* One sentence, each word of the target from the given bytes of the source. The same work for each
- * mark at each word, or for each word at each other, would take minutes; Check's limit is seconds.
- */
+ * mark at each word, or for each word at each other, would take minutes;
+ * Check's limit is seconds. */
 static void find_in_long(size_t n_words, const char *word, struct mt_offsets from,
                          struct mt_placement *out)
 {

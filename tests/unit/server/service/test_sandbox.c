@@ -79,8 +79,8 @@ static void in_child(void (*body)(void))
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child ended with %x", status);
 }
 
-/* check's own assertions report through a pipe file, and longjmp: in a child, the exit code does.
- */
+/* check's own assertions report through a pipe file, and longjmp:
+ * in a child, the exit code does. */
 #define EXPECT(condition)                                                        \
     do {                                                                         \
         if (!(condition)) {                                                      \

@@ -320,8 +320,8 @@ START_TEST(cuts_what_is_too_long_and_drops_nothing)
 }
 END_TEST
 
-/* Alone, and with words around it; in one block to be tokenized, at the end of one, and in several.
- */
+/* Alone, and with words around it; in one block to be tokenized, at the end of one,
+ * and in several. */
 START_TEST(a_word_that_fits_no_sentence_stays_as_it_is)
 {
     static const size_t counts[] = {600, 30000, 65536, 65540, 99000, 200000};
