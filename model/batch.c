@@ -1,6 +1,7 @@
 #include "model/batch.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/size.h"
 #include "model/cut.h"
 #include "model/decoder.h"
@@ -17,7 +18,6 @@
 #define DEFAULT_ROWS 64
 #define DEFAULT_ENCODE_TOKENS 512
 
-/* A list of sentences, linked by their next and previous. */
 struct sentence_list {
     struct mt_sentence *first, *last;
 };
@@ -52,30 +52,6 @@ struct mt_batch {
     double token_seconds, step_seconds;
     struct mt_batch_stats stats;
 };
-
-static void list_append(struct sentence_list *list, struct mt_sentence *s)
-{
-    s->next = NULL;
-    s->previous = list->last;
-    if (list->last)
-        list->last->next = s;
-    else
-        list->first = s;
-    list->last = s;
-}
-
-static void list_remove(struct sentence_list *list, struct mt_sentence *s)
-{
-    if (s->previous)
-        s->previous->next = s->next;
-    else
-        list->first = s->next;
-    if (s->next)
-        s->next->previous = s->previous;
-    else
-        list->last = s->previous;
-    s->next = s->previous = NULL;
-}
 
 static struct mt_batch_options with_defaults(const struct mt_model *model,
                                              const struct mt_batch_options *options)
@@ -252,7 +228,7 @@ bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
     b->n_reserved_rows += s->n_beams;
     b->n_waiting_tokens += s->n_source;
     b->n_sentences++;
-    list_append(&b->waiting, s);
+    MT_LIST_APPEND(&b->waiting, s);
     return true;
 }
 
@@ -268,8 +244,8 @@ static void end_sentence(struct mt_batch *b, struct mt_sentence *s)
 {
     release(b, s);
     s->phase = MT_ENDED;
-    list_remove(&b->running, s);
-    list_append(&b->ended, s);
+    MT_LIST_REMOVE(&b->running, s);
+    MT_LIST_APPEND(&b->ended, s);
     mt_sentence_publish_end(s);
 }
 
@@ -277,12 +253,12 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 {
     if (s->phase == MT_WAITING) {
         b->n_waiting_tokens -= s->n_source;
-        list_remove(&b->waiting, s);
+        MT_LIST_REMOVE(&b->waiting, s);
         release(b, s);
     } else if (s->phase == MT_ENDED) {
-        list_remove(&b->ended, s);
+        MT_LIST_REMOVE(&b->ended, s);
     } else {
-        list_remove(&b->running, s);
+        MT_LIST_REMOVE(&b->running, s);
         release(b, s);
     }
     s->phase = MT_ENDED;
@@ -302,8 +278,8 @@ static void collect_inputs(struct mt_batch *b)
                                       .n = s->n_source,
                                       .cross_slot = s->cross_slot,
                                       .trace = s->has_trace ? &s->trace : NULL};
-        list_remove(&b->waiting, s);
-        list_append(&b->running, s);
+        MT_LIST_REMOVE(&b->waiting, s);
+        MT_LIST_APPEND(&b->running, s);
         s->phase = MT_READING;
     }
     b->stats.n_source_tokens += b->n_waiting_tokens;
@@ -574,7 +550,7 @@ struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch)
     struct mt_sentence *s = batch->ended.first;
     if (!s)
         return NULL;
-    list_remove(&batch->ended, s);
+    MT_LIST_REMOVE(&batch->ended, s);
     batch->n_sentences--;
     return s;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/fault.h"
+#include "base/list.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/scratch.h"
@@ -134,7 +135,7 @@ static void stop(struct mt_engine *engine)
 {
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = engine->is_stopping = true;
-    for (struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+    for (struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
         empty_queue(engine, lane);
     pthread_cond_broadcast(&engine->work);
     pthread_cond_broadcast(&engine->surge);
@@ -149,8 +150,8 @@ void mt_engine_destroy(struct mt_engine *engine)
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
         if (engine->workers[i].is_started)
             pthread_join(engine->workers[i].thread, NULL);
-    while (engine->lanes)
-        mt_engine_detach(engine, engine->lanes);
+    while (engine->lanes.first)
+        mt_engine_detach(engine, engine->lanes.first);
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
         mt_scratch_let_go(engine->workers[i].scratch);
         mt_team_destroy(engine->workers[i].team);
@@ -225,12 +226,8 @@ static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
     struct mt_engine *engine = lane->engine;
     pthread_mutex_lock(&engine->mutex);
     enum mt_status status = mt_queue_add_lane(engine->queue, &lane->waiting, err);
-    if (!status) {
-        lane->next = engine->lanes;
-        if (lane->next)
-            lane->next->previous = lane;
-        engine->lanes = lane;
-    }
+    if (!status)
+        MT_LIST_PREPEND(&engine->lanes, lane);
     pthread_mutex_unlock(&engine->mutex);
     return status;
 }
@@ -280,12 +277,7 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     for (size_t i = 0; i < engine->n_workers; i++)
         let_go_of_place(&engine->workers[i], &lane->places[i]);
     mt_queue_remove_lane(engine->queue, lane->waiting);
-    if (lane->previous)
-        lane->previous->next = lane->next;
-    else
-        engine->lanes = lane->next;
-    if (lane->next)
-        lane->next->previous = lane->previous;
+    MT_LIST_REMOVE(&engine->lanes, lane);
     pthread_mutex_unlock(&engine->mutex);
     atomic_fetch_sub(&engine->reserved_bytes, lane->reserved_bytes);
     free_lane(lane);
@@ -446,7 +438,7 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
     };
     for (size_t i = 0; i < engine->n_workers; i++)
         add_worker_stats(&engine->workers[i], out);
-    for (const struct mt_lane *lane = engine->lanes; lane; lane = lane->next)
+    for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
         for (size_t i = 0; i < engine->n_workers; i++)
             out->n_running_rows += lane->places[i].n_rows;
     pthread_mutex_unlock(&engine->mutex);

@@ -90,10 +90,14 @@ struct mt_engine {
     pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
     pthread_cond_t surge;  /* for the spare workers: enough sentences wait, or is_stopping */
     pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */
-    struct mt_lane *lanes;
+    struct {
+        struct mt_lane *first, *last;
+    } lanes;
     struct mt_queue *queue;
-    struct mt_job *ended, *ended_last; /* on_done is still to be called; linked by next */
-    size_t n_live_jobs;                /* accepted, on_done has not returned */
+    struct {
+        struct mt_job *first, *last;
+    } ended;            /* on_done is still to be called */
+    size_t n_live_jobs; /* accepted, on_done has not returned */
     size_t n_running_sentences;
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;

@@ -1,6 +1,7 @@
 #include "server/engine/engine_state.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/size.h"
 #include "base/team.h"
 #include "model/sentence.h"
@@ -14,21 +15,11 @@
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
-static void end_job(struct mt_engine *engine, struct mt_job *job)
-{
-    job->next = NULL;
-    if (engine->ended)
-        engine->ended_last->next = job;
-    else
-        engine->ended = job;
-    engine->ended_last = job;
-}
-
 static void count_ended(struct mt_engine *engine, struct mt_job *job, size_t n)
 {
     job->n_ended += n;
     if (job->n_ended == job->n_sentences)
-        end_job(engine, job);
+        MT_LIST_APPEND(&engine->ended, job);
 }
 
 void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_status status)
@@ -57,10 +48,9 @@ static void count_job(struct mt_engine *engine, enum mt_status status)
 /* Calls on_done of what has ended; lets go of the mutex meanwhile. */
 static void deliver(struct mt_engine *engine)
 {
-    while (engine->ended) {
-        struct mt_job *job = engine->ended;
-        engine->ended = job->next;
-        job->next = NULL;
+    while (engine->ended.first) {
+        struct mt_job *job = engine->ended.first;
+        MT_LIST_REMOVE(&engine->ended, job);
         struct mt_lane *lane = job->lane; /* lives as long as it has live jobs */
         enum mt_status status = job->status;
         count_job(engine, status);
@@ -80,18 +70,11 @@ static void deliver(struct mt_engine *engine)
 
 void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to)
 {
-    struct mt_engine_places *from = place->list;
-    if (from) {
-        *(place->previous ? &place->previous->next : &from->first) = place->next;
-        *(place->next ? &place->next->previous : &from->last) = place->previous;
-    }
+    if (place->list)
+        MT_LIST_REMOVE(place->list, place);
+    if (to)
+        MT_LIST_APPEND(to, place);
     place->list = to;
-    place->next = place->previous = NULL;
-    if (!to)
-        return;
-    place->previous = to->last;
-    *(to->last ? &to->last->next : &to->first) = place;
-    to->last = place;
 }
 
 /* --- one turn of a worker; all with the mutex held but the step itself --- */
@@ -259,7 +242,7 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
     if (worker->is_spare && !mt_engine_has_surge(engine, 1))
         share = 0;
     worker->is_full = false;
-    for (struct mt_lane *lane = engine->lanes; lane && share; lane = lane->next)
+    for (struct mt_lane *lane = engine->lanes.first; lane && share; lane = lane->next)
         share -= admit_from(worker, lane, share, now);
     assert(worker->is_spare || worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
     if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
@@ -338,7 +321,7 @@ static bool has_work(const struct mt_engine_worker *worker)
     const struct mt_engine *engine = worker->engine;
     if (worker->is_spare)
         return worker->busy.first || mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES);
-    return worker->busy.first || engine->ended || mt_queue_n_sentences(engine->queue);
+    return worker->busy.first || engine->ended.first || mt_queue_n_sentences(engine->queue);
 }
 
 /*

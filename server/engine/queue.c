@@ -1,5 +1,6 @@
 #include "server/engine/queue.h"
 
+#include "base/list.h"
 #include "base/size.h"
 #include "model/sentence.h"
 #include "server/engine/engine.h"
@@ -19,12 +20,13 @@ struct client {
 };
 
 struct jobs {
-    struct mt_job *first, *last; /* by finish; of equals, who has been there longest */
+    struct mt_job *first, *last;
 };
 
 struct flow {
     struct client *client;
     struct mt_queue_lane *lane;
+    /* By finish; of equals, who has been there longest. */
     struct jobs brief, lengthy;
     uint64_t virtual_time; /* the finish of what was taken last of these jobs */
     uint64_t received;     /* virtual time: the cost of what it was served in this lane */
@@ -56,9 +58,11 @@ struct mt_queue {
     struct flow *free_flows;
     struct client **buckets; /* [n_buckets], a power of two */
     size_t n_buckets;
-    struct mt_queue_lane *lanes;
+    struct {
+        struct mt_queue_lane *first, *last;
+    } lanes;
     uint64_t clock;
-    struct mt_job *soonest, *latest; /* jobs that wait and have a deadline, in its order */
+    struct jobs deadlines; /* jobs that wait and have one, by sooner and later, soonest first */
 };
 
 static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
@@ -118,9 +122,8 @@ void mt_queue_destroy(struct mt_queue *queue)
 {
     if (!queue)
         return;
-    while (queue->lanes) {
-        struct mt_queue_lane *lane = queue->lanes;
-        queue->lanes = lane->next;
+    for (struct mt_queue_lane *lane = queue->lanes.first, *next; lane; lane = next) {
+        next = lane->next;
         free_lane(lane);
     }
     free(queue->clients);
@@ -140,10 +143,7 @@ enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **
         free(lane);
         return mt_fail_memory(err, queue->max_jobs * sizeof(struct flow *), "a lane of the queue");
     }
-    lane->next = queue->lanes;
-    if (lane->next)
-        lane->next->previous = lane;
-    queue->lanes = lane;
+    MT_LIST_PREPEND(&queue->lanes, lane);
     *out = lane;
     return MT_OK;
 }
@@ -153,12 +153,7 @@ void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane)
     if (!lane)
         return;
     assert(!lane->n_sentences);
-    if (lane->previous)
-        lane->previous->next = lane->next;
-    else
-        queue->lanes = lane->next;
-    if (lane->next)
-        lane->next->previous = lane->previous;
+    MT_LIST_REMOVE(&queue->lanes, lane);
     free_lane(lane);
 }
 
@@ -336,18 +331,7 @@ static void put_in(struct jobs *jobs, struct mt_job *job)
     struct mt_job *previous = jobs->last;
     while (previous && previous->finish > job->finish)
         previous = previous->previous;
-    struct mt_job **link = previous ? &previous->next : &jobs->first;
-    job->previous = previous;
-    job->next = *link;
-    *(job->next ? &job->next->previous : &jobs->last) = job;
-    *link = job;
-}
-
-static void take_out(struct jobs *jobs, struct mt_job *job)
-{
-    *(job->previous ? &job->previous->next : &jobs->first) = job->next;
-    *(job->next ? &job->next->previous : &jobs->last) = job->previous;
-    job->next = job->previous = NULL;
+    MT_LIST_INSERT(jobs, job, previous);
 }
 
 /*
@@ -376,7 +360,7 @@ static void take_from_job(struct flow *flow, struct mt_job *job)
     struct jobs *jobs = jobs_of(flow, job);
     if (flow->virtual_time < job->finish)
         flow->virtual_time = job->finish;
-    take_out(jobs, job);
+    MT_LIST_REMOVE(jobs, job);
     if (job->n_taken + 1 == job->n_sentences)
         return;
     job->finish += cost_of(job->sentences[job->n_taken + 1]);
@@ -388,25 +372,18 @@ static void take_from_job(struct flow *flow, struct mt_job *job)
 /* Requests have mostly the same time, so that who comes last has the latest deadline. */
 static void put_deadline(struct mt_queue *queue, struct mt_job *job)
 {
-    struct mt_job *sooner = queue->latest;
+    struct mt_job *sooner = queue->deadlines.last;
     if (!job->deadline_ns)
         return;
     while (sooner && sooner->deadline_ns > job->deadline_ns)
         sooner = sooner->sooner;
-    struct mt_job **link = sooner ? &sooner->later : &queue->soonest;
-    job->sooner = sooner;
-    job->later = *link;
-    *(job->later ? &job->later->sooner : &queue->latest) = job;
-    *link = job;
+    MT_LIST_INSERT_BY(&queue->deadlines, job, sooner, later, sooner);
 }
 
 static void take_deadline(struct mt_queue *queue, struct mt_job *job)
 {
-    if (!job->deadline_ns)
-        return;
-    *(job->sooner ? &job->sooner->later : &queue->soonest) = job->later;
-    *(job->later ? &job->later->sooner : &queue->latest) = job->sooner;
-    job->sooner = job->later = NULL;
+    if (job->deadline_ns)
+        MT_LIST_REMOVE_BY(&queue->deadlines, job, later, sooner);
 }
 
 /* --- the queue --- */
@@ -545,12 +522,12 @@ void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct 
 {
     assert(job->n_taken < job->n_sentences);
     struct flow *flow = flow_of(queue, lane, job);
-    take_out(jobs_of(flow, job), job);
+    MT_LIST_REMOVE(jobs_of(flow, job), job);
     count_out(queue, flow, job, job->n_sentences - job->n_taken);
 }
 
 struct mt_job *mt_queue_find_expired(const struct mt_queue *queue, int64_t now_ns)
 {
-    struct mt_job *job = queue->soonest;
+    struct mt_job *job = queue->deadlines.first;
     return job && job->deadline_ns <= now_ns ? job : NULL;
 }

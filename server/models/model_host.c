@@ -1,6 +1,7 @@
 #include "server/models/model_host.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "server/models/served_model_state.h"
 
@@ -69,7 +70,7 @@ static uint64_t counted_bytes(const struct mt_served_model *served)
 /* Looks at the caches of what is loaded, which grow with what is asked of the models. */
 static void recount(struct mt_model_host *host)
 {
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
         if (!is_loaded(s))
             continue;
         host->counts.loaded_bytes -= counted_bytes(s);
@@ -83,7 +84,7 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
 {
     if (host->limits.memory_bytes == 0)
         return NEVER;
-    for (const struct mt_served_model *s = host->first; s != NULL; s = s->next)
+    for (const struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
         if (is_loaded(s) && (s->n_holders > 0 || s->counts.cache_bytes > s->fresh_cache_bytes))
             return now_ns + RECOUNT_MS * NS_PER_MS;
     return NEVER;
@@ -93,7 +94,7 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
 static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
         if (s->phase == PHASE_READY && !s->info.is_pinned && s->n_holders == 0 &&
             (oldest == NULL || s->used_ns < oldest->used_ns))
             oldest = s;
@@ -102,7 +103,7 @@ static struct mt_served_model *least_recently_used(const struct mt_model_host *h
 
 static struct mt_served_model *find_closing(const struct mt_model_host *host)
 {
-    struct mt_served_model *s = host->first;
+    struct mt_served_model *s = host->models.first;
     while (s != NULL && s->phase != PHASE_CLOSING)
         s = s->next;
     return s;
@@ -114,7 +115,7 @@ static struct mt_served_model *find_victim(const struct mt_model_host *host, int
                                            int64_t *until_ns)
 {
     struct mt_served_model *oldest = NULL;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
         if (s->phase != PHASE_READY || s->info.is_pinned || s->n_holders == 0)
             continue;
         if (s->open_until_ns > now_ns)
@@ -130,15 +131,7 @@ static struct mt_served_model *find_victim(const struct mt_model_host *host, int
 void mt_model_wait_unlink(struct mt_model_wait *wait)
 {
     struct mt_served_model *served = wait->served;
-    if (wait->previous != NULL)
-        wait->previous->next = wait->next;
-    else
-        served->first_wait = wait->next;
-    if (wait->next != NULL)
-        wait->next->previous = wait->previous;
-    else
-        served->last_wait = wait->previous;
-    wait->next = wait->previous = NULL;
+    MT_LIST_REMOVE(&served->waits, wait);
     wait->served = NULL;
     served->n_waiting--;
     served->host->counts.n_waiting--;
@@ -151,7 +144,7 @@ void mt_model_wait_unlink(struct mt_model_wait *wait)
 static void end_waits(struct mt_served_model *served, enum mt_status status,
                       const struct mt_error *err)
 {
-    struct mt_model_wait *ended = served->first_wait;
+    struct mt_model_wait *ended = served->waits.first;
     for (struct mt_model_wait *wait = ended; wait != NULL; wait = wait->next) {
         wait->served = NULL;
         wait->model = status == MT_OK ? &served->loaded : NULL;
@@ -163,7 +156,7 @@ static void end_waits(struct mt_served_model *served, enum mt_status status,
     }
     served->host->counts.n_waiting -= served->n_waiting;
     served->n_waiting = 0;
-    served->first_wait = served->last_wait = NULL;
+    served->waits.first = served->waits.last = NULL;
     pthread_mutex_unlock(&served->host->mutex);
     while (ended != NULL) {
         struct mt_model_wait *next = ended->next;
@@ -285,12 +278,7 @@ static void load(struct mt_served_model *served)
 static void destroy(struct mt_served_model *served)
 {
     struct mt_model_host *host = served->host;
-    if (served->previous != NULL)
-        served->previous->next = served->next;
-    else
-        host->first = served->next;
-    if (served->next != NULL)
-        served->next->previous = served->previous;
+    MT_LIST_REMOVE(&host->models, served);
     mt_arena_destroy(served->arena);
     free(served);
 }
@@ -311,7 +299,7 @@ static bool comes_before(const struct mt_served_model *a, const struct mt_served
 static struct mt_served_model *next_wanted(const struct mt_model_host *host)
 {
     struct mt_served_model *first = NULL;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
         if (is_wanted(s) && (first == NULL || comes_before(s, first)))
             first = s;
     return first;
@@ -349,7 +337,7 @@ static bool tidy(struct mt_model_host *host)
         unload(surplus);
         return true;
     }
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
         /* who came a moment too late to hold */
         if (s->phase == PHASE_READY && s->n_waiting > 0 && !is_to_be_renewed(s)) {
             s->turn = 0;
@@ -459,14 +447,14 @@ static void rest(struct mt_model_host *host, int64_t until_ns)
 
 static void cancel_waits(struct mt_model_host *host)
 {
-    struct mt_served_model *served = host->first;
+    struct mt_served_model *served = host->models.first;
     struct mt_error err;
     mt_fail(&err, MT_CANCELLED, "the server is shutting down");
     while (served != NULL) {
         if (served->n_waiting > 0) {
             served->turn = 0;
             end_waits(served, MT_CANCELLED, &err);
-            served = host->first; /* others may have come and gone */
+            served = host->models.first; /* others may have come and gone */
         } else {
             served = served->next;
         }
@@ -484,7 +472,7 @@ static void *run_loader(void *argument)
         if (tidy(host) || advance(host, &until_ns))
             continue;
         int64_t now_ns = mt_now_ns();
-        for (struct mt_served_model *s = host->first; s != NULL; s = s->next) {
+        for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
             int64_t ns = idle_at(s, now_ns);
             until_ns = ns < until_ns ? ns : until_ns;
         }
@@ -514,8 +502,8 @@ static void expire(struct mt_model_wait *wait)
 static struct mt_model_wait *most_urgent(const struct mt_model_host *host)
 {
     struct mt_model_wait *first = NULL;
-    for (struct mt_served_model *s = host->first; s != NULL; s = s->next)
-        for (struct mt_model_wait *w = s->first_wait; w != NULL; w = w->next)
+    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
+        for (struct mt_model_wait *w = s->waits.first; w != NULL; w = w->next)
             if (w->deadline_ns != 0 && (first == NULL || w->deadline_ns < first->deadline_ns))
                 first = w;
     return first;
@@ -606,10 +594,10 @@ void mt_model_host_let_go(struct mt_model_host *host)
     if (host->has_keeper)
         pthread_join(host->keeper, NULL);
     pthread_mutex_lock(&host->mutex);
-    while (host->first != NULL) { /* dropped, but the loader had no more time for them */
-        if (is_loaded(host->first))
-            unload(host->first);
-        destroy(host->first);
+    while (host->models.first != NULL) { /* dropped, but the loader had no more time for them */
+        if (is_loaded(host->models.first))
+            unload(host->models.first);
+        destroy(host->models.first);
     }
     pthread_mutex_unlock(&host->mutex);
     mt_engine_destroy(host->engine);

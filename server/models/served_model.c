@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "server/models/served_model_state.h"
 
@@ -149,10 +150,7 @@ enum mt_status mt_served_model_create(struct mt_model_host *host,
         served->failure = *options->failure;
     }
     pthread_mutex_lock(&host->mutex);
-    served->next = host->first;
-    if (host->first != NULL)
-        host->first->previous = served;
-    host->first = served;
+    MT_LIST_PREPEND(&host->models, served);
     pthread_mutex_unlock(&host->mutex);
     *out = served;
     return MT_OK;
@@ -267,13 +265,7 @@ enum mt_status mt_served_model_wait(struct mt_served_model *served, struct mt_mo
     enum mt_status status = refuse(served, wait->deadline_ns, err);
     if (status == MT_OK) {
         wait->served = served;
-        wait->next = NULL;
-        wait->previous = served->last_wait;
-        if (served->last_wait != NULL)
-            served->last_wait->next = wait;
-        else
-            served->first_wait = wait;
-        served->last_wait = wait;
+        MT_LIST_APPEND(&served->waits, wait);
         served->n_waiting++;
         host->counts.n_waiting++;
         mt_served_model_want(served);

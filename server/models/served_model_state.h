@@ -44,7 +44,9 @@ struct mt_served_model {
     bool is_hopeless;        /* FAILED for good */
     int64_t failed_ns;
     size_t n_catalogs, n_holders;
-    struct mt_model_wait *first_wait, *last_wait;
+    struct {
+        struct mt_model_wait *first, *last;
+    } waits;
     size_t n_waiting;
     bool is_prefetched, wants_unload;
     uint64_t turn; /* among those that are to be loaded; 0: it is not */
@@ -62,7 +64,9 @@ struct mt_model_host {
 
     pthread_mutex_t mutex;  /* guards what follows, and what served models say it guards */
     pthread_cond_t changed; /* any of it */
-    struct mt_served_model *first;
+    struct {
+        struct mt_served_model *first, *last;
+    } models;
     struct mt_model_host_limits limits;
     struct mt_model_host_counts counts;
     uint64_t last_turn;

@@ -13,8 +13,10 @@
 /* What gumbo built; its memory is given back at once. */
 struct mt_html_tree {
     GumboOutput *output;
-    char *source;         /* what it was built from, which it points into */
-    struct block *blocks; /* gumbo's memory */
+    char *source; /* what it was built from, which it points into */
+    struct {
+        struct block *first, *last;
+    } blocks; /* gumbo's memory */
     size_t n_bytes;
     size_t last_bytes;           /* what gumbo asked for last */
     size_t n_attributes, n_open; /* attributes so far, and behind the last element */

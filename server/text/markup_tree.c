@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "server/text/markup.h"
 #include "server/text/markup_state.h"
 
@@ -47,10 +48,8 @@ static void *allocate(void *context, size_t n_bytes)
     struct block *block = fits ? malloc(n) : NULL;
     if (!block)
         give_up(tree, fits ? MT_MEMORY : MT_LIMIT);
-    *block = (struct block){.next = tree->blocks, .n_bytes = n};
-    if (block->next)
-        block->next->previous = block;
-    tree->blocks = block;
+    *block = (struct block){.n_bytes = n};
+    MT_LIST_PREPEND(&tree->blocks, block);
     tree->n_bytes += n;
     return block + 1;
 }
@@ -61,12 +60,7 @@ static void release(void *context, void *memory)
     if (!memory)
         return;
     struct block *block = (struct block *)memory - 1;
-    if (block->next)
-        block->next->previous = block->previous;
-    if (block->previous)
-        block->previous->next = block->next;
-    else
-        tree->blocks = block->next;
+    MT_LIST_REMOVE(&tree->blocks, block);
     tree->n_bytes -= block->n_bytes;
     free(block);
 }
@@ -150,7 +144,7 @@ enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tre
 
 void mt_html_finish(struct mt_html_tree *tree)
 {
-    for (struct block *block = tree->blocks, *next; block; block = next) {
+    for (struct block *block = tree->blocks.first, *next; block; block = next) {
         next = block->next;
         free(block);
     }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/list.h"
 #include "base/size.h"
 
 #include <assert.h>
@@ -44,10 +45,7 @@ static bool is_long_line(int line)
 
 static void take_out(struct mt_text_threads *threads, struct mt_text_task *task)
 {
-    struct mt_text_task *previous = task->previous, *next = task->next;
-    *(previous ? &previous->next : &threads->lines[task->line].first) = next;
-    *(next ? &next->previous : &threads->lines[task->line].last) = previous;
-    task->previous = task->next = NULL;
+    MT_LIST_REMOVE(&threads->lines[task->line], task);
     task->is_waiting = false;
     threads->n_waiting--;
 }
@@ -58,12 +56,7 @@ static void put_in(struct mt_text_threads *threads, struct mt_text_task *task)
     struct mt_text_task *previous = threads->lines[task->line].last;
     while (previous && previous->round > task->round)
         previous = previous->previous;
-    struct mt_text_task **link = previous ? &previous->next : &threads->lines[task->line].first;
-    struct mt_text_task *next = *link;
-    task->previous = previous;
-    task->next = next;
-    *link = task;
-    *(next ? &next->previous : &threads->lines[task->line].last) = task;
+    MT_LIST_INSERT(&threads->lines[task->line], task, previous);
     task->is_waiting = true;
     threads->n_waiting++;
 }
