@@ -19,8 +19,8 @@
 #include <string.h>
 
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
- * because clients that are still sending do not look for a reply; a longer one ends the connection.
- */
+ * because clients that are still sending do not look for a reply;
+ * a longer one ends the connection. */
 #define DISCARD_FACTOR 4
 #define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
 #define MAX_REQUEST_ID_BYTES 128
