@@ -44,7 +44,7 @@ static void handle(int number, siginfo_t *info, void *context)
     int reason = errno;
     uintptr_t address = (uintptr_t)info->si_addr;
     struct range *range = find(address);
-    if (range != NULL) {
+    if (range) {
         atomic_store(&range->has_faulted, true);
         uintptr_t page = address - address % page_bytes;
         /* The bare call: libc's function is not among those that a signal handler may use. */

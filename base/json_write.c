@@ -262,7 +262,7 @@ void mt_json_float(struct mt_json_writer *writer, double value, int decimals)
     size_t before = writer->out->length;
     mt_json_fixed(writer, value, decimals);
     const char *bytes = writer->out->bytes;
-    if (isfinite(value) && bytes && writer->out->status == MT_OK &&
+    if (isfinite(value) && bytes && !writer->out->status &&
         !memchr(bytes + before, '.', writer->out->length - before))
         mt_text_append(writer->out, ".0", 2);
 }

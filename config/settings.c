@@ -211,7 +211,7 @@ static bool is_one_of(const char *text, const char *const *words)
 {
     while (*words && strcmp(text, *words))
         words++;
-    return *words != NULL;
+    return *words;
 }
 
 /*

@@ -52,17 +52,17 @@ static void load(void)
     }
     void *library =
         setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 ? dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (library == NULL) {
+    if (!library) {
         const char *reason = dlerror();
         (void)!mt_fail(&failure, MT_IO, "fp32 takes OpenBLAS: %s",
-                       reason != NULL ? reason : "out of memory");
+                       reason ? reason : "out of memory");
         return;
     }
     find(library, "cblas_sgemm", &found, sizeof found);
     find(library, "openblas_get_parallel", &get_parallel, sizeof get_parallel);
-    if (found == NULL || get_parallel == NULL)
+    if (!found || !get_parallel)
         (void)!mt_fail(&failure, MT_UNSUPPORTED, "fp32 takes OpenBLAS: %s has no %s", LIBRARY,
-                       found == NULL ? "cblas_sgemm" : "openblas_get_parallel");
+                       !found ? "cblas_sgemm" : "openblas_get_parallel");
     else if (get_parallel() == OPENBLAS_SEQUENTIAL)
         (void)!mt_fail(&failure, MT_UNSUPPORTED,
                        "fp32 takes an OpenBLAS that several threads may call: %s is built for one "
@@ -75,13 +75,13 @@ static void load(void)
 enum mt_status mt_blas_open(struct mt_error *err)
 {
     pthread_once(&once, load);
-    return sgemm != NULL ? MT_OK : mt_fail(err, failure.status, "%s", failure.message);
+    return sgemm ? MT_OK : mt_fail(err, failure.status, "%s", failure.message);
 }
 
 void mt_linear_f32(const float *x, size_t ldx, size_t n_rows, const float *w, const float *bias,
                    size_t n_in, size_t n_out, float *y, size_t ldy)
 {
-    assert(sgemm != NULL);
+    assert(sgemm);
     assert(n_rows <= INT_MAX && n_in <= INT_MAX && n_out <= INT_MAX && ldx <= INT_MAX &&
            ldy <= INT_MAX);
     for (size_t m = 0; m < n_rows; m++) {

@@ -77,12 +77,12 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_count(&writer, "api_keys", service->keys != NULL ? mt_keys_count(service->keys) : 0);
+    write_count(&writer, "api_keys", service->keys ? mt_keys_count(service->keys) : 0);
     write_connections(&writer, service);
     write_engine(&writer, service);
     write_generations(&writer, service);
     mt_json_key(&writer, "model");
-    if (service->pinned != NULL)
+    if (service->pinned)
         mt_json_string_z(&writer, service->pinned->label);
     else
         mt_json_null(&writer);

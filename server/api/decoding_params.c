@@ -39,10 +39,10 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
     if (own->length_penalty >= 0)
         penalty = own->length_penalty;
     enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_integer(params, "min_decoding_length", 0, longest, &minimum,
                                    &has_minimum, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_integer(params, "max_decoding_length", 1, longest, &maximum,
                                    &has_maximum, err);
     decoding->has_length_penalty = penalty >= 0;
@@ -63,7 +63,7 @@ enum mt_status mt_decoding_params_split(const struct mt_service *service,
 {
     const char *asked = service->settings->split_sentences;
     enum mt_status status = mt_params_string(params, "split_sentences", &asked, NULL, err);
-    if (status != MT_OK || mt_split_parse(asked, out))
+    if (status || mt_split_parse(asked, out))
         return status;
     return mt_fail(err, MT_INVALID,
                    "split_sentences is \"%.40s\", expected \"on\", \"off\" or \"newlines\"", asked);

@@ -33,13 +33,13 @@ static enum mt_status refuse_unsupported(const struct mt_params *params, struct 
     const char *formality;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct cJSON *value = mt_params_get(params, names[i]);
-        bool is_empty = value == NULL || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
-                        (cJSON_IsArray(value) && value->child == NULL);
+        bool is_empty = !value || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
+                        (cJSON_IsArray(value) && !value->child);
         if (!is_empty)
             return mt_fail(err, MT_INVALID, "'%s' is not supported.", names[i]);
     }
     enum mt_status status = read_string(params, "formality", &formality, err);
-    if (status == MT_OK && (strcmp(formality, "more") == 0 || strcmp(formality, "less") == 0))
+    if (!status && (strcmp(formality, "more") == 0 || strcmp(formality, "less") == 0))
         return mt_fail(err, MT_INVALID, "'formality' is not supported for given 'target_lang'.");
     return status;
 }
@@ -47,7 +47,7 @@ static enum mt_status refuse_unsupported(const struct mt_params *params, struct 
 /* In a line, a break would end a sentence. */
 static void join_lines(char *text)
 {
-    for (; (text = strpbrk(text, "\r\n")) != NULL; text++)
+    for (; (text = strpbrk(text, "\r\n")); text++)
         *text = ' ';
 }
 
@@ -57,7 +57,7 @@ static enum mt_status add_text(struct cJSON *q, const struct cJSON *text, bool j
     if (!cJSON_IsString(text))
         return mt_fail(err, MT_INVALID, "Parameter 'text' must be an array of strings.");
     struct cJSON *copy = cJSON_CreateString(text->valuestring);
-    if (copy == NULL)
+    if (!copy)
         return mt_fail_memory(err, strlen(text->valuestring), "a text");
     if (joins_lines)
         join_lines(copy->valuestring);
@@ -70,17 +70,17 @@ static enum mt_status add_texts(const struct mt_params *params, struct cJSON *fi
 {
     const struct cJSON *text = mt_params_get(params, "text");
     enum mt_status status = MT_OK;
-    if (text == NULL || (cJSON_IsArray(text) && text->child == NULL))
+    if (!text || (cJSON_IsArray(text) && !text->child))
         return mt_fail(err, MT_INVALID, "Parameter 'text' not specified.");
     struct cJSON *q = cJSON_AddArrayToObject(fields, "q");
-    if (q == NULL)
+    if (!q)
         return mt_fail_memory(err, sizeof *q, "texts");
     if (cJSON_IsArray(text)) {
-        for (text = text->child; text != NULL && status == MT_OK; text = text->next)
+        for (text = text->child; text && !status; text = text->next)
             status = add_text(q, text, joins_lines, err);
         return status;
     }
-    for (; text != NULL && status == MT_OK; text = mt_params_next(text))
+    for (; text && !status; text = mt_params_next(text))
         status = add_text(q, text, joins_lines, err);
     return status;
 }
@@ -88,7 +88,7 @@ static enum mt_status add_texts(const struct mt_params *params, struct cJSON *fi
 static enum mt_status add_string(struct cJSON *fields, const char *name, const char *value,
                                  struct mt_error *err)
 {
-    return cJSON_AddStringToObject(fields, name, value) != NULL
+    return cJSON_AddStringToObject(fields, name, value)
                ? MT_OK
                : mt_fail_memory(err, strlen(value), "a field");
 }
@@ -100,21 +100,21 @@ static enum mt_status add_languages(const struct mt_request *request, struct cJS
     const char *source, *target;
     struct mt_language_pair pair;
     enum mt_status status = read_string(&request->params, "target_lang", &target, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_string(&request->params, "source_lang", &source, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     status = mt_languages_check_target(service, NULL, target, &pair, err);
-    if (status != MT_OK)
+    if (status)
         return status == MT_INVALID ? refuse_value("target_lang", err) : status;
     if (source[0] == '\0')
         source = "auto";
     else
         status = mt_languages_check(service, NULL, source, target, &pair, err);
-    if (status != MT_OK)
+    if (status)
         return status == MT_INVALID ? refuse_value("source_lang", err) : status;
     status = add_string(fields, "source", source, err);
-    return status != MT_OK ? status : add_string(fields, "target", target, err);
+    return status ? status : add_string(fields, "target", target, err);
 }
 
 /* *joins_lines: text whose line breaks shall not end sentences. In HTML they do not. */
@@ -124,7 +124,7 @@ static enum mt_status add_splitting(const struct mt_params *params, struct cJSON
     const char *split;
     enum mt_status status = read_string(params, "split_sentences", &split, err);
     *joins_lines = !is_html && strcmp(split, "nonewlines") == 0;
-    if (status != MT_OK)
+    if (status)
         return status;
     if (strcmp(split, "0") == 0)
         return add_string(fields, "split_sentences", "off", err);
@@ -140,12 +140,12 @@ static enum mt_status add_tag_handling(const struct mt_params *params, struct cJ
     const struct cJSON *tags = mt_params_get(params, "ignore_tags");
     enum mt_status status = read_string(params, "tag_handling", &handling, err);
     *is_html = strcmp(handling, "html") == 0;
-    if (status == MT_OK && handling[0] != '\0' && !*is_html)
+    if (!status && handling[0] != '\0' && !*is_html)
         return mt_fail(err, MT_INVALID, "Value for 'tag_handling' not supported: only html is.");
-    if (status != MT_OK || !*is_html)
+    if (status || !*is_html)
         return status;
-    struct cJSON *copy = tags != NULL ? cJSON_Duplicate(tags, true) : NULL;
-    if (tags != NULL && (copy == NULL || !cJSON_AddItemToObject(fields, "ignore_tags", copy))) {
+    struct cJSON *copy = tags ? cJSON_Duplicate(tags, true) : NULL;
+    if (tags && (!copy || !cJSON_AddItemToObject(fields, "ignore_tags", copy))) {
         cJSON_Delete(copy);
         return mt_fail_memory(err, sizeof *copy, "a field");
     }
@@ -158,17 +158,17 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
     const struct mt_params *params = &request->params;
     bool is_html, joins_lines, shows_billed = false;
     enum mt_status status = refuse_unsupported(params, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_tag_handling(params, fields, &is_html, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_splitting(params, fields, is_html, &joins_lines, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_texts(params, fields, joins_lines, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_languages(request, fields, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(params, "show_billed_characters", &shows_billed, NULL, err);
-    if (status == MT_OK && !cJSON_AddBoolToObject(fields, "show_billed_characters", shows_billed))
+    if (!status && !cJSON_AddBoolToObject(fields, "show_billed_characters", shows_billed))
         status = mt_fail_memory(err, sizeof *fields, "a field");
     return status;
 }
@@ -176,10 +176,10 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
 static enum mt_status take_fields(struct mt_request *request, struct mt_error *err)
 {
     struct cJSON *fields = cJSON_CreateObject();
-    if (fields == NULL)
+    if (!fields)
         return mt_fail_memory(err, sizeof *fields, "fields");
     enum mt_status status = add_fields(request, fields, err);
-    if (status != MT_OK) {
+    if (status) {
         cJSON_Delete(fields);
         return status;
     }
@@ -191,8 +191,8 @@ static enum mt_status take_fields(struct mt_request *request, struct mt_error *e
 static enum mt_status choose_model(struct mt_request *request, struct mt_served_model **out,
                                    struct mt_error *err)
 {
-    enum mt_status status = request->state == NULL ? take_fields(request, err) : MT_OK;
-    return status == MT_OK ? mt_translate_handler.choose(request, out, err) : status;
+    enum mt_status status = !request->state ? take_fields(request, err) : MT_OK;
+    return status ? status : mt_translate_handler.choose(request, out, err);
 }
 
 static enum mt_status begin_translate(struct mt_request *request, struct mt_error *err)
@@ -219,7 +219,7 @@ static enum mt_status write_translation(struct mt_json_writer *writer,
     struct mt_translated text;
     struct mt_text translation = {0};
     enum mt_status status = mt_translate_take(request, index, &text, &translation, err);
-    if (status == MT_OK) {
+    if (!status) {
         mt_json_begin_object(writer);
         write_code(writer, "detected_source_language", text.source_lang, false);
         mt_json_key(writer, "text");
@@ -245,9 +245,9 @@ static enum mt_status finish_translate(struct mt_request *request, struct mt_err
     mt_json_begin_object(&writer);
     mt_json_key(&writer, "translations");
     mt_json_begin_array(&writer);
-    for (size_t i = 0; i < n && status == MT_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status = write_translation(&writer, request, i, shows_billed, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     mt_json_end_array(&writer);
     mt_json_end_object(&writer);
@@ -298,9 +298,9 @@ static enum mt_status finish_languages(struct mt_request *request, struct mt_err
     const char *type;
     enum mt_status status = read_string(&request->params, "type", &type, err);
     bool is_target = strcmp(type, "target") == 0;
-    if (status == MT_OK && type[0] != '\0' && !is_target && strcmp(type, "source") != 0)
+    if (!status && type[0] != '\0' && !is_target && strcmp(type, "source") != 0)
         return refuse_value("type", err);
-    if (status != MT_OK)
+    if (status)
         return status;
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);

@@ -50,7 +50,7 @@ static enum mt_status read_code(const struct state *state, const struct mt_param
 {
     *out = "";
     enum mt_status status = mt_params_string(params, name, out, NULL, err);
-    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
+    if (!status && (*out)[0] == '\0' && !state->only)
         return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
     return status;
 }
@@ -59,7 +59,7 @@ static enum mt_status read_file(struct state *state, const struct mt_request *re
                                 struct mt_error *err)
 {
     state->file = mt_params_file(&request->params, "file");
-    if (state->file == NULL)
+    if (!state->file)
         return mt_fail(err, MT_INVALID, "Invalid request: missing file parameter");
     return MT_OK;
 }
@@ -72,7 +72,7 @@ static enum mt_status read_format(struct state *state, struct mt_error *err)
     if (mt_document_format_of_file(file_name, &state->format))
         return MT_OK;
     const char *dot = strrchr(file_name, '.');
-    if (dot == NULL)
+    if (!dot)
         dot = "";
     return mt_fail(err, MT_INVALID,
                    "Invalid request: file format not supported: \"%.*s\", expected %s",
@@ -87,24 +87,24 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     const struct mt_params *params = &request->params;
     enum mt_status status = read_file(state, request, err);
     state->post_edits = request->service->settings->post_edit;
-    if (status == MT_OK)
+    if (!status)
         status = mt_languages_read_model(request, &state->only, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_code(state, params, "source", source, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_code(state, params, "target", target, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_format(state, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_decoding_params_split(request->service, params, &state->split, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
                                   &state->glossary, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_files_base_url(
             request->service->settings->public_url, mt_request_header(request, "Host"),
             mt_request_header(request, "X-Forwarded-Proto"), &state->base_url, err);
@@ -131,10 +131,10 @@ static enum mt_status detect_language(struct state *state, const struct mt_servi
     }
     mt_languages_to_detect(service, state->only, state->languages.target, &languages);
     enum mt_status status = mt_text_check(&sample, "a file's text", err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_detect(sample.bytes, sample.length, is_html, &languages, &detection, err);
     mt_text_finish(&sample);
-    if (status != MT_OK)
+    if (status)
         return status;
     mt_detection_settle(&detection, &languages);
     return mt_languages_settle_source(service, state->only, &detection, &state->languages, err);
@@ -147,7 +147,7 @@ static enum mt_status read_languages(struct state *state, const struct mt_servic
         return mt_languages_check(service, state->only, source, target, &state->languages, err);
     enum mt_status status =
         mt_languages_check_target(service, state->only, target, &state->languages, err);
-    return status == MT_OK ? detect_language(state, service, err) : status;
+    return status ? status : detect_language(state, service, err);
 }
 
 /* ---- the work ---- */
@@ -182,7 +182,7 @@ static enum mt_status describe_decoding(struct mt_request *request,
         .eases_source = state->post_edits,
         .splitter = request->service->splitter,
         .source_lang = state->languages.source,
-        .target_code = step->target != NULL ? step->target->token : NULL,
+        .target_code = step->target ? step->target->token : NULL,
         .admit = mt_request_admit,
         .admit_context = request,
     };
@@ -199,14 +199,14 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     bool is_made;
     struct mt_terms *terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms;
     enum mt_status status = describe_decoding(request, &options, err);
-    if (status == MT_OK && state->translation == NULL)
+    if (!status && !state->translation)
         status = mt_document_translation_create(state->document, &state->translation, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_begin_step(state->translation, request->service,
                                                     request->model, &options, terms, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_make(state->translation, SIZE_MAX, &is_made, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
     return status;
 }
@@ -224,7 +224,7 @@ static enum mt_status reserve_room(const struct mt_request *request, struct stat
                                       .limit_bytes = limit_bytes,
                                       .extension = mt_document_extension(state->format)};
     enum mt_status status = mt_file_store_reserve(request->service->files, &room, state->name, err);
-    if (status == MT_OK)
+    if (!status)
         state->files = request->service->files;
     return status;
 }
@@ -235,20 +235,20 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     struct mt_document_options options = {0};
     const char *source, *target;
     struct state *state = calloc(1, sizeof *state);
-    if (state == NULL)
+    if (!state)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
     enum mt_status status = read_request(state, request, &source, &target, &options, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
                                     &state->document, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_size(request, state, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_languages(state, service, source, target, err);
-    if (status == MT_OK && state->languages.route.n > 1)
+    if (!status && state->languages.route.n > 1)
         status = mt_glossary_pass_on(&state->glossary, &state->passed_on, err);
-    if (status == MT_OK)
+    if (!status)
         status = reserve_room(request, state, err);
     return status;
 }
@@ -256,8 +256,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 static enum mt_status count_terms(struct state *state, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    size_t n = state->glossary.terms != NULL ? mt_document_n_texts(state->document) : 0;
-    for (size_t i = 0; i < n && status == MT_OK; i++) {
+    size_t n = state->glossary.terms ? mt_document_n_texts(state->document) : 0;
+    for (size_t i = 0; i < n && !status; i++) {
         struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
         status = state->n_steps > 0
                      ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
@@ -270,9 +270,9 @@ static enum mt_status count_terms(struct state *state, struct mt_error *err)
 static enum mt_status end_step(struct state *state, struct mt_error *err)
 {
     enum mt_status status = count_terms(state, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_render(state->translation, err);
-    if (status == MT_OK && ++state->n_steps < state->languages.route.n)
+    if (!status && ++state->n_steps < state->languages.route.n)
         status = mt_document_translation_end_step(state->translation, err);
     return status;
 }
@@ -282,10 +282,9 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
 {
     if (!request->service->settings->files_translation)
         return refuse_disabled(request);
-    enum mt_status status =
-        request->state == NULL ? prepare(request, err) : end_step(request->state, err);
+    enum mt_status status = !request->state ? prepare(request, err) : end_step(request->state, err);
     const struct state *state = request->state;
-    if (status == MT_OK && state->n_steps < state->languages.route.n)
+    if (!status && state->n_steps < state->languages.route.n)
         *out = state->languages.route.steps[state->n_steps].served;
     return status;
 }
@@ -321,16 +320,16 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_text translated = {0};
     size_t n_left = 0;
     enum mt_status status = MT_OK;
-    if (state->translation != NULL)
+    if (state->translation)
         status = mt_document_translation_write(state->translation, &translated, &n_left, err);
     else
         mt_text_append(&translated, state->file->bytes, state->file->length);
-    if (status == MT_OK)
+    if (!status)
         status = mt_text_check(&translated, "a translated file", err);
-    if (status == MT_OK)
+    if (!status)
         status = store(request, &translated, err);
     mt_text_finish(&translated);
-    if (status != MT_OK)
+    if (status)
         return status;
     mt_text_append_string(&state->base_url, DOWNLOADS);
     mt_text_append_string(&state->base_url, state->name);
@@ -341,7 +340,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         mt_json_key(&writer, "models");
         mt_model_route_write_models(&writer, &state->languages.route);
     }
-    if (state->glossary.terms != NULL)
+    if (state->glossary.terms)
         write_terms(&writer, state);
     if (n_left > 0) {
         mt_json_key(&writer, "texts_left");
@@ -355,15 +354,15 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     }
     mt_json_end_object(&writer);
     status = mt_text_check(&state->base_url, "a link", err);
-    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
+    return status ? status : mt_text_check(&request->reply.body, "the reply", err);
 }
 
 static void release(struct mt_request *request)
 {
     struct state *state = request->state;
-    if (state == NULL)
+    if (!state)
         return;
-    if (state->files != NULL)
+    if (state->files)
         mt_file_store_cancel(state->files, state->name);
     mt_document_translation_destroy(state->translation);
     mt_document_destroy(state->document);
@@ -394,11 +393,11 @@ static enum mt_status download(struct mt_request *request, struct mt_error *err)
     const char *name = request->path + strlen(DOWNLOADS);
     enum mt_status status = mt_file_store_get(request->service->files, name, &request->reply.body,
                                               &request->reply.content_type, &file_name, err);
-    if (status == MT_OK) {
+    if (!status) {
         mt_file_write_disposition(file_name.bytes, &disposition);
         status = mt_text_check(&disposition, "a file's name", err);
     }
-    if (status == MT_OK)
+    if (!status)
         add_headers(&request->reply, &disposition);
     mt_text_finish(&file_name);
     mt_text_finish(&disposition);

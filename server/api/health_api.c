@@ -28,7 +28,7 @@ static enum mt_status finish_ready(struct mt_request *request, struct mt_error *
     if (request->is_ending)
         return mt_fail(err, MT_BUSY, "the server is shutting down");
     enum mt_status status = mt_generation_check(request->service->generation, err);
-    return status != MT_OK ? status : finish_health(request, err);
+    return status ? status : finish_health(request, err);
 }
 
 const struct mt_handler mt_ready_handler = {.finish = finish_ready};
@@ -40,7 +40,7 @@ static enum mt_status begin_metrics(struct mt_request *request, struct mt_error 
     const char *token = request->service->settings->metrics_token;
     const char *sent = mt_request_header(request, "Authorization");
     (void)err;
-    bool is_bearer = sent != NULL && strncasecmp(sent, scheme, strlen(scheme)) == 0;
+    bool is_bearer = sent && strncasecmp(sent, scheme, strlen(scheme)) == 0;
     if (token[0] == '\0' || (is_bearer && mt_secret_equals(token, sent + strlen(scheme))))
         return MT_OK;
     mt_reply_header(&request->reply, "WWW-Authenticate", "Bearer");

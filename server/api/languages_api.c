@@ -12,15 +12,15 @@ enum mt_status mt_languages_read_model(const struct mt_request *request,
     const char *name = "";
     *out = NULL;
     enum mt_status status = mt_params_string(&request->params, "model", &name, NULL, err);
-    if (status != MT_OK || name[0] == '\0')
+    if (status || name[0] == '\0')
         return status;
     *out = mt_catalog_find(catalog, name);
-    if (*out != NULL)
+    if (*out)
         return MT_OK;
     const char *nearest = mt_catalog_nearest(catalog, name);
-    if (nearest == NULL && mt_catalog_n(catalog) > 0)
+    if (!nearest && mt_catalog_n(catalog) > 0)
         nearest = mt_served_model_info(mt_catalog_at(catalog, 0))->id;
-    if (nearest == NULL)
+    if (!nearest)
         return mt_languages_fail_empty(err);
     return mt_fail(err, MT_NOT_FOUND,
                    "model: there is no \"%.60s\", expected one that GET /models lists, such as "
@@ -35,7 +35,7 @@ enum mt_status mt_languages_fail_empty(struct mt_error *err)
 
 const char *mt_languages_source_of(const struct mt_served_model *served)
 {
-    if (served == NULL)
+    if (!served)
         return "";
     const struct mt_served_model_info *info = mt_served_model_info(served);
     return info->n_sources == 1 ? info->sources[0].code : "";
@@ -43,7 +43,7 @@ const char *mt_languages_source_of(const struct mt_served_model *served)
 
 const char *mt_languages_target_of(const struct mt_served_model *served)
 {
-    if (served == NULL)
+    if (!served)
         return "";
     const struct mt_served_model_info *info = mt_served_model_info(served);
     return info->n_targets == 1 ? info->targets[0].code : "";
@@ -53,8 +53,8 @@ const char *mt_languages_target_of(const struct mt_served_model *served)
 static struct mt_served_model *find_tolerant(const struct mt_service *service,
                                              struct mt_served_model *only)
 {
-    struct mt_served_model *served = only != NULL ? only : mt_catalog_default(service->catalog);
-    if (served == NULL)
+    struct mt_served_model *served = only ? only : mt_catalog_default(service->catalog);
+    if (!served)
         return NULL;
     const struct mt_served_model_info *info = mt_served_model_info(served);
     return info->n_sources == 0 || info->n_targets == 0 ? served : NULL;
@@ -72,9 +72,9 @@ static bool is_known(const struct mt_service *service, struct mt_served_model *o
                      const char *asked)
 {
     const struct mt_catalog *catalog = service->catalog;
-    if (find_tolerant(service, only) != NULL)
+    if (find_tolerant(service, only))
         return true;
-    if (only != NULL) {
+    if (only) {
         const struct mt_served_model_info *info = mt_served_model_info(only);
         return has_language(info->sources, info->n_sources, asked) ||
                has_language(info->targets, info->n_targets, asked);
@@ -93,7 +93,7 @@ static enum mt_status read_code(const struct mt_service *service, struct mt_serv
     enum mt_status status = mt_language_parse(code, out, err);
     if (status == MT_MEMORY)
         return status;
-    if (status != MT_OK || !is_known(service, only, out))
+    if (status || !is_known(service, only, out))
         return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
     return MT_OK;
 }
@@ -103,7 +103,7 @@ static enum mt_status read_side(const struct mt_service *service, struct mt_serv
                                 const char *code, const char *own, char out[MT_LANGUAGE_BYTES],
                                 struct mt_error *err)
 {
-    if (code[0] != '\0' || only == NULL)
+    if (code[0] != '\0' || !only)
         return read_code(service, only, code, out, err);
     memcpy(out, own, strlen(own) + 1);
     return MT_OK;
@@ -125,17 +125,17 @@ static enum mt_status find_route(const struct mt_service *service, struct mt_ser
     struct mt_error reason;
     enum mt_status status = MT_NOT_FOUND;
     pair->route.n = 1;
-    if (only != NULL)
+    if (only)
         return mt_catalog_step(only, pair->source, pair->target, &pair->route.steps[0], err);
     status = mt_catalog_route(service->catalog, pair->source, pair->target, &pair->route, &reason);
-    if (status == MT_NOT_FOUND && tolerant != NULL) {
+    if (status == MT_NOT_FOUND && tolerant) {
         pair->route.n = 1;
         status =
             mt_catalog_step(tolerant, pair->source, pair->target, &pair->route.steps[0], &reason);
     }
     if (status == MT_NOT_FOUND || status == MT_INVALID)
         return refuse_pair(pair, err);
-    return status == MT_OK ? MT_OK : mt_fail(err, status, "%s", reason.message);
+    return status ? mt_fail(err, status, "%s", reason.message) : MT_OK;
 }
 
 enum mt_status mt_languages_check(const struct mt_service *service, struct mt_served_model *only,
@@ -145,9 +145,9 @@ enum mt_status mt_languages_check(const struct mt_service *service, struct mt_se
     *out = (struct mt_language_pair){0};
     enum mt_status status =
         read_side(service, only, source, mt_languages_source_of(only), out->source, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_side(service, only, target, mt_languages_target_of(only), out->target, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     out->is_identity = out->source[0] != '\0' && strcmp(out->source, out->target) == 0;
     return out->is_identity ? MT_OK : find_route(service, only, out, err);
@@ -200,7 +200,7 @@ static bool leads(const struct mt_catalog *catalog, size_t i, const char *target
 {
     for (size_t k = 0; k < mt_catalog_n_languages(catalog); k++)
         if (mt_catalog_hops(catalog, i, k) > 0 &&
-            (target == NULL || mt_language_matches(target, mt_catalog_language(catalog, k))))
+            (!target || mt_language_matches(target, mt_catalog_language(catalog, k))))
             return true;
     return false;
 }
@@ -227,7 +227,7 @@ static void detect_any(const struct mt_service *service, const char *target,
             add_code(out->codes, &out->n, mt_catalog_language(catalog, i));
     for (size_t i = 0; i < n; i++) {
         const char *code = mt_catalog_language(catalog, i);
-        if (target == NULL || mt_language_matches(target, code))
+        if (!target || mt_language_matches(target, code))
             add_code(out->codes, &out->n, code);
     }
 }
@@ -239,7 +239,7 @@ static void detect_only(struct mt_served_model *only, const char *target,
     for (size_t i = 0; i < info->n_sources && out->n < MT_DETECT_MAX_LANGUAGES; i++)
         add_code(out->codes, &out->n, info->sources[i].code);
     for (size_t i = 0; i < info->n_targets && out->n < MT_DETECT_MAX_LANGUAGES; i++)
-        if (target == NULL || mt_language_matches(target, info->targets[i].code))
+        if (!target || mt_language_matches(target, info->targets[i].code))
             add_code(out->codes, &out->n, info->targets[i].code);
 }
 
@@ -247,9 +247,9 @@ void mt_languages_to_detect(const struct mt_service *service, struct mt_served_m
                             const char *target, struct mt_detect_languages *out)
 {
     out->n = 0;
-    if (find_tolerant(service, only) != NULL) /* any */
+    if (find_tolerant(service, only)) /* any */
         return;
-    if (only != NULL)
+    if (only)
         detect_only(only, target, out);
     else
         detect_any(service, target, out);

@@ -53,9 +53,9 @@ static void write_aliases(struct mt_json_writer *writer, const struct mt_model_d
 static void write_defaults(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
 {
     begin_part(writer, "defaults");
-    if (defaults->alignment_heads != NULL)
+    if (defaults->alignment_heads)
         write_string(writer, "alignment_heads", defaults->alignment_heads);
-    if (defaults->alignment_layers != NULL)
+    if (defaults->alignment_layers)
         write_string(writer, "alignment_layers", defaults->alignment_layers);
     if (defaults->beam_size > 0)
         write_count(writer, "beam_size", defaults->beam_size);
@@ -191,7 +191,7 @@ static enum mt_status find_model(const struct mt_request *request, const char *n
         id[length] = '\0';
         *out = mt_catalog_find(request->service->catalog, id);
     }
-    if (*out == NULL)
+    if (!*out)
         return mt_fail(err, MT_NOT_FOUND, "there is no model \"%.*s\"",
                        (int)(length < 60 ? length : 60), name);
     return MT_OK;
@@ -203,7 +203,7 @@ static enum mt_status show_model(struct mt_request *request, bool is_admin, stru
     struct mt_served_model *served;
     struct mt_json_writer writer;
     enum mt_status status = find_model(request, name, strlen(name), &served, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     mt_json_writer_init(&writer, &request->reply.body);
     write_model(&writer, request->service, served, true, is_admin);
@@ -244,7 +244,7 @@ static enum mt_status read_action(const struct mt_request *request, enum action 
     const char *slash = strchr(name, '/');
     *served = NULL;
     *action = strcmp(name, "reload") == 0 ? RELOAD : SHOW;
-    for (int i = LOAD; i <= UNLOAD && slash != NULL; i++)
+    for (int i = LOAD; i <= UNLOAD && slash; i++)
         if (strcmp(slash + 1, names[i]) == 0)
             *action = (enum action)i;
     if (*action == RELOAD)
@@ -262,7 +262,7 @@ static enum mt_status choose_loaded(struct mt_request *request, struct mt_served
     enum action action;
     struct mt_served_model *served;
     enum mt_status status = read_action(request, &action, &served, err);
-    if (status == MT_OK && action == LOAD && request->model == NULL)
+    if (!status && action == LOAD && !request->model)
         *out = served;
     return status;
 }
@@ -273,11 +273,11 @@ static enum mt_status finish_action(struct mt_request *request, struct mt_error 
     struct mt_served_model *served;
     struct mt_json_writer writer;
     enum mt_status status = read_action(request, &action, &served, err);
-    if (status == MT_OK && action == RELOAD)
+    if (!status && action == RELOAD)
         return reload(request, err);
-    if (status == MT_OK && action == UNLOAD)
+    if (!status && action == UNLOAD)
         status = mt_served_model_unload(served, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     request->reply.code = action == UNLOAD ? 202 : 200;
     mt_json_writer_init(&writer, &request->reply.body);

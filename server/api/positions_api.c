@@ -8,12 +8,12 @@
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err)
 {
-    if (request->model != NULL)
+    if (request->model)
         return MT_OK;
     enum mt_status status = mt_languages_read_model(request, out, err);
-    if (status == MT_OK && *out == NULL)
+    if (!status && !*out)
         *out = mt_catalog_default(request->service->catalog);
-    return status != MT_OK || *out != NULL ? status : mt_languages_fail_empty(err);
+    return status || *out ? status : mt_languages_fail_empty(err);
 }
 
 static enum mt_status check_size(const struct mt_service *service,

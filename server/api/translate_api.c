@@ -87,16 +87,16 @@ static enum mt_status read_texts(struct state *state, const struct mt_request *r
     const struct cJSON *q = mt_params_get(&request->params, "q");
     state->is_array = cJSON_IsArray(q);
     size_t n = state->is_array ? (size_t)cJSON_GetArraySize(q) : 1;
-    bool is_empty = q == NULL || n == 0 || (cJSON_IsString(q) && q->valuestring[0] == '\0');
+    bool is_empty = !q || n == 0 || (cJSON_IsString(q) && q->valuestring[0] == '\0');
     if (is_empty)
         return missing("q", err);
     state->texts = calloc(n, sizeof state->texts[0]);
-    if (state->texts == NULL)
+    if (!state->texts)
         return mt_fail_memory(err, n * sizeof state->texts[0], "texts");
     if (!state->is_array)
         return add_text(state, q, err);
     enum mt_status status = MT_OK;
-    for (const struct cJSON *item = q->child; item != NULL && status == MT_OK; item = item->next)
+    for (const struct cJSON *item = q->child; item && !status; item = item->next)
         status = add_text(state, item, err);
     return status;
 }
@@ -130,7 +130,7 @@ static enum mt_status read_code(const struct state *state, const struct mt_param
 {
     *out = "";
     enum mt_status status = mt_params_string(params, name, out, NULL, err);
-    if (status == MT_OK && (*out)[0] == '\0' && state->only == NULL)
+    if (!status && (*out)[0] == '\0' && !state->only)
         return missing(name, err);
     return status;
 }
@@ -151,19 +151,19 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
 {
     const char *source, *target;
     enum mt_status status = read_texts(state, request, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_languages_read_model(request, &state->only, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_code(state, &request->params, "source", &source, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_code(state, &request->params, "target", &target, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_translate_params_read_beam(&state->params, request, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_sizes(state, request, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_languages(state, request, source, target, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_translate_params_read(&state->params, request, state->is_array, err);
     request->is_streamed = state->params.is_streamed;
     return status;
@@ -178,7 +178,7 @@ static enum mt_status detect(struct state *state, const struct mt_detect_languag
         struct text *text = &state->texts[i];
         enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
                                           languages, &text->detected, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         mt_detection_settle(&text->detected, languages);
         state->has_served = state->has_served || text->detected.is_served;
@@ -218,7 +218,7 @@ static enum mt_status find_way(struct state *state, const struct mt_request *req
     struct mt_language_pair pair = state->languages;
     enum mt_status status =
         state->is_auto ? settle(state, request, languages, text, &pair, err) : MT_OK;
-    if (status != MT_OK)
+    if (status)
         return status;
     memcpy(text->source, pair.source, sizeof text->source);
     text->is_identity = text->has_ended = pair.is_identity;
@@ -237,7 +237,7 @@ static enum mt_status find_ways(struct state *state, const struct mt_request *re
         mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
         status = detect(state, &languages, err);
     }
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
+    for (size_t i = 0; i < state->n_texts && !status; i++)
         status = find_way(state, request, &languages, &state->texts[i], err);
     return status;
 }
@@ -253,7 +253,7 @@ static bool is_pivoted(const struct state *state)
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = calloc(1, sizeof *state);
-    if (state == NULL)
+    if (!state)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
     const struct mt_settings *settings = request->service->settings;
@@ -262,9 +262,9 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     mt_json_writer_init(&state->lost_writer, &state->lost);
     mt_warnings_init(&state->warnings, &guards, request->service->metrics);
     enum mt_status status = read_request(state, request, err);
-    if (status == MT_OK)
+    if (!status)
         status = find_ways(state, request, err);
-    if (status == MT_OK && is_pivoted(state))
+    if (!status && is_pivoted(state))
         status = mt_glossary_pass_on(&state->params.glossary, &state->passed_on, err);
     return status;
 }
@@ -305,11 +305,11 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
         mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
     plain->admit = mt_request_admit;
     plain->admit_context = request;
-    if (status == MT_OK && state->params.returns_alignment)
+    if (!status && state->params.returns_alignment)
         status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
                                           plain, err);
     round->traced = *plain;
-    if (status == MT_OK)
+    if (!status)
         status = mt_alignment_trace_begin(&round->marks, request->service, request->model,
                                           &round->traced, err);
     return status;
@@ -328,7 +328,7 @@ static const char *source_language(const struct text *text)
 {
     const struct mt_model_language *source = text->route.steps[text->n_steps].source;
     if (text->n_steps > 0)
-        return source != NULL ? source->code : NULL;
+        return source ? source->code : NULL;
     return text->source;
 }
 
@@ -337,7 +337,7 @@ static enum mt_status add_sentences(struct mt_request *request,
 {
     size_t n = mt_translation_n_sentences(translation);
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && status == MT_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status =
             mt_request_add_sentence(request, mt_translation_part(translation, i).sentence, err);
     return status;
@@ -366,7 +366,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
-    plain.target_code = traced.target_code = target != NULL ? target->token : NULL;
+    plain.target_code = traced.target_code = target ? target->token : NULL;
     return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
 }
 
@@ -379,7 +379,7 @@ static enum mt_status add_passage(struct mt_request *request, struct state *stat
     if (state->params.returns_alignment)
         status = mt_alignment_trace_reserve(&state->round.alignment,
                                             mt_passage_next(passage, &(size_t){0}), err);
-    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL)
+    while (!status && (translation = mt_passage_next(passage, &position)))
         status = add_sentences(request, translation, err);
     return status;
 }
@@ -388,12 +388,12 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     enum mt_status status = begin_round(state, request, err);
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+    for (size_t i = 0; i < state->n_texts && !status; i++) {
         struct text *text = &state->texts[i];
         if (!is_of_round(&state->round, text))
             continue;
         status = begin_step(request, state, text, err);
-        if (status == MT_OK)
+        if (!status)
             status = add_passage(request, state, text->passage, err);
     }
     return status;
@@ -410,7 +410,7 @@ static void write_lost_one(void *context, const char *bytes, size_t length)
 static enum mt_status count_terms(struct state *state, struct text *text, struct mt_error *err)
 {
     struct mt_glossary *glossary = &state->params.glossary;
-    if (glossary->terms == NULL)
+    if (!glossary->terms)
         return MT_OK;
     return text->n_steps > 0
                ? mt_glossary_count_lost(glossary, &state->passed_on, text->passage, err)
@@ -446,13 +446,13 @@ static enum mt_status take_outcome(const struct state *state, struct text *text,
 static enum mt_status end_step(struct state *state, struct text *text, struct mt_error *err)
 {
     enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
-    if (status == MT_OK)
+    if (!status)
         status = count_terms(state, text, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     add_warnings(state, text);
     status = take_outcome(state, text, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     mt_passage_destroy(text->passage);
     text->passage = NULL;
@@ -464,10 +464,10 @@ static enum mt_status end_step(struct state *state, struct text *text, struct mt
 static enum mt_status end_round(struct state *state, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++)
-        if (state->texts[i].passage != NULL)
+    for (size_t i = 0; i < state->n_texts && !status; i++)
+        if (state->texts[i].passage)
             status = end_step(state, &state->texts[i], err);
-    if (status == MT_OK)
+    if (!status)
         finish_round(&state->round);
     return status;
 }
@@ -476,8 +476,8 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
                              struct mt_error *err)
 {
     enum mt_status status =
-        request->state == NULL ? prepare(request, err) : end_round(request->state, err);
-    if (status == MT_OK)
+        !request->state ? prepare(request, err) : end_round(request->state, err);
+    if (!status)
         *out = choose_round(request->state);
     return status;
 }
@@ -593,7 +593,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         write_member(&writer, state, "scores", write_scores);
     if (params->returns_sentences)
         write_member(&writer, state, "sentences", write_sentences);
-    if (params->glossary.terms != NULL)
+    if (params->glossary.terms)
         write_terms(&writer, state);
     write_member(&writer, state, "translatedText", write_best);
     if (params->returns_usage)
@@ -603,9 +603,9 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     mt_warnings_write(&state->warnings, &writer);
     mt_json_end_object(&writer);
     enum mt_status status = mt_text_check(&state->lost, "the reply", err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_text_check(&state->warnings.list, "the reply", err);
-    return status == MT_OK ? mt_text_check(&request->reply.body, "the reply", err) : status;
+    return status ? status : mt_text_check(&request->reply.body, "the reply", err);
 }
 
 size_t mt_translate_n_texts(const struct mt_request *request)
@@ -625,7 +625,7 @@ enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
         .source_lang = state->is_auto ? text->detected.language : state->languages.source,
         .n_chars = mt_utf8_count(text->bytes, text->length),
     };
-    mt_text_append(translation, best->bytes != NULL ? best->bytes : "", best->length);
+    mt_text_append(translation, best->bytes ? best->bytes : "", best->length);
     return mt_text_check(translation, "a translation", err);
 }
 
@@ -655,7 +655,7 @@ static void write_piece(const struct state *state, const struct text *text, size
 static enum mt_status advance_text(const struct state *state, struct text *text,
                                    struct mt_text *out, bool *moved, struct mt_error *err)
 {
-    bool is_running = text->passage != NULL && state->round.is_last;
+    bool is_running = text->passage && state->round.is_last;
     *moved = !text->given.has_all && (is_running || text->is_identity);
     if (!*moved)
         return MT_OK;
@@ -673,13 +673,13 @@ static enum mt_status advance(struct mt_request *request, struct mt_text *events
     struct state *state = request->state;
     struct mt_text piece = {0};
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < state->n_texts && status == MT_OK; i++) {
+    for (size_t i = 0; i < state->n_texts && !status; i++) {
         struct text *text = &state->texts[i];
-        for (bool moved = true; moved && status == MT_OK && events->length < MAX_EVENTS_BYTES;) {
+        for (bool moved = true; moved && !status && events->length < MAX_EVENTS_BYTES;) {
             size_t sentence = text->given.n_sentences;
             piece.length = 0;
             status = advance_text(state, text, &piece, &moved, err);
-            if (status == MT_OK && piece.length > 0)
+            if (!status && piece.length > 0)
                 write_piece(state, text, sentence, &piece, events);
         }
     }
@@ -690,7 +690,7 @@ static enum mt_status advance(struct mt_request *request, struct mt_text *events
 static void release(struct mt_request *request)
 {
     struct state *state = request->state;
-    if (state == NULL)
+    if (!state)
         return;
     for (size_t i = 0; i < state->n_texts; i++) {
         mt_passage_destroy(state->texts[i].passage);

@@ -23,8 +23,7 @@ static enum mt_status read_alternatives(const struct mt_params *fields, int64_t 
         number = value->valuedouble;
     else if (cJSON_IsString(value) && value->valuestring[0] == '\0')
         *found = false;
-    else if (value != NULL &&
-             (!cJSON_IsString(value) || !mt_parse_number(value->valuestring, &number)))
+    else if (value && (!cJSON_IsString(value) || !mt_parse_number(value->valuestring, &number)))
         return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter is not a number");
     if (number < 0)
         return mt_fail(err, MT_INVALID, "Invalid request: alternatives parameter must be >= 0");
@@ -45,13 +44,13 @@ enum mt_status mt_translate_params_read_beam(struct mt_translate_params *params,
     bool has_alternatives, has_hypotheses, has_beam;
     enum mt_status status = read_alternatives(fields, settings->max_alternatives,
                                               &params->n_alternatives, &has_alternatives, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_integer(fields, "num_hypotheses", 1, settings->max_alternatives + 1,
                                    &n_hypotheses, &has_hypotheses, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_integer(fields, "beam_size", 1, settings->max_beam_size, &beam_size,
                                    &has_beam, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     if (has_hypotheses && has_alternatives && (size_t)n_hypotheses != params->n_alternatives + 1)
         return mt_fail(err, MT_INVALID,
@@ -74,7 +73,7 @@ static enum mt_status read_format(struct mt_translate_params *params,
     const char *format = "text";
     enum mt_status status = mt_params_string(fields, "format", &format, NULL, err);
     params->is_html = strcmp(format, "html") == 0;
-    if (status == MT_OK && format[0] != '\0' && !params->is_html && strcmp(format, "text") != 0)
+    if (!status && format[0] != '\0' && !params->is_html && strcmp(format, "text") != 0)
         return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
     return status;
 }
@@ -85,7 +84,7 @@ static enum mt_status read_prefix(struct mt_translate_params *params,
 {
     const char *prefix = "";
     enum mt_status status = mt_params_string(fields, "target_prefix", &prefix, NULL, err);
-    if (status != MT_OK || prefix[0] == '\0')
+    if (status || prefix[0] == '\0')
         return status;
     if (is_array)
         return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
@@ -101,21 +100,21 @@ static enum mt_status read_options(struct mt_translate_params *params,
     const struct mt_params *fields = &request->params;
     const struct mt_service *service = request->service;
     enum mt_status status = mt_decoding_params_split(service, fields, &params->split, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(fields, "return_scores", &params->returns_scores, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(fields, "return_usage", &params->returns_usage, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(fields, "return_sentences", &params->returns_sentences, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(fields, "alignment", &params->returns_alignment, NULL, err);
     params->post_edits = service->settings->post_edit;
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_bool(fields, "post_edit", &params->post_edits, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_prefix(params, fields, is_array, err);
     /* Who asks for an alignment or gives the first words wants what the model writes. */
-    if (params->returns_alignment || params->target_prefix != NULL)
+    if (params->returns_alignment || params->target_prefix)
         params->post_edits = false;
     return status;
 }
@@ -126,10 +125,10 @@ static enum mt_status read_stream(struct mt_translate_params *params,
 {
     const char *mode = "sentence";
     enum mt_status status = mt_params_bool(fields, "stream", &params->is_streamed, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_params_string(fields, "stream_mode", &mode, NULL, err);
     bool is_by_token = strcmp(mode, "token") == 0;
-    if (status == MT_OK && !is_by_token && strcmp(mode, "sentence") != 0)
+    if (!status && !is_by_token && strcmp(mode, "sentence") != 0)
         return mt_fail(err, MT_INVALID,
                        "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
     if (!params->is_streamed)
@@ -143,14 +142,14 @@ static enum mt_status read_stream(struct mt_translate_params *params,
  * shows what the model wrote, where terms do not stand. */
 static enum mt_status check_together(const struct mt_translate_params *params, struct mt_error *err)
 {
-    if (params->glossary.terms != NULL && params->returns_alignment)
+    if (params->glossary.terms && params->returns_alignment)
         return mt_fail(err, MT_INVALID,
                        "alignment cannot be had together with glossary or do_not_translate");
     if (params->is_html && params->returns_alignment)
         return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
     if (params->is_html && params->returns_sentences)
         return mt_fail(err, MT_INVALID, "return_sentences is for format text, but format is html");
-    if (params->is_html && params->target_prefix != NULL)
+    if (params->is_html && params->target_prefix)
         return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
     return MT_OK;
 }
@@ -161,16 +160,16 @@ enum mt_status mt_translate_params_read(struct mt_translate_params *params,
 {
     const struct mt_params *fields = &request->params;
     enum mt_status status = read_format(params, fields, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_options(params, request, is_array, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_stream(params, fields, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_glossary_read(fields, (size_t)request->service->settings->max_glossary_terms,
                                   &params->glossary, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_tag_names_read(fields, "ignore_tags", &params->ignored_tags, err);
-    return status == MT_OK ? check_together(params, err) : status;
+    return status ? status : check_together(params, err);
 }
 
 void mt_translate_params_finish(struct mt_translate_params *params)
@@ -189,14 +188,14 @@ static enum mt_status tokenize_prefix(struct mt_translate_decoding *decoding,
     struct mt_token_list list = {0};
     enum mt_status status = mt_tokenize(mt_model_tokenizer(model), prefix, strlen(prefix),
                                         MT_TOKENIZE_TARGET, &list, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     size_t n = list.n - 1; /* without eos */
     decoding->prefix_ids = calloc(n + 1, sizeof decoding->prefix_ids[0]);
-    for (size_t i = 0; i < n && decoding->prefix_ids != NULL; i++)
+    for (size_t i = 0; i < n && decoding->prefix_ids; i++)
         decoding->prefix_ids[i] = list.tokens[i].id;
     mt_token_list_finish(&list);
-    if (decoding->prefix_ids == NULL)
+    if (!decoding->prefix_ids)
         return mt_fail_memory(err, (n + 1) * sizeof decoding->prefix_ids[0], "target prefix");
     decoding->options.decoding.target_prefix = decoding->prefix_ids;
     decoding->options.decoding.n_target_prefix = n;
@@ -221,7 +220,7 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     options->skip_scores = !params->returns_scores || !is_last;
     enum mt_status status =
         mt_decoding_params_lengths(request->service, model, &request->params, options, err);
-    if (status != MT_OK || !is_last)
+    if (status || !is_last)
         return status;
     if (options->beam_size == 0)
         options->beam_size = mt_model_hparams(model->model)->n_beams;
@@ -232,7 +231,7 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     if (params->n_alternatives > 0)
         options->num_hypotheses = options->beam_size;
     options->publish = params->publish;
-    if (params->target_prefix == NULL)
+    if (!params->target_prefix)
         return MT_OK;
     return tokenize_prefix(decoding, model->model, params->target_prefix, err);
 }

@@ -36,7 +36,7 @@ void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *mode
 {
     const struct mt_translation *translation;
     size_t position = 0, n_before = 0;
-    while ((translation = mt_passage_next(passage, &position)) != NULL) {
+    while ((translation = mt_passage_next(passage, &position))) {
         size_t n = mt_translation_n_sentences(translation);
         for (size_t k = 0; k < n; k++) {
             unsigned found = mt_guard_check(translation, k, &warnings->options);

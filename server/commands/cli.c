@@ -235,7 +235,7 @@ static enum mt_status read_settings(const struct mt_cli_command *command, int ar
         status = mt_settings_read_environment(settings, err);
     if (!status)
         status = read_settings_flags(command, argc, argv, cli, err);
-    bool has_models = status == MT_OK && command->serves_directory && *settings->models_directory;
+    bool has_models = !status && command->serves_directory && *settings->models_directory;
     if (!status && command->needs_model && !*settings->model && !has_models)
         status =
             mt_fail(err, MT_INVALID,

@@ -89,7 +89,7 @@ static enum mt_status read_settings(void *context, struct mt_settings *out, stru
     const struct server *server = context;
     enum mt_status status = mt_cli_read_settings(server->command, server->argc, server->argv,
                                                  server->config_path, out, err);
-    if (status == MT_OK)
+    if (!status)
         mt_descriptors_choose(out); /* what it had at the start, as the limit stays */
     return status;
 }
@@ -121,9 +121,9 @@ static void choose_connections(struct mt_settings *settings)
 static enum mt_status create_generations(struct server *server, struct mt_error *err)
 {
     enum mt_status status = mt_splitter_create(&server->splitter, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_file_store_create(&server->files, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     const struct mt_service common = {
         .metrics = server->metrics,
@@ -146,7 +146,7 @@ static enum mt_status create_metrics(const struct mt_route *routes, size_t n_rou
                                      struct mt_error *err)
 {
     const char **names = calloc(n_routes, sizeof names[0]);
-    if (names == NULL)
+    if (!names)
         return mt_fail_memory(err, n_routes * sizeof names[0], "routes");
     for (size_t i = 0; i < n_routes; i++)
         names[i] = routes[i].path;
@@ -159,7 +159,7 @@ static enum mt_status create_meters(struct server *server, const struct mt_setti
 {
     enum mt_status status = mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for",
                                              &server->proxies, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     return mt_meters_create((size_t)settings->max_metered_addresses, &server->meters, err);
 }
@@ -193,13 +193,13 @@ static enum mt_status listen_for_admin(struct server *server, const char *path,
     if (path[0] == '\0')
         return MT_OK;
     enum mt_status status = mt_listen_unix(path, &server->admin_fd, err);
-    if (status != MT_OK)
+    if (status)
         return mt_fail_in(err, status, "admin_socket");
     struct mt_error failure;
     if (mt_socket_file_watch(path, &server->admin_file, &failure) != MT_OK)
         mt_log(MT_LOG_WARN, "admin_socket stays behind at the end: %s", failure.message);
     server->admin_path = strdup(path);
-    return server->admin_path != NULL ? MT_OK : mt_fail_memory(err, strlen(path), "path");
+    return server->admin_path ? MT_OK : mt_fail_memory(err, strlen(path), "path");
 }
 
 /* The same HTTP, on another socket and with other routes. */
@@ -223,7 +223,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
         .body_timeout_ms = ADMIN_TIMEOUT_MS,
         .idle_timeout_ms = ADMIN_TIMEOUT_MS,
     };
-    return status == MT_OK ? mt_http_create(&options, &server->admin, err) : status;
+    return status ? status : mt_http_create(&options, &server->admin, err);
 }
 
 /* Of daemons that were killed while they packed a model. */
@@ -260,28 +260,28 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
     enum mt_status status =
         mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
-    if (status == MT_OK)
+    if (!status)
         status = listen_for_admin(server, settings->admin_socket, err);
-    if (status == MT_OK)
+    if (!status)
         remove_leftovers(settings->cache_dir);
-    if (status == MT_OK && is_sandboxed) /* before there are threads, which inherit it */
+    if (!status && is_sandboxed) /* before there are threads, which inherit it */
         mt_sandbox_restrict_files(settings->cache_dir);
-    if (status == MT_OK)
+    if (!status)
         status =
             create_metrics(mt_routes, mt_n_routes, &server->route_names, &server->metrics, err);
-    if (status == MT_OK)
+    if (!status)
         status = create_meters(server, settings, err);
-    if (status == MT_OK)
+    if (!status)
         status = create_generations(server, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_text_threads_create((size_t)settings->text_threads, &server->text_threads, err);
-    if (status == MT_OK)
+    if (!status)
         status = create_http(server, settings, err);
-    if (status == MT_OK)
+    if (!status)
         status = create_admin(server, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_generations_start(server->generations, settings, server->http, err);
-    if (status == MT_OK && is_sandboxed) /* before there are clients */
+    if (!status && is_sandboxed) /* before there are clients */
         mt_sandbox_restrict_calls();
     return status;
 }
@@ -335,7 +335,7 @@ static void log_start(const struct server *server, int64_t start_ms)
     struct mt_engine_stats stats;
     mt_engine_stats(service->engine, &stats);
     char models[128] = "", spare[32] = "";
-    if (service->pinned != NULL)
+    if (service->pinned)
         mt_log(MT_LOG_INFO, "%s; kernels %s", mt_model_note(service->pinned->model),
                mt_model_kernels_name(service->pinned->model));
     if (service->settings->models_directory[0] != '\0')
@@ -344,10 +344,9 @@ static void log_start(const struct server *server, int64_t start_ms)
         snprintf(spare, sizeof spare, " and %zu spare", stats.n_spare_workers);
     mt_log(MT_LOG_INFO,
            "listening on %s%s: %s%s%s%s, %s, %zu worker%s of %zu thread%s%s, started in %lld ms",
-           server->listener.address, service->tls != NULL ? " with TLS" : "",
-           service->pinned != NULL ? "model " : "",
-           service->pinned != NULL ? service->pinned->label : "",
-           service->pinned != NULL && models[0] != '\0' ? " and " : "", models,
+           server->listener.address, service->tls ? " with TLS" : "",
+           service->pinned ? "model " : "", service->pinned ? service->pinned->label : "",
+           service->pinned && models[0] != '\0' ? " and " : "", models,
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
            stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s", spare,
            (long long)(mt_now_ms() - start_ms));
@@ -520,7 +519,7 @@ static bool cancel(struct server *server, const sigset_t *signals)
 static bool flush_admin(struct server *server, const sigset_t *signals)
 {
     int64_t start_ms = mt_now_ms();
-    if (server->admin == NULL)
+    if (!server->admin)
         return true;
     for (;;) {
         struct mt_connection_counts counts;
@@ -550,7 +549,7 @@ static void watch(struct server *server, const sigset_t *signals)
 /* When no client has work. Returns exit_code, if it returns. */
 static int take_down(struct server *server, const sigset_t *signals, int exit_code)
 {
-    if (server->admin != NULL)
+    if (server->admin)
         mt_http_refuse_work(server->admin);
     if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
         mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
@@ -597,18 +596,18 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
     (void)!mt_blas_open(NULL); /* who needs it, now or after a reload, hears why it is not there */
     block_signals(&signals);
     enum mt_status status = begin_sentry(&sentry, &err);
-    if (status == MT_OK) {
+    if (!status) {
         status = start(server, settings, &err);
         end_sentry(&sentry);
     }
-    if (status != MT_OK) {
+    if (status) {
         stop(server);
         return mt_cli_fail(server->command, &err);
     }
     status = start_admin(server, &err);
-    if (status == MT_OK)
+    if (!status)
         status = start_http(server, &err);
-    if (status != MT_OK)
+    if (status)
         return take_down(server, &signals, mt_cli_fail(server->command, &err));
     log_start(server, start_ms);
     watch(server, &signals);

@@ -33,7 +33,7 @@ static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
     if (sentences->n == sentences->capacity) {
         size_t capacity = mt_size_max(256, 2 * sentences->capacity);
         struct mt_sentence **items = realloc(sentences->items, capacity * sizeof *items);
-        if (items == NULL)
+        if (!items)
             return mt_fail_memory(err, capacity * sizeof *items, "sentences");
         sentences->items = items;
         sentences->capacity = capacity;
@@ -54,7 +54,7 @@ static enum mt_status read_input(struct mt_text *out, struct mt_error *err)
             mt_text_append(out, buffer, (size_t)n);
         else if (n < 0 && errno != EINTR)
             return mt_fail(err, MT_IO, "cannot read standard input: %s", strerror(errno));
-    } while (n != 0 && out->status == MT_OK);
+    } while (n != 0 && !out->status);
     return mt_text_check(out, "standard input", err);
 }
 
@@ -85,16 +85,16 @@ static enum mt_status translate_window(const struct mt_document_command *command
     sentences->n = 0;
     enum mt_status status =
         mt_document_translation_make(translation, WINDOW_SENTENCES, is_made, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_list(translation, add_sentence, sentences, err);
     bool is_only = *is_made && sentences->n_decoded == 0;
-    if (status == MT_OK && sentences->n > 0)
+    if (!status && sentences->n > 0)
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
                            command->max_rows, sentences->items, sentences->n,
                            is_only ? show_progress : NULL, command->bar, err);
     sentences->n_decoded += sentences->n;
     mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_render(translation, err);
     mt_document_translation_forget(translation);
     return status;
@@ -113,14 +113,14 @@ static enum mt_status translate(const struct mt_document_command *command,
     struct sentences sentences = {0};
     bool is_made = false;
     enum mt_status status = mt_document_translation_create(document, &translation, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_begin_step(translation, &service, &model,
                                                     &command->translation, NULL, err);
-    while (status == MT_OK && !is_made)
+    while (!status && !is_made)
         status = translate_window(command, translation, &sentences, &is_made, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_render(translation, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_document_translation_write(translation, out, n_left, err);
     free(sentences.items);
     mt_document_translation_destroy(translation);
@@ -130,23 +130,23 @@ static enum mt_status translate(const struct mt_document_command *command,
 enum mt_status mt_document_command_run(const struct mt_document_command *command, size_t *n_left,
                                        struct mt_error *err)
 {
-    bool is_input = command->path == NULL || strcmp(command->path, "-") == 0;
+    bool is_input = !command->path || strcmp(command->path, "-") == 0;
     struct mt_text input = {0}, output = {0};
     struct mt_document *document = NULL;
     enum mt_status status = is_input ? read_input(&input, err)
                                      : mt_file_read(command->path, MT_DOCUMENT_MAX_BYTES,
                                                     &input.bytes, &input.length, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_text_finish(&input);
         return status;
     }
     status = mt_document_create(input.bytes, input.length, &command->document, &document, err);
-    if (status != MT_OK)
+    if (status)
         mt_fail_in(err, status, is_input ? "standard input" : command->path);
     mt_text_finish(&input);
-    if (status == MT_OK)
+    if (!status)
         status = translate(command, document, &output, n_left, err);
-    if (status == MT_OK)
+    if (!status)
         status = write_output(&output, err);
     mt_document_destroy(document);
     mt_text_finish(&output);

@@ -574,7 +574,7 @@ static bool write_po(const struct mt_document *document, const struct mt_documen
     struct mt_text label = {0};
     mt_accelerator_place(mark, mt_utf8_decode(piece->text.bytes + piece->first), translation,
                          length, &label);
-    if (label.status == MT_OK)
+    if (!label.status)
         write_strings(document, is_wrapped(piece), label.bytes, label.length, out);
     else
         out->status = label.status;

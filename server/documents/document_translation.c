@@ -67,7 +67,7 @@ static size_t count_sentences(const struct mt_passage *passage)
 {
     const struct mt_translation *translation;
     size_t n = 0, position = 0;
-    while ((translation = mt_passage_next(passage, &position)) != NULL)
+    while ((translation = mt_passage_next(passage, &position)))
         n += mt_translation_n_sentences(translation);
     return n;
 }
@@ -76,8 +76,8 @@ static enum mt_status make_passage(struct mt_document_translation *t, size_t ind
                                    struct mt_error *err)
 {
     struct mt_document_text text = mt_document_text(t->document, index);
-    const char *bytes = t->inputs != NULL ? t->inputs[index].bytes : text.bytes;
-    size_t length = t->inputs != NULL ? t->inputs[index].length : text.length;
+    const char *bytes = t->inputs ? t->inputs[index].bytes : text.bytes;
+    size_t length = t->inputs ? t->inputs[index].length : text.length;
     t->options.is_html = text.form == MT_FORM_HTML;
     t->options.cues = cues_of(text.form);
     return mt_passage_create(t->model, bytes, length, &t->options, &t->passages[index], err);
@@ -88,7 +88,7 @@ enum mt_status mt_document_translation_make(struct mt_document_translation *t, s
 {
     for (size_t n = 0; t->n_made < t->n && n < n_sentences;) {
         enum mt_status status = make_passage(t, t->n_made, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         n += count_sentences(t->passages[t->n_made++]);
     }
@@ -101,12 +101,12 @@ enum mt_status mt_document_translation_create(const struct mt_document *document
                                               struct mt_error *err)
 {
     struct mt_document_translation *t = calloc(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return mt_fail_memory(err, sizeof *t, "a file's translation");
     t->document = document;
     t->n = mt_document_n_texts(document);
     t->passages = calloc(t->n + 1, sizeof t->passages[0]);
-    if (t->passages == NULL) {
+    if (!t->passages) {
         mt_document_translation_destroy(t);
         return mt_fail_memory(err, sizeof t->passages[0], "texts of a file");
     }
@@ -116,14 +116,14 @@ enum mt_status mt_document_translation_create(const struct mt_document *document
 
 static void drop_texts(struct mt_text *texts, size_t n)
 {
-    for (size_t i = 0; i < n && texts != NULL; i++)
+    for (size_t i = 0; i < n && texts; i++)
         mt_text_finish(&texts[i]);
     free(texts);
 }
 
 static void drop_passages(struct mt_document_translation *t)
 {
-    for (size_t i = 0; i < t->n && t->passages != NULL; i++) {
+    for (size_t i = 0; i < t->n && t->passages; i++) {
         mt_passage_destroy(t->passages[i]);
         t->passages[i] = NULL;
     }
@@ -134,11 +134,11 @@ enum mt_status mt_document_translation_render(struct mt_document_translation *t,
                                               struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    if (t->outputs == NULL)
+    if (!t->outputs)
         t->outputs = calloc(t->n + 1, sizeof *t->outputs);
-    if (t->outputs == NULL)
+    if (!t->outputs)
         return mt_fail_memory(err, t->n * sizeof *t->outputs, "a file's translation");
-    for (; t->n_rendered < t->n_made && status == MT_OK; t->n_rendered++)
+    for (; t->n_rendered < t->n_made && !status; t->n_rendered++)
         status = mt_passage_render(t->passages[t->n_rendered], 0, &t->outputs[t->n_rendered], err);
     return status;
 }
@@ -152,7 +152,7 @@ enum mt_status mt_document_translation_end_step(struct mt_document_translation *
     t->inputs = t->outputs;
     t->outputs = NULL;
     t->n_made = t->n_rendered = t->n_forgotten = 0;
-    for (size_t i = 0; i < t->n && status == MT_OK; i++)
+    for (size_t i = 0; i < t->n && !status; i++)
         status = mt_text_repair(&t->inputs[i], "a text of a file", err);
     return status;
 }
@@ -167,7 +167,7 @@ void mt_document_translation_forget(struct mt_document_translation *t)
 
 void mt_document_translation_destroy(struct mt_document_translation *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     drop_passages(t);
     drop_texts(t->inputs, t->n);
@@ -188,9 +188,9 @@ static enum mt_status list_passage(const struct mt_passage *passage, mt_document
     enum mt_status status = MT_OK;
     const struct mt_translation *translation;
     size_t position = 0;
-    while (status == MT_OK && (translation = mt_passage_next(passage, &position)) != NULL) {
+    while (!status && (translation = mt_passage_next(passage, &position))) {
         size_t n = mt_translation_n_sentences(translation);
-        for (size_t k = 0; k < n && status == MT_OK; k++)
+        for (size_t k = 0; k < n && !status; k++)
             status = add(context, mt_translation_part(translation, k).sentence, err);
     }
     return status;
@@ -201,7 +201,7 @@ enum mt_status mt_document_translation_list(const struct mt_document_translation
                                             struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = t->n_rendered; i < t->n_made && status == MT_OK; i++)
+    for (size_t i = t->n_rendered; i < t->n_made && !status; i++)
         status = list_passage(t->passages[i], add, context, err);
     return status;
 }

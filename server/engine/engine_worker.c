@@ -37,7 +37,7 @@ void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_s
 
 static void count_job(struct mt_engine *engine, enum mt_status status)
 {
-    if (status == MT_OK)
+    if (!status)
         engine->n_done++;
     else if (status == MT_TIMEOUT)
         engine->n_expired++;

@@ -44,12 +44,12 @@ bool mt_address_parse(const char *text, size_t length, struct mt_address *out)
 struct mt_address mt_address_of(const struct sockaddr *sockaddr)
 {
     struct mt_address address = {{0}};
-    if (sockaddr != NULL && sockaddr->sa_family == AF_INET) {
+    if (sockaddr && sockaddr->sa_family == AF_INET) {
         struct sockaddr_in ipv4;
         memcpy(&ipv4, sockaddr, sizeof ipv4);
         return map(&ipv4.sin_addr);
     }
-    if (sockaddr != NULL && sockaddr->sa_family == AF_INET6) {
+    if (sockaddr && sockaddr->sa_family == AF_INET6) {
         struct sockaddr_in6 ipv6;
         memcpy(&ipv6, sockaddr, sizeof ipv6);
         memcpy(address.bytes, &ipv6.sin6_addr, sizeof address.bytes);
@@ -114,11 +114,11 @@ static bool parse_bits(const char *text, size_t length, unsigned max_bits, unsig
 static bool parse_proxy(const char *text, size_t length, struct mt_proxy *out)
 {
     const char *slash = memchr(text, '/', length);
-    size_t address_length = slash != NULL ? (size_t)(slash - text) : length;
+    size_t address_length = slash ? (size_t)(slash - text) : length;
     if (!mt_address_parse(text, address_length, &out->address))
         return false;
     out->n_bits = 128;
-    if (slash == NULL)
+    if (!slash)
         return true;
     unsigned n_before = is_ipv4(&out->address) ? 96 : 0;
     if (!parse_bits(slash + 1, length - address_length - 1, 128 - n_before, &out->n_bits))
@@ -155,11 +155,10 @@ static bool parse_hop(const char *text, size_t length, struct mt_address *out)
 {
     if (length > 0 && text[0] == '[') {
         const char *end = memchr(text, ']', length);
-        return end != NULL && mt_address_parse(text + 1, (size_t)(end - text) - 1, out);
+        return end && mt_address_parse(text + 1, (size_t)(end - text) - 1, out);
     }
     const char *colon = memchr(text, ':', length);
-    bool has_port =
-        colon != NULL && memchr(colon + 1, ':', length - (size_t)(colon - text) - 1) == NULL;
+    bool has_port = colon && !memchr(colon + 1, ':', length - (size_t)(colon - text) - 1);
     return mt_address_parse(text, has_port ? (size_t)(colon - text) : length, out);
 }
 
@@ -172,9 +171,9 @@ static bool walk_back(const struct mt_proxies *proxies, const char *value, size_
         while (start > 0 && value[start - 1] != ',')
             start--;
         size_t from = start, to = length;
-        while (from < to && strchr(BLANKS, value[from]) != NULL)
+        while (from < to && strchr(BLANKS, value[from]))
             from++;
-        while (to > from && strchr(BLANKS, value[to - 1]) != NULL)
+        while (to > from && strchr(BLANKS, value[to - 1]))
             to--;
         if (!parse_hop(value + from, to - from, client) || !mt_proxies_have(proxies, client))
             return false;

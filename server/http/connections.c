@@ -91,7 +91,7 @@ static bool is_limited(const struct mt_connections *connections, const struct mt
     static const struct mt_address nowhere;
     if (options->max_client_connections == 0 || memcmp(address, &nowhere, sizeof nowhere) == 0)
         return false;
-    if (options->proxies != NULL && mt_proxies_have(options->proxies, address))
+    if (options->proxies && mt_proxies_have(options->proxies, address))
         return false;
     return options->limits_this_machine || !mt_address_is_loopback(address);
 }
@@ -191,7 +191,7 @@ static void wake(struct mt_connections *connections, struct mt_connection *conne
 {
     void *sleeper = connection->sleeper;
     connection->sleeper = NULL;
-    if (sleeper != NULL)
+    if (sleeper)
         connections->options.wake(connections->options.context, sleeper);
 }
 
@@ -203,7 +203,7 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
         wake(connections, connection);
     /* The event may be older than the work: of what the same request began before, or its
      * predecessor. If the client has left, watching the work will tell again. */
-    if (!is_current || connection->work == NULL || !connection->may_cancel)
+    if (!is_current || !connection->work || !connection->may_cancel)
         return;
     bool is_gone = (event->events & (EPOLLHUP | EPOLLERR)) != 0;
     if (!is_gone && !connections->options.end_is_leaving) {
@@ -256,7 +256,7 @@ static void nudge_silent(struct mt_connections *connections)
     int64_t latest_ns = mt_now_ns() - connections->options.nudge_ms * 1000000;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        bool is_silent = connection->fd >= 0 && connection->work != NULL && connection->may_nudge &&
+        bool is_silent = connection->fd >= 0 && connection->work && connection->may_nudge &&
                          connection->since_ns <= latest_ns;
         if (is_silent)
             connections->options.nudge(connections->options.context, connection->work);
@@ -362,14 +362,14 @@ enum mt_status mt_connections_create(const struct mt_connections_options *option
     assert(n_slots > 0 && n_slots < UINT32_MAX);
     struct mt_connections *connections =
         calloc(1, sizeof *connections + n_slots * sizeof connections->slots[0]);
-    if (connections == NULL)
+    if (!connections)
         return mt_fail_memory(err, n_slots * sizeof connections->slots[0], "connections");
     connections->options = *options;
     connections->n_slots = n_slots;
     connections->epoll_fd = connections->stop_fd = -1;
     pthread_mutex_init(&connections->lock, NULL);
     enum mt_status status = open_events(connections, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_connections_destroy(connections);
         return status;
     }
@@ -379,7 +379,7 @@ enum mt_status mt_connections_create(const struct mt_connections_options *option
 
 void mt_connections_destroy(struct mt_connections *connections)
 {
-    if (connections == NULL)
+    if (!connections)
         return;
     if (connections->has_thread) {
         eventfd_write(connections->stop_fd, 1);
@@ -413,7 +413,7 @@ static struct mt_connection *find_oldest(struct mt_connections *connections, uin
         int64_t grace_ms = connection->phase == MT_PHASE_FRESH ? FRESH_GRACE_MS : IDLE_GRACE_MS;
         if (!may_go(connection, client) || now - connection->since_ns <= grace_ms * 1000000)
             continue;
-        bool is_older = oldest == NULL || connection->since_ns < oldest->since_ns;
+        bool is_older = !oldest || connection->since_ns < oldest->since_ns;
         if (is_older && !has_input(connection)) /* a system call, so it comes last */
             oldest = connection;
     }
@@ -449,9 +449,9 @@ static struct mt_connection *find_ended(struct mt_connections *connections, uint
 static bool evict(struct mt_connections *connections, uint64_t client)
 {
     struct mt_connection *connection = find_oldest(connections, client);
-    if (connection == NULL)
+    if (!connection)
         connection = find_ended(connections, client);
-    if (connection == NULL)
+    if (!connection)
         return false;
     connections->counts.n_evicted++;
     shut(connections, connection);
@@ -461,7 +461,7 @@ static bool evict(struct mt_connections *connections, uint64_t client)
 static struct mt_connection *take_slot(struct mt_connections *connections)
 {
     struct mt_connection *connection = connections->free_slots;
-    if (connection != NULL) {
+    if (connection) {
         connections->free_slots = connection->next_free;
         return connection;
     }
@@ -499,7 +499,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
 {
     pthread_mutex_lock(&connections->lock);
     struct mt_connection *connection = take_slot(connections);
-    if (connection != NULL) {
+    if (connection) {
         *connection = (struct mt_connection){
             .fd = fd,
             .owner = connections,
@@ -519,7 +519,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection)
 {
     pthread_mutex_lock(&connections->lock);
-    assert(connection->work == NULL);
+    assert(!connection->work);
     stop_watching(connections, connection);
     set_phase(connections, connection, MT_PHASE_IDLE);
     connections->counts.n_open--;
@@ -558,7 +558,7 @@ bool mt_connections_begin_work(struct mt_connections *connections, struct mt_con
                                void *work)
 {
     pthread_mutex_lock(&connections->lock);
-    assert(connection->work == NULL && work != NULL);
+    assert(!connection->work && work);
     bool may_begin = !connections->refuses_work;
     if (may_begin) {
         connection->work = work;
@@ -580,7 +580,7 @@ void mt_connections_watch_work(struct mt_connections *connections, struct mt_con
                                bool may_probe)
 {
     pthread_mutex_lock(&connections->lock);
-    if (connection->work != NULL) {
+    if (connection->work) {
         connection->may_cancel = true;
         connection->may_probe = may_probe;
         watch(connections, connection, EPOLLRDHUP);
@@ -591,7 +591,7 @@ void mt_connections_watch_work(struct mt_connections *connections, struct mt_con
 void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection)
 {
     pthread_mutex_lock(&connections->lock);
-    assert(connection->work != NULL);
+    assert(connection->work);
     connection->work = NULL;
     connections->counts.n_working--;
     pthread_mutex_unlock(&connections->lock);
@@ -601,7 +601,7 @@ void mt_connections_forget_work(struct mt_connections *connections,
                                 struct mt_connection *connection)
 {
     pthread_mutex_lock(&connections->lock);
-    assert(connection->work == NULL);
+    assert(!connection->work);
     stop_watching(connections, connection);
     pthread_mutex_unlock(&connections->lock);
 }
@@ -610,7 +610,7 @@ void mt_connections_watch_stream(struct mt_connections *connections,
                                  struct mt_connection *connection)
 {
     pthread_mutex_lock(&connections->lock);
-    if (connection->work != NULL) {
+    if (connection->work) {
         connection->may_cancel = connection->may_nudge = true;
         watch(connections, connection, EPOLLRDHUP);
     }
@@ -621,7 +621,7 @@ void mt_connections_sleep(struct mt_connections *connections, struct mt_connecti
                           void *sleeper)
 {
     pthread_mutex_lock(&connections->lock);
-    assert(connection->sleeper == NULL);
+    assert(!connection->sleeper);
     connection->sleeper = sleeper;
     watch(connections, connection, EPOLLIN | EPOLLRDHUP);
     if (!connection->is_watched || connections->refuses_sleep)
@@ -661,7 +661,7 @@ void mt_connections_cancel_all(struct mt_connections *connections)
     pthread_mutex_lock(&connections->lock);
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        if (connection->fd >= 0 && connection->work != NULL && connection->may_cancel)
+        if (connection->fd >= 0 && connection->work && connection->may_cancel)
             options->cancel(options->context, connection->work, false);
     }
     pthread_mutex_unlock(&connections->lock);

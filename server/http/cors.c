@@ -32,7 +32,7 @@ static struct span next_item(const char **list)
 static struct span authority_of(struct span origin)
 {
     size_t n_scheme = 0;
-    while (n_scheme < origin.length && strchr("/:, ", origin.bytes[n_scheme]) == NULL)
+    while (n_scheme < origin.length && !strchr("/:, ", origin.bytes[n_scheme]))
         n_scheme++;
     bool has_scheme = n_scheme > 0 && origin.length > n_scheme + 3 &&
                       memcmp(origin.bytes + n_scheme, "://", 3) == 0;
@@ -49,7 +49,7 @@ static struct span name_of(struct span authority)
     name.bytes += is_ipv6;
     name.length -= is_ipv6;
     const char *end = memchr(name.bytes, is_ipv6 ? ']' : ':', name.length);
-    if (end != NULL)
+    if (end)
         name.length = (size_t)(end - name.bytes);
     if (name.length > 0 && name.bytes[name.length - 1] == '.')
         name.length--;
@@ -60,7 +60,7 @@ static bool is_origin(struct span item)
 {
     struct span authority = authority_of(item);
     for (size_t i = 0; i < authority.length; i++)
-        if (strchr("/?#@* \"\t", authority.bytes[i]) != NULL)
+        if (strchr("/?#@* \"\t", authority.bytes[i]))
             return false;
     return name_of(authority).length > 0;
 }
@@ -72,7 +72,7 @@ enum mt_status mt_cors_check(const char *origins, struct mt_error *err)
         return MT_OK;
     for (;;) {
         struct span item = next_item(&rest);
-        if (item.bytes == NULL)
+        if (!item.bytes)
             return MT_OK;
         if (!is_origin(item))
             return mt_fail(err, MT_INVALID,
@@ -91,11 +91,11 @@ const char *mt_cors_allowed(const char *origins, const char *origin)
 {
     if (mt_cors_is_open(origins))
         return "*";
-    if (origin == NULL)
+    if (!origin)
         return NULL;
     for (;;) {
         struct span item = next_item(&origins);
-        if (item.bytes == NULL)
+        if (!item.bytes)
             return NULL;
         if (equals(item, origin))
             return origin;
@@ -119,7 +119,7 @@ bool mt_cors_has_host(const char *origins, const char *host, size_t length)
         return true;
     for (;;) {
         struct span item = next_item(&origins);
-        if (item.bytes == NULL)
+        if (!item.bytes)
             return false;
         struct span known = name_of(authority_of(item));
         if (known.length == name.length && strncasecmp(known.bytes, name.bytes, name.length) == 0)

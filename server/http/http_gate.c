@@ -19,7 +19,7 @@ static bool is_token(const char *bytes, size_t length)
         unsigned char c = (unsigned char)bytes[i];
         bool is_alphanumeric =
             (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!is_alphanumeric && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+        if (!is_alphanumeric && (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
             return false;
     }
     return length > 0;
@@ -76,7 +76,7 @@ static const char *skip_authority(const char *target, struct mt_gate_result *out
         return target;
     const char *authority = target + n_scheme;
     size_t length = strcspn(authority, "/?#");
-    if (length == 0 || memchr(authority, '@', length) != NULL)
+    if (length == 0 || memchr(authority, '@', length))
         refuse(out, 400, false, "malformed request target: no host, or a user name before it");
     out->host = authority;
     out->host_length = length;
@@ -103,7 +103,7 @@ static void check_target(const struct mt_gate_head *head, struct mt_gate_result 
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)target[i] <= 0x20 || (unsigned char)target[i] > 0x7E)
             refuse(out, 400, false, "malformed request target: characters must be %-encoded");
-    if (strstr(target, "%00") != NULL)
+    if (strstr(target, "%00"))
         refuse(out, 400, false, "malformed request target: NUL byte");
 }
 
@@ -119,7 +119,7 @@ static void check_fields(const struct mt_gate_head *head, struct mt_gate_result 
             refuse(out, 400, true, "malformed request: control character in a header value");
     }
     const struct mt_gate_header *host = mt_gate_find(head, "Host");
-    if (host != NULL) {
+    if (host) {
         out->host = host->value;
         out->host_length = host->value_length;
     }
@@ -173,7 +173,7 @@ static bool is_gapless(const struct mt_gate_head *head)
 static void check_gaps(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
     bool is_complete = head->n_headers <= MT_MAX_HEADERS;
-    if (head->target_place != NULL && is_complete && !is_gapless(head))
+    if (head->target_place && is_complete && !is_gapless(head))
         refuse(out, 400, true, "malformed request: a folded line or a NUL byte in its head");
 }
 
@@ -195,23 +195,23 @@ static void check_framing(const struct mt_gate_head *head, struct mt_gate_result
 {
     const struct mt_gate_header *encoding = mt_gate_find(head, "Transfer-Encoding");
     const struct mt_gate_header *length = mt_gate_find(head, "Content-Length");
-    if (encoding != NULL) {
+    if (encoding) {
         out->is_chunked =
             encoding->value_length == 7 && strncasecmp(encoding->value, "chunked", 7) == 0;
         if (!out->is_chunked || count(head, "Transfer-Encoding") > 1)
             refuse(out, 400, true, "malformed request: Transfer-Encoding must be one \"chunked\"");
-        if (length != NULL)
+        if (length)
             refuse(out, 400, true,
                    "malformed request: Content-Length together with Transfer-Encoding");
         if (strcmp(head->version, "HTTP/1.0") == 0)
             refuse(out, 400, true, "malformed request: Transfer-Encoding in HTTP/1.0");
     }
-    if (length != NULL) {
+    if (length) {
         out->has_length = parse_length(length, &out->content_length);
         if (!out->has_length || count(head, "Content-Length") > 1)
             refuse(out, 400, true, MT_GATE_NO_LENGTH);
     }
-    out->has_body = encoding != NULL || out->content_length > 0;
+    out->has_body = encoding || out->content_length > 0;
 }
 
 static void check_body(const struct mt_gate_head *head, struct mt_gate_result *out)
@@ -223,15 +223,15 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
     if (needs_length && out->query[0] == '\0' && !out->has_length && !out->is_chunked)
         refuse(out, 411, false, "Content-Length is missing");
     const struct mt_gate_header *coding = mt_gate_find(head, "Content-Encoding");
-    bool is_plain = coding == NULL ||
-                    (coding->value_length == 8 && strncasecmp(coding->value, "identity", 8) == 0);
+    bool is_plain =
+        !coding || (coding->value_length == 8 && strncasecmp(coding->value, "identity", 8) == 0);
     if (out->has_body && (!is_plain || count(head, "Content-Encoding") > 1))
         refuse(out, 415, false,
                "Content-Encoding must be identity: the body may not be compressed");
     if (out->content_length > head->max_body_bytes)
         refuse(out, 413, false, MT_GATE_LONG_BODY);
     const struct mt_gate_header *expect = mt_gate_find(head, "Expect");
-    if (expect == NULL)
+    if (!expect)
         return;
     out->expects_continue =
         expect->value_length == 12 && strncasecmp(expect->value, "100-continue", 12) == 0;

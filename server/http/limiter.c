@@ -36,7 +36,7 @@ enum mt_status mt_limiter_create(size_t max_clients, struct mt_limiter **out, st
 {
     assert(max_clients > 0 && max_clients <= UINT32_MAX / 4);
     struct mt_limiter *limiter = calloc(1, sizeof *limiter);
-    if (limiter == NULL)
+    if (!limiter)
         return mt_fail_memory(err, sizeof *limiter, "rates");
     pthread_mutex_init(&limiter->mutex, NULL);
     limiter->max_entries = (uint32_t)max_clients;
@@ -45,7 +45,7 @@ enum mt_status mt_limiter_create(size_t max_clients, struct mt_limiter **out, st
         limiter->n_buckets *= 2;
     limiter->entries = calloc(max_clients + 1, sizeof limiter->entries[0]);
     limiter->buckets = calloc(limiter->n_buckets, sizeof limiter->buckets[0]);
-    if (limiter->entries == NULL || limiter->buckets == NULL) {
+    if (!limiter->entries || !limiter->buckets) {
         mt_limiter_destroy(limiter);
         return mt_fail_memory(err, max_clients * sizeof(struct entry), "rates");
     }
@@ -60,7 +60,7 @@ uint64_t mt_limiter_bytes(size_t max_clients)
 
 void mt_limiter_destroy(struct mt_limiter *limiter)
 {
-    if (limiter == NULL)
+    if (!limiter)
         return;
     free(limiter->entries);
     free(limiter->buckets);
@@ -132,7 +132,7 @@ static uint32_t take_place(struct mt_limiter *limiter)
 static struct entry *find_or_add(struct mt_limiter *limiter, uint64_t client, int64_t now_ns)
 {
     struct entry *entry = find(limiter, client);
-    if (entry != NULL) {
+    if (entry) {
         uint32_t index = (uint32_t)(entry - limiter->entries);
         unlink_use(limiter, index);
         make_newest(limiter, index);
@@ -208,7 +208,7 @@ void mt_limiter_give_back(struct mt_limiter *limiter, uint64_t client, enum mt_r
 {
     pthread_mutex_lock(&limiter->mutex);
     struct entry *entry = find(limiter, client);
-    if (entry != NULL)
+    if (entry)
         entry->levels[rate] = fmax(entry->levels[rate] - (double)amount, 0);
     pthread_mutex_unlock(&limiter->mutex);
 }
@@ -219,7 +219,7 @@ uint64_t mt_limiter_level(struct mt_limiter *limiter, uint64_t client,
     uint64_t level = 0;
     pthread_mutex_lock(&limiter->mutex);
     struct entry *entry = find(limiter, client);
-    if (entry != NULL) {
+    if (entry) {
         sink(entry, limits, now_ns);
         level = (uint64_t)ceil(entry->levels[rate] - ROUNDING);
     }
@@ -232,7 +232,7 @@ int64_t mt_limiter_banned_seconds(struct mt_limiter *limiter, uint64_t client, i
     int64_t left_ns = 0;
     pthread_mutex_lock(&limiter->mutex);
     const struct entry *entry = find(limiter, client);
-    if (entry != NULL && entry->banned_until_ns > now_ns)
+    if (entry && entry->banned_until_ns > now_ns)
         left_ns = entry->banned_until_ns - now_ns;
     pthread_mutex_unlock(&limiter->mutex);
     return (left_ns + 999999999) / 1000000000;

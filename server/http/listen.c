@@ -64,7 +64,7 @@ enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *ou
                        gai_strerror(code));
     struct mt_listener listener = {.fd = -1};
     int reason = 0;
-    for (const struct addrinfo *at = addresses; at != NULL && listener.fd < 0; at = at->ai_next) {
+    for (const struct addrinfo *at = addresses; at && listener.fd < 0; at = at->ai_next) {
         listener.fd = open_socket(at);
         if (listener.fd < 0 && reason == 0)
             reason = errno;
@@ -74,7 +74,7 @@ enum mt_status mt_listen(const char *host, uint16_t port, struct mt_listener *ou
         return mt_fail(err, MT_IO, "cannot listen on %s:%u: %s%s", host, port, strerror(reason),
                        reason == EADDRINUSE ? "; --port N takes another one" : "");
     enum mt_status status = describe(&listener, err);
-    if (status != MT_OK) {
+    if (status) {
         close(listener.fd);
         return status;
     }
@@ -93,7 +93,7 @@ enum mt_status mt_listen_unix_check(const char *path, struct mt_error *err)
                        mt_file_kind(st.st_mode));
     const char *slash = strrchr(path, '/');
     char folder[sizeof((struct sockaddr_un *)0)->sun_path] = ".";
-    if (slash != NULL)
+    if (slash)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
     if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
         return mt_fail(err, MT_IO, "%s: cannot make a socket in %s: %s", path, folder,
@@ -133,11 +133,11 @@ enum mt_status mt_listen_unix(const char *path, int *out_fd, struct mt_error *er
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     enum mt_status status = mt_listen_unix_check(path, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     memcpy(address.sun_path, path, strlen(path));
     status = remove_leftover(&address, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || !bind_private(fd, &address)) {

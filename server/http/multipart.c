@@ -71,7 +71,7 @@ static bool read_parameter(struct cursor *text, struct cursor *name, char *value
     if (text->at == text->end)
         return false;
     const char *equals = memchr(text->at, '=', (size_t)(text->end - text->at));
-    if (equals == NULL)
+    if (!equals)
         return false;
     *name = (struct cursor){.at = text->at, .end = equals};
     text->at = equals + 1;
@@ -147,7 +147,7 @@ static bool is_clean(const char *text)
 static bool decode_extended(char *text)
 {
     const char *from = strchr(text, '\'');
-    if (strncasecmp(text, "UTF-8'", 6) != 0 || (from = strchr(from + 1, '\'')) == NULL)
+    if (strncasecmp(text, "UTF-8'", 6) != 0 || !(from = strchr(from + 1, '\'')))
         return false;
     char *to = text;
     for (from++; *from != '\0'; from++, to++) {
@@ -198,9 +198,9 @@ static enum mt_status read_header(const struct mt_multipart *reader, struct curs
                                   struct mt_part *out, bool *has_name, struct mt_error *err)
 {
     const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
-    if (colon == NULL || colon == line.at)
+    if (!colon || colon == line.at)
         return malformed(reader, "a part's header without a name and ':'", err);
-    if (memchr(line.at, '\0', (size_t)(line.end - line.at)) != NULL) /* would end a name */
+    if (memchr(line.at, '\0', (size_t)(line.end - line.at))) /* would end a name */
         return malformed(reader, "a part's header with a NUL byte", err);
     const struct cursor name = {.at = line.at, .end = colon};
     struct cursor value = {.at = colon + 1, .end = line.end};
@@ -233,7 +233,7 @@ static struct cursor read_line(struct mt_multipart *reader, size_t limit)
     const char *at = reader->bytes + reader->at;
     size_t n = reader->length < limit ? reader->length - reader->at : limit - reader->at;
     const char *end = memmem(at, n, "\r\n", 2);
-    if (end == NULL)
+    if (!end)
         return (struct cursor){0};
     reader->at += (size_t)(end - at) + 2;
     return (struct cursor){.at = at, .end = end};
@@ -246,12 +246,12 @@ static enum mt_status read_headers(struct mt_multipart *reader, struct mt_part *
     size_t limit = reader->at + MT_MAX_PART_HEADER_BYTES;
     for (;;) {
         struct cursor line = read_line(reader, limit);
-        if (line.at == NULL)
+        if (!line.at)
             return malformed(reader, "a part's headers do not end within 8192 bytes", err);
         if (line.at == line.end)
             break;
         enum mt_status status = read_header(reader, line, out, &has_name, err);
-        if (status != MT_OK)
+        if (status)
             return status;
     }
     if (!has_name)
@@ -270,7 +270,7 @@ static enum mt_status end_delimiter(struct mt_multipart *reader, struct mt_error
         reader->is_closed = true;
         reader->at += 2;
         for (; reader->at < end; reader->at++)
-            if (strchr("\r\n \t", bytes[reader->at]) == NULL || bytes[reader->at] == '\0')
+            if (!strchr("\r\n \t", bytes[reader->at]) || bytes[reader->at] == '\0')
                 return malformed(reader, "something behind the closing boundary", err);
         return MT_OK;
     }
@@ -300,18 +300,18 @@ enum mt_status mt_multipart_next(struct mt_multipart *reader, struct mt_part *ou
                                  struct mt_error *err)
 {
     enum mt_status status = reader->is_begun ? MT_OK : read_first_delimiter(reader, err);
-    *found = status == MT_OK && !reader->is_closed;
+    *found = !status && !reader->is_closed;
     if (!*found)
         return status;
     *out = (struct mt_part){0};
     status = read_headers(reader, out, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     /* The blank line may be the line end before the boundary too: a part without a body. */
     const char *search = reader->bytes + reader->at - 2;
     const char *end = memmem(search, reader->length - reader->at + 2, reader->delimiter,
                              reader->delimiter_length);
-    if (end == NULL) {
+    if (!end) {
         reader->at = reader->length;
         return malformed(reader, "it ends without the closing boundary", err);
     }

@@ -33,7 +33,7 @@ enum mt_status mt_params_parse_json(struct mt_params *params, const char *bytes,
     struct cJSON *document;
     enum mt_status status =
         mt_json_parse(bytes, length, &body_limits, "request body", &document, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     if (!cJSON_IsObject(document)) {
         cJSON_Delete(document);
@@ -95,7 +95,7 @@ static enum mt_status add_value(struct cJSON *object, const char *name, char *va
 {
     if (is_form)
         normalise_line_ends(value);
-    if (cJSON_AddStringToObject(object, name, value) == NULL)
+    if (!cJSON_AddStringToObject(object, name, value))
         return mt_fail_memory(err, strlen(value), "form field");
     return MT_OK;
 }
@@ -105,16 +105,16 @@ static enum mt_status add_field(struct cJSON *object, const char *field, size_t 
                                 bool is_form, char *scratch, struct mt_error *err)
 {
     const char *equals = memchr(field, '=', length);
-    size_t name_length = equals != NULL ? (size_t)(equals - field) : length;
+    size_t name_length = equals ? (size_t)(equals - field) : length;
     size_t n;
     enum mt_status status = unescape(field, name_length, scratch, &n, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     char *value = scratch + n + 1;
     *value = '\0';
-    if (equals != NULL)
+    if (equals)
         status = unescape(equals + 1, length - name_length - 1, value, &n, err);
-    return status != MT_OK ? status : add_value(object, scratch, value, is_form, err);
+    return status ? status : add_value(object, scratch, value, is_form, err);
 }
 
 static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t length,
@@ -126,12 +126,12 @@ static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t
             return mt_fail(err, MT_LIMIT, "malformed form: more than %d fields",
                            MT_MAX_FORM_FIELDS);
         const char *stop = memchr(bytes, '&', (size_t)(end - bytes));
-        if (stop == NULL)
+        if (!stop)
             stop = end;
         if (stop > bytes) {
             enum mt_status status =
                 add_field(object, bytes, (size_t)(stop - bytes), is_form, scratch, err);
-            if (status != MT_OK)
+            if (status)
                 return status;
         }
         bytes = stop + 1;
@@ -143,18 +143,17 @@ static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t
 static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, char **scratch,
                                  struct mt_error *err)
 {
-    if (params->object == NULL)
+    if (!params->object)
         params->object = cJSON_CreateObject();
     params->is_text = true;
     *scratch = malloc(n_scratch);
-    return params->object == NULL || *scratch == NULL ? mt_fail_memory(err, n_scratch, "form")
-                                                      : MT_OK;
+    return !params->object || !*scratch ? mt_fail_memory(err, n_scratch, "form") : MT_OK;
 }
 
 static enum mt_status end_text(struct mt_params *params, char *scratch, enum mt_status status)
 {
     free(scratch);
-    if (status != MT_OK)
+    if (status)
         mt_params_finish(params);
     return status;
 }
@@ -164,7 +163,7 @@ enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes,
 {
     char *scratch;
     enum mt_status status = begin_text(params, length + 2, &scratch, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_fields(params->object, bytes, length, is_form, scratch, err);
     return end_text(params, scratch, status);
 }
@@ -172,7 +171,7 @@ enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes,
 static enum mt_status add_text_part(struct mt_params *params, const struct mt_part *part,
                                     char *scratch, struct mt_error *err)
 {
-    if (memchr(part->bytes, '\0', part->length) != NULL)
+    if (memchr(part->bytes, '\0', part->length))
         return mt_fail(err, MT_FORMAT, "malformed form: NUL byte in field \"%.60s\"", part->name);
     if (mt_utf8_valid_prefix(part->bytes, part->length) != part->length)
         return mt_fail(err, MT_FORMAT, "malformed form: field \"%.60s\" is not UTF-8", part->name);
@@ -186,9 +185,9 @@ static enum mt_status add_file(struct mt_params *params, const struct mt_part *p
 {
     if (params->n_files == MT_MAX_FORM_FILES)
         return mt_fail(err, MT_LIMIT, "malformed form: more than %d files", MT_MAX_FORM_FILES);
-    if (params->files == NULL)
+    if (!params->files)
         params->files = calloc(MT_MAX_FORM_FILES, sizeof params->files[0]);
-    if (params->files == NULL)
+    if (!params->files)
         return mt_fail_memory(err, MT_MAX_FORM_FILES * sizeof params->files[0], "files of a form");
     struct mt_params_file *file = &params->files[params->n_files++];
     *file = (struct mt_params_file){
@@ -198,7 +197,7 @@ static enum mt_status add_file(struct mt_params *params, const struct mt_part *p
         .bytes = part->bytes,
         .length = part->length,
     };
-    if (file->name == NULL || file->file_name == NULL || file->content_type == NULL)
+    if (!file->name || !file->file_name || !file->content_type)
         return mt_fail_memory(err, sizeof *part, "names of a file");
     return MT_OK;
 }
@@ -210,13 +209,13 @@ static enum mt_status add_parts(struct mt_params *params, struct mt_multipart *r
     bool found = true;
     for (size_t n = 0; found; n++) {
         enum mt_status status = mt_multipart_next(reader, &part, &found, err);
-        if (status == MT_OK && found && n == MT_MAX_FORM_FIELDS)
+        if (!status && found && n == MT_MAX_FORM_FIELDS)
             status =
                 mt_fail(err, MT_LIMIT, "malformed form: more than %d fields", MT_MAX_FORM_FIELDS);
-        if (status == MT_OK && found)
+        if (!status && found)
             status = part.is_file ? add_file(params, &part, err)
                                   : add_text_part(params, &part, scratch, err);
-        if (status != MT_OK)
+        if (status)
             return status;
     }
     return MT_OK;
@@ -228,9 +227,9 @@ enum mt_status mt_params_parse_multipart(struct mt_params *params, const char *c
     struct mt_multipart reader;
     char *scratch;
     enum mt_status status = begin_text(params, length + 1, &scratch, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_multipart_open(&reader, content_type, bytes, length, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_parts(params, &reader, scratch, err);
     return end_text(params, scratch, status);
 }
@@ -245,16 +244,16 @@ const struct mt_params_file *mt_params_file(const struct mt_params *params, cons
 
 const struct cJSON *mt_params_get(const struct mt_params *params, const char *name)
 {
-    if (params->object == NULL)
+    if (!params->object)
         return NULL;
     const struct cJSON *value = cJSON_GetObjectItemCaseSensitive(params->object, name);
-    return value == NULL || cJSON_IsNull(value) ? NULL : value;
+    return !value || cJSON_IsNull(value) ? NULL : value;
 }
 
 const struct cJSON *mt_params_next(const struct cJSON *value)
 {
     const struct cJSON *next = value->next;
-    while (next != NULL && strcmp(next->string, value->string) != 0)
+    while (next && strcmp(next->string, value->string) != 0)
         next = next->next;
     return next;
 }
@@ -263,14 +262,14 @@ const struct cJSON *mt_params_next(const struct cJSON *value)
 static const char *field_text(const struct mt_params *params, const char *name)
 {
     const struct cJSON *value = mt_params_get(params, name);
-    if (value == NULL || value->valuestring == NULL || value->valuestring[0] == '\0')
+    if (!value || !value->valuestring || value->valuestring[0] == '\0')
         return NULL;
     return value->valuestring;
 }
 
 static enum mt_status tell(bool is_found, bool *found)
 {
-    if (found != NULL)
+    if (found)
         *found = is_found;
     return MT_OK;
 }
@@ -278,7 +277,7 @@ static enum mt_status tell(bool is_found, bool *found)
 enum mt_status mt_params_string(const struct mt_params *params, const char *name, const char **out,
                                 bool *found, struct mt_error *err)
 {
-    if (params->object == NULL)
+    if (!params->object)
         return tell(false, found);
     return mt_json_get_string(params->object, name, out, found, err);
 }
@@ -286,12 +285,12 @@ enum mt_status mt_params_string(const struct mt_params *params, const char *name
 enum mt_status mt_params_bool(const struct mt_params *params, const char *name, bool *out,
                               bool *found, struct mt_error *err)
 {
-    if (params->object == NULL)
+    if (!params->object)
         return tell(false, found);
     if (!params->is_text)
         return mt_json_get_bool(params->object, name, out, found, err);
     const char *text = field_text(params, name);
-    if (text == NULL)
+    if (!text)
         return tell(false, found);
     if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0)
         *out = true;
@@ -322,12 +321,12 @@ bool mt_parse_number(const char *text, double *out)
 enum mt_status mt_params_integer(const struct mt_params *params, const char *name, int64_t low,
                                  int64_t high, int64_t *out, bool *found, struct mt_error *err)
 {
-    if (params->object == NULL)
+    if (!params->object)
         return tell(false, found);
     if (!params->is_text)
         return mt_json_get_integer(params->object, name, low, high, out, found, err);
     const char *text = field_text(params, name);
-    if (text == NULL)
+    if (!text)
         return tell(false, found);
     char *end;
     errno = 0;
@@ -343,12 +342,12 @@ enum mt_status mt_params_integer(const struct mt_params *params, const char *nam
 enum mt_status mt_params_number(const struct mt_params *params, const char *name, double low,
                                 double high, double *out, bool *found, struct mt_error *err)
 {
-    if (params->object == NULL)
+    if (!params->object)
         return tell(false, found);
     if (!params->is_text)
         return mt_json_get_number(params->object, name, low, high, out, found, err);
     const char *text = field_text(params, name);
-    if (text == NULL)
+    if (!text)
         return tell(false, found);
     double value;
     if (!mt_parse_number(text, &value) || value < low || value > high)

@@ -41,7 +41,7 @@ void mt_reply_header(struct mt_reply *reply, const char *name, const char *value
     if (reply->n_headers == MT_REPLY_HEADERS)
         return;
     char *copy = strdup(value);
-    if (copy == NULL)
+    if (!copy)
         return;
     reply->headers[reply->n_headers++] = (struct mt_reply_header){.name = name, .value = copy};
 }
@@ -57,7 +57,7 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     mt_json_key(&writer, reply->dialect == MT_DEEPL ? "message" : "error");
     mt_json_string_z(&writer, message);
     mt_json_end_object(&writer);
-    if (reply->body.status == MT_OK)
+    if (!reply->body.status)
         return;
     static const char out_of_memory[] = "{\"error\":\"out of memory\"}\n"; /* takes none */
     drop_body(reply);
@@ -113,7 +113,7 @@ void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err)
 void mt_reply_end_line(struct mt_reply *reply)
 {
     struct mt_text *body = &reply->body;
-    bool is_json = reply->content_type == NULL && body->status == MT_OK && body->length > 0;
+    bool is_json = !reply->content_type && !body->status && body->length > 0;
     if (!is_json || body->bytes[body->length - 1] == '\n')
         return;
     mt_text_append(body, "\n", 1);
@@ -140,7 +140,7 @@ static bool has_zero_weight(const char *parameters, const char *end)
 bool mt_accepts_gzip(const char *accept_encoding)
 {
     bool any = false;
-    for (const char *at = accept_encoding; at != NULL && *at != '\0';) {
+    for (const char *at = accept_encoding; at && *at != '\0';) {
         at = skip_blanks(at);
         const char *end = at + strcspn(at, ",");
         size_t length = strcspn(at, ",; \t");
@@ -168,7 +168,7 @@ static bool deflate_all(const char *bytes, size_t length, struct mt_text *out)
     size_t room = length - length / 10;
     char *buffer = malloc(room);
     bool is_done = false;
-    if (buffer != NULL) {
+    if (buffer) {
         stream.next_in = (z_const Bytef *)bytes;
         stream.avail_in = (uInt)length;
         stream.next_out = (Bytef *)buffer;
@@ -221,15 +221,15 @@ static void compress_body(struct mt_reply *reply)
 
 void mt_reply_compress(struct mt_reply *reply, const char *accept_encoding)
 {
-    if (reply->no_compression || reply->static_body != NULL)
+    if (reply->no_compression || reply->static_body)
         return;
-    bool is_short = reply->body.status != MT_OK || reply->body.length < GZIP_MIN_BYTES;
-    if (reply->stream == NULL && is_short)
+    bool is_short = reply->body.status || reply->body.length < GZIP_MIN_BYTES;
+    if (!reply->stream && is_short)
         return;
     mt_reply_header(reply, "Vary", "Accept-Encoding");
     if (!mt_accepts_gzip(accept_encoding))
         return;
-    if (reply->stream != NULL)
+    if (reply->stream)
         compress_stream(reply);
     else
         compress_body(reply);

@@ -52,6 +52,6 @@ void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *m
     }
     if (out->match != MT_ROUTE_UNKNOWN)
         append(out->allow, "OPTIONS");
-    if (out->route != NULL)
+    if (out->route)
         out->match = MT_ROUTE_FOUND;
 }

@@ -51,14 +51,14 @@ enum mt_status mt_tag_names_read(const struct mt_params *params, const char *fie
     const struct cJSON *value = mt_params_get(params, field);
     enum mt_status status = MT_OK;
     if (cJSON_IsArray(value)) {
-        for (value = value->child; value != NULL && status == MT_OK; value = value->next)
+        for (value = value->child; value && !status; value = value->next)
             status = add_value(field, value, out, err);
     } else {
-        for (; value != NULL && status == MT_OK; value = mt_params_next(value))
+        for (; value && !status; value = mt_params_next(value))
             status = add_value(field, value, out, err);
     }
     const char *at = out->bytes.bytes;
-    for (size_t i = 0; i < out->n && status == MT_OK; i++, at += strlen(at) + 1)
+    for (size_t i = 0; i < out->n && !status; i++, at += strlen(at) + 1)
         out->items[i] = at;
     return status;
 }

@@ -68,15 +68,15 @@ static enum mt_status read_files(struct mt_tls *tls, const struct mt_settings *s
     struct stat st;
     enum mt_status status = mt_file_read(settings->tls_certificate, MT_MAX_TLS_FILE_BYTES,
                                          &tls->certificate, &tls->certificate_length, err);
-    if (status != MT_OK)
+    if (status)
         return mt_fail_in(err, status, "tls_certificate");
     status =
         mt_file_read(settings->tls_key, MT_MAX_TLS_FILE_BYTES, &tls->key, &tls->key_length, err);
-    if (status != MT_OK)
+    if (status)
         return mt_fail_in(err, status, "tls_key");
     tls->key_is_public = stat(settings->tls_key, &st) == 0 && (st.st_mode & S_IROTH) != 0;
     status = read_chain(tls, settings->tls_certificate, err);
-    return status != MT_OK ? status : check_pair(tls, settings, err);
+    return status ? status : check_pair(tls, settings, err);
 }
 
 enum mt_status mt_tls_open(const struct mt_settings *settings, struct mt_tls **out,
@@ -92,10 +92,10 @@ enum mt_status mt_tls_open(const struct mt_settings *settings, struct mt_tls **o
     if (!has_certificate)
         return MT_OK;
     struct mt_tls *tls = calloc(1, sizeof *tls);
-    if (tls == NULL)
+    if (!tls)
         return mt_fail_memory(err, sizeof *tls, "TLS");
     enum mt_status status = read_files(tls, settings, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_tls_destroy(tls);
         return status;
     }
@@ -105,9 +105,9 @@ enum mt_status mt_tls_open(const struct mt_settings *settings, struct mt_tls **o
 
 void mt_tls_destroy(struct mt_tls *tls)
 {
-    if (tls == NULL)
+    if (!tls)
         return;
-    if (tls->key != NULL)
+    if (tls->key)
         explicit_bzero(tls->key, tls->key_length);
     free(tls->key);
     free(tls->certificate);
@@ -143,7 +143,7 @@ int mt_tls_retrieve(const struct mt_tls *tls, gnutls_pcert_st **certificates,
     gnutls_datum_t pem = datum(tls->certificate, tls->certificate_length);
     unsigned n = MAX_CHAIN;
     gnutls_pcert_st *chain = gnutls_calloc(n, sizeof chain[0]);
-    if (chain == NULL)
+    if (!chain)
         return -1;
     if (gnutls_pcert_list_import_x509_raw(chain, &n, &pem, GNUTLS_X509_FMT_PEM, 0) != 0) {
         gnutls_free(chain);

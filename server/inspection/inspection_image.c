@@ -76,7 +76,7 @@ static bool draw_large(const struct mt_inspection_matrix *matrix, struct drawing
     panel->high = mt_inspection_matrix_largest(matrix);
     mt_inspection_matrix_describe(matrix, &title);
     mt_text_appendf(&title, "; darkest %.2f", panel->high);
-    bool is_described = title.status == MT_OK;
+    bool is_described = !title.status;
     snprintf(drawing->title, TITLE_BYTES, "%s", is_described ? title.bytes : "");
     mt_text_finish(&title);
     panel->row_labels = drawing->row_labels = copy_labels(matrix->row_tokens, matrix->n_rows);

@@ -162,7 +162,7 @@ static bool has_text(const struct mt_picture_source *source)
         if (panel->title || (shows_labels(panel) && (panel->row_labels || panel->column_labels)))
             return true;
     }
-    return source->caption != NULL;
+    return source->caption;
 }
 
 static bool place_all(struct mt_picture *picture)

@@ -11,12 +11,12 @@ enum mt_status mt_catalog_create(const struct mt_catalog_options *options, struc
                                  struct mt_error *err)
 {
     struct mt_catalog *catalog = calloc(1, sizeof *catalog);
-    if (catalog == NULL)
+    if (!catalog)
         return mt_fail_memory(err, sizeof *catalog, "a catalog");
     enum mt_status status = mt_catalog_scan(catalog, options, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_language_graph_build(catalog, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_catalog_destroy(catalog);
         return status;
     }
@@ -26,7 +26,7 @@ enum mt_status mt_catalog_create(const struct mt_catalog_options *options, struc
 
 void mt_catalog_destroy(struct mt_catalog *catalog)
 {
-    if (catalog == NULL)
+    if (!catalog)
         return;
     for (size_t i = 0; i < catalog->n; i++)
         mt_served_model_drop(catalog->models[i]);
@@ -57,7 +57,7 @@ struct mt_served_model *mt_catalog_find_id(const struct mt_catalog *catalog, con
 struct mt_served_model *mt_catalog_find(const struct mt_catalog *catalog, const char *id_or_alias)
 {
     struct mt_served_model *served = mt_catalog_find_id(catalog, id_or_alias);
-    if (served != NULL)
+    if (served)
         return served;
     for (size_t i = 0; i < catalog->n; i++) {
         const struct mt_model_defaults *defaults =
@@ -103,9 +103,9 @@ void mt_catalog_prefetch(const struct mt_catalog *catalog, const struct mt_catal
         struct mt_served_model *served = catalog->models[i], *before = NULL;
         const struct mt_served_model_info *info = mt_served_model_info(served);
         struct mt_served_model_status status = {.state = MT_SERVED_COLD};
-        if (former != NULL)
+        if (former)
             before = mt_catalog_find(former, info->id);
-        if (before != NULL && before != served)
+        if (before && before != served)
             mt_served_model_describe(before, &status);
         if (info->defaults->preload || status.state == MT_SERVED_READY)
             mt_served_model_prefetch(served);

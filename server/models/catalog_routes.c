@@ -29,7 +29,7 @@ static enum mt_status collect_languages(struct mt_catalog *catalog, size_t n_men
 {
     struct mt_language_graph *graph = &catalog->graph;
     graph->languages = calloc(mt_size_max(n_mentions, 1), MT_LANGUAGE_BYTES);
-    if (graph->languages == NULL)
+    if (!graph->languages)
         return mt_fail_memory(err, n_mentions * MT_LANGUAGE_BYTES, "languages");
     size_t n = 0, n_different = 0;
     for (size_t i = 0; i < catalog->n; i++) {
@@ -55,7 +55,7 @@ static enum mt_status collect_edges(struct mt_catalog *catalog, size_t n_edges,
 {
     struct mt_language_graph *graph = &catalog->graph;
     graph->edges = calloc(mt_size_max(n_edges, 1), sizeof graph->edges[0]);
-    if (graph->edges == NULL)
+    if (!graph->edges)
         return mt_fail_memory(err, n_edges * sizeof graph->edges[0], "pairs of languages");
     for (size_t i = 0; i < catalog->n; i++) {
         const struct mt_served_model_info *info = mt_served_model_info(catalog->models[i]);
@@ -86,7 +86,7 @@ static enum mt_status compare_languages(struct mt_language_graph *graph, struct 
     size_t n = graph->n_languages;
     graph->serves = calloc(mt_size_max(n * n, 1), 1);
     graph->hops = calloc(mt_size_max(n * n, 1), 1);
-    if (graph->serves == NULL || graph->hops == NULL)
+    if (!graph->serves || !graph->hops)
         return mt_fail_memory(err, 2 * n * n, "pairs of languages");
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -135,11 +135,11 @@ enum mt_status mt_language_graph_build(struct mt_catalog *catalog, struct mt_err
                        "the models have %zu pairs of languages, expected at most %zu", n_edges,
                        MAX_EDGES);
     enum mt_status status = collect_languages(catalog, n_mentions, err);
-    if (status == MT_OK)
+    if (!status)
         status = collect_edges(catalog, n_edges, err);
-    if (status == MT_OK)
+    if (!status)
         status = compare_languages(&catalog->graph, err);
-    for (size_t i = 0; i < catalog->graph.n_languages && status == MT_OK; i++)
+    for (size_t i = 0; i < catalog->graph.n_languages && !status; i++)
         count_hops(&catalog->graph, i);
     return status;
 }
@@ -344,8 +344,7 @@ enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *so
         .is_usable = calloc(catalog->n + 1, sizeof(bool)),
         .ways = calloc(MT_MAX_ROUTE * n + 1, sizeof(struct way)),
     };
-    bool has_memory = search.starts != NULL && search.ends != NULL && search.is_usable != NULL &&
-                      search.ways != NULL;
+    bool has_memory = search.starts && search.ends && search.is_usable && search.ways;
     enum mt_status status =
         has_memory ? find(&search, out, err)
                    : mt_fail_memory(err, MT_MAX_ROUTE * n * sizeof(struct way), "a route");
@@ -392,14 +391,14 @@ static enum mt_status choose(const char *id, const char *verb, const char *asked
     if (n == 0)
         return MT_OK;
     *out = asked[0] == '\0' && n == 1 ? offered : match(asked, offered, n);
-    if (*out != NULL)
+    if (*out)
         return MT_OK;
     list(offered, n, &listed);
     enum mt_status status = mt_text_check(&listed, "languages", err);
-    if (status == MT_OK && asked[0] == '\0')
+    if (!status && asked[0] == '\0')
         status = mt_fail(err, MT_INVALID, "the model %s translates %s %s: say which one", id, verb,
                          listed.bytes);
-    else if (status == MT_OK)
+    else if (!status)
         status = mt_fail(err, MT_INVALID, "the model %s translates %s %s, not %s", id, verb,
                          listed.bytes, asked);
     mt_text_finish(&listed);
@@ -414,10 +413,10 @@ enum mt_status mt_catalog_step(struct mt_served_model *served, const char *sourc
     struct mt_model_route_step step = {.served = served};
     enum mt_status status =
         choose(info->id, "from", source, info->sources, info->n_sources, &step.source, err);
-    if (status == MT_OK)
+    if (!status)
         status =
             choose(info->id, "into", target, info->targets, info->n_targets, &step.target, err);
-    if (status == MT_OK)
+    if (!status)
         *out = step;
     return status;
 }

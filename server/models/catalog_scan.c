@@ -29,7 +29,7 @@ static void make_id(const char *name, char out[ID_BYTES])
     for (; name[n] != '\0' && n < ID_BYTES - 1; n++) {
         char c = name[n];
         bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        out[n] = is_plain || strchr("-._", c) != NULL ? c : '_';
+        out[n] = is_plain || strchr("-._", c) ? c : '_';
     }
     out[n] = '\0';
 }
@@ -37,7 +37,7 @@ static void make_id(const char *name, char out[ID_BYTES])
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 /* What is known of a directory before it is served. */
@@ -108,7 +108,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
         .warm_up_beam_size = default_beam_size(settings, find),
         .fingerprint = fingerprint,
         .expected_bytes = expected_bytes(settings, find),
-        .failure = find->failure.status != MT_OK ? &find->failure : NULL,
+        .failure = find->failure.status ? &find->failure : NULL,
     };
     memcpy(served.info.licence, find->profile.licence, sizeof served.info.licence);
     return mt_served_model_create(options->host, &served, out, err);
@@ -118,7 +118,7 @@ static struct mt_served_model *find_same(const struct mt_catalog_options *option
                                          const char *fingerprint)
 {
     const struct mt_catalog *former = options->former;
-    for (size_t i = 0; former != NULL && i < former->n; i++)
+    for (size_t i = 0; former && i < former->n; i++)
         if (mt_served_model_is(former->models[i], options->host, fingerprint))
             return former->models[i];
     return NULL;
@@ -133,11 +133,11 @@ static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
     size_t capacity = mt_size_max(2 * catalog->capacity, 8);
     struct mt_served_model **models =
         realloc(catalog->models, capacity * sizeof catalog->models[0]);
-    if (models == NULL)
+    if (!models)
         return mt_fail_memory(err, capacity * sizeof models[0], "models");
     catalog->models = models;
     bool *has_failed = realloc(catalog->has_failed, capacity * sizeof has_failed[0]);
-    if (has_failed == NULL)
+    if (!has_failed)
         return mt_fail_memory(err, capacity * sizeof has_failed[0], "models");
     catalog->has_failed = has_failed;
     catalog->capacity = capacity;
@@ -151,12 +151,12 @@ static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_op
     struct mt_text fingerprint = {0};
     describe(options->settings, find, &fingerprint);
     enum mt_status status = mt_text_check(&fingerprint, find->path, err);
-    if (status == MT_OK)
+    if (!status)
         status = reserve(catalog, err);
-    if (status == MT_OK) {
+    if (!status) {
         struct mt_served_model *same =
-            find->failure.status == MT_OK ? find_same(options, fingerprint.bytes) : NULL;
-        if (same != NULL) {
+            find->failure.status ? NULL : find_same(options, fingerprint.bytes);
+        if (same) {
             mt_served_model_share(same);
             catalog->models[catalog->n] = same;
         } else {
@@ -165,7 +165,7 @@ static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_op
         }
     }
     mt_text_finish(&fingerprint);
-    if (status == MT_OK)
+    if (!status)
         catalog->has_failed[catalog->n++] = find->failure.status != MT_OK;
     return status;
 }
@@ -178,7 +178,7 @@ static enum mt_status override_languages(const struct mt_settings *settings,
     enum mt_status status = MT_OK;
     if (settings->source_lang[0] != '\0')
         status = mt_model_profile_set_language(profile, false, settings->source_lang, err);
-    if (status == MT_OK && settings->target_lang[0] != '\0')
+    if (!status && settings->target_lang[0] != '\0')
         status = mt_model_profile_set_language(profile, true, settings->target_lang, err);
     return status;
 }
@@ -189,14 +189,14 @@ static enum mt_status add_pinned(struct mt_catalog *catalog,
 {
     char resolved[PATH_MAX];
     const char *path = options->settings->model;
-    if (realpath(path, resolved) != NULL)
+    if (realpath(path, resolved))
         path = resolved;
     struct find find = {
         .path = options->settings->model, .name = last_part(path), .is_pinned = true};
     enum mt_status status = mt_model_profile_read(path, find.name, &find.profile, err);
-    if (status == MT_OK)
+    if (!status)
         status = override_languages(options->settings, &find.profile, err);
-    if (status == MT_OK)
+    if (!status)
         status = add(catalog, options, &find, err);
     mt_model_profile_finish(&find.profile);
     return status;
@@ -219,7 +219,7 @@ static enum mt_status add_found(struct mt_catalog *catalog,
     struct find find = {.path = path, .name = name};
     char id[ID_BYTES];
     make_id(name, id);
-    if (mt_catalog_find_id(catalog, id) != NULL) {
+    if (mt_catalog_find_id(catalog, id)) {
         mt_log(MT_LOG_WARN, "%s is left out: there is another model that is called %s", path, id);
         return MT_OK;
     }
@@ -227,7 +227,7 @@ static enum mt_status add_found(struct mt_catalog *catalog,
     if (status == MT_MEMORY)
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
     find.failure.status = status; /* on the way to success there may have been failures */
-    if (status != MT_OK) {
+    if (status) {
         mt_log(MT_LOG_ERROR, "%s cannot be served: %s", id, find.failure.message);
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
     }
@@ -242,7 +242,7 @@ static enum mt_status consider(struct mt_catalog *catalog, const struct mt_catal
     const struct mt_settings *settings = options->settings;
     char *path;
     enum mt_status status = mt_path_join(settings->models_directory, name, &path, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     bool is_pinned = settings->model[0] != '\0' && is_same_directory(path, settings->model);
     if (!is_pinned && mt_source_is_model(path))
@@ -272,12 +272,12 @@ static enum mt_status add_directory(struct mt_catalog *catalog,
     enum mt_status status = MT_OK;
     size_t n_before = catalog->n;
     for (int i = 0; i < n; i++) {
-        if (status == MT_OK)
+        if (!status)
             status = consider(catalog, options, entries[i]->d_name, err);
         free(entries[i]);
     }
     free(entries);
-    if (status == MT_OK && catalog->n == n_before && mt_source_is_model(path))
+    if (!status && catalog->n == n_before && mt_source_is_model(path))
         return mt_fail(err, MT_INVALID,
                        "models_directory: %s is a model itself, expected a directory with a "
                        "directory for each model; --model %s serves this one",
@@ -307,9 +307,9 @@ enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catal
     enum mt_status status = MT_OK;
     if (options->settings->model[0] != '\0')
         status = add_pinned(catalog, options, err);
-    if (status == MT_OK && options->settings->models_directory[0] != '\0')
+    if (!status && options->settings->models_directory[0] != '\0')
         status = add_directory(catalog, options, err);
-    if (status == MT_OK)
+    if (!status)
         warn_of_aliases(catalog);
     return status;
 }

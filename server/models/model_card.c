@@ -28,10 +28,10 @@ bool mt_model_card_find_licence(const char *card, char out[MT_LICENCE_BYTES])
     static const char mark[] = "---";
     out[0] = '\0';
     const char *begin = strchr(card, '\n');
-    if (strncmp(card, mark, strlen(mark)) != 0 || begin == NULL)
+    if (strncmp(card, mark, strlen(mark)) != 0 || !begin)
         return false;
     const char *end = strstr(begin, "\n---");
-    size_t length = end != NULL ? (size_t)(end + 1 - begin) : strlen(begin);
+    size_t length = end ? (size_t)(end + 1 - begin) : strlen(begin);
     /* A card that is no YAML from some line on has said what it says before. */
     (void)!mt_yaml_read(begin, length, "a model card", take_licence, out, NULL);
     return out[0] != '\0';

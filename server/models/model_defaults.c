@@ -26,7 +26,7 @@ static const char *const keys[] = {
 
 static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
 {
-    for (const cJSON *member = root->child; member != NULL; member = member->next) {
+    for (const cJSON *member = root->child; member; member = member->next) {
         struct mt_nearest nearest;
         bool is_known = strncmp(member->string, "//", 2) == 0;
         mt_nearest_begin(&nearest, member->string);
@@ -34,7 +34,7 @@ static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
             is_known |= strcmp(member->string, keys[i]) == 0;
             mt_nearest_offer(&nearest, keys[i]);
         }
-        if (!is_known && nearest.best != NULL)
+        if (!is_known && nearest.best)
             return mt_fail(err, MT_INVALID, "\"%.48s\" is no member: did you mean \"%s\"?",
                            member->string, nearest.best);
         if (!is_known)
@@ -87,7 +87,7 @@ static enum mt_status read_names(const cJSON *root, const struct names *names,
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(root, names->key);
     void *list;
-    if (value == NULL || cJSON_IsNull(value))
+    if (!value || cJSON_IsNull(value))
         return MT_OK;
     const cJSON *first = cJSON_IsArray(value) ? value->child : value;
     size_t n = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 1;
@@ -95,9 +95,9 @@ static enum mt_status read_names(const cJSON *root, const struct names *names,
         return mt_fail(err, MT_LIMIT, "%s: found %zu, expected at most %zu", names->key, n,
                        names->max);
     enum mt_status status = mt_arena_take(arena, n, sizeof **out, "names", &list, err);
-    for (size_t i = 0; i < n && status == MT_OK; i++, first = first->next)
+    for (size_t i = 0; i < n && !status; i++, first = first->next)
         status = add_name(names, first, arena, &((const char **)list)[i], err);
-    if (status == MT_OK) {
+    if (!status) {
         *out = list;
         *out_n = n;
     }
@@ -111,7 +111,7 @@ static enum mt_status read_size(const cJSON *root, const char *key, int64_t high
 {
     int64_t value = 0;
     enum mt_status status = mt_json_get_integer(root, key, 1, high, &value, NULL, err);
-    if (status == MT_OK)
+    if (!status)
         *out = (size_t)value;
     return status;
 }
@@ -122,7 +122,7 @@ static enum mt_status read_indices(const cJSON *root, const char *key, struct mt
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(root, key);
     struct mt_text text = {0};
-    if (value == NULL || cJSON_IsNull(value))
+    if (!value || cJSON_IsNull(value))
         return MT_OK;
     if (cJSON_IsString(value))
         return mt_arena_copy_string(arena, value->valuestring, strlen(value->valuestring), out,
@@ -130,17 +130,16 @@ static enum mt_status read_indices(const cJSON *root, const char *key, struct mt
     if (!cJSON_IsArray(value))
         return mt_fail(err, MT_INVALID, "%s: expected numbers, as in [0, 1] or \"0,1\"", key);
     enum mt_status status = MT_OK;
-    for (const cJSON *item = value->child; item != NULL && status == MT_OK; item = item->next) {
+    for (const cJSON *item = value->child; item && !status; item = item->next) {
         int number = cJSON_IsNumber(item) ? item->valueint : 0;
         if (!cJSON_IsNumber(item) || (double)number != item->valuedouble)
             status = mt_fail(err, MT_INVALID, "%s: expected whole numbers", key);
         mt_text_appendf(&text, "%s%d", item == value->child ? "" : ",", number);
     }
-    if (status == MT_OK)
+    if (!status)
         status = mt_text_check(&text, key, err);
-    if (status == MT_OK)
-        status = mt_arena_copy_string(arena, text.bytes != NULL ? text.bytes : "", text.length, out,
-                                      err);
+    if (!status)
+        status = mt_arena_copy_string(arena, text.bytes ? text.bytes : "", text.length, out, err);
     mt_text_finish(&text);
     return status;
 }
@@ -156,25 +155,22 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
     const struct names aliases = {"aliases", "a name of letters, digits, '-', '.' and '_'",
                                   read_alias, MT_MODEL_MAX_ALIASES};
     enum mt_status status;
-    if ((status = check_keys(root, err)) != MT_OK ||
-        (status = read_names(root, &source, arena, &out->source_langs, &out->n_source_langs,
-                             err)) != MT_OK ||
-        (status = read_names(root, &target, arena, &out->target_langs, &out->n_target_langs,
-                             err)) != MT_OK ||
-        (status = read_names(root, &aliases, arena, &out->aliases, &out->n_aliases, err)) !=
-            MT_OK ||
-        (status = read_size(root, "beam_size", MT_MAX_BEAMS, &out->beam_size, err)) != MT_OK ||
+    if ((status = check_keys(root, err)) ||
+        (status =
+             read_names(root, &source, arena, &out->source_langs, &out->n_source_langs, err)) ||
+        (status =
+             read_names(root, &target, arena, &out->target_langs, &out->n_target_langs, err)) ||
+        (status = read_names(root, &aliases, arena, &out->aliases, &out->n_aliases, err)) ||
+        (status = read_size(root, "beam_size", MT_MAX_BEAMS, &out->beam_size, err)) ||
         (status = mt_json_get_number(root, "length_penalty", 0, MAX_LENGTH_PENALTY,
-                                     &out->length_penalty, NULL, err)) != MT_OK ||
+                                     &out->length_penalty, NULL, err)) ||
         (status = read_size(root, "max_decoding_length", MAX_DECODING_LENGTH,
-                            &out->max_decoding_length, err)) != MT_OK ||
+                            &out->max_decoding_length, err)) ||
         (status = mt_json_get_number(root, "max_length_factor", 0, MAX_LENGTH_FACTOR,
-                                     &out->max_length_factor, NULL, err)) != MT_OK ||
-        (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) !=
-            MT_OK ||
-        (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) !=
-            MT_OK ||
-        (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)) != MT_OK)
+                                     &out->max_length_factor, NULL, err)) ||
+        (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) ||
+        (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) ||
+        (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)))
         return status;
     return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality, NULL, err);
 }
@@ -186,18 +182,18 @@ enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *ar
     cJSON *root = NULL;
     char *path;
     enum mt_status status = mt_path_join(directory, MT_MODEL_DEFAULTS_FILE, &path, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     if (mt_path_exists(path) == MT_OK) {
         status = mt_json_read_file(path, MT_MODEL_DEFAULTS_MAX_BYTES, NULL, &root, err);
-        if (status == MT_OK && !cJSON_IsObject(root))
+        if (!status && !cJSON_IsObject(root))
             status = mt_fail(err, MT_FORMAT, "%s: expected an object", path);
-        else if (status == MT_OK && (status = read_members(root, arena, &defaults, err)) != MT_OK)
+        else if (!status && (status = read_members(root, arena, &defaults, err)))
             status = mt_fail_in(err, status, path);
         cJSON_Delete(root);
     }
     free(path);
-    if (status == MT_OK)
+    if (!status)
         *out = defaults;
     return status;
 }

@@ -70,7 +70,7 @@ static uint64_t counted_bytes(const struct mt_served_model *served)
 /* Looks at the caches of what is loaded, which grow with what is asked of the models. */
 static void recount(struct mt_model_host *host)
 {
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s; s = s->next) {
         if (!is_loaded(s))
             continue;
         host->counts.loaded_bytes -= counted_bytes(s);
@@ -84,7 +84,7 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
 {
     if (host->limits.memory_bytes == 0)
         return NEVER;
-    for (const struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
+    for (const struct mt_served_model *s = host->models.first; s; s = s->next)
         if (is_loaded(s) && (s->n_holders > 0 || s->counts.cache_bytes > s->fresh_cache_bytes))
             return now_ns + RECOUNT_MS * NS_PER_MS;
     return NEVER;
@@ -94,9 +94,9 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
 static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
+    for (struct mt_served_model *s = host->models.first; s; s = s->next)
         if (s->phase == PHASE_READY && !s->info.is_pinned && s->n_holders == 0 &&
-            (oldest == NULL || s->used_ns < oldest->used_ns))
+            (!oldest || s->used_ns < oldest->used_ns))
             oldest = s;
     return oldest;
 }
@@ -104,7 +104,7 @@ static struct mt_served_model *least_recently_used(const struct mt_model_host *h
 static struct mt_served_model *find_closing(const struct mt_model_host *host)
 {
     struct mt_served_model *s = host->models.first;
-    while (s != NULL && s->phase != PHASE_CLOSING)
+    while (s && s->phase != PHASE_CLOSING)
         s = s->next;
     return s;
 }
@@ -115,12 +115,12 @@ static struct mt_served_model *find_victim(const struct mt_model_host *host, int
                                            int64_t *until_ns)
 {
     struct mt_served_model *oldest = NULL;
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s; s = s->next) {
         if (s->phase != PHASE_READY || s->info.is_pinned || s->n_holders == 0)
             continue;
         if (s->open_until_ns > now_ns)
             *until_ns = s->open_until_ns < *until_ns ? s->open_until_ns : *until_ns;
-        else if (oldest == NULL || s->used_ns < oldest->used_ns)
+        else if (!oldest || s->used_ns < oldest->used_ns)
             oldest = s;
     }
     return oldest;
@@ -145,12 +145,12 @@ static void end_waits(struct mt_served_model *served, enum mt_status status,
                       const struct mt_error *err)
 {
     struct mt_model_wait *ended = served->waits.first;
-    for (struct mt_model_wait *wait = ended; wait != NULL; wait = wait->next) {
+    for (struct mt_model_wait *wait = ended; wait; wait = wait->next) {
         wait->served = NULL;
-        wait->model = status == MT_OK ? &served->loaded : NULL;
-        wait->err = err != NULL ? *err : (struct mt_error){.status = status};
+        wait->model = status ? NULL : &served->loaded;
+        wait->err = err ? *err : (struct mt_error){.status = status};
     }
-    if (status == MT_OK) {
+    if (!status) {
         served->n_holders += served->n_waiting;
         served->counts.n_holds += served->n_waiting;
     }
@@ -158,7 +158,7 @@ static void end_waits(struct mt_served_model *served, enum mt_status status,
     served->n_waiting = 0;
     served->waits.first = served->waits.last = NULL;
     pthread_mutex_unlock(&served->host->mutex);
-    while (ended != NULL) {
+    while (ended) {
         struct mt_model_wait *next = ended->next;
         ended->on_done(ended, status);
         ended = next;
@@ -226,7 +226,7 @@ static bool make_room(struct mt_model_host *host, const struct mt_served_model *
         struct mt_served_model *victim = NULL;
         if (served->n_waiting > 0 && could_ever_fit(host, served))
             victim = least_recently_used(host);
-        if (victim == NULL)
+        if (!victim)
             return false;
         unload(victim);
     }
@@ -246,7 +246,7 @@ static void load(struct mt_served_model *served)
     pthread_mutex_lock(&host->mutex);
     host->is_at_work = false;
     pthread_cond_broadcast(&host->changed);
-    if (status != MT_OK) {
+    if (status) {
         fail(served, &err);
         return;
     }
@@ -299,8 +299,8 @@ static bool comes_before(const struct mt_served_model *a, const struct mt_served
 static struct mt_served_model *next_wanted(const struct mt_model_host *host)
 {
     struct mt_served_model *first = NULL;
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
-        if (is_wanted(s) && (first == NULL || comes_before(s, first)))
+    for (struct mt_served_model *s = host->models.first; s; s = s->next)
+        if (is_wanted(s) && (!first || comes_before(s, first)))
             first = s;
     return first;
 }
@@ -333,11 +333,11 @@ static bool tidy(struct mt_model_host *host)
 {
     int64_t now_ns = mt_now_ns();
     struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host) : NULL;
-    if (surplus != NULL) { /* the limit is lower than it was */
+    if (surplus) { /* the limit is lower than it was */
         unload(surplus);
         return true;
     }
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
+    for (struct mt_served_model *s = host->models.first; s; s = s->next) {
         /* who came a moment too late to hold */
         if (s->phase == PHASE_READY && s->n_waiting > 0 && !is_to_be_renewed(s)) {
             s->turn = 0;
@@ -395,11 +395,11 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
 {
     struct mt_served_model *served = next_wanted(host);
     struct mt_served_model *closing = find_closing(host), *victim = NULL;
-    if (served == NULL && closing != NULL) { /* who wanted its memory has left */
+    if (!served && closing) { /* who wanted its memory has left */
         reopen(closing);
         return true;
     }
-    if (served == NULL)
+    if (!served)
         return false;
     if (!could_ever_fit(host, served)) {
         refuse_for_size(served);
@@ -415,16 +415,16 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
         return true;
     }
     victim = least_recently_used(host);
-    if (victim != NULL) {
+    if (victim) {
         unload(victim);
         return true;
     }
-    if (closing != NULL)
+    if (closing)
         return give_back(closing, until_ns);
     int64_t now_ns = mt_now_ns();
     victim = find_victim(host, now_ns, until_ns);
     int64_t patience_ns = served->wanted_ns + MT_LOAD_PATIENCE_MS * NS_PER_MS;
-    if (victim == NULL) /* those of a former generation go when it does */
+    if (!victim) /* those of a former generation go when it does */
         return false;
     if (now_ns < patience_ns) {
         *until_ns = patience_ns;
@@ -450,7 +450,7 @@ static void cancel_waits(struct mt_model_host *host)
     struct mt_served_model *served = host->models.first;
     struct mt_error err;
     mt_fail(&err, MT_CANCELLED, "the server is shutting down");
-    while (served != NULL) {
+    while (served) {
         if (served->n_waiting > 0) {
             served->turn = 0;
             end_waits(served, MT_CANCELLED, &err);
@@ -472,7 +472,7 @@ static void *run_loader(void *argument)
         if (tidy(host) || advance(host, &until_ns))
             continue;
         int64_t now_ns = mt_now_ns();
-        for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next) {
+        for (struct mt_served_model *s = host->models.first; s; s = s->next) {
             int64_t ns = idle_at(s, now_ns);
             until_ns = ns < until_ns ? ns : until_ns;
         }
@@ -502,9 +502,9 @@ static void expire(struct mt_model_wait *wait)
 static struct mt_model_wait *most_urgent(const struct mt_model_host *host)
 {
     struct mt_model_wait *first = NULL;
-    for (struct mt_served_model *s = host->models.first; s != NULL; s = s->next)
-        for (struct mt_model_wait *w = s->waits.first; w != NULL; w = w->next)
-            if (w->deadline_ns != 0 && (first == NULL || w->deadline_ns < first->deadline_ns))
+    for (struct mt_served_model *s = host->models.first; s; s = s->next)
+        for (struct mt_model_wait *w = s->waits.first; w; w = w->next)
+            if (w->deadline_ns != 0 && (!first || w->deadline_ns < first->deadline_ns))
                 first = w;
     return first;
 }
@@ -516,10 +516,10 @@ static void *run_keeper(void *argument)
     pthread_mutex_lock(&host->mutex);
     while (!host->is_stopping) {
         struct mt_model_wait *wait = most_urgent(host);
-        if (wait != NULL && wait->deadline_ns <= mt_now_ns())
+        if (wait && wait->deadline_ns <= mt_now_ns())
             expire(wait);
         else
-            rest(host, wait != NULL ? wait->deadline_ns : NEVER);
+            rest(host, wait ? wait->deadline_ns : NEVER);
     }
     pthread_mutex_unlock(&host->mutex);
     return NULL;
@@ -545,7 +545,7 @@ enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
 {
     struct mt_model_host *host = calloc(1, sizeof *host);
     pthread_condattr_t monotonic;
-    if (host == NULL)
+    if (!host)
         return mt_fail_memory(err, sizeof *host, "models");
     host->n_hosted = 1;
     pthread_condattr_init(&monotonic);
@@ -554,9 +554,9 @@ enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
     pthread_cond_init(&host->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     enum mt_status status = mt_engine_create(engine, &host->engine, err);
-    if (status == MT_OK)
+    if (!status)
         status = start_threads(host, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_model_host_let_go(host);
         return status;
     }
@@ -581,7 +581,7 @@ static void stop(struct mt_model_host *host)
 
 void mt_model_host_let_go(struct mt_model_host *host)
 {
-    if (host == NULL)
+    if (!host)
         return;
     pthread_mutex_lock(&host->mutex);
     size_t n_left = --host->n_hosted;
@@ -594,7 +594,7 @@ void mt_model_host_let_go(struct mt_model_host *host)
     if (host->has_keeper)
         pthread_join(host->keeper, NULL);
     pthread_mutex_lock(&host->mutex);
-    while (host->models.first != NULL) { /* dropped, but the loader had no more time for them */
+    while (host->models.first) { /* dropped, but the loader had no more time for them */
         if (is_loaded(host->models.first))
             unload(host->models.first);
         destroy(host->models.first);

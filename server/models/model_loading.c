@@ -24,7 +24,7 @@ static enum mt_status check_languages(const struct mt_served_model *served, stru
     if (info->is_pinned)
         return MT_OK;
     enum mt_status status = mt_model_profile_read(info->directory, info->id, &found, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     bool is_same = has_same(info->sources, info->n_sources, found.sources, found.n_sources) &&
                    has_same(info->targets, info->n_targets, found.targets, found.n_targets);
@@ -45,16 +45,16 @@ static enum mt_status check_defaults(const struct mt_served_model *served, struc
     struct mt_inspection_options options = {0};
     enum mt_status status = mt_index_list_parse("alignment_layers", defaults->alignment_layers,
                                                 &options.alignment.layers, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_index_list_parse("alignment_heads", defaults->alignment_heads,
                                      &options.alignment.heads, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_inspection_check(&model, &options, err);
-    if (status == MT_OK && defaults->max_decoding_length > max_positions)
+    if (!status && defaults->max_decoding_length > max_positions)
         status =
             mt_fail(err, MT_INVALID, "max_decoding_length is %zu, but the model has %zu positions",
                     defaults->max_decoding_length, max_positions);
-    if (status != MT_OK)
+    if (status)
         return mt_fail_in(err, status, MT_MODEL_DEFAULTS_FILE);
     return MT_OK;
 }
@@ -64,22 +64,22 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
     struct mt_loaded_model *loaded = &served->loaded;
     enum mt_status status =
         mt_model_open(served->info.directory, &served->options, &served->model, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_languages(served, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_defaults(served, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     loaded->model = served->model;
     loaded->engine = served->host->engine;
     status = mt_engine_attach(loaded->engine, served->model, &loaded->lane, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_warm_up(loaded,
                             &(struct mt_warm_up_options){.text = served->warm_up_text,
                                                          .answer = served->warm_up_answer,
                                                          .beam_size = served->warm_up_beam_size},
                             served->info.directory, err);
-    if (status == MT_OK) /* the weights may have changed while we looked at them */
+    if (!status) /* the weights may have changed while we looked at them */
         status = mt_model_check(served->model, err);
     return status;
 }
@@ -88,7 +88,7 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
                                       struct mt_error *err)
 {
     enum mt_status status = begin(served, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_model_loading_end(served);
         return status;
     }

@@ -59,7 +59,7 @@ static enum mt_status look_at_files(const char *path, DIR *directory,
 {
     const struct dirent *entry;
     size_t n = 0;
-    while ((entry = readdir(directory)) != NULL) {
+    while ((entry = readdir(directory))) {
         struct stat st;
         if (!mt_model_profile_counts(entry->d_name) ||
             fstatat(dirfd(directory), entry->d_name, &st, 0) != 0)
@@ -81,7 +81,7 @@ static enum mt_status read_folder(const char *path, struct mt_model_profile *pro
                                   bool *has_weights, struct mt_error *err)
 {
     DIR *directory = opendir(path);
-    if (directory == NULL)
+    if (!directory)
         return mt_fail_errno(err, path, "open the directory");
     enum mt_status status = look_at_files(path, directory, profile, has_weights, err);
     closedir(directory);
@@ -100,16 +100,15 @@ static enum mt_status read_files(const char *path, struct mt_model_profile *prof
         return MT_OK;
     }
     enum mt_status status = read_folder(path, profile, &has_weights, err);
-    if (status == MT_OK && !has_weights && mt_source_is_model(path) &&
-        mt_path_holds(path, "model")) {
+    if (!status && !has_weights && mt_source_is_model(path) && mt_path_holds(path, "model")) {
         char *deeper;
         status = mt_path_join(path, "model", &deeper, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         status = read_folder(deeper, profile, &has_weights, err);
         free(deeper);
     }
-    if (status == MT_OK && !has_weights)
+    if (!status && !has_weights)
         status = mt_fail(err, MT_NOT_FOUND,
                          "%s: expected weights (model.safetensors, pytorch_model.bin, Marian's "
                          "*.npz or CTranslate2's model.bin), found none",
@@ -132,7 +131,7 @@ static enum mt_status add_language(struct mt_arena *arena, struct side *side, co
         void *memory;
         enum mt_status status =
             mt_arena_take(arena, capacity, sizeof side->languages[0], "languages", &memory, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         if (side->n > 0)
             memcpy(memory, side->languages, side->n * sizeof side->languages[0]);
@@ -153,7 +152,7 @@ static enum mt_status add_all(struct mt_arena *arena, struct side *side, const c
                               size_t n, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && status == MT_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status = add_language(arena, side, codes[i], NULL, err);
     return status;
 }
@@ -175,20 +174,20 @@ static enum mt_status read_tokens(const char *bytes, size_t length, struct mt_ar
 {
     const char *end = bytes + length;
     enum mt_status status = MT_OK;
-    for (const char *at = bytes;
-         status == MT_OK && (at = memmem(at, (size_t)(end - at), "\">>", 3)) != NULL; at += 3) {
+    for (const char *at = bytes; !status && (at = memmem(at, (size_t)(end - at), "\">>", 3));
+         at += 3) {
         char code[MAX_TOKEN_BYTES], normal[MT_LANGUAGE_BYTES];
         const char *token;
         const char *last =
             memmem(at + 3, mt_size_min((size_t)(end - at) - 3, MAX_TOKEN_BYTES), "<<\"", 3);
-        if (last == NULL)
+        if (!last)
             continue;
         memcpy(code, at + 3, (size_t)(last - at) - 3);
         code[last - at - 3] = '\0';
         if (!normalise_token(code, normal) || targets->n == MAX_TARGETS)
             continue;
         status = mt_arena_copy_string(arena, at + 1, (size_t)(last - at) + 1, &token, err);
-        if (status == MT_OK)
+        if (!status)
             status = add_language(arena, targets, normal, token, err);
     }
     return status;
@@ -201,7 +200,7 @@ static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_
     if (!mt_source_has(source, "vocab.json"))
         return MT_OK;
     enum mt_status status = mt_source_read(source, "vocab.json", MAX_VOCABULARY_BYTES, &file, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_tokens(file.bytes, file.length, arena, targets, err);
     mt_document_finish(&file);
     return status;
@@ -211,7 +210,7 @@ static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_
 static void give_tokens(struct side *targets, const struct side *found)
 {
     for (size_t i = 0; i < targets->n; i++)
-        for (size_t k = 0; k < found->n && targets->languages[i].token == NULL; k++)
+        for (size_t k = 0; k < found->n && !targets->languages[i].token; k++)
             if (mt_language_matches(targets->languages[i].code, found->languages[k].code))
                 targets->languages[i].token = found->languages[k].token;
 }
@@ -220,7 +219,7 @@ static enum mt_status add_code(struct mt_arena *arena, struct side *side, const 
                                struct mt_error *err)
 {
     char normal[MT_LANGUAGE_BYTES];
-    if (code == NULL || !mt_language_normalise(code, normal))
+    if (!code || !mt_language_normalise(code, normal))
         return MT_OK;
     return add_language(arena, side, normal, NULL, err);
 }
@@ -252,10 +251,10 @@ struct name {
 static bool read_pair(const char *name, size_t length, char separator, struct name *out)
 {
     const char *middle = memrchr(name, separator, length);
-    if (middle == NULL)
+    if (!middle)
         return false;
     const char *begin = memrchr(name, '-', (size_t)(middle - name));
-    begin = begin != NULL ? begin + 1 : name;
+    begin = begin ? begin + 1 : name;
     return is_language(begin, (size_t)(middle - begin), out->source) &&
            is_language(middle + 1, length - (size_t)(middle + 1 - name), out->target);
 }
@@ -264,7 +263,7 @@ static bool read_pair(const char *name, size_t length, char separator, struct na
 static size_t without_version(const char *name, size_t length)
 {
     const char *dash = memrchr(name, '-', length);
-    if (dash == NULL || dash[1] < '0' || dash[1] > '9')
+    if (!dash || dash[1] < '0' || dash[1] > '9')
         return length;
     return (size_t)(dash - name);
 }
@@ -273,7 +272,7 @@ static void read_name(const char *name, struct name *out)
 {
     const char *dot = strrchr(name, '.');
     size_t length = without_version(name, strlen(name));
-    if (dot != NULL && read_pair(dot + 1, strlen(dot + 1), '-', out))
+    if (dot && read_pair(dot + 1, strlen(dot + 1), '-', out))
         return;
     if (!read_pair(name, length, '-', out) && !read_pair(name, length, '_', out))
         *out = (struct name){0};
@@ -291,21 +290,21 @@ static enum mt_status read_languages(const struct mt_source *source, const char 
     struct name said = {0};
     read_name(name, &said);
     enum mt_status status = mt_tokenizer_config_read(source, arena, &config, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_vocabulary(source, arena, &tokens, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_all(arena, &sources, defaults->source_langs, defaults->n_source_langs, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_all(arena, &targets, defaults->target_langs, defaults->n_target_langs, err);
-    if (status == MT_OK && sources.n == 0)
+    if (!status && sources.n == 0)
         status = add_code(arena, &sources, config.source_lang, err);
-    if (status == MT_OK && sources.n == 0)
+    if (!status && sources.n == 0)
         status = add_code(arena, &sources, said.source, err);
     if (targets.n == 0 && tokens.n > 0)
         targets = tokens;
-    if (status == MT_OK && targets.n == 0)
+    if (!status && targets.n == 0)
         status = add_code(arena, &targets, config.target_lang, err);
-    if (status == MT_OK && targets.n == 0)
+    if (!status && targets.n == 0)
         status = add_code(arena, &targets, said.target, err);
     give_tokens(&targets, &tokens);
     profile->sources = sources.languages;
@@ -336,12 +335,12 @@ static enum mt_status read_documents(const char *directory, const char *name,
     struct mt_hparams hparams;
     struct mt_source *source;
     enum mt_status status = mt_source_open(directory, &source, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     status = mt_hparams_read(source, &hparams, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_languages(source, name, profile, err);
-    if (status == MT_OK)
+    if (!status)
         describe_shape(&hparams, profile);
     (void)mt_model_card_licence(directory, profile->licence);
     mt_source_close(source);
@@ -353,14 +352,14 @@ enum mt_status mt_model_profile_read(const char *directory, const char *name,
 {
     struct mt_model_profile profile = {0};
     enum mt_status status = mt_arena_create(0, &profile.arena, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     status = read_files(directory, &profile, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_model_defaults_read(directory, profile.arena, &profile.defaults, err);
-    if (status == MT_OK)
+    if (!status)
         status = read_documents(directory, name, &profile, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_arena_destroy(profile.arena);
         return status;
     }
@@ -392,7 +391,7 @@ enum mt_status mt_model_profile_set_language(struct mt_model_profile *profile, b
                        is_target ? "target_lang" : "source_lang", code);
     const char *token = is_target ? token_of(profile, normal) : NULL;
     enum mt_status status = add_language(profile->arena, &only, normal, token, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     *(is_target ? &profile->targets : &profile->sources) = only.languages;
     *(is_target ? &profile->n_targets : &profile->n_sources) = 1;

@@ -51,20 +51,20 @@ static enum mt_status remember(struct mt_models_watch *watch, int number, const 
                                struct mt_error *err)
 {
     struct mt_watched_directory *known = find(watch, name);
-    if (known != NULL) {
+    if (known) {
         known->number = number;
         return MT_OK;
     }
     if (watch->n_watched == watch->capacity) {
         size_t capacity = mt_size_max(2 * watch->capacity, 16);
         void *watched = realloc(watch->watched, capacity * sizeof watch->watched[0]);
-        if (watched == NULL)
+        if (!watched)
             return mt_fail_memory(err, capacity * sizeof watch->watched[0], "directories");
         watch->watched = watched;
         watch->capacity = capacity;
     }
     char *copy = strdup(name);
-    if (copy == NULL)
+    if (!copy)
         return mt_fail_memory(err, strlen(name) + 1, "directories");
     watch->watched[watch->n_watched++] = (struct mt_watched_directory){
         .number = number, .name = copy, .is_model = is_model(watch, name)};
@@ -83,7 +83,7 @@ static enum mt_status watch_subdirectory(struct mt_models_watch *watch, const ch
 {
     char *path;
     enum mt_status status = mt_path_join(watch->directory, name, &path, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     int number = inotify_add_watch(watch->fd, path, CHANGES);
     if (number >= 0 || (errno == ENOTDIR && is_model(watch, name)))
@@ -99,9 +99,9 @@ static enum mt_status watch_subdirectories(struct mt_models_watch *watch, struct
     DIR *directory = opendir(watch->directory);
     const struct dirent *entry;
     enum mt_status status = MT_OK;
-    if (directory == NULL)
+    if (!directory)
         return mt_fail_errno(err, watch->directory, "read it");
-    while (status == MT_OK && (entry = readdir(directory)) != NULL)
+    while (!status && (entry = readdir(directory)))
         if (entry->d_name[0] != '.')
             status = watch_subdirectory(watch, entry->d_name, err);
     closedir(directory);
@@ -112,7 +112,7 @@ static enum mt_status begin(struct mt_models_watch *watch, const char *directory
                             struct mt_error *err)
 {
     watch->directory = strdup(directory);
-    if (watch->directory == NULL)
+    if (!watch->directory)
         return mt_fail_memory(err, strlen(directory) + 1, "path");
     watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch->fd < 0)
@@ -130,7 +130,7 @@ enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *
     if (directory[0] == '\0')
         return MT_OK;
     enum mt_status status = begin(watch, directory, err);
-    if (status != MT_OK)
+    if (status)
         mt_models_watch_end(watch);
     return status;
 }
@@ -146,8 +146,8 @@ static bool concerns_entry(struct mt_models_watch *watch, const struct inotify_e
         return false;
     struct mt_watched_directory *known = find(watch, event->name);
     if ((event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
-        bool was_model = known != NULL && known->is_model;
-        if (known != NULL)
+        bool was_model = known && known->is_model;
+        if (known)
             forget(watch, known);
         return was_model;
     }

@@ -20,9 +20,9 @@ static enum mt_status copy_list(struct mt_arena *arena, const char *const *from,
 {
     void *list;
     enum mt_status status = mt_arena_take(arena, n, sizeof **out, "names", &list, err);
-    for (size_t i = 0; i < n && status == MT_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status = copy(arena, from[i], &((const char **)list)[i], err);
-    if (status == MT_OK)
+    if (!status)
         *out = list;
     return status;
 }
@@ -33,12 +33,12 @@ static enum mt_status copy_languages(struct mt_arena *arena, const struct mt_mod
 {
     void *memory;
     enum mt_status status = mt_arena_take(arena, n, sizeof *from, "languages", &memory, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     struct mt_model_language *list = memory;
-    for (size_t i = 0; i < n && status == MT_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         list[i] = from[i];
-        if (from[i].token != NULL)
+        if (from[i].token)
             status = copy(arena, from[i].token, &list[i].token, err);
     }
     *out = list;
@@ -52,14 +52,14 @@ static enum mt_status copy_defaults(struct mt_served_model *served,
     *to = *from;
     enum mt_status status =
         copy_list(served->arena, from->source_langs, from->n_source_langs, &to->source_langs, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_list(served->arena, from->target_langs, from->n_target_langs,
                            &to->target_langs, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_list(served->arena, from->aliases, from->n_aliases, &to->aliases, err);
-    if (status == MT_OK && from->alignment_layers != NULL)
+    if (!status && from->alignment_layers)
         status = copy(served->arena, from->alignment_layers, &to->alignment_layers, err);
-    if (status == MT_OK && from->alignment_heads != NULL)
+    if (!status && from->alignment_heads)
         status = copy(served->arena, from->alignment_heads, &to->alignment_heads, err);
     return status;
 }
@@ -72,13 +72,13 @@ static enum mt_status copy_info(struct mt_served_model *served,
     *to = *from;
     to->defaults = &served->defaults;
     enum mt_status status = copy(arena, from->id, &to->id, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy(arena, from->directory, &to->directory, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_languages(arena, from->sources, from->n_sources, &to->sources, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_languages(arena, from->targets, from->n_targets, &to->targets, err);
-    return status != MT_OK ? status : copy_defaults(served, from->defaults, err);
+    return status ? status : copy_defaults(served, from->defaults, err);
 }
 
 static void log_cache_failure(const struct mt_error *err)
@@ -100,13 +100,13 @@ static enum mt_status copy_options(struct mt_served_model *served,
     served->expected_bytes = from->expected_bytes;
     served->warm_up_beam_size = from->warm_up_beam_size;
     enum mt_status status = copy(arena, from->warm_up_text, &served->warm_up_text, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy(arena, from->warm_up_answer, &served->warm_up_answer, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy(arena, from->fingerprint, &served->fingerprint, err);
-    if (status == MT_OK && cache != NULL)
+    if (!status && cache)
         status = copy(arena, cache, &served->options.cache_directory, err);
-    if (status == MT_OK && kernels != NULL)
+    if (!status && kernels)
         status = copy(arena, kernels, &served->options.kernels, err);
     return status;
 }
@@ -129,14 +129,14 @@ enum mt_status mt_served_model_create(struct mt_model_host *host,
                                       struct mt_served_model **out, struct mt_error *err)
 {
     struct mt_served_model *served = calloc(1, sizeof *served);
-    if (served == NULL)
+    if (!served)
         return mt_fail_memory(err, sizeof *served, "a model's description");
     enum mt_status status = mt_arena_create(0, &served->arena, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_info(served, &options->info, err);
-    if (status == MT_OK)
+    if (!status)
         status = copy_options(served, options, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_arena_destroy(served->arena);
         free(served);
         return status;
@@ -144,7 +144,7 @@ enum mt_status mt_served_model_create(struct mt_model_host *host,
     describe_loaded(served);
     served->host = host;
     served->n_catalogs = 1;
-    if (options->failure != NULL) {
+    if (options->failure) {
         served->phase = PHASE_FAILED;
         served->is_hopeless = true;
         served->failure = *options->failure;
@@ -165,7 +165,7 @@ void mt_served_model_share(struct mt_served_model *served)
 
 void mt_served_model_drop(struct mt_served_model *served)
 {
-    if (served == NULL)
+    if (!served)
         return;
     struct mt_model_host *host = served->host;
     pthread_mutex_lock(&host->mutex);
@@ -263,7 +263,7 @@ enum mt_status mt_served_model_wait(struct mt_served_model *served, struct mt_mo
     struct mt_model_host *host = served->host;
     pthread_mutex_lock(&host->mutex);
     enum mt_status status = refuse(served, wait->deadline_ns, err);
-    if (status == MT_OK) {
+    if (!status) {
         wait->served = served;
         MT_LIST_APPEND(&served->waits, wait);
         served->n_waiting++;
@@ -363,16 +363,16 @@ enum mt_status mt_served_model_load(struct mt_served_model *served,
     struct here here = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     struct mt_model_wait wait = {.on_done = end_here, .user = &here};
     enum mt_status status = mt_served_model_wait(served, &wait, err);
-    if (status == MT_OK) {
+    if (!status) {
         pthread_mutex_lock(&here.mutex);
         while (!here.has_ended)
             pthread_cond_wait(&here.ended, &here.mutex);
         pthread_mutex_unlock(&here.mutex);
         status = here.status;
-        if (status != MT_OK && err != NULL)
+        if (status && err)
             *err = wait.err;
     }
-    if (status == MT_OK) {
+    if (!status) {
         *out = wait.model;
         mt_served_model_let_go(served);
     }
@@ -381,7 +381,7 @@ enum mt_status mt_served_model_load(struct mt_served_model *served,
     pthread_mutex_lock(&served->host->mutex);
     if (served->phase == PHASE_FAILED) { /* as the lowest level said it */
         status = served->failure.status;
-        if (err != NULL)
+        if (err)
             *err = served->failure;
     }
     pthread_mutex_unlock(&served->host->mutex);

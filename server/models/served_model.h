@@ -15,7 +15,7 @@
  * A request finds its model in its generation's catalog (catalog.h), and then:
  *
  *   model = mt_served_model_hold(served);
- *   if (model == NULL) {
+ *   if (!model) {
  *       status = mt_served_model_wait(served, &wait, &err);   -> wait.on_done, with the model held
  *       ...
  *   }

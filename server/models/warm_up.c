@@ -64,13 +64,13 @@ static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sen
         .user = &warm_up,
     };
     enum mt_status status = submit(loaded->engine, &job, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     pthread_mutex_lock(&warm_up.mutex);
     while (!warm_up.has_ended)
         pthread_cond_wait(&warm_up.ended, &warm_up.mutex);
     pthread_mutex_unlock(&warm_up.mutex);
-    if (warm_up.status != MT_OK)
+    if (warm_up.status)
         return mt_fail(err, warm_up.status, "the warm-up was not translated within %d s",
                        MT_WARM_UP_TIMEOUT_MS / 1000);
     return MT_OK;
@@ -86,10 +86,10 @@ static enum mt_status check_answer(const struct mt_translation *translation, con
         return mt_fail(err, MT_INVALID, "%s: the warm-up's score is %g, expected a number", name,
                        (double)score);
     enum mt_status status = mt_translation_render(translation, 0, &answer, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_text_check(&answer, "the warm-up", err);
-    const char *found = answer.bytes != NULL ? answer.bytes : "";
-    if (status == MT_OK && expected[0] != '\0' && strcmp(found, expected) != 0)
+    const char *found = answer.bytes ? answer.bytes : "";
+    if (!status && expected[0] != '\0' && strcmp(found, expected) != 0)
         status = mt_fail(err, MT_INVALID,
                          "%s: the answer to the warm-up is \"%.100s\", expected \"%.100s\"", name,
                          found, expected);
@@ -109,12 +109,12 @@ enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
         options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;
     enum mt_status status = mt_translation_create(
         loaded->model, warm_up->text, strlen(warm_up->text), &options, &translation, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     size_t n_sentences = mt_translation_n_sentences(translation);
-    for (size_t i = 0; i < n_sentences && status == MT_OK; i++)
+    for (size_t i = 0; i < n_sentences && !status; i++)
         status = decode(loaded, mt_translation_part(translation, i).sentence, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_answer(translation, warm_up->answer, name, err);
     mt_translation_destroy(translation);
     return status;

@@ -184,7 +184,7 @@ static enum mt_status find_written_links(const struct mt_passage *passage,
     enum mt_status status = MT_OK;
     if (!part->has_links)
         status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
-    part->has_links = status == MT_OK;
+    part->has_links = !status;
     if (rank == 0)
         input->links = &part->links;
     if (status || rank == 0)

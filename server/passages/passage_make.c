@@ -51,7 +51,7 @@ static enum mt_status create_traced(struct maker *maker, struct mt_passage_part 
         mt_translation_destroy(part->translation);
         part->translation = NULL;
     }
-    part->is_traced = status == MT_OK;
+    part->is_traced = !status;
     return status;
 }
 

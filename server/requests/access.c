@@ -11,7 +11,7 @@
 
 static struct mt_limiter *limiter_of(const struct mt_access *access, struct mt_meters *meters)
 {
-    return access->key != NULL ? meters->keys : meters->addresses;
+    return access->key ? meters->keys : meters->addresses;
 }
 
 /* ---- the key ---- */
@@ -20,7 +20,7 @@ static struct mt_limiter *limiter_of(const struct mt_access *access, struct mt_m
 static const char *key_of_header(const char *authorization)
 {
     static const char *const schemes[] = {"Bearer", "DeepL-Auth-Key"};
-    for (size_t i = 0; authorization != NULL && i < sizeof schemes / sizeof schemes[0]; i++) {
+    for (size_t i = 0; authorization && i < sizeof schemes / sizeof schemes[0]; i++) {
         size_t length = strlen(schemes[i]);
         if (strncasecmp(authorization, schemes[i], length) != 0 || authorization[length] != ' ')
             continue;
@@ -35,7 +35,7 @@ static const char *key_of_header(const char *authorization)
 static const char *key_of_params(const struct mt_params *params)
 {
     const struct cJSON *value = mt_params_get(params, "api_key");
-    if (value == NULL)
+    if (!value)
         return NULL;
     if (!cJSON_IsString(value))
         return "?";
@@ -47,20 +47,20 @@ static bool find_key(const struct mt_access_question *question, const struct mt_
 {
     struct mt_params query = {0};
     *out = NULL;
-    if (question->keys == NULL)
+    if (!question->keys)
         return true;
     const char *key = key_of_params(question->params);
     /* A query that cannot be read brings none. */
-    if (key == NULL && strstr(question->query, "api_key") != NULL &&
+    if (!key && strstr(question->query, "api_key") &&
         mt_params_parse_form(&query, question->query, strlen(question->query), false, NULL) ==
             MT_OK)
         key = key_of_params(&query);
-    if (key == NULL)
+    if (!key)
         key = key_of_header(question->authorization);
-    if (key != NULL)
+    if (key)
         *out = mt_keys_find(question->keys, key);
     mt_params_finish(&query);
-    return key == NULL || *out != NULL;
+    return !key || *out;
 }
 
 /* ---- limits ---- */
@@ -84,7 +84,7 @@ static void find_limits(const struct mt_access_question *question, const struct 
         .max_text_chars = settings->max_text_chars,
         .max_batch_texts = settings->max_batch_texts,
     };
-    if (key == NULL)
+    if (!key)
         return;
     for (size_t i = 0; i < MT_N_RATES; i++)
         set_limit(&out->rates[i], key->limits.rates[i]);
@@ -108,11 +108,11 @@ static void count_texts(const struct mt_params *params, bool is_deepl, bool coun
     uint64_t n_texts = 1, n_chars = 0;
     if (cJSON_IsArray(texts)) {
         n_texts = 0;
-        for (const struct cJSON *text = texts->child; text != NULL; text = text->next, n_texts++)
+        for (const struct cJSON *text = texts->child; text; text = text->next, n_texts++)
             n_chars += counts_chars ? count_chars(text) : 0;
-    } else if (texts != NULL && is_deepl) {
+    } else if (texts && is_deepl) {
         n_texts = 0;
-        for (; texts != NULL; texts = mt_params_next(texts), n_texts++)
+        for (; texts; texts = mt_params_next(texts), n_texts++)
             n_chars += counts_chars ? count_chars(texts) : 0;
     } else if (counts_chars) {
         n_chars = count_chars(texts);
@@ -177,7 +177,7 @@ enum mt_status mt_access_check(const struct mt_access_question *question, struct
     bool is_known;
     *out = (struct mt_access){.client = question->address};
     is_known = find_key(question, &out->key);
-    if (out->key != NULL)
+    if (out->key)
         out->client = out->key->id;
     find_limits(question, out->key, &out->limits);
     if (question->kind == MT_ACCESS_OPEN)
@@ -189,12 +189,12 @@ enum mt_status mt_access_check(const struct mt_access_question *question, struct
     uint64_t amounts[MT_N_RATES] = {[MT_RATE_MINUTE] = 1, [MT_RATE_HOUR] = 1, [MT_RATE_DAY] = 1};
     if (!is_known) { /* who tries keys is slowed down like everybody */
         enum mt_status status = take(out, limiter, amounts, question->now_ns, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         count_violation(out, limiter, question->now_ns);
         return forbid(out, MT_REJECTED_KEY, "Invalid API key", err);
     }
-    if (out->key == NULL && question->settings->key_required)
+    if (!out->key && question->settings->key_required)
         return forbid(out, MT_REJECTED_KEY, "Please contact the server operator to get an API key",
                       err);
     if (!is_metered)

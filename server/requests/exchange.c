@@ -29,10 +29,10 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
                                        struct mt_connection *slot, const char *target)
 {
     struct mt_exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL)
+    if (!exchange)
         return NULL;
     exchange->target = strdup(target);
-    if (exchange->target == NULL) {
+    if (!exchange->target) {
         free(exchange);
         return NULL;
     }
@@ -56,7 +56,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
 
 static size_t route_index(const struct mt_exchange *exchange)
 {
-    if (exchange->route == NULL)
+    if (!exchange->route)
         return MT_NO_ROUTE;
     return (size_t)(exchange->route - exchange->http->options.routes);
 }
@@ -65,21 +65,21 @@ static size_t route_index(const struct mt_exchange *exchange)
  * does not keep a model in memory. */
 void mt_exchange_settle(struct mt_exchange *exchange)
 {
-    if (exchange->is_begun && exchange->route->handler->release != NULL)
+    if (exchange->is_begun && exchange->route->handler->release)
         exchange->route->handler->release(&exchange->request);
     exchange->is_begun = false;
     mt_params_finish(&exchange->request.params);
     mt_text_finish(&exchange->body);
     mt_exchange_let_go_of_model(exchange);
     exchange->request.service = NULL;
-    if (exchange->generation != NULL)
+    if (exchange->generation)
         mt_generations_let_go(exchange->http->options.generations, exchange->generation);
     exchange->generation = NULL;
 }
 
 void mt_exchange_let_go_of_model(struct mt_exchange *exchange)
 {
-    if (exchange->request.model != NULL)
+    if (exchange->request.model)
         mt_served_model_let_go(exchange->request.model->served);
     exchange->request.model = NULL;
 }
@@ -134,7 +134,7 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
     mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
            exchange->request.method ? exchange->request.method : "?",
-           exchange->route != NULL ? exchange->route->path : "(no route)", code, seconds * 1e3);
+           exchange->route ? exchange->route->path : "(no route)", code, seconds * 1e3);
     mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
     mt_exchange_let_go(exchange);
 }
@@ -182,7 +182,7 @@ static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
     struct MHD_Response *response = MHD_create_response_from_callback(
         n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes, STREAM_BLOCK_BYTES, read_stream,
         reply->stream, free_stream);
-    if (response != NULL)
+    if (response)
         reply->stream = NULL;
     return response;
 }
@@ -190,9 +190,9 @@ static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 static struct MHD_Response *make_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
-    if (reply->stream != NULL)
+    if (reply->stream)
         return make_stream_response(exchange);
-    if (reply->static_body != NULL)
+    if (reply->static_body)
         return MHD_create_response_from_buffer(
             reply->static_length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
     char *bytes = reply->body.bytes;
@@ -202,7 +202,7 @@ static struct MHD_Response *make_response(struct mt_exchange *exchange)
     if (length == 0)
         return MHD_create_response_from_buffer(0, &nothing, MHD_RESPMEM_PERSISTENT);
     response = MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
-    if (response != NULL)
+    if (response)
         reply->body.bytes = NULL, reply->body.length = reply->body.capacity = 0;
     return response;
 }
@@ -231,7 +231,7 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         return;
     if (!mt_cors_is_open(origins))
         MHD_add_response_header(response, "Vary", "Origin");
-    if (allowed == NULL)
+    if (!allowed)
         return;
     MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
@@ -245,13 +245,13 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
     const struct mt_reply *reply = &exchange->request.reply;
     add_cors(exchange, response);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    const char *type = reply->content_type != NULL ? reply->content_type : "application/json";
+    const char *type = reply->content_type ? reply->content_type : "application/json";
     if (reply->code != 304)
         MHD_add_response_header(response, "Content-Type", type);
     for (size_t i = 0; i < reply->n_headers; i++)
         MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
     const char *id = mt_exchange_header(exchange, "X-Request-ID");
-    if (id != NULL && is_request_id(id))
+    if (id && is_request_id(id))
         MHD_add_response_header(response, "X-Request-ID", id);
 }
 
@@ -271,7 +271,7 @@ void mt_exchange_make_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     assert(reply->code != 0);
-    if (reply->body.status != MT_OK) {
+    if (reply->body.status) {
         struct mt_error err;
         mt_fail(&err, reply->body.status, "the reply is larger than this server can send");
         mt_reply_failure(&exchange->request.reply, &err);
@@ -315,10 +315,10 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     if (list->n == sizeof list->items / sizeof list->items[0])
         return MHD_NO;
     list->items[list->n++] = (struct mt_gate_header){
-        .name = name != NULL ? name : "",
-        .value = value != NULL ? value : "",
-        .name_length = name != NULL ? name_length : 0,
-        .value_length = value != NULL ? value_length : 0,
+        .name = name ? name : "",
+        .value = value ? value : "",
+        .name_length = name ? name_length : 0,
+        .value_length = value ? value_length : 0,
     };
     return MHD_YES;
 }
@@ -333,7 +333,7 @@ static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (info == NULL || !mt_http_has_old_parser())
+    if (!info || !mt_http_has_old_parser())
         return;
     head->target_place = exchange->target_place;
     head->end = head->method + info->header_size;
@@ -425,7 +425,7 @@ static void check_host(struct mt_exchange *exchange, const struct mt_gate_result
 
 static void refuse_surplus(struct mt_exchange *exchange)
 {
-    if (exchange->route != NULL && exchange->route->is_vital)
+    if (exchange->route && exchange->route->is_vital)
         return;
     bool is_of_client = mt_connection_surplus(exchange->slot) == MT_SURPLUS_OF_CLIENT;
     struct mt_error err;
@@ -494,7 +494,7 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
     struct mt_reply *reply = &exchange->request.reply;
     if (reply->code == 0 && exchange->keeps_body) {
         mt_text_append(&exchange->body, bytes, length);
-        if (exchange->body.status == MT_OK)
+        if (!exchange->body.status)
             return MHD_YES;
         refuse_body(exchange, length);
     }

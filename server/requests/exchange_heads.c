@@ -19,17 +19,17 @@ void mt_exchange_await_head(struct mt_exchange *exchange)
     struct mt_exchange **first = &exchange->http->heads;
     exchange->next_head = *first;
     exchange->head_place = first;
-    if (*first != NULL)
+    if (*first)
         (*first)->head_place = &exchange->next_head;
     *first = exchange;
 }
 
 void mt_exchange_have_head(struct mt_exchange *exchange)
 {
-    if (exchange->head_place == NULL)
+    if (!exchange->head_place)
         return;
     *exchange->head_place = exchange->next_head;
-    if (exchange->next_head != NULL)
+    if (exchange->next_head)
         exchange->next_head->head_place = exchange->head_place;
     exchange->head_place = NULL;
 }
@@ -45,7 +45,7 @@ static const union MHD_ConnectionInfo *ask(const struct mt_exchange *exchange,
 static struct mt_exchange *find_complete(const struct mt_http *http)
 {
     struct mt_exchange *exchange = http->heads;
-    while (exchange != NULL && ask(exchange, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
+    while (exchange && !ask(exchange, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE))
         exchange = exchange->next_head;
     return exchange;
 }
@@ -66,7 +66,7 @@ static void send_last(const struct mt_exchange *exchange, const char *bytes, siz
 void mt_exchange_refuse_head(struct mt_http *http, unsigned code)
 {
     struct mt_exchange *exchange = find_complete(http);
-    if (exchange == NULL)
+    if (!exchange)
         return;
     struct mt_reply *reply = &exchange->request.reply;
     const char *message = code == 431   ? MT_GATE_LONG_HEADERS

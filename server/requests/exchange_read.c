@@ -27,7 +27,7 @@ enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_char
 {
     enum mt_status status =
         mt_access_take_chars(&request->access, request->service->meters, n_chars, mt_now_ns(), err);
-    if (status != MT_OK)
+    if (status)
         describe_refusal((struct mt_exchange *)request);
     return status;
 }
@@ -92,7 +92,7 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     const char *type = mt_exchange_header(exchange, "Content-Type");
     bool has_query = exchange->query[0] != '\0';
     bool wants_body = strcmp(exchange->route->method, "POST") == 0;
-    if (type == NULL)
+    if (!type)
         type = "";
     if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
@@ -102,11 +102,11 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
         return refuse_type(exchange, type);
     enum mt_status status =
         mt_params_parse_form(params, exchange->query, strlen(exchange->query), true, err);
-    if (status != MT_OK || body->length == 0)
+    if (status || body->length == 0)
         return status;
     if (is_form || (!is_multipart && !has_query))
         status = check_no_json(body, type, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     if (is_form)
         return mt_params_parse_form(params, body->bytes, body->length, true, err);
@@ -121,7 +121,7 @@ enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange, struct mt_
     double limit = (double)exchange->request.service->settings->request_timeout_ms * 1e-3;
     const char *text = mt_exchange_header(exchange, "X-Request-Timeout");
     double seconds = limit;
-    if (text != NULL && (!mt_parse_number(text, &seconds) || seconds < 0))
+    if (text && (!mt_parse_number(text, &seconds) || seconds < 0))
         return mt_fail(err, MT_INVALID,
                        "X-Request-Timeout is \"%.40s\", expected a number of seconds", text);
     exchange->timeout_ns = (int64_t)(fmin(seconds, limit) * 1e9);
@@ -155,7 +155,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
         .now_ns = mt_now_ns(),
     };
     enum mt_status status = mt_access_check(&question, access, err);
-    if (status == MT_OK)
+    if (!status)
         return MT_OK;
     if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
         mt_exchange_count_rejection(exchange, access->rejection);
@@ -169,7 +169,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
 enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *err)
 {
     enum mt_status status = parse_params(exchange, err);
-    if (status == MT_OK && exchange->request.reply.code == 0)
+    if (!status && exchange->request.reply.code == 0)
         status = check_access(exchange, err);
     if (exchange->request.params.n_files == 0) /* they are views into it */
         mt_text_finish(&exchange->body);

@@ -95,7 +95,7 @@ static void append_reply(struct mt_exchange *exchange, const char *name)
 {
     struct mt_text *events = &exchange->stream.events;
     struct mt_text *body = &exchange->request.reply.body;
-    if (body->status != MT_OK)
+    if (body->status)
         events->status = body->status;
     mt_event_begin(events, name);
     mt_text_append(events, body->length > 0 ? body->bytes : "", body->length);
@@ -179,7 +179,7 @@ static void next_round(struct mt_exchange *exchange)
 
 static void end_loading(struct mt_exchange *exchange)
 {
-    if (exchange->wait_status == MT_OK) {
+    if (!exchange->wait_status) {
         run_round(exchange);
         return;
     }
@@ -193,7 +193,7 @@ static void collect_pieces(struct mt_exchange *exchange, bool has_ended)
     struct mt_text *events = &exchange->stream.events;
     size_t n_before = events->length;
     struct mt_error err;
-    if (has_ended && exchange->job_status != MT_OK) {
+    if (has_ended && exchange->job_status) {
         mt_exchange_fail_job(exchange);
         append_error(exchange);
         return;
@@ -224,7 +224,7 @@ static void collect_events(struct mt_exchange *exchange, bool has_ended, bool wa
         end_loading(exchange);
     if (wants_comment && stream->events.length == 0)
         mt_event_comment(&stream->events);
-    if (stream->events.status != MT_OK) {
+    if (stream->events.status) {
         stream->events.length = stream->n_sent = 0;
         stream->is_broken = true;
         end_stream(exchange);
@@ -321,7 +321,7 @@ enum mt_status mt_exchange_stream_begin(struct mt_exchange *exchange, struct mt_
     exchange->job_status = MT_OK;
     atomic_fetch_add(&exchange->n_holders, 1);
     enum mt_status status = exchange->request.n_sentences > 0 ? submit(exchange, err) : MT_OK;
-    if (status != MT_OK) {
+    if (status) {
         atomic_fetch_sub(&exchange->n_holders, 1);
         pthread_mutex_lock(&exchange->mutex);
         exchange->is_streaming = stream->is_collecting = false;

@@ -28,7 +28,7 @@ bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
 {
     const struct mt_loaded_model *model = exchange->request.model;
     struct mt_error err;
-    if (model == NULL || mt_served_model_check(model->served, &err) == MT_OK)
+    if (!model || mt_served_model_check(model->served, &err) == MT_OK)
         return false;
     mt_exchange_count_rejection(exchange, MT_REJECTED_DAMAGED);
     mt_reply_failure(&exchange->request.reply, &err);
@@ -53,7 +53,7 @@ bool mt_exchange_refuse_early(struct mt_exchange *exchange)
 {
     const struct mt_handler *handler = exchange->route->handler;
     struct mt_error err;
-    if (handler->choose == NULL || handler->begin == NULL)
+    if (!handler->choose || !handler->begin)
         return false;
     bool is_full = mt_engine_check_room(exchange->request.service->engine, &err) != MT_OK;
     if (is_full)
@@ -138,7 +138,7 @@ enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sen
         size_t capacity = request->sentence_capacity > 0 ? 2 * request->sentence_capacity : 16;
         struct mt_sentence **larger =
             realloc(request->sentences, capacity * sizeof request->sentences[0]);
-        if (larger == NULL)
+        if (!larger)
             return mt_fail_memory(err, capacity * sizeof request->sentences[0], "sentences");
         request->sentences = larger;
         request->sentence_capacity = capacity;
@@ -188,9 +188,9 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
     struct mt_request *request = &exchange->request;
     *out = NULL;
     enum mt_status status = exchange->route->handler->choose(request, out, err);
-    if (status != MT_OK || *out == NULL)
+    if (status || !*out)
         return status;
-    if (request->model != NULL && request->model->served == *out)
+    if (request->model && request->model->served == *out)
         return MT_OK;
     /* No request holds one model while it waits for another: where memory is for one alone, two
      * such requests would wait for each other. */
@@ -207,8 +207,8 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
     request->max_made =
         2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
     const struct mt_handler *handler = exchange->route->handler;
-    enum mt_status status = handler->begin != NULL ? handler->begin(request, err) : MT_OK;
-    if (status != MT_OK)
+    enum mt_status status = handler->begin ? handler->begin(request, err) : MT_OK;
+    if (status)
         return status;
     status = check_sentences(request, n_expected, err);
     exchange->job = (struct mt_job){
@@ -247,7 +247,7 @@ enum mt_status mt_exchange_run_job(struct mt_exchange *exchange,
         exchange->is_cancelled
             ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
             : mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
-    if (status == MT_OK)
+    if (!status)
         exchange->holder = WITH_ENGINE;
     pthread_mutex_unlock(&exchange->mutex);
     return status;
@@ -266,7 +266,7 @@ mt_exchange_wait_for_model(struct mt_exchange *exchange, struct mt_served_model 
     enum mt_status status = exchange->is_cancelled
                                 ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
                                 : mt_served_model_wait(served, &exchange->wait, err);
-    if (status == MT_OK)
+    if (!status)
         exchange->holder = WITH_MODEL_HOST;
     pthread_mutex_unlock(&exchange->mutex);
     return status;
@@ -481,7 +481,7 @@ static bool is_too_late(struct mt_exchange *exchange)
 
 static void end_loading(struct mt_exchange *exchange)
 {
-    if (exchange->wait_status != MT_OK)
+    if (exchange->wait_status)
         mt_exchange_fail_wait(exchange, &exchange->wait.err);
     else if (!is_too_late(exchange)) {
         begin_round(exchange);
@@ -493,9 +493,9 @@ static void end_loading(struct mt_exchange *exchange)
 /* What has been decoded is put together even where the server ends, but not for nobody. */
 static void end_job(struct mt_exchange *exchange)
 {
-    if (exchange->job_status == MT_OK && has_left(exchange))
+    if (!exchange->job_status && has_left(exchange))
         exchange->job_status = MT_CANCELLED;
-    if (exchange->job_status != MT_OK)
+    if (exchange->job_status)
         mt_exchange_fail_job(exchange);
     else if (!mt_exchange_refuse_damaged(exchange)) {
         next_round(exchange);

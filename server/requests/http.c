@@ -51,7 +51,7 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
                               struct mt_error *err)
 {
     struct mt_http *http = calloc(1, sizeof *http);
-    if (http == NULL)
+    if (!http)
         return mt_fail_memory(err, sizeof *http, "HTTP server");
     http->options = *options;
     http->listen_fd = -1;
@@ -86,7 +86,7 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
         .context = http,
     };
     enum mt_status status = mt_connections_create(&connections, &http->connections, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_http_destroy(http);
         return status;
     }
@@ -98,7 +98,7 @@ static struct mt_connection *slot_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
+    return info ? info->socket_context : NULL;
 }
 
 /* GnuTLS asks during each handshake. */
@@ -109,8 +109,8 @@ static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_
 {
     (void)info;
     struct MHD_Connection *connection = gnutls_session_get_ptr(session);
-    const struct mt_connection *slot = connection != NULL ? slot_of(connection) : NULL;
-    if (slot == NULL)
+    const struct mt_connection *slot = connection ? slot_of(connection) : NULL;
+    if (!slot)
         return -1;
     const struct mt_http *http = mt_connection_context(slot);
     struct mt_generations *generations = http->options.generations;
@@ -138,7 +138,7 @@ static ssize_t receive(gnutls_transport_ptr_t transport, void *bytes, size_t n_m
     ssize_t n = recv(fd, bytes, n_max, 0);
     int reason = errno;
     struct mt_connection *slot = slot_of(connection);
-    bool waits = n < 0 && (reason == EAGAIN || reason == EWOULDBLOCK) && slot != NULL &&
+    bool waits = n < 0 && (reason == EAGAIN || reason == EWOULDBLOCK) && slot &&
                  gnutls_handshake_get_last_in(session) != GNUTLS_HANDSHAKE_FINISHED;
     if (waits) {
         struct mt_http *http = mt_connection_context(slot);
@@ -183,7 +183,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct mt_http *http = context;
     take_name(http);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (*socket_context != NULL)
+        if (*socket_context)
             mt_connections_remove(http->connections, *socket_context);
         return;
     }
@@ -191,8 +191,8 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
-    if (address != NULL && address->sa_family == AF_UNSPEC) {
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    if (address && address->sa_family == AF_UNSPEC) {
         atomic_store(&http->has_passed, true);
         return; /* its end has come, and it is closed */
     }
@@ -209,9 +209,9 @@ static void *on_request_line(void *context, const char *target, struct MHD_Conne
 {
     struct mt_http *http = context;
     struct mt_connection *slot = slot_of(connection);
-    if (slot == NULL)
+    if (!slot)
         return NULL;
-    return mt_exchange_create(http, connection, slot, target != NULL ? target : "");
+    return mt_exchange_create(http, connection, slot, target ? target : "");
 }
 
 static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *url,
@@ -219,7 +219,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
                                  size_t *n_upload, void **exchange)
 {
     (void)context, (void)connection, (void)url;
-    if (*exchange == NULL)
+    if (!*exchange)
         return MHD_NO;
     return mt_exchange_advance(*exchange, method, version, upload, n_upload);
 }
@@ -228,7 +228,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
                          enum MHD_RequestTerminationCode code)
 {
     (void)context, (void)connection;
-    if (*exchange != NULL)
+    if (*exchange)
         mt_exchange_destroy(*exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     *exchange = NULL;
 }
@@ -283,7 +283,7 @@ static bool is_on_loopback(int listen_fd)
 enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
 {
     enum mt_status status = mt_descriptors_reserve(http->options.max_connections, err);
-    if (status != MT_OK) {
+    if (status) {
         close(listen_fd);
         return status;
     }
@@ -321,7 +321,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
     // clang-format on
-    if (http->daemon != NULL)
+    if (http->daemon)
         return MT_OK;
     /* libmicrohttpd has closed listen_fd on some of its ways out; nobody can tell. */
     return mt_fail(err, MT_IO, "libmicrohttpd could not start: %s", strerror(errno));
@@ -412,9 +412,9 @@ void mt_http_cancel(struct mt_http *http)
 
 void mt_http_destroy(struct mt_http *http)
 {
-    if (http == NULL)
+    if (!http)
         return;
-    if (http->daemon != NULL) {
+    if (http->daemon) {
         mt_http_drain(http);
         mt_connections_wake_all(http->connections); /* it wants nothing suspended */
         MHD_stop_daemon(http->daemon);

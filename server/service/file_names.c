@@ -24,7 +24,7 @@ static const char *base_name(const char *file_name)
 static size_t stem_length(const char *name, const char *source, const char *extension)
 {
     const char *dot = strrchr(name, '.');
-    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    size_t length = dot ? (size_t)(dot - name) : strlen(name);
     size_t n_source = strlen(source);
     bool has_source = strcmp(extension, ".po") != 0 && n_source > 0 && length > n_source + 1 &&
                       name[length - n_source - 1] == '.' &&
@@ -43,8 +43,8 @@ void mt_file_name_translated(const char *file_name, const char *source, const ch
     }
     for (size_t at = 0; at < length;) {
         size_t n_bytes = mt_utf8_length((unsigned char)name[at]);
-        bool is_odd = (unsigned char)name[at] < 0x20 || name[at] == 0x7F ||
-                      strchr("<>:\"|?*", name[at]) != NULL;
+        bool is_odd =
+            (unsigned char)name[at] < 0x20 || name[at] == 0x7F || strchr("<>:\"|?*", name[at]);
         if (n + n_bytes > MAX_STEM_BYTES)
             break;
         if (is_odd)
@@ -71,12 +71,12 @@ void mt_file_write_disposition(const char *file_name, struct mt_text *out)
     mt_text_append_string(out, "attachment; filename=\"");
     for (const char *c = file_name; *c != '\0'; c += mt_utf8_length((unsigned char)*c)) {
         bool is_safe =
-            (unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7F && strchr("\"\\%", *c) == NULL;
+            (unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7F && !strchr("\"\\%", *c);
         mt_text_append(out, is_safe ? c : "_", 1);
     }
     mt_text_append_string(out, "\"; filename*=UTF-8''");
     for (const char *c = file_name; *c != '\0'; c++) {
-        if (strchr(plain, *c) != NULL)
+        if (strchr(plain, *c))
             mt_text_append(out, c, 1);
         else
             mt_text_appendf(out, "%%%02X", (unsigned)(unsigned char)*c);
@@ -114,12 +114,12 @@ enum mt_status mt_files_base_url(const char *public_url, const char *host,
         mt_text_append(out, public_url, length - (public_url[length - 1] == '/'));
         return mt_text_check(out, "a link", err);
     }
-    if (host == NULL || !is_host(host))
+    if (!host || !is_host(host))
         return mt_fail(err, MT_INVALID,
                        "the header Host is \"%.60s\", expected the name of this server, since the "
                        "reply holds a link to it",
-                       host != NULL ? host : "");
-    bool is_https = forwarded_proto != NULL && strcasecmp(forwarded_proto, "https") == 0;
+                       host ? host : "");
+    bool is_https = forwarded_proto && strcasecmp(forwarded_proto, "https") == 0;
     mt_text_appendf(out, "%s://%s", is_https ? "https" : "http", host);
     return mt_text_check(out, "a link", err);
 }

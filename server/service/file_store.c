@@ -39,7 +39,7 @@ struct mt_file_store {
 enum mt_status mt_file_store_create(struct mt_file_store **out, struct mt_error *err)
 {
     struct mt_file_store *store = calloc(1, sizeof *store);
-    if (store == NULL)
+    if (!store)
         return mt_fail_memory(err, sizeof *store, "a store of files");
     pthread_mutex_init(&store->mutex, NULL);
     *out = store;
@@ -55,13 +55,13 @@ static void free_file(struct file *file)
 
 void mt_file_store_destroy(struct mt_file_store *store)
 {
-    if (store == NULL)
+    if (!store)
         return;
-    for (struct file *file = store->files, *next; file != NULL; file = next) {
+    for (struct file *file = store->files, *next; file; file = next) {
         next = file->next;
         free_file(file);
     }
-    for (struct holder *holder = store->holders, *next; holder != NULL; holder = next) {
+    for (struct holder *holder = store->holders, *next; holder; holder = next) {
         next = holder->next;
         free(holder);
     }
@@ -102,7 +102,7 @@ static void drop(struct mt_file_store *store, struct file **at)
 static void drop_expired(struct mt_file_store *store)
 {
     int64_t now = mt_now_ms();
-    for (struct file **at = &store->files; *at != NULL;)
+    for (struct file **at = &store->files; *at;)
         if ((*at)->end_ms <= now)
             drop(store, at);
         else
@@ -123,7 +123,7 @@ static struct file **find(struct mt_file_store *store, const char *name)
 {
     struct file **at = &store->files;
     bool is_name = strlen(name) > 2 * NAME_RANDOM_BYTES && strlen(name) < MT_STORED_NAME_BYTES;
-    while (*at != NULL && !(is_name && is_same_name((*at)->name, name)))
+    while (*at && !(is_name && is_same_name((*at)->name, name)))
         at = &(*at)->next;
     return at;
 }
@@ -139,11 +139,11 @@ static struct file **find_dispensable(struct mt_file_store *store, const struct 
 {
     struct file **at = &store->files;
     const struct holder *largest = newcomer->holder;
-    while (*at != NULL && (*at == newcomer || !(*at)->is_fetched))
+    while (*at && (*at == newcomer || !(*at)->is_fetched))
         at = &(*at)->next;
-    if (*at != NULL)
+    if (*at)
         return at;
-    for (const struct holder *holder = store->holders; holder != NULL; holder = holder->next)
+    for (const struct holder *holder = store->holders; holder; holder = holder->next)
         if (held(store, holder) > held(store, largest))
             largest = holder;
     if (largest == newcomer->holder)
@@ -160,7 +160,7 @@ static enum mt_status make_room(struct mt_file_store *store, struct file *newcom
     drop_expired(store);
     while (store->n > MT_MAX_STORED_FILES || store->n_bytes > limit_bytes) {
         struct file **dispensable = find_dispensable(store, newcomer);
-        if (*dispensable != NULL) {
+        if (*dispensable) {
             drop(store, dispensable);
             continue;
         }
@@ -182,11 +182,11 @@ static enum mt_status find_holder(struct mt_file_store *store, uint64_t client, 
                                   struct mt_error *err)
 {
     struct holder *holder = store->holders;
-    while (holder != NULL && holder->client != client)
+    while (holder && holder->client != client)
         holder = holder->next;
-    if (holder == NULL) {
+    if (!holder) {
         holder = calloc(1, sizeof *holder);
-        if (holder == NULL)
+        if (!holder)
             return mt_fail_memory(err, sizeof *holder, "a client with translated files");
         holder->client = client;
         holder->next = store->holders;
@@ -200,12 +200,12 @@ static enum mt_status add(struct mt_file_store *store, struct file *file,
                           const struct mt_file_room *room, struct mt_error *err)
 {
     enum mt_status status = find_holder(store, room->client, &file->holder, err);
-    if (status != MT_OK) {
+    if (status) {
         free_file(file);
         return status;
     }
     struct file **end = &store->files;
-    while (*end != NULL)
+    while (*end)
         end = &(*end)->next;
     *end = file;
     store->n++;
@@ -258,17 +258,17 @@ enum mt_status mt_file_store_reserve(struct mt_file_store *store, const struct m
     if (room->length > room->limit_bytes)
         return refuse_too_large(room->length, room->limit_bytes, err);
     enum mt_status status = make_name(room->extension, name, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     struct file *file = calloc(1, sizeof *file);
-    if (file == NULL)
+    if (!file)
         return mt_fail_memory(err, sizeof *file, "a translated file");
     memcpy(file->name, name, sizeof name);
     file->end_ms = INT64_MAX;
     pthread_mutex_lock(&store->mutex);
     status = add(store, file, room, err);
     pthread_mutex_unlock(&store->mutex);
-    if (status == MT_OK)
+    if (!status)
         memcpy(out_name, name, sizeof name);
     return status;
 }
@@ -281,7 +281,7 @@ enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
         return refuse_too_large(file->length, limit_bytes, err);
     char *bytes = malloc(file->length + 1), *file_name = strdup(file->file_name);
     enum mt_status status = MT_OK;
-    if (bytes == NULL || file_name == NULL) {
+    if (!bytes || !file_name) {
         free(bytes);
         free(file_name);
         return mt_fail_memory(err, file->length + 1, "a translated file");
@@ -289,7 +289,7 @@ enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
     memcpy(bytes, file->bytes, file->length);
     pthread_mutex_lock(&store->mutex);
     struct file *found = *find(store, name);
-    if (found != NULL) {
+    if (found) {
         found->bytes = bytes;
         found->file_name = file_name;
         found->content_type = file->content_type;
@@ -298,7 +298,7 @@ enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
         status = make_room(store, found, limit_bytes, err);
     }
     pthread_mutex_unlock(&store->mutex);
-    if (found != NULL)
+    if (found)
         return status;
     free(bytes);
     free(file_name);
@@ -311,7 +311,7 @@ void mt_file_store_cancel(struct mt_file_store *store, const char *name)
 {
     pthread_mutex_lock(&store->mutex);
     struct file **at = find(store, name);
-    if (*at != NULL && (*at)->bytes == NULL)
+    if (*at && !(*at)->bytes)
         drop(store, at);
     pthread_mutex_unlock(&store->mutex);
 }
@@ -323,7 +323,7 @@ enum mt_status mt_file_store_get(struct mt_file_store *store, const char *name,
     pthread_mutex_lock(&store->mutex);
     drop_expired(store);
     struct file *found = *find(store, name);
-    bool is_there = found != NULL && found->bytes != NULL;
+    bool is_there = found && found->bytes;
     if (is_there) {
         mt_text_append(body, found->bytes, found->length);
         mt_text_append_string(file_name, found->file_name);
@@ -340,9 +340,9 @@ void mt_file_store_count(struct mt_file_store *store, struct mt_file_store_count
 {
     *out = (struct mt_file_store_counts){0};
     pthread_mutex_lock(&store->mutex);
-    for (const struct file *file = store->files; file != NULL; file = file->next) {
+    for (const struct file *file = store->files; file; file = file->next) {
         out->n_files += file->bytes != NULL;
-        out->n_bytes += file->bytes != NULL ? file->length : 0;
+        out->n_bytes += file->bytes ? file->length : 0;
     }
     pthread_mutex_unlock(&store->mutex);
 }

@@ -51,12 +51,12 @@ static void describe_service(struct mt_generation *g, const struct mt_service *c
 static enum mt_status check_alignment(const struct mt_generation *g, struct mt_error *err)
 {
     struct mt_inspection_options options = {0};
-    if (g->pinned == NULL)
+    if (!g->pinned)
         return mt_alignment_of_settings(&g->settings, &options.alignment, err);
     const struct mt_inspection_model model =
         mt_inspection_describe_model(g->pinned->model, NULL, NULL, NULL);
     enum mt_status status = mt_alignment_of_settings(&g->settings, &options.alignment, err);
-    return status != MT_OK ? status : mt_inspection_check(&model, &options, err);
+    return status ? status : mt_inspection_check(&model, &options, err);
 }
 
 /* ---- all of it ---- */
@@ -78,7 +78,7 @@ static enum mt_status open_host(struct mt_generation *g, const struct mt_generat
                                 bool loads_nothing, struct mt_error *err)
 {
     const struct mt_engine_options options = engine_options(&g->settings);
-    if (former != NULL) {
+    if (former) {
         const struct mt_engine_options running = engine_options(&former->settings);
         if (memcmp(&options, &running, sizeof options) == 0) {
             mt_model_host_hold(former->host);
@@ -98,7 +98,7 @@ static enum mt_status open_catalog(struct mt_generation *g,
     const struct mt_catalog_options catalog = {
         .settings = &g->settings,
         .host = g->host,
-        .former = options->former != NULL ? options->former->catalog : NULL,
+        .former = options->former ? options->former->catalog : NULL,
         .shows_progress = options->shows_progress,
     };
     return mt_catalog_create(&catalog, &g->catalog, err);
@@ -109,7 +109,7 @@ static enum mt_status load_pinned(struct mt_generation *g,
                                   const struct mt_generation_options *options, struct mt_error *err)
 {
     struct mt_served_model *served = mt_catalog_default(g->catalog);
-    if (served == NULL || !mt_served_model_info(served)->is_pinned)
+    if (!served || !mt_served_model_info(served)->is_pinned)
         return MT_OK;
     struct mt_served_model_status found;
     mt_served_model_describe(served, &found);
@@ -125,16 +125,16 @@ static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
     struct mt_text text = {0};
     const struct mt_longest_sentence longest = mt_catalog_longest_sentence(g->catalog);
     enum mt_status status = mt_memory_plan_make(settings, g->pinned, &longest, &plan, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_memory_plan_check(&plan, (uint64_t)settings->memory_limit, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     g->limits = (struct mt_model_host_limits){
         .memory_bytes = plan.bytes[MT_MEMORY_MODELS],
         .idle_ns = settings->models_idle_ms * 1000000,
     };
     mt_memory_plan_describe(&plan, &text);
-    if (text.status == MT_OK)
+    if (!text.status)
         mt_log(MT_LOG_INFO, "memory at worst: %s, beside %llu MiB of mapped weights%s", text.bytes,
                (unsigned long long)(plan.mapped_bytes >> 20),
                settings->models_directory[0] != '\0' && g->limits.memory_bytes == 0
@@ -147,7 +147,7 @@ static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
 static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
 {
     enum mt_status status = mt_keys_open(&g->settings, &g->keys, err);
-    if (status != MT_OK || g->keys == NULL)
+    if (status || !g->keys)
         return status;
     mt_log(MT_LOG_INFO, "%s: %zu API keys", g->settings.api_keys_file, mt_keys_count(g->keys));
     if (mt_keys_file_is_public(g->keys))
@@ -159,7 +159,7 @@ static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
 static enum mt_status open_tls(struct mt_generation *g, struct mt_error *err)
 {
     enum mt_status status = mt_tls_open(&g->settings, &g->tls, err);
-    if (status != MT_OK || g->tls == NULL)
+    if (status || !g->tls)
         return status;
     long days = mt_tls_days_left(g->tls);
     if (days < CERTIFICATE_WARNING_DAYS)
@@ -175,27 +175,27 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
                             struct mt_error *err)
 {
     enum mt_status status = open_keys(g, err);
-    if (status == MT_OK)
+    if (!status)
         status = open_tls(g, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_files_check_url(g->settings.public_url, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_cors_check(g->settings.cors_origins, err);
-    if (status == MT_OK)
+    if (!status)
         status = open_host(g, options->former, options->loads_nothing, err);
-    if (status == MT_OK)
+    if (!status)
         status = open_catalog(g, options, err);
-    if (status == MT_OK)
+    if (!status)
         status = load_pinned(g, options, err);
-    if (status == MT_OK)
+    if (!status)
         status = check_alignment(g, err);
-    if (status == MT_OK)
+    if (!status)
         status = plan_memory(g, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     describe_service(g, options->common);
     mt_model_host_set_limits(g->host, &g->limits);
-    mt_catalog_prefetch(g->catalog, options->former != NULL ? options->former->catalog : NULL);
+    mt_catalog_prefetch(g->catalog, options->former ? options->former->catalog : NULL);
     return MT_OK;
 }
 
@@ -204,7 +204,7 @@ enum mt_status mt_generation_create(const struct mt_generation_options *options,
                                     struct mt_error *err)
 {
     struct mt_generation *g = calloc(1, sizeof *g);
-    if (g == NULL) {
+    if (!g) {
         mt_settings_finish(settings);
         return mt_fail_memory(err, sizeof *g, "a generation");
     }
@@ -212,7 +212,7 @@ enum mt_status mt_generation_create(const struct mt_generation_options *options,
     *settings = (struct mt_settings){0};
     g->number = options->number;
     enum mt_status status = build(g, options, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_generation_destroy(g);
         return status;
     }
@@ -222,7 +222,7 @@ enum mt_status mt_generation_create(const struct mt_generation_options *options,
 
 void mt_generation_destroy(struct mt_generation *g)
 {
-    if (g == NULL)
+    if (!g)
         return;
     mt_catalog_destroy(g->catalog);
     mt_model_host_let_go(g->host);
@@ -249,7 +249,7 @@ struct mt_model_host *mt_generation_host(const struct mt_generation *g)
 
 enum mt_status mt_generation_check(struct mt_generation *g, struct mt_error *err)
 {
-    return g->pinned != NULL ? mt_served_model_check(g->pinned->served, err) : MT_OK;
+    return g->pinned ? mt_served_model_check(g->pinned->served, err) : MT_OK;
 }
 
 void mt_generation_look_after(struct mt_generation *g)

@@ -51,7 +51,7 @@ enum mt_status mt_generations_create(const struct mt_generations_options *option
                                      struct mt_generations **out, struct mt_error *err)
 {
     struct mt_generations *g = calloc(1, sizeof *g);
-    if (g == NULL)
+    if (!g)
         return mt_fail_memory(err, sizeof *g, "generations");
     g->options = *options;
     g->common = *options->common;
@@ -153,20 +153,20 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
     struct mt_settings fresh;
     struct mt_text differing = {0};
     enum mt_status status = g->options.read_settings(g->options.context, &fresh, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     status = mt_settings_keep_fixed(&fresh, running, &differing, err);
-    if (status == MT_OK && differing.length > 0)
+    if (!status && differing.length > 0)
         mt_log(MT_LOG_WARN, "these settings have changed, which takes a restart: %s",
                differing.bytes);
     mt_text_finish(&differing);
-    if (status != MT_OK) {
+    if (status) {
         mt_settings_finish(&fresh);
         return status;
     }
     begin_watch(g, &fresh);
     status = mt_generation_create(options, &fresh, out, err);
-    if (status != MT_OK) { /* of which the cure may be there already */
+    if (status) { /* of which the cure may be there already */
         bool has_changed = mt_models_watch_look(&g->watch);
         begin_watch(g, running);
         if (has_changed)
@@ -189,8 +189,8 @@ static void log_reload(const struct mt_generation *generation, uint64_t n_ms)
     size_t n_models = mt_catalog_n(service->catalog);
     mt_log(MT_LOG_INFO, "reloaded in %llu ms: generation %llu, %zu model%s%s%s, %s",
            (unsigned long long)n_ms, (unsigned long long)mt_generation_number(generation), n_models,
-           n_models == 1 ? "" : "s", service->pinned != NULL ? ", model " : "",
-           service->pinned != NULL ? service->pinned->label : "", service->settings->precision);
+           n_models == 1 ? "" : "s", service->pinned ? ", model " : "",
+           service->pinned ? service->pinned->label : "", service->settings->precision);
 }
 
 /* The current generation is held by this thread, which alone replaces it. */
@@ -213,14 +213,14 @@ static void reload(struct mt_generations *g)
     enum mt_status status = load(g, &options, &fresh, &err);
     uint64_t n_ms = (uint64_t)((mt_now_ns() - start_ns) / NS_PER_MS);
     bool is_early = options.loads_nothing && status == MT_BUSY;
-    if (status == MT_OK)
+    if (!status)
         g->options.apply_settings(g->options.context, mt_generation_service(fresh)->settings);
     else if (!is_early)
         mt_log(MT_LOG_ERROR, "reload failed, generation %llu stays: %s",
                (unsigned long long)mt_generation_number(options.former), err.message);
 
     pthread_mutex_lock(&g->mutex);
-    if (status == MT_OK) {
+    if (!status) {
         replace(g, fresh);
         pthread_mutex_unlock(&g->mutex); /* this thread alone replaces it */
         log_reload(fresh, n_ms);
@@ -322,7 +322,7 @@ enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings
         .common = &g->common, .number = 1, .shows_progress = true};
     begin_watch(g, settings);
     enum mt_status status = mt_generation_create(&options, settings, &g->alive[0].generation, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     g->n_alive = 1;
     g->last_number = 1;
@@ -365,7 +365,7 @@ bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
 
 void mt_generations_destroy(struct mt_generations *g)
 {
-    if (g == NULL)
+    if (!g)
         return;
     if (g->is_started) {
         mt_generations_stop(g, 0);

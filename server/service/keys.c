@@ -141,7 +141,7 @@ static enum mt_status set_option(struct mt_key *key, char *word, const struct pl
                                  struct mt_error *err)
 {
     char *equals = strchr(word, '=');
-    if (equals == NULL)
+    if (!equals)
         return refuse(place, err, "expected name=value behind the key");
     *equals = '\0';
     if (strcmp(word, "name") == 0)
@@ -173,7 +173,7 @@ static enum mt_status add_slot(struct mt_keys *keys, const struct place *place,
         size_t capacity = keys->capacity > 0 ? 2 * keys->capacity : 16;
         /* Not realloc, which would leave keys behind in freed memory. */
         struct slot *larger = calloc(capacity, sizeof larger[0]);
-        if (larger == NULL)
+        if (!larger)
             return mt_fail_memory(err, capacity * sizeof larger[0], "keys");
         if (keys->n > 0) {
             memcpy(larger, keys->slots, keys->n * sizeof larger[0]);
@@ -190,7 +190,7 @@ static enum mt_status add_slot(struct mt_keys *keys, const struct place *place,
 /* '#' inside a word is no comment, so that a key is never cut silently. */
 static void cut_comment(char *line)
 {
-    for (char *at = line; (at = strchr(at, '#')) != NULL; at++)
+    for (char *at = line; (at = strchr(at, '#')); at++)
         if (at == line || at[-1] == ' ' || at[-1] == '\t') {
             *at = '\0';
             return;
@@ -203,12 +203,12 @@ static enum mt_status read_line(struct mt_keys *keys, char *line, const struct p
     char *rest = line;
     cut_comment(line);
     const char *key = strtok_r(line, " \t\r", &rest);
-    if (key == NULL)
+    if (!key)
         return MT_OK;
     enum mt_status status = check_key(key, place, err);
-    if (status == MT_OK)
+    if (!status)
         status = add_slot(keys, place, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     struct slot *slot = &keys->slots[keys->n - 1];
     pad(key, slot->bytes);
@@ -217,7 +217,7 @@ static enum mt_status read_line(struct mt_keys *keys, char *line, const struct p
     slot->key.limits.max_text_chars = slot->key.limits.max_batch_texts = -1;
     for (size_t i = 0; i < MT_N_RATES; i++)
         slot->key.limits.rates[i] = -1;
-    for (char *word; status == MT_OK && (word = strtok_r(NULL, " \t\r", &rest)) != NULL;)
+    for (char *word; !status && (word = strtok_r(NULL, " \t\r", &rest));)
         status = set_option(&slot->key, word, place, err);
     return status;
 }
@@ -233,12 +233,12 @@ static enum mt_status refuse_twins(const struct mt_keys *keys, const char *path,
 {
     enum mt_status status = MT_OK;
     const struct slot **sorted = malloc((keys->n + 1) * sizeof sorted[0]);
-    if (sorted == NULL)
+    if (!sorted)
         return mt_fail_memory(err, keys->n * sizeof sorted[0], "keys");
     for (size_t i = 0; i < keys->n; i++)
         sorted[i] = &keys->slots[i];
     qsort(sorted, keys->n, sizeof sorted[0], compare);
-    for (size_t i = 1; i < keys->n && status == MT_OK; i++)
+    for (size_t i = 1; i < keys->n && !status; i++)
         if (compare(&sorted[i - 1], &sorted[i]) == 0)
             status = mt_fail(err, MT_INVALID, "%s: lines %zu and %zu: the same key", path,
                              sorted[i - 1]->line, sorted[i]->line);
@@ -250,14 +250,14 @@ static enum mt_status read_lines(struct mt_keys *keys, const char *path, char *b
                                  struct mt_error *err)
 {
     struct place place = {.path = path, .line = 1};
-    if (memchr(bytes, '\0', length) != NULL)
+    if (memchr(bytes, '\0', length))
         return mt_fail(err, MT_INVALID, "%s: NUL byte: not a text file", path);
-    for (char *line = bytes; line != NULL; place.line++) {
+    for (char *line = bytes; line; place.line++) {
         char *end = strchr(line, '\n');
-        if (end != NULL)
+        if (end)
             *end++ = '\0';
         enum mt_status status = read_line(keys, line, &place, err);
-        if (status != MT_OK)
+        if (status)
             return status;
         line = end;
     }
@@ -268,10 +268,10 @@ enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path, struc
                              struct mt_error *err)
 {
     struct mt_keys *keys = calloc(1, sizeof *keys);
-    if (keys == NULL)
+    if (!keys)
         return mt_fail_memory(err, sizeof *keys, "keys");
     enum mt_status status = read_lines(keys, path, bytes, length, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_keys_destroy(keys);
         return status;
     }
@@ -285,21 +285,21 @@ enum mt_status mt_keys_read(const char *path, struct mt_keys **out, struct mt_er
     size_t length;
     struct stat st = {0};
     enum mt_status status = mt_file_read(path, MT_MAX_KEYS_FILE_BYTES, &bytes, &length, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     status = mt_keys_parse(bytes, length, path, out, err);
     explicit_bzero(bytes, length);
     free(bytes);
-    if (status == MT_OK)
+    if (!status)
         (*out)->is_public = stat(path, &st) == 0 && (st.st_mode & S_IROTH) != 0;
     return status;
 }
 
 void mt_keys_destroy(struct mt_keys *keys)
 {
-    if (keys == NULL)
+    if (!keys)
         return;
-    if (keys->slots != NULL)
+    if (keys->slots)
         explicit_bzero(keys->slots, keys->capacity * sizeof keys->slots[0]);
     free(keys->slots);
     free(keys);
@@ -325,5 +325,5 @@ enum mt_status mt_keys_open(const struct mt_settings *settings, struct mt_keys *
     if (settings->api_keys_file[0] == '\0')
         return MT_OK;
     enum mt_status status = mt_keys_read(settings->api_keys_file, out, err);
-    return status == MT_OK ? MT_OK : mt_fail_in(err, status, "api_keys_file");
+    return status ? mt_fail_in(err, status, "api_keys_file") : MT_OK;
 }

@@ -74,11 +74,11 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
     };
     int32_t *ids = calloc(h->max_positions, sizeof *ids);
     struct mt_sentence *sentence = NULL;
-    if (ids == NULL)
+    if (!ids)
         return mt_fail_memory(err, h->max_positions * sizeof *ids, "a sentence");
     enum mt_status status =
         mt_sentence_create(model, ids, h->max_positions, &options, &sentence, err);
-    if (status == MT_OK)
+    if (!status)
         *out = mt_sentence_bytes(sentence);
     mt_sentence_destroy(sentence);
     free(ids);
@@ -122,9 +122,9 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
     uint64_t body_bytes = (uint64_t)settings->max_body_bytes;
     uint64_t n_parsed = mt_text_threads_max_long((size_t)settings->text_threads);
     enum mt_status status = MT_OK;
-    if (pinned != NULL)
+    if (pinned)
         status = measure_sentence(settings, pinned->model, &sentence_bytes, err);
-    if (status != MT_OK)
+    if (status)
         return status;
     if (sentence_bytes < other_sentence_bytes)
         sentence_bytes = other_sentence_bytes;
@@ -135,9 +135,9 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
         .bytes =
             {
                 [MT_MEMORY_WEIGHTS] =
-                    times(twice, pinned != NULL ? mt_model_private_bytes(pinned->model) : 0),
+                    times(twice, pinned ? mt_model_private_bytes(pinned->model) : 0),
                 [MT_MEMORY_CACHES] =
-                    times(twice, pinned != NULL ? mt_lane_reserved_bytes(pinned->lane) : 0),
+                    times(twice, pinned ? mt_lane_reserved_bytes(pinned->lane) : 0),
                 [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
                 [MT_MEMORY_CONNECTIONS] =
                     times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
@@ -149,7 +149,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                 [MT_MEMORY_PROGRAM] =
                     PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
             },
-        .mapped_bytes = pinned != NULL ? mt_model_mapped_bytes(pinned->model) : 0,
+        .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,
     };
     for (size_t i = 0; i < MT_N_MEMORY_PARTS; i++)
         plan.total = plus(plan.total, plan.bytes[i]);
@@ -180,7 +180,7 @@ enum mt_status mt_memory_plan_check(const struct mt_memory_plan *plan, uint64_t 
         return MT_OK;
     mt_memory_plan_describe(plan, &sum);
     enum mt_status status = mt_text_check(&sum, "the memory plan", err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_fail(err, MT_INVALID,
                          "memory_limit is %llu MiB, but these settings may come to need %s",
                          (unsigned long long)(limit_bytes / MIB), sum.bytes);

@@ -6,9 +6,9 @@ enum mt_status mt_meters_create(size_t max_addresses, struct mt_meters *out, str
 {
     struct mt_meters meters = {0};
     enum mt_status status = mt_limiter_create(max_addresses, &meters.addresses, err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_limiter_create(MT_MAX_KEYS, &meters.keys, err);
-    if (status != MT_OK) {
+    if (status) {
         mt_meters_destroy(&meters);
         return status;
     }

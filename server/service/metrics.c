@@ -73,7 +73,7 @@ enum mt_status mt_metrics_create(const char *const *route_names, size_t n_routes
 {
     size_t n_bytes = sizeof(struct mt_metrics) + (n_routes + 1) * sizeof(struct route_counters);
     struct mt_metrics *metrics = calloc(1, n_bytes);
-    if (metrics == NULL)
+    if (!metrics)
         return mt_fail_memory(err, n_bytes, "metrics");
     metrics->route_names = route_names;
     metrics->n_routes = n_routes;
@@ -344,7 +344,7 @@ static size_t resident_bytes(void)
 {
     unsigned long total = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL)
+    if (!file)
         return 0;
     if (fscanf(file, "%lu %lu", &total, &resident) != 2)
         resident = 0;
@@ -356,9 +356,9 @@ static size_t open_descriptors(void)
 {
     size_t n = 0;
     DIR *directory = opendir("/proc/self/fd");
-    if (directory == NULL)
+    if (!directory)
         return 0;
-    while (readdir(directory) != NULL)
+    while (readdir(directory))
         n++;
     closedir(directory);
     return n - 3; /* ".", ".." and the directory itself */
@@ -408,17 +408,17 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
           get(&metrics->in_flight));
     render_rejections(metrics, out);
     render_warnings(metrics, out);
-    if (sources->connections != NULL)
+    if (sources->connections)
         render_connections(sources->connections, out);
-    if (sources->engine != NULL)
+    if (sources->engine)
         render_engine(sources->engine, out);
-    if (sources->models != NULL)
+    if (sources->models)
         render_host(sources->models, out);
-    if (sources->catalog != NULL)
+    if (sources->catalog)
         render_models(sources, out);
-    if (sources->generations != NULL)
+    if (sources->generations)
         render_generations(sources->generations, out);
-    if (sources->files != NULL)
+    if (sources->files)
         render_files(sources->files, out);
     render_process(metrics, out);
 }

@@ -100,7 +100,7 @@ static bool restrict_files(const char *writable_directory)
     if (ruleset < 0)
         return without_landlock();
     bool is_entered = true;
-    if (writable_directory != NULL && writable_directory[0] != '\0')
+    if (writable_directory && writable_directory[0] != '\0')
         is_entered = allow_writing(ruleset, writable_directory, CACHING | truncating);
     is_entered = is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                  syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
@@ -302,7 +302,7 @@ static int fill(scmp_filter_ctx filter)
 static bool is_under_valgrind(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
-    return preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
+    return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
 static bool without_seccomp(const char *reason)
@@ -321,7 +321,7 @@ bool mt_sandbox_restrict_calls(void)
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno != EFAULT)
         return without_seccomp(strerror(errno));
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-    if (filter == NULL)
+    if (!filter)
         return without_seccomp("out of memory");
     int code = fill(filter);
     if (code == 0)

@@ -45,7 +45,7 @@ static bool name_language(CLD2::Language language, char out[MT_LANGUAGE_BYTES])
     const enum mt_status status = mt_language_parse(CLD2::LanguageCode(language), out, nullptr);
     if (status == MT_MEMORY)
         throw std::bad_alloc();
-    return status == MT_OK;
+    return !status;
 }
 
 // hint: languages as an HTTP header Content-Language names them, or nullptr.

@@ -385,7 +385,7 @@ static void write_comment(const GumboText *comment, struct mt_text *out)
     GumboStringPiece source = comment->original_text;
     bool is_whole = source.length >= 7 && memcmp(source.data, "<!--", 4) == 0 &&
                     memcmp(source.data + source.length - 3, "-->", 3) == 0;
-    if (is_whole && memmem(source.data + 4, source.length - 7, "--!>", 4) == NULL) {
+    if (is_whole && !memmem(source.data + 4, source.length - 7, "--!>", 4)) {
         mt_text_append(out, source.data, source.length);
         return;
     }

@@ -283,7 +283,7 @@ struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index)
     const struct term *term = &terms->items[index];
     return (struct mt_term){.source = term->source,
                             .target = term->target ? term->target : term->source,
-                            .is_kept = term->target == NULL,
+                            .is_kept = !term->target,
                             .n_passed_over = term->n_passed_over};
 }
 

@@ -146,7 +146,7 @@ static enum mt_status pass(const struct options *o, enum mt_precision precision,
     const struct mt_batch_options batch_options = {.max_rows = MAX_ROWS, .team = team};
     struct mt_model *model = NULL;
     struct mt_batch *batch = NULL;
-    bool is_first = lines->lines == NULL;
+    bool is_first = !lines->lines;
     enum mt_status status = mt_model_open(o->model, &model_options, &model, err);
     if (!status && is_first)
         status = bench_lines_read(o->input, mt_model_tokenizer(model), lines, err);

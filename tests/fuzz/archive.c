@@ -111,7 +111,7 @@ static uint8_t *rebuild(const struct mt_zip *zip, unsigned seed, size_t max_size
             part->unpacked_length = part->length;
     }
     *length = archive_length(parts, n);
-    if (*length <= max_size && (out = malloc(*length)) != NULL)
+    if (*length <= max_size && (out = malloc(*length)))
         archive_write(parts, n, out);
     free(bytes);
     return out;

@@ -53,7 +53,7 @@ static struct mt_batch *new_batch(const struct mt_model *model)
     struct mt_batch *batch;
     struct mt_error err;
     enum mt_status status = mt_batch_create(model, &options, &batch, &err);
-    assert(status == MT_OK);
+    assert(!status);
     return batch;
 }
 
@@ -63,7 +63,7 @@ static struct mt_batch *kept_batch(const struct mt_model *model, bool is_alone)
 {
     static struct mt_batch *batches[2][2];
     struct mt_batch **kept = &batches[model->precision][is_alone];
-    if (*kept == NULL)
+    if (!*kept)
         *kept = new_batch(model);
     return *kept;
 }
@@ -108,7 +108,7 @@ static void make(struct world *world, size_t i, struct input *input)
     draw_options(input, recipe);
     enum mt_status status = mt_sentence_create(world->model, recipe->source, recipe->n_source,
                                                &recipe->options, &world->sentences[i], &err);
-    if (status == MT_OK) {
+    if (!status) {
         world->places[i] = MADE;
         mt_sentence_set_user(world->sentences[i], recipe);
     } else {
@@ -145,7 +145,7 @@ static void check_equal(const struct mt_sentence *a, const struct mt_sentence *b
         assert(memcmp(x.ids, y.ids, x.n_ids * sizeof *x.ids) == 0);
         assert(memcmp(&x.score, &y.score, sizeof x.score) == 0);
         assert((x.token_logprobs == NULL) == (y.token_logprobs == NULL));
-        if (x.token_logprobs != NULL)
+        if (x.token_logprobs)
             assert(memcmp(x.token_logprobs, y.token_logprobs, x.n_ids * sizeof(float)) == 0);
         for (size_t j = 0; j < x.n_ids; j++)
             assert(x.ids[j] >= 0 && x.ids[j] < TINY_VOCAB);
@@ -160,10 +160,10 @@ static void check_taken(const struct world *world, const struct mt_sentence *tak
     struct mt_error err;
     enum mt_status status = mt_sentence_create(world->model, recipe->source, recipe->n_source,
                                                &recipe->options, &alone, &err);
-    assert(status == MT_OK);
+    assert(!status);
     bool is_admitted = mt_batch_admit(batch, alone);
     assert(is_admitted);
-    for (size_t n_steps = 0; mt_batch_take_finished(batch) == NULL; n_steps++) {
+    for (size_t n_steps = 0; !mt_batch_take_finished(batch); n_steps++) {
         assert(n_steps <= 2 * MAX_TARGET);
         mt_batch_step(batch);
     }
@@ -184,7 +184,7 @@ static void leave(struct world *world, size_t i)
 static void take(struct world *world)
 {
     struct mt_sentence *taken = mt_batch_take_finished(world->batch);
-    if (taken == NULL)
+    if (!taken)
         return;
     check_taken(world, taken);
     size_t i = (size_t)((struct recipe *)mt_sentence_user(taken) - world->recipes);

@@ -15,9 +15,9 @@
 static size_t split(char *text, struct mt_gate_header headers[MAX_FORWARDED])
 {
     size_t n = 0;
-    for (char *line = text; line != NULL && n < MAX_FORWARDED;) {
+    for (char *line = text; line && n < MAX_FORWARDED;) {
         char *end = strchr(line, '\n');
-        if (end != NULL)
+        if (end)
             *end++ = '\0';
         headers[n++] = (struct mt_gate_header){"X-Forwarded-For", line, 15, strlen(line)};
         line = end;
@@ -40,15 +40,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    assert(text != NULL);
+    assert(text);
     memcpy(text, data, size);
     text[size] = '\0';
     char *rest = strchr(text, '\n');
-    if (rest != NULL)
+    if (rest)
         *rest++ = '\0';
     struct mt_gate_header headers[MAX_FORWARDED];
     const struct mt_gate_head head = {.headers = headers,
-                                      .n_headers = rest != NULL ? split(rest, headers) : 0};
+                                      .n_headers = rest ? split(rest, headers) : 0};
     struct mt_proxies proxies;
     struct mt_error err;
     if (mt_proxies_parse(text, "list", &proxies, &err) == MT_OK) {

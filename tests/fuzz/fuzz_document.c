@@ -30,9 +30,9 @@ static char *write_with(const struct mt_document *document, enum kind kind, size
         }
     }
     enum mt_status status = mt_document_write(document, translations, &out, NULL, &err);
-    assert(status == MT_OK);
+    assert(!status);
     status = mt_text_take(&out, "a file", &result, length, &err);
-    assert(status == MT_OK);
+    assert(!status);
     for (size_t i = 0; i < n; i++)
         mt_text_finish(&translations[i]);
     free(translations);
@@ -46,7 +46,7 @@ static void check_rewritten(const char *file, size_t length,
     struct mt_document *document = NULL;
     struct mt_error err;
     enum mt_status status = mt_document_create(file, length, options, &document, &err);
-    assert(status == MT_OK);
+    assert(!status);
     size_t n;
     char *again = write_with(document, NOTHING, &n);
     assert(n == length && memcmp(again, file, n) == 0);
@@ -59,7 +59,7 @@ static void check(const char *bytes, size_t size, const struct mt_document_optio
     struct mt_document *document = NULL, *again = NULL;
     struct mt_error err;
     enum mt_status status = mt_document_create(bytes, size, options, &document, &err);
-    if (status != MT_OK) {
+    if (status) {
         assert(!document && err.message[0]);
         assert(mt_utf8_valid_prefix(err.message, strlen(err.message)) == strlen(err.message));
         return;

@@ -52,7 +52,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         assert(made);
         configs[i] = create(directories[i], "config.json");
         enum mt_status status = mt_source_open(directories[i], &sources[i], NULL);
-        assert(status == MT_OK);
+        assert(!status);
         (void)status;
     }
     generation = create(directories[1], "generation_config.json");
@@ -91,11 +91,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mt_hparams hparams;
     struct mt_error err = {0};
     fill(configs[which], data, length);
-    if (end != NULL)
+    if (end)
         fill(generation, end + 1, size - length - 1);
     enum mt_status status = mt_hparams_read(sources[which], &hparams, &err);
-    assert((status == MT_OK) == (err.message[0] == '\0') || status == MT_OK);
-    if (status == MT_OK)
+    assert((status == MT_OK) == (err.message[0] == '\0') || !status);
+    if (!status)
         check(&hparams);
     return 0;
 }

@@ -15,14 +15,14 @@ static void check_keys(const struct mt_keys *keys, const char *bytes, size_t len
     assert(mt_keys_count(keys) <= MT_MAX_KEYS);
     for (size_t i = 0; i < length && n_words < 64; n_words++) {
         size_t n = 0;
-        while (i < length && strchr(" \t\r\n", bytes[i]) != NULL)
+        while (i < length && strchr(" \t\r\n", bytes[i]))
             i++;
-        for (; i < length && strchr(" \t\r\n", bytes[i]) == NULL; i++)
+        for (; i < length && !strchr(" \t\r\n", bytes[i]); i++)
             if (n < sizeof word - 1)
                 word[n++] = bytes[i];
         word[n] = '\0';
         const struct mt_key *key = mt_keys_find(keys, word);
-        if (key == NULL)
+        if (!key)
             continue;
         assert(n >= MT_MIN_KEY_BYTES && n <= MT_MAX_KEY_BYTES && key->id != 0);
         assert(strlen(key->name) <= MT_MAX_KEY_NAME_BYTES);
@@ -38,12 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mt_keys *keys;
     struct mt_error err;
     char *bytes = malloc(size + 1);
-    assert(bytes != NULL);
+    assert(bytes);
     memcpy(bytes, data, size);
     bytes[size] = '\0';
     enum mt_status status = mt_keys_parse(bytes, size, "fuzz", &keys, &err);
     free(bytes);
-    if (status != MT_OK) {
+    if (status) {
         assert(status == MT_INVALID || status == MT_LIMIT);
         assert(strlen(err.message) > 0);
         return 0;

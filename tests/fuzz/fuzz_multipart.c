@@ -52,8 +52,8 @@ static void check_params(const char *type, const char *body, size_t length, int 
     struct mt_params params = {0};
     struct mt_error err;
     enum mt_status status = mt_params_parse_multipart(&params, type, body, length, &err);
-    assert(n_parts >= 0 || status != MT_OK);
-    if (status != MT_OK) {
+    assert(n_parts >= 0 || status);
+    if (status) {
         assert(!params.object && !params.files);
         return;
     }

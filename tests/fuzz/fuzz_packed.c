@@ -50,11 +50,11 @@ static void translate(const struct mt_model *model)
     struct mt_sentence *sentence;
     struct mt_error err;
     enum mt_status status = MT_OK;
-    if (batch == NULL)
+    if (!batch)
         status = mt_batch_create(model, &batch_options, &batch, &err);
-    assert(status == MT_OK);
+    assert(!status);
     status = mt_sentence_create(model, source, 4, &options, &sentence, &err);
-    assert(status == MT_OK);
+    assert(!status);
     bool is_admitted = mt_batch_admit(batch, sentence);
     assert(is_admitted);
     size_t n_steps = 0;
@@ -81,15 +81,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct mt_model model; /* the batch's */
     struct mt_error err = {0};
     enum mt_status status = mt_safetensors_open_memory(bytes, length, "fuzz", &file, &err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_packed_check_identity(file, tiny_hparams(), NULL, &err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_arena_create(0, &arena, &err);
     model = *tiny_model(MT_INT8);
-    if (status == MT_OK)
+    if (!status)
         status = mt_packed_bind(file, tiny_hparams(), arena, &model.weights, &err);
     assert((status == MT_OK) == (err.message[0] == '\0'));
-    if (status == MT_OK)
+    if (!status)
         translate(&model);
     mt_arena_destroy(arena);
     mt_safetensors_close(file);

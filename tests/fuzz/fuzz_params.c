@@ -41,7 +41,7 @@ static void check_field(const struct mt_params *params, const char *name)
 
 static void check(struct mt_params *params, enum mt_status status)
 {
-    if (status != MT_OK) {
+    if (status) {
         assert(!params->object);
         return;
     }

@@ -49,7 +49,7 @@ const struct mt_hparams *tiny_hparams(void)
 
 static void must(enum mt_status status, const struct mt_error *err)
 {
-    if (status != MT_OK) {
+    if (status) {
         fprintf(stderr, "tiny model: %s\n", err->message);
         abort();
     }
@@ -134,7 +134,7 @@ static struct mt_model *new_model(enum mt_precision precision)
 {
     struct mt_error err;
     struct mt_model *model = calloc(1, sizeof *model);
-    if (model == NULL)
+    if (!model)
         abort();
     model->hparams = hparams;
     model->precision = precision;
@@ -183,7 +183,7 @@ static const struct mt_model *make_int8(void)
 const struct mt_model *tiny_model(enum mt_precision precision)
 {
     static const struct mt_model *models[2];
-    if (models[precision] == NULL)
+    if (!models[precision])
         models[precision] = precision == MT_INT8 ? make_int8() : make_fp32();
     return models[precision];
 }

@@ -36,7 +36,7 @@ static unsigned sync_seconds, watch_seconds, accept_ms, empty_ms;
 static unsigned number_of(const char *name)
 {
     const char *text = getenv(name);
-    return text != NULL ? (unsigned)atoi(text) : 0;
+    return text ? (unsigned)atoi(text) : 0;
 }
 
 __attribute__((constructor)) static void start(void)
@@ -185,7 +185,7 @@ time_t time(time_t *out)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (out != NULL)
+    if (out)
         *out = now.tv_sec;
     return now.tv_sec;
 }

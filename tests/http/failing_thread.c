@@ -12,7 +12,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
 {
     static atomic_int n_created;
     const char *number = getenv("FAILING_THREAD");
-    if (number != NULL && atomic_fetch_add(&n_created, 1) + 1 == atoi(number))
+    if (number && atomic_fetch_add(&n_created, 1) + 1 == atoi(number))
         return EAGAIN;
     union {
         void *object;

@@ -43,7 +43,7 @@ static struct result *alone; /* [n_lines], by the best kernels, one sentence at 
 
 static void must(enum mt_status status, const struct mt_error *err)
 {
-    ck_assert_msg(status == MT_OK, "%s", err->message);
+    ck_assert_msg(!status, "%s", err->message);
 }
 
 static const char *source_path(const char *relative, char *out, size_t capacity)

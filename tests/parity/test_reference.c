@@ -81,7 +81,7 @@ static bool open_vector(int number, struct vector *v)
     enum mt_status status = mt_safetensors_open(path, &v->file, &err);
     if (status == MT_NOT_FOUND)
         return false;
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
     v->source = ids_of(v->file, "input_ids", &v->n_source);
     v->target = ids_of(v->file, "labels", &v->n_target);
     return true;

@@ -43,7 +43,7 @@ static void read_lines(void)
     if (shared)
         snprintf(path, sizeof path, "%s/data/dev.en", shared);
     FILE *file = fopen(path, "r");
-    ck_assert_msg(file != NULL, "%s", path);
+    ck_assert_msg(file, "%s", path);
     while (n_lines < MAX_LINES && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         lines[n_lines++] = strdup(line);

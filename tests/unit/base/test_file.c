@@ -106,12 +106,12 @@ START_TEST(what_git_left_in_place_of_a_large_file_is_named)
         struct mt_mapping mapping;
         struct mt_error err;
         ck_assert_int_eq(mt_mapping_open(path, modes[i], &mapping, &err), MT_FORMAT);
-        ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer") != NULL, "%s", err.message);
+        ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer"), "%s", err.message);
     }
     struct mt_error err;
     char *bytes = NULL;
     ck_assert_int_eq(mt_file_read(path, sizeof pointer, &bytes, NULL, &err), MT_FORMAT);
-    ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer") != NULL, "%s", err.message);
+    ck_assert_msg(strstr(err.message, "pointer: a Git LFS pointer"), "%s", err.message);
     ck_assert_ptr_null(bytes);
     free(path);
 }

@@ -281,7 +281,7 @@ START_TEST(nobody_waits_for_a_terminal_that_stands_still)
         mt_log(MT_LOG_INFO, "line %d that nobody reads", i);
 
     /* What was written comes to the reader bit by bit. */
-    while (strstr(log, " info  heard\r\n") == NULL) {
+    while (!strstr(log, " info  heard\r\n")) {
         mt_log(MT_LOG_INFO, "heard");
         n += read_pipe(master, log + n, sizeof log - 1 - n);
     }

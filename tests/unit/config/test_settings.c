@@ -321,7 +321,7 @@ START_TEST(help_names_every_setting_and_fits_the_page)
         snprintf(flag, sizeof flag, "\n  --%s", member->string);
         for (char *at = flag; *at; at++)
             *at = *at == '_' ? '-' : *at;
-        ck_assert_msg(strstr(help.bytes, flag) != NULL, "%s is not in the help", flag + 3);
+        ck_assert_msg(strstr(help.bytes, flag), "%s is not in the help", flag + 3);
     }
     ck_assert_uint_ge(n_keys, 20);
     for (const char *line = help.bytes; *line; line += strcspn(line, "\n") + 1)

@@ -25,12 +25,12 @@ static size_t n_refused, n_same;
 static bool is_full(void)
 {
     const char *full = getenv("MT_TEST_FULL");
-    return full != NULL && strcmp(full, "1") == 0;
+    return full && strcmp(full, "1") == 0;
 }
 
 static void must(enum mt_status status)
 {
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
 }
 
 static char *bundled(const char *name)
@@ -51,7 +51,7 @@ static enum mt_status read_hparams(const char *directory, struct mt_hparams *out
 
 static void count(enum mt_status status)
 {
-    if (status == MT_OK) {
+    if (!status) {
         n_same++;
         return;
     }
@@ -91,9 +91,9 @@ static enum mt_status bind(const struct tensors *file, size_t length, struct mt_
 {
     enum mt_status status =
         mt_safetensors_open_memory(file->bytes, length, "damaged", opened, &err);
-    if (status == MT_OK && file->is_packed)
+    if (!status && file->is_packed)
         status = mt_packed_check_identity(*opened, file->hparams, NULL, &err);
-    if (status != MT_OK)
+    if (status)
         return status;
     return file->is_packed
                ? mt_packed_bind(*opened, file->hparams, arena, out, &err)
@@ -122,7 +122,7 @@ static void try_tensors(const struct tensors *file, size_t length,
     memset(&err, 0, sizeof err);
     enum mt_status status = bind(file, length, arena, &opened, &weights);
     count(status);
-    if (status == MT_OK)
+    if (!status)
         ck_assert_msg(lists_same(opened, sound), "%s %zu: loaded as something else", what, at);
     mt_safetensors_close(opened);
     mt_arena_destroy(arena);
@@ -254,11 +254,11 @@ static void try_config(struct config *config, size_t length, const char *what, s
     memset(&err, 0, sizeof err);
     enum mt_status status = read_hparams(config->directory, &hparams);
     struct mt_hparams found = without_choices(hparams);
-    if (status == MT_OK && memcmp(&found, &expected, sizeof found) != 0) {
+    if (!status && memcmp(&found, &expected, sizeof found) != 0) {
         must(mt_arena_create(0, &arena, &err)); /* the weights have a say, too */
         status = mt_bind_marian(config->file, &hparams, MT_BIND_FP32, arena, &weights, NULL, &err);
         mt_arena_destroy(arena);
-        if (status == MT_OK)
+        if (!status)
             ck_assert_msg(memcmp(&found, &expected, sizeof found) == 0, "%s %zu: another model",
                           what, at);
     }
@@ -306,10 +306,10 @@ static enum mt_status try_spm(const char *bytes, size_t length)
     struct mt_text pieces = {0};
     memset(&err, 0, sizeof err);
     enum mt_status status = mt_spm_check(bytes, length, "source.spm", &info, &err);
-    if (status == MT_OK)
+    if (!status)
         status = mt_spm_open(bytes, length, "source.spm", &spm, &err);
     count(status);
-    if (status != MT_OK)
+    if (status)
         return status;
     must(mt_spm_encode(spm, text, strlen(text), keep_ids, &pieces, &err));
     ck_assert_uint_gt(pieces.length, 0);

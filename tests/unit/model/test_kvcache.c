@@ -52,7 +52,7 @@ START_TEST(what_cannot_be_had_is_named_with_its_size)
     ck_assert_int_eq(
         mt_kvcache_init(&large, MT_KVCACHE_MAX_SLOTS, 128, 65536, 16384, sizeof(float), 1, &err),
         MT_MEMORY);
-    ck_assert_msg(strstr(err.message, "out of memory: 450") != NULL, "%s", err.message);
+    ck_assert_msg(strstr(err.message, "out of memory: 450"), "%s", err.message);
 }
 END_TEST
 

@@ -53,7 +53,7 @@ static void check_rows(const struct mt_ctranslate2 *file, const char *name, size
     const struct mt_ctranslate2_variable *v = mt_ctranslate2_find(file, name);
     struct mt_error err = {0};
     float numbers[64], copy[64];
-    ck_assert_msg(v != NULL, "no %s", name);
+    ck_assert_msg(v, "no %s", name);
     ck_assert_uint_eq(v->rank, n_columns > 1 ? 2 : 1);
     ck_assert_uint_eq(v->shape[0], n_rows);
     size_t n = (n_rows - first_row) * n_columns;

@@ -509,7 +509,7 @@ START_TEST(the_bundled_model_opens)
     struct mt_error err;
     char path[1000];
     const char *root = getenv("MT_SOURCE_DIR");
-    ck_assert_msg(root != NULL, "MT_SOURCE_DIR is not set");
+    ck_assert_msg(root, "MT_SOURCE_DIR is not set");
     snprintf(path, sizeof path, "%s/tests/models/en-de/model.safetensors", root);
     ck_assert_msg(mt_safetensors_open(path, &file, &err) == MT_OK, "%s", err.message);
     ck_assert_str_eq(mt_safetensors_path(file), path);

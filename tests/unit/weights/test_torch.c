@@ -48,7 +48,7 @@ static void check_f32(const struct mt_safetensors *file, const char *name, size_
                       const size_t *shape, const float *expected)
 {
     const struct mt_tensor *tensor = mt_safetensors_find(file, name);
-    ck_assert_msg(tensor != NULL, "no tensor %s", name);
+    ck_assert_msg(tensor, "no tensor %s", name);
     ck_assert_int_eq(tensor->dtype, MT_F32);
     ck_assert_uint_eq(tensor->rank, rank);
     for (size_t i = 0; i < rank; i++)
@@ -62,7 +62,7 @@ START_TEST(reads_what_torch_wrote)
     struct mt_image *image;
     struct mt_error err = {0};
     struct mt_safetensors *file = convert(sample.bytes, sample.length, &image, &err);
-    ck_assert_msg(file != NULL, "%s", err.message);
+    ck_assert_msg(file, "%s", err.message);
     ck_assert_uint_eq(mt_safetensors_count(file), 8); /* "tied" is "plain" once more */
     float plain[24], transposed[24], slice[6];
     for (size_t i = 0; i < 24; i++)

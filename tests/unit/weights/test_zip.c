@@ -93,7 +93,7 @@ static struct mt_zip *open_copy(const struct archive *archive, unsigned char **c
 static void check_entry(const struct mt_zip *zip, const char *name, const char *content)
 {
     const struct mt_zip_entry *entry = mt_zip_find(zip, name);
-    ck_assert_msg(entry != NULL, "no entry %s", name);
+    ck_assert_msg(entry, "no entry %s", name);
     ck_assert_uint_eq(entry->length, strlen(content));
     ck_assert(!memcmp(entry->bytes, content, entry->length));
 }
@@ -117,7 +117,7 @@ START_TEST(entries_are_views)
     add(&archive, &(struct entry){.name = "a", .content = "first"});
     finish(&archive);
     struct mt_zip *zip = open_copy(&archive, &copy, &err);
-    ck_assert_msg(zip != NULL, "%s", err.message);
+    ck_assert_msg(zip, "%s", err.message);
     ck_assert_uint_eq(mt_zip_count(zip), 2);
     ck_assert_str_eq(mt_zip_at(zip, 0)->name, "b");
     check_entry(zip, "a", "first");
@@ -145,7 +145,7 @@ START_TEST(zip64_fields_are_read_among_others)
     add(&archive, &(struct entry){"narrow", "1", OTHER_FIELD, sizeof OTHER_FIELD - 1, false});
     finish(&archive);
     struct mt_zip *zip = open_copy(&archive, &copy, &err);
-    ck_assert_msg(zip != NULL, "%s", err.message);
+    ck_assert_msg(zip, "%s", err.message);
     check_entry(zip, "wide", "12345");
     check_entry(zip, "narrow", "1");
     mt_zip_close(zip);

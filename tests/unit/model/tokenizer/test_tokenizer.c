@@ -32,7 +32,7 @@ static size_t restore_nul(const char *in, const char *nul, size_t nul_length, ch
 static const cJSON *member(const cJSON *line, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, key);
-    ck_assert_msg(item != NULL, "no \"%s\" in the vector", key);
+    ck_assert_msg(item, "no \"%s\" in the vector", key);
     return item;
 }
 
@@ -43,14 +43,14 @@ static size_t each_line(const char *path, const struct mt_tokenizer *tokenizer, 
                         void *context)
 {
     FILE *file = fopen(path, "r");
-    ck_assert_msg(file != NULL, "%s: cannot open", path);
+    ck_assert_msg(file, "%s: cannot open", path);
     char *text = NULL;
     size_t capacity = 0, n = 0;
     while (getline(&text, &capacity, file) > 0) {
         for (char *nul = text; (nul = strstr(nul, "\\u0000"));)
             memcpy(nul, "\\ue0ff", 6);
         cJSON *line = cJSON_Parse(text);
-        ck_assert_msg(line != NULL, "%s:%zu: not JSON", path, n + 1);
+        ck_assert_msg(line, "%s:%zu: not JSON", path, n + 1);
         call(tokenizer, line, context);
         cJSON_Delete(line);
         n++;
@@ -609,7 +609,7 @@ START_TEST(says_what_is_wrong_with_a_directory)
                       err.message);
         if (status) {
             ck_assert_ptr_null(tokenizer);
-            ck_assert_msg(strstr(err.message, open_cases[i].message) != NULL,
+            ck_assert_msg(strstr(err.message, open_cases[i].message),
                           "case %zu: \"%s\" lacks \"%s\"", i, err.message, open_cases[i].message);
         }
         mt_tokenizer_close(tokenizer);

@@ -52,7 +52,7 @@ static struct mt_document *read_file(const char *file, size_t length,
     struct mt_document *document = NULL;
     struct mt_error err;
     enum mt_status status = mt_document_create(file, length, &options, &document, &err);
-    ck_assert_msg(status == MT_OK, "%s", status ? err.message : "");
+    ck_assert_msg(!status, "%s", status ? err.message : "");
     return document;
 }
 
@@ -110,8 +110,7 @@ static void expect_error(const char *file, size_t length, enum mt_document_forma
     enum mt_status status = mt_document_create(file, length, &options, &document, &err);
     ck_assert_msg(status == MT_FORMAT, "%s: status %d", message, (int)status);
     ck_assert_ptr_null(document);
-    ck_assert_msg(strstr(err.message, message) != NULL, "\"%s\" is not in \"%s\"", message,
-                  err.message);
+    ck_assert_msg(strstr(err.message, message), "\"%s\" is not in \"%s\"", message, err.message);
 }
 
 /* ---- every format ---- */

@@ -312,14 +312,14 @@ START_TEST(finds_what_expired_first)
     for (size_t i = 0; i < MAX_JOBS / 4; i++)
         ck_assert_ptr_nonnull(take());
     int64_t last = 0;
-    for (struct mt_job *job; (job = mt_queue_find_expired(queue, 128)) != NULL;) {
+    for (struct mt_job *job; (job = mt_queue_find_expired(queue, 128));) {
         ck_assert_int_ge(job->deadline_ns, last);
         last = job->deadline_ns;
         mt_queue_remove(queue, lane, job);
     }
     size_t n_left = mt_queue_n_sentences(queue);
     ck_assert_uint_gt(n_left, 0);
-    for (struct mt_job *job; (job = take()) != NULL; n_left--)
+    for (struct mt_job *job; (job = take()); n_left--)
         ck_assert_int_gt(job->deadline_ns, 128);
     ck_assert_uint_eq(n_left, 0);
 }

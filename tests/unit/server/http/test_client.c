@@ -152,7 +152,7 @@ START_TEST(the_client_is_whom_the_last_proxy_speaks_for)
     const char *const values[] = {forwarded[_i].first, forwarded[_i].second};
     size_t n = 1;
     for (size_t i = 0; i < 2; i++)
-        if (values[i] != NULL)
+        if (values[i])
             headers[n++] = (struct mt_gate_header){i ? "x-forwarded-for" : "X-Forwarded-For",
                                                    values[i], 15, strlen(values[i])};
     const struct mt_gate_head head = {.headers = headers, .n_headers = n};

@@ -261,7 +261,7 @@ static char *cut_line(struct place *place)
 {
     char *line = place->at;
     char *end = memchr(line, '\n', (size_t)(place->bytes + sizeof place->bytes - line));
-    if (end == NULL)
+    if (!end)
         return NULL;
     place->at = end + 1;
     *end = '\0';
@@ -310,13 +310,13 @@ static struct mt_gate_result check_in_place(const char *bytes, size_t n)
     cut_request_line(&place);
     char *line;
     size_t n_fields = 0;
-    while ((line = cut_line(&place)) != NULL && *line != '\0') {
+    while ((line = cut_line(&place)) && *line != '\0') {
         if ((*line == ' ' || *line == '\t') && n_fields > 0) {
             fold(&place, &place.headers[n_fields - 1], line);
             continue;
         }
         char *value = strchr(line, ':');
-        ck_assert(value != NULL && n_fields < MAX_FIELDS + 1);
+        ck_assert(value && n_fields < MAX_FIELDS + 1);
         *value++ = '\0';
         value += strspn(value, " \t");
         place.headers[n_fields++] =

@@ -20,9 +20,9 @@ static enum mt_status render(const char *type, const char *body, size_t length, 
     size_t n = 0;
     out[0] = '\0';
     enum mt_status status = mt_multipart_open(&reader, type, body, length, err);
-    while (status == MT_OK && found) {
+    while (!status && found) {
         status = mt_multipart_next(&reader, &part, &found, err);
-        if (status != MT_OK || !found)
+        if (status || !found)
             break;
         n += (size_t)snprintf(out + n, room - n, "%s", part.name);
         if (part.is_file)
@@ -98,11 +98,11 @@ START_TEST(parts_are_read)
     struct mt_error err;
     enum mt_status status =
         render(sound[_i].type, sound[_i].body, strlen(sound[_i].body), parts, sizeof parts, &err);
-    if (sound[_i].parts == NULL) {
+    if (!sound[_i].parts) {
         ck_assert_int_eq(status, MT_FORMAT);
         return;
     }
-    ck_assert_msg(status == MT_OK, "%s: %s", sound[_i].body, err.message);
+    ck_assert_msg(!status, "%s: %s", sound[_i].body, err.message);
     ck_assert_str_eq(parts, sound[_i].parts);
 }
 END_TEST
@@ -169,7 +169,7 @@ START_TEST(broken_framing_is_refused)
     enum mt_status status = render(broken[_i].type, broken[_i].body, strlen(broken[_i].body), parts,
                                    sizeof parts, &err);
     ck_assert_msg(status == MT_FORMAT, "%s: %s", broken[_i].body, parts);
-    ck_assert_msg(strstr(err.message, broken[_i].message) != NULL, "%s", err.message);
+    ck_assert_msg(strstr(err.message, broken[_i].message), "%s", err.message);
 }
 END_TEST
 

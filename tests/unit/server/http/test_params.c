@@ -14,7 +14,7 @@ static struct mt_params parse(const char *text, bool is_json)
     struct mt_error err;
     enum mt_status status = is_json ? mt_params_parse_json(&params, text, strlen(text), &err)
                                     : mt_params_parse_form(&params, text, strlen(text), true, &err);
-    ck_assert_msg(status == MT_OK, "%s: %s", text, status ? err.message : "");
+    ck_assert_msg(!status, "%s: %s", text, status ? err.message : "");
     return params;
 }
 
@@ -234,7 +234,7 @@ START_TEST(integers_are_read_within_their_range)
         ck_assert_int_eq(mt_params_integer(&params, "n", -10, 10, &value, &found, &err),
                          integers[_i].status);
         ck_assert_int_eq(value, integers[_i].value);
-        ck_assert(integers[_i].status != MT_OK || found == integers[_i].found);
+        ck_assert(integers[_i].status || found == integers[_i].found);
         mt_params_finish(&params);
     }
 }
@@ -292,7 +292,7 @@ START_TEST(booleans_have_words_in_forms)
         ck_assert_int_eq(mt_params_bool(&params, cases[i].name, &value, &found, &err),
                          cases[i].status);
         ck_assert(value == cases[i].value);
-        ck_assert(cases[i].status != MT_OK || found == cases[i].found);
+        ck_assert(cases[i].status || found == cases[i].found);
     }
     mt_params_finish(&params);
 }

@@ -14,7 +14,7 @@ static struct mt_inspection *inspect(const struct mt_inspection_options *options
     struct mt_inspection *inspection = NULL;
     sample_init(&sample);
     enum mt_status status = mt_inspection_create(&sample.input, options, &inspection, &err);
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
     return inspection;
 }
 
@@ -254,7 +254,7 @@ START_TEST(layers_and_heads_that_do_not_exist_are_named)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_int_eq(refusal(&cases[i].options), MT_INVALID);
-        ck_assert_msg(strstr(err.message, cases[i].message) != NULL, "%s", err.message);
+        ck_assert_msg(strstr(err.message, cases[i].message), "%s", err.message);
     }
 }
 END_TEST

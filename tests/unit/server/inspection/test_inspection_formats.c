@@ -58,7 +58,7 @@ static void render(struct mt_inspection_options options, enum mt_inspection_form
                    size_t sentence)
 {
     enum mt_status status = try_render(options, format, sentence);
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
 }
 
 static struct cJSON *parse(void)
@@ -66,7 +66,7 @@ static struct cJSON *parse(void)
     struct cJSON *json = NULL;
     const struct mt_json_limits limits = {.max_depth = 24, .max_values = 100000};
     enum mt_status status = mt_json_parse(bytes.bytes, bytes.length, &limits, "reply", &json, &err);
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
     return json;
 }
 
@@ -77,7 +77,7 @@ static const struct cJSON *at(const struct cJSON *json, const char *path)
     for (char *key = strtok_r(copy, "/", &rest); key; key = strtok_r(NULL, "/", &rest)) {
         json = cJSON_IsArray(json) ? cJSON_GetArrayItem(json, atoi(key))
                                    : cJSON_GetObjectItemCaseSensitive(json, key);
-        ck_assert_msg(json != NULL, "no %s in %s", key, path);
+        ck_assert_msg(json, "no %s in %s", key, path);
     }
     free(copy);
     return json;
@@ -351,7 +351,7 @@ START_TEST(safetensors_read_back)
            MT_ALL_SENTENCES);
     enum mt_status status =
         mt_safetensors_open_memory(bytes.bytes, bytes.length, "reply", &file, &err);
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
     const struct mt_tensor *cross = mt_safetensors_find(file, "sentences.0.cross");
     ck_assert_ptr_nonnull(cross);
     ck_assert_uint_eq(cross->rank, 4);

@@ -37,7 +37,7 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
                                       struct mt_error *err)
 {
     pthread_mutex_lock(&mutex);
-    expect(served->model == NULL, "loaded twice");
+    expect(!served->model, "loaded twice");
     pass(&loading);
     n_loads++;
     enum mt_status status = MT_OK;
@@ -45,7 +45,7 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
         status = mt_fail(err, MT_FORMAT, "%s: is broken", served->info.directory);
     } else {
         served->model = malloc(1); /* an address of its own, and the leak checker sees to it */
-        expect(served->model != NULL, "no memory");
+        expect(served->model, "no memory");
         served->loaded.model = served->model;
         n_loaded++;
         *out = (struct mt_model_size){
@@ -61,7 +61,7 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
 size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
 {
     pthread_mutex_lock(&mutex);
-    expect(served->model != NULL, "looked at, but it is not loaded");
+    expect(served->model, "looked at, but it is not loaded");
     size_t bytes = cache_bytes;
     pthread_mutex_unlock(&mutex);
     return bytes;
@@ -70,7 +70,7 @@ size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
 bool mt_model_loading_is_busy(const struct mt_served_model *served)
 {
     pthread_mutex_lock(&mutex);
-    expect(served->model != NULL, "asked for work, but it is not loaded");
+    expect(served->model, "asked for work, but it is not loaded");
     bool is_so = is_busy;
     pthread_mutex_unlock(&mutex);
     return is_so;
@@ -93,7 +93,7 @@ void fake_set_cache_bytes(size_t bytes)
 void mt_model_loading_end(struct mt_served_model *served)
 {
     pthread_mutex_lock(&mutex);
-    expect(served->model != NULL, "unloaded, but it was not loaded");
+    expect(served->model, "unloaded, but it was not loaded");
     expect(served->n_holders == 0, "unloaded while somebody holds it");
     pass(&unloading);
     free(served->model);

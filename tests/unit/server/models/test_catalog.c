@@ -22,7 +22,7 @@ static struct mt_error err;
 
 static void must(enum mt_status status)
 {
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
 }
 
 /* --- directories that look like models; nothing here is ever loaded --- */
@@ -59,7 +59,7 @@ static void make_pair(const char *name, const char *source, const char *target, 
              target);
     make_model(name);
     write_file(name, "tokenizer_config.json", text);
-    if (own != NULL)
+    if (own)
         write_file(name, "attentiond.json", own);
 }
 
@@ -100,7 +100,7 @@ static struct mt_catalog *scan(const struct mt_catalog *former)
 static const struct mt_served_model_info *info_of(const char *id)
 {
     const struct mt_served_model *served = mt_catalog_find(catalog, id);
-    ck_assert_msg(served != NULL, "there is no %s", id);
+    ck_assert_msg(served, "there is no %s", id);
     return mt_served_model_info(served);
 }
 
@@ -115,7 +115,7 @@ static const char *languages_of(const char *id)
     mt_text_append_string(&text, "->");
     for (size_t i = 0; i < info->n_targets; i++) {
         mt_text_appendf(&text, " %s", info->targets[i].code);
-        if (info->targets[i].token != NULL)
+        if (info->targets[i].token)
             mt_text_appendf(&text, "[%s]", info->targets[i].token);
     }
     return text.bytes;
@@ -224,7 +224,7 @@ START_TEST(a_broken_one_is_listed_with_its_reason)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_served_model_describe(mt_catalog_find(catalog, cases[i].id), &status);
         ck_assert_int_eq(status.state, MT_SERVED_FAILED);
-        ck_assert_msg(strstr(status.reason, cases[i].reason) != NULL, "%s", status.reason);
+        ck_assert_msg(strstr(status.reason, cases[i].reason), "%s", status.reason);
     }
     ck_assert_str_eq(way("en", "de"), "sound(en>de)");
     ck_assert_str_eq(mt_served_model_info(mt_catalog_default(catalog))->id, "sound");
@@ -430,9 +430,8 @@ START_TEST(wrong_members_are_refused_by_name)
         write_file("one", "attentiond.json", cases[i].text);
         enum mt_status status = mt_model_profile_read(path_of("one", ""), "one", &profile, &err);
         ck_assert_msg(status == MT_INVALID || status == MT_FORMAT, "%s", cases[i].text);
-        ck_assert_msg(strstr(err.message, "attentiond.json") != NULL, "%s", err.message);
-        ck_assert_msg(strstr(err.message, cases[i].message) != NULL, "%s: %s", cases[i].text,
-                      err.message);
+        ck_assert_msg(strstr(err.message, "attentiond.json"), "%s", err.message);
+        ck_assert_msg(strstr(err.message, cases[i].message), "%s: %s", cases[i].text, err.message);
     }
 }
 END_TEST

@@ -23,7 +23,7 @@ static struct mt_error err;
 
 static void must(enum mt_status status)
 {
-    ck_assert_msg(status == MT_OK, "%s", err.message);
+    ck_assert_msg(!status, "%s", err.message);
 }
 
 static void start(void)
@@ -119,7 +119,7 @@ static enum mt_status end_wait(struct waiter *waiter)
     enum mt_status status = waiter->status;
     pthread_mutex_unlock(&waiter->mutex);
     ck_assert_int_eq(waiter->n_calls, 1);
-    ck_assert_int_eq(status == MT_OK, waiter->wait.model != NULL);
+    ck_assert_int_eq(!status, waiter->wait.model != NULL);
     return status;
 }
 
@@ -128,7 +128,7 @@ static const struct mt_loaded_model *hold(struct mt_served_model *served)
 {
     struct waiter waiter;
     const struct mt_loaded_model *loaded = mt_served_model_hold(served);
-    if (loaded != NULL)
+    if (loaded)
         return loaded;
     must(begin_wait(&waiter, served, 0));
     ck_assert_msg(end_wait(&waiter) == MT_OK, "%s", waiter.wait.err.message);
@@ -356,7 +356,7 @@ START_TEST(steady_traffic_does_not_keep_another_out)
     fake_set_busy(true);
     hold(models[0]);
     must(begin_wait(&waiter, models[1], 0));
-    while (mt_served_model_hold(models[0]) != NULL) {
+    while (mt_served_model_hold(models[0])) {
         mt_served_model_let_go(models[0]);
         usleep(1000);
     }
@@ -374,7 +374,7 @@ END_TEST
 
 static void wait_until_closed(struct mt_served_model *served)
 {
-    while (mt_served_model_hold(served) != NULL) {
+    while (mt_served_model_hold(served)) {
         mt_served_model_let_go(served);
         usleep(1000);
     }
@@ -691,7 +691,7 @@ static void *stress(void *argument)
         struct mt_error why;
         int choice = rand_r(&seed) % 16;
         const struct mt_loaded_model *loaded = mt_served_model_hold(served);
-        if (loaded == NULL) {
+        if (!loaded) {
             waiter = (struct waiter){
                 .wait = {.on_done = on_done, .user = &waiter},
                 .mutex = PTHREAD_MUTEX_INITIALIZER,

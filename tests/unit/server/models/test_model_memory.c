@@ -32,7 +32,7 @@ static struct mt_error error;
 
 static void must(enum mt_status status)
 {
-    ck_assert_msg(status == MT_OK, "%s", error.message);
+    ck_assert_msg(!status, "%s", error.message);
 }
 
 /* --- the directory: en-de can be loaded, the others are only read --- */
@@ -188,7 +188,7 @@ static void check_whole(void)
 /* Whatever became of it; the catalog anew, so that nothing in it has failed or is loaded. */
 static void clean_up(void)
 {
-    if (found != NULL)
+    if (found)
         check_whole();
     ck_assert(route.n == 0 || route.n == 2);
     mt_catalog_destroy(found);
@@ -246,7 +246,7 @@ START_TEST(every_failed_allocation_is_reported)
         bool has_failed = failing_allocations_end();
         clean_up();
         if (!has_failed) {
-            ck_assert_msg(status == MT_OK, "%s: %s", scenarios[_i].name, err.message);
+            ck_assert_msg(!status, "%s: %s", scenarios[_i].name, err.message);
             ck_assert_uint_ge(n, scenarios[_i].least);
             return;
         }

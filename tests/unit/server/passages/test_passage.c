@@ -130,7 +130,7 @@ static size_t list(const struct mt_passage *passage, struct mt_translation_part 
 {
     struct mt_translation *translation;
     size_t n = 0, position = 0;
-    while ((translation = mt_passage_next(passage, &position)) != NULL)
+    while ((translation = mt_passage_next(passage, &position)))
         for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
             ck_assert_uint_lt(n, MAX_SENTENCES);
             parts[n++] = mt_translation_part(translation, i);
@@ -303,7 +303,7 @@ START_TEST(nothing_is_left_of_one_that_is_refused)
 {
     const struct sample *sample = &samples[_i];
     enum mt_status status = MT_LIMIT;
-    for (size_t n_admitted = 0; status != MT_OK; n_admitted++) {
+    for (size_t n_admitted = 0; status; n_admitted++) {
         static struct round r;
         struct mt_passage_options options = options_of(&r, sample);
         size_t n_left = n_admitted;

@@ -55,9 +55,9 @@ struct ask {
 static enum mt_status ask(struct ask ask)
 {
     struct mt_params params = {0};
-    if (ask.json != NULL)
+    if (ask.json)
         ck_assert_int_eq(mt_params_parse_json(&params, ask.json, strlen(ask.json), &err), MT_OK);
-    if (ask.form != NULL)
+    if (ask.form)
         ck_assert_int_eq(mt_params_parse_form(&params, ask.form, strlen(ask.form), true, &err),
                          MT_OK);
     const struct mt_access_question question = {
@@ -67,7 +67,7 @@ static enum mt_status ask(struct ask ask)
         .keys = ask.has_no_keys ? NULL : keys,
         .meters = &meters,
         .params = &params,
-        .query = ask.query != NULL ? ask.query : "",
+        .query = ask.query ? ask.query : "",
         .authorization = ask.authorization,
         .address = ask.address != 0 ? ask.address : HERE,
         .now_ns = now_ns,
@@ -110,15 +110,15 @@ START_TEST(a_key_may_come_in_many_ways)
 {
     const char *key = ways[_i].key;
     enum mt_status status = ask(ways[_i].ask);
-    if (key != NULL && *key == '\0') {
+    if (key && *key == '\0') {
         ck_assert_int_eq(status, MT_FORBIDDEN);
         ck_assert_str_eq(err.message, "Invalid API key");
         ck_assert_int_eq(access_found.rejection, MT_REJECTED_KEY);
         return;
     }
     ck_assert_int_eq(status, MT_OK);
-    ck_assert_ptr_eq(access_found.key, key != NULL ? mt_keys_find(keys, key) : NULL);
-    ck_assert_uint_eq(access_found.client, key != NULL ? mt_keys_find(keys, key)->id : HERE);
+    ck_assert_ptr_eq(access_found.key, key ? mt_keys_find(keys, key) : NULL);
+    ck_assert_uint_eq(access_found.client, key ? mt_keys_find(keys, key)->id : HERE);
 }
 END_TEST
 

@@ -41,7 +41,7 @@ static enum mt_status add_of(uint64_t client, const char *bytes, int64_t lifetim
                              size_t limit_bytes, char name[MT_STORED_NAME_BYTES])
 {
     enum mt_status status = reserve(client, strlen(bytes), limit_bytes, name);
-    return status == MT_OK ? fill(name, bytes, lifetime_ms, limit_bytes) : status;
+    return status ? status : fill(name, bytes, lifetime_ms, limit_bytes);
 }
 
 static enum mt_status add(const char *bytes, int64_t lifetime_ms, size_t limit_bytes,
@@ -56,7 +56,7 @@ static enum mt_status get(const char *name, const char *expected)
     const char *content_type = NULL;
     struct mt_error err;
     enum mt_status status = mt_file_store_get(store, name, &body, &content_type, &file_name, &err);
-    if (status == MT_OK) {
+    if (!status) {
         ck_assert_str_eq(body.bytes, expected);
         ck_assert_str_eq(content_type, "text/x");
         ck_assert_str_eq(file_name.bytes, "a.de.srt");

@@ -125,7 +125,7 @@ START_TEST(what_is_wrong_is_said_with_its_line_and_without_the_key)
     struct mt_error err;
     write_file(broken[_i].text, strlen(broken[_i].text), 0600);
     ck_assert_int_eq(mt_keys_read(path, &keys, &err), MT_INVALID);
-    ck_assert_msg(strstr(err.message, broken[_i].message) != NULL, "%s", err.message);
+    ck_assert_msg(strstr(err.message, broken[_i].message), "%s", err.message);
     ck_assert_ptr_nonnull(strstr(err.message, path));
     ck_assert_ptr_null(strstr(err.message, "h1dd3n"));
     ck_assert_ptr_null(strstr(err.message, "cret"));

@@ -207,7 +207,7 @@ static void modes_are_those_of_data(void)
     EXPECT(stat(inside("new"), &st) < 0 && errno == ENOENT);
     EXPECT(open(inside("program"), O_CREAT | O_WRONLY, 0755) >= 0); /* nobody's but its owner's */
     EXPECT(mkdir(inside("folder"), 0755) == 0);
-    EXPECT(opendir(directory) != NULL);
+    EXPECT(opendir(directory));
     snprintf(path, sizeof path, "%s", inside("temporary.XXXXXX"));
     EXPECT(mkostemp(path, O_CLOEXEC) >= 0);
     snprintf(file, sizeof file, "%s", inside("packed"));
@@ -318,7 +318,7 @@ static void nothing_is_offered(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     const uint32_t no = SCMP_ACT_ERRNO(EPERM);
-    EXPECT(filter != NULL);
+    EXPECT(filter);
     EXPECT(seccomp_rule_add(filter, no, SYS_landlock_create_ruleset, 0) == 0);
     EXPECT(seccomp_rule_add(filter, no, SCMP_SYS(capset), 0) == 0);
     EXPECT(seccomp_rule_add(filter, no, SCMP_SYS(seccomp), 0) == 0);

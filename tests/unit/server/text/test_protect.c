@@ -51,7 +51,7 @@ START_TEST(placeholders_are_found_and_nothing_else)
     size_t length = strlen(text);
     struct mt_protected found = mt_protect_find(text, length, 0);
     ck_assert_msg(found.kind == cases[_i].kind, "%s: kind %d", text, (int)found.kind);
-    if (cases[_i].found == NULL) {
+    if (!cases[_i].found) {
         ck_assert_uint_eq(found.begin, length);
         return;
     }

@@ -315,7 +315,7 @@ START_TEST(what_is_found_is_what_a_plain_search_finds)
         for (uint32_t i = random_below(&state, 30); i > 0; i--) {
             write_random(&state, 8, n_letters, source);
             enum mt_status status = mt_terms_add(terms, "t", source, NULL, &err);
-            ck_assert(status == MT_OK || strstr(err.message, "blank"));
+            ck_assert(!status || strstr(err.message, "blank"));
         }
         for (int i = 0; i < 20; i++) {
             write_random(&state, 40, n_letters, text);
