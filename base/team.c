@@ -75,6 +75,7 @@ struct mt_team {
     _Alignas(CACHE_LINE) _Atomic uint32_t n_arrived;
     _Alignas(CACHE_LINE) _Atomic uint32_t phase;
     _Atomic uint32_t n_sleeping_at_barrier;
+    _Atomic int64_t slept_ns;
 };
 
 static void pause_cpu(void)
@@ -144,11 +145,24 @@ static void finish_share(struct mt_team *team)
         futex_wake_all(&team->n_pending);
 }
 
+/* As wait_while, within a run: sleep is counted. */
+static uint32_t wait_in_run(struct mt_team *team, _Atomic uint32_t *value, uint32_t seen,
+                            _Atomic uint32_t *n_sleeping)
+{
+    uint32_t now = spin_while(value, seen, team->spin_ns);
+    if (now != seen)
+        return now;
+    int64_t begin_ns = mt_now_ns();
+    now = wait_while(value, seen, n_sleeping, 0);
+    atomic_fetch_add_explicit(&team->slept_ns, mt_now_ns() - begin_ns, memory_order_relaxed);
+    return now;
+}
+
 static void wait_for_members(struct mt_team *team)
 {
     uint32_t pending = atomic_load_explicit(&team->n_pending, memory_order_acquire);
     while (pending)
-        pending = wait_while(&team->n_pending, pending, &team->is_caller_sleeping, team->spin_ns);
+        pending = wait_in_run(team, &team->n_pending, pending, &team->is_caller_sleeping);
 }
 
 static void *member_main(void *argument)
@@ -267,6 +281,11 @@ size_t mt_team_width(const struct mt_team *team)
     return team ? team->width : 1;
 }
 
+int64_t mt_team_slept_ns(const struct mt_team *team)
+{
+    return team ? atomic_load_explicit(&team->slept_ns, memory_order_relaxed) : 0;
+}
+
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context)
 {
     if (mt_team_width(team) == 1) {
@@ -294,7 +313,7 @@ void mt_team_barrier(struct mt_team *team)
         return;
     }
     while (atomic_load_explicit(&team->phase, memory_order_acquire) == phase)
-        wait_while(&team->phase, phase, &team->n_sleeping_at_barrier, team->spin_ns);
+        wait_in_run(team, &team->phase, phase, &team->n_sleeping_at_barrier);
 }
 
 void mt_team_share(size_t n, size_t granularity, size_t member, size_t n_members, size_t *begin,

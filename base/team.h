@@ -12,6 +12,8 @@
 
 #include "base/status.h"
 
+#include <stdint.h>
+
 struct mt_team;
 
 #define MT_TEAM_MAX_THREADS 256
@@ -37,6 +39,11 @@ void mt_team_set_width(struct mt_team *team, size_t n);
 
 /* 1 for NULL. */
 size_t mt_team_width(const struct mt_team *team);
+
+/* How long members have slept during runs, because others took long: all together, since creation,
+ * up to the last run. Little, unless a processor is taken from a member: then all others wait for it
+ * at each barrier. By the caller of mt_team_run. 0 for NULL. */
+int64_t mt_team_slept_ns(const struct mt_team *team);
 
 /* Calls work(context, member, n_members) once for each member 0..n_members-1 that takes part,
  * concurrently, and returns when all have returned. What they wrote is visible to the caller. NULL

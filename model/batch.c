@@ -46,6 +46,7 @@ struct mt_batch {
     /* How it is shared: each sentence's rows, and where the members' parts begin. */
     size_t *sentence_rows; /* [max_rows] */
     bool is_apart;
+    size_t rows_apart;
     struct mt_cut cuts[MT_TEAM_MAX_THREADS + 1];
 
     /* Recent durations, for the encoder's budget. */
@@ -145,12 +146,13 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     if (o.max_rows > MT_KVCACHE_MAX_SLOTS)
         return mt_fail(err, MT_LIMIT, "max_batch_rows: expected at most %d, found %zu",
                        MT_KVCACHE_MAX_SLOTS, o.max_rows);
+    const struct mt_hparams *h = &model->hparams;
     struct mt_batch *b = calloc(1, sizeof *b);
     if (!b)
         return mt_fail_memory(err, sizeof *b, "batch");
     b->model = model;
     b->options = o;
-    const struct mt_hparams *h = &model->hparams;
+    b->rows_apart = mt_cut_rows_apart(h, model->kernels->weights_per_row);
     size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
     enum mt_status status = mt_arena_create(0, &b->arena, err);
     if (!status)
@@ -285,8 +287,8 @@ static void collect_inputs(struct mt_batch *b)
     b->stats.n_source_tokens += b->n_waiting_tokens;
     b->stats.n_encoder_passes += b->n_inputs > 0;
     b->n_waiting_tokens = 0;
-    b->is_apart =
-        mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_width(b->options.team), b->cuts);
+    b->is_apart = mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_width(b->options.team),
+                               b->rows_apart, b->cuts);
 }
 
 static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
@@ -349,8 +351,8 @@ static void collect_rows(struct mt_batch *b)
             add_reading_rows(b, s, &n_spare);
         b->sentence_rows[n_sentences++] = b->n_rows - n_before;
     }
-    b->is_apart =
-        mt_cut_apart(b->sentence_rows, n_sentences, mt_team_width(b->options.team), b->cuts);
+    b->is_apart = mt_cut_apart(b->sentence_rows, n_sentences, mt_team_width(b->options.team),
+                               b->rows_apart, b->cuts);
     for (size_t i = 0; i < b->n_rows; i++)
         mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
 }
@@ -558,6 +560,11 @@ struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch)
 size_t mt_batch_n_sentences(const struct mt_batch *batch)
 {
     return batch->n_sentences;
+}
+
+size_t mt_batch_rows_apart(const struct mt_batch *batch)
+{
+    return batch->rows_apart;
 }
 
 size_t mt_batch_n_rows(const struct mt_batch *batch)

@@ -1,20 +1,34 @@
 #include "model/cut.h"
 
 #include "base/size.h"
+#include "model/files/hparams.h"
 
-/* Of a member's part. Measured with 8 and 72 million parameters: with fewer rows a member reads
- * weights for longer than it would wait at the barriers. */
-#define MIN_ROWS 8
+/* What the waiting for each other costs, in rows. */
+#define ROWS_OF_BARRIERS 2
 
 /* The largest part decides when the pass ends. */
 #define MAX_SHARE_PERCENT 125
 
-bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, struct mt_cut *cuts)
+/* Of one decoder step: keys and values of the source are computed before. */
+static size_t step_weights(const struct mt_hparams *h)
+{
+    size_t attention = 6 * h->d_model * h->d_model;
+    size_t feed_forward = 2 * h->d_model * h->d_ff_decoder;
+    return h->n_decoder_layers * (attention + feed_forward) + h->d_model * h->n_target_vocab;
+}
+
+size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t weights_per_row)
+{
+    return ROWS_OF_BARRIERS + (step_weights(hparams) + weights_per_row / 2) / weights_per_row;
+}
+
+bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, size_t rows_apart,
+                  struct mt_cut *cuts)
 {
     size_t total = 0, row = 0, member = 1;
     for (size_t i = 0; i < n_sentences; i++)
         total += n_rows[i];
-    if (n_members < 2 || total < MIN_ROWS * n_members)
+    if (n_members < 2 || total < rows_apart * n_members)
         return false;
     cuts[0] = (struct mt_cut){0};
     for (size_t i = 0; i < n_sentences; i++) {

@@ -16,14 +16,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct mt_hparams;
+
+/*
+ * How many rows a thread needs to be about as fast by itself as in a team with others that have as
+ * many; at least 1. A team reads each weight once, but its members wait for each other several
+ * times a layer. So the number grows with the weights that a step reads, and faster where
+ * multiplying is fast: weights_per_row is the kernels' (kernels.h). Fitted to measurements with
+ * models of 8 and 72 million parameters (docs/performance.md).
+ */
+size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t weights_per_row);
+
 /* Where a member's part begins. */
 struct mt_cut {
     size_t sentence, row;
 };
 
 /* Cuts sentences of n_rows[n_sentences] rows, which stay whole and in order, into a part for each
- * member: cuts[i] to cuts[i + 1]; [n_members + 1]. False: better together, because there are too
- * few rows or they would be shared too unevenly. */
-bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, struct mt_cut *cuts);
+ * member: cuts[i] to cuts[i + 1]; [n_members + 1]. False: better together, because there are fewer
+ * than rows_apart for each or they would be shared too unevenly. */
+bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, size_t rows_apart,
+                  struct mt_cut *cuts);
 
 #endif

@@ -258,6 +258,7 @@ static void qgemm(const struct mt_qgemm *g)
 
 const struct mt_kernels mt_kernels_reference = {
     .name = "c",
+    .weights_per_row = 5000000,
     .attend_f32 = attend_f32,
     .attend_f16 = attend_f16,
     .add_norm = add_norm,

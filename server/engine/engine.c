@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "base/team.h"
 #include "model/scratch.h"
+#include "model/sentence.h"
 #include "server/engine/engine_state.h"
 #include "server/engine/queue.h"
 
@@ -48,10 +49,27 @@ static void choose_threads(struct mt_engine *engine, const struct mt_engine_opti
         engine->threads_per_worker = mt_size_max(1, n_cores / options->n_workers);
     engine->n_main_workers = engine->n_workers;
     size_t n_spare = options->n_spare_workers;
-    if (!n_spare && !options->n_workers && n_cores > engine->n_workers)
-        n_spare = mt_size_min(engine->n_workers, n_cores - engine->n_workers);
+    size_t n_threads = engine->n_workers * engine->threads_per_worker;
+    if (!n_spare && !options->n_workers)
+        n_spare = mt_size_min(n_cores, n_threads) - engine->n_workers;
     if (engine->n_workers < MAX_WORKERS) /* they are not worth a refusal */
         engine->n_workers += mt_size_min(n_spare, MAX_WORKERS - engine->n_workers);
+}
+
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+/* A spare worker works beside those before it, which leave it fewer threads. */
+static size_t team_size(const struct mt_engine *engine, size_t index)
+{
+    size_t n_threads = engine->threads_per_worker * engine->n_main_workers;
+    return mt_size_min(engine->threads_per_worker, n_threads / (index + 1) + 1);
 }
 
 static enum mt_status start_worker(struct mt_engine *engine, size_t index, struct mt_error *err)
@@ -59,8 +77,7 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index, struc
     struct mt_engine_worker *worker = &engine->workers[index];
     worker->engine = engine;
     worker->index = index;
-    worker->is_spare = index >= engine->n_main_workers;
-    enum mt_status status = mt_team_create(engine->threads_per_worker, &worker->team, err);
+    enum mt_status status = mt_team_create(team_size(engine, index), &worker->team, err);
     if (status)
         return status;
     int code = pthread_create(&worker->thread, NULL, mt_engine_run_worker, worker);
@@ -79,6 +96,8 @@ static enum mt_status start_workers(struct mt_engine *engine, struct mt_error *e
     engine->workers = calloc(engine->n_workers, sizeof *engine->workers);
     if (!engine->workers)
         return mt_fail_memory(err, engine->n_workers * sizeof *engine->workers, "workers");
+    for (size_t i = 0; i < engine->n_workers; i++)
+        init_condition(&engine->workers[i].work);
     sigset_t old; /* signals are for the program's own threads */
     mt_fault_block_others(&old);
     enum mt_status status = MT_OK;
@@ -100,15 +119,9 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     engine->encode_tokens = options->encode_tokens;
     engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
                                                                  : DEFAULT_MAX_QUEUED_SENTENCES;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->attaching, NULL);
-    pthread_cond_init(&engine->work, &monotonic);
-    pthread_cond_init(&engine->surge, &monotonic);
-    pthread_cond_init(&engine->quiet, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    init_condition(&engine->quiet);
 
     enum mt_status status = mt_queue_create(engine->max_queued_sentences,
                                             options->max_continued_jobs, &engine->queue, err);
@@ -130,6 +143,13 @@ static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
         mt_engine_end_early(engine, job, MT_CANCELLED);
 }
 
+/* With the mutex held. */
+static void wake_all(struct mt_engine *engine)
+{
+    for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
+        pthread_cond_signal(&engine->workers[i].work);
+}
+
 /* From now on workers drop what they have, and leave when everybody has been told. */
 static void stop(struct mt_engine *engine)
 {
@@ -137,8 +157,7 @@ static void stop(struct mt_engine *engine)
     engine->is_draining = engine->is_stopping = true;
     for (struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
         empty_queue(engine, lane);
-    pthread_cond_broadcast(&engine->work);
-    pthread_cond_broadcast(&engine->surge);
+    wake_all(engine);
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -155,25 +174,46 @@ void mt_engine_destroy(struct mt_engine *engine)
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++) {
         mt_scratch_let_go(engine->workers[i].scratch);
         mt_team_destroy(engine->workers[i].team);
+        pthread_cond_destroy(&engine->workers[i].work);
     }
     mt_queue_destroy(engine->queue);
     pthread_cond_destroy(&engine->quiet);
-    pthread_cond_destroy(&engine->surge);
-    pthread_cond_destroy(&engine->work);
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->attaching);
     free(engine->workers);
     free(engine);
 }
 
-/* --- waiting --- */
+/* --- waiting, and sharing what waits --- */
 
-bool mt_engine_has_surge(const struct mt_engine *engine, size_t n)
+size_t mt_engine_row_tokens(const struct mt_sentence *sentence)
 {
-    bool is_surge = mt_queue_n_sentences(engine->queue) >= n;
-    for (size_t i = 0; i < engine->n_main_workers && is_surge; i++)
-        is_surge = engine->workers[i].is_full;
-    return is_surge;
+    return mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence);
+}
+
+size_t mt_engine_n_taking(const struct mt_engine *engine)
+{
+    size_t n_apart = engine->load / MT_LOAD_APART;
+    return mt_size_max(engine->n_main_workers, mt_size_min(n_apart, engine->n_workers));
+}
+
+void mt_engine_wake_takers(struct mt_engine *engine)
+{
+    size_t n = mt_engine_n_taking(engine), n_waiting = mt_queue_n_sentences(engine->queue);
+    for (size_t i = 0; i < n && n_waiting; i++) {
+        if (!engine->workers[i].is_idle)
+            continue;
+        pthread_cond_signal(&engine->workers[i].work);
+        n_waiting--;
+    }
+}
+
+void mt_engine_wake_one(struct mt_engine *engine)
+{
+    for (size_t i = 0; i < engine->n_workers; i++)
+        if (!engine->workers[i].is_idle)
+            return; /* it looks after its step */
+    pthread_cond_signal(&engine->workers[0].work);
 }
 
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
@@ -215,6 +255,8 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         if (status)
             return status;
         lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        size_t n_apart = mt_size_min(mt_batch_rows_apart(place->batch), engine->max_rows);
+        lane->row_load = (MT_LOAD_APART + n_apart - 1) / n_apart;
         if (i < engine->n_main_workers)
             lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
@@ -271,7 +313,7 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     pthread_mutex_lock(&engine->mutex);
     lane->is_leaving = true;
     empty_queue(engine, lane);
-    pthread_cond_broadcast(&engine->work);
+    mt_engine_wake_one(engine);
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
     for (size_t i = 0; i < engine->n_workers; i++)
@@ -314,7 +356,8 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 /* --- what other threads ask for --- */
 
 /* With the mutex held. */
-static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
+static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
+                                 size_t n_tokens, struct mt_error *err)
 {
     if (engine->is_draining)
         return mt_fail(err, MT_CANCELLED, "the engine is shutting down");
@@ -327,12 +370,9 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     engine->n_accepted++;
     engine->n_live_jobs++;
     job->lane->n_live_jobs++;
-    if (job->n_sentences == 1)
-        pthread_cond_signal(&engine->work);
-    else
-        pthread_cond_broadcast(&engine->work);
-    if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
-        pthread_cond_signal(&engine->surge);
+    engine->load += n_rows * job->lane->row_load;
+    engine->n_waiting_tokens += n_tokens;
+    mt_engine_wake_takers(engine);
     return MT_OK;
 }
 
@@ -340,11 +380,15 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
 {
     assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < job->n_sentences && !status; i++)
+    size_t n_rows = 0, n_tokens = 0;
+    for (size_t i = 0; i < job->n_sentences && !status; i++) {
         status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
+        n_rows += mt_sentence_n_rows(job->sentences[i]);
+        n_tokens += mt_engine_row_tokens(job->sentences[i]);
+    }
     pthread_mutex_lock(&engine->mutex);
     if (!status)
-        status = accept_job(engine, job, err);
+        status = accept_job(engine, job, n_rows, n_tokens, err);
     if (status)
         engine->n_refused++;
     pthread_mutex_unlock(&engine->mutex);
@@ -382,7 +426,7 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 {
     pthread_mutex_lock(&engine->mutex);
     mt_engine_end_early(engine, job, MT_CANCELLED);
-    pthread_cond_signal(&engine->work);
+    mt_engine_wake_one(engine);
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -417,6 +461,13 @@ static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_en
     out->step_seconds += total->step_seconds;
 }
 
+/* With the mutex held. */
+static double expected_wait(const struct mt_engine *engine)
+{
+    return mt_expected_wait_seconds(&engine->expected_wait, engine->n_waiting_tokens,
+                                    engine->n_running_tokens, mt_now_ns());
+}
+
 void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
 {
     pthread_mutex_lock(&engine->mutex);
@@ -435,6 +486,7 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
         .n_sentences_admitted = engine->n_admitted,
         .n_target_tokens = engine->n_target_tokens,
         .queue_wait_seconds = (double)engine->queue_wait_ns / (double)NS_PER_S,
+        .expected_wait_seconds = expected_wait(engine),
     };
     for (size_t i = 0; i < engine->n_workers; i++)
         add_worker_stats(&engine->workers[i], out);

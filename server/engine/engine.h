@@ -4,10 +4,12 @@
  * admits what has room, and steps the next of the batches that are not empty, in that order, again
  * and again.
  *
- * Sentences are best together in one batch, whose team then shares the reading of the weights,
- * until it is full: beyond that a team only waits for its members. So there are spare workers,
- * which take sentences as long as the batches of the others are full, and all teams are smaller
- * meanwhile.
+ * Few sentences are best together in one batch, whose team then shares the reading of the weights.
+ * Many are better off in a batch for each thread, because the members of a team wait for each other
+ * at every operation. So there are spare workers: as soon as there are enough rows for two
+ * (mt_batch_rows_apart), the first of them takes its share of the sentences that come, and so on up
+ * to one for each thread, and the teams are smaller meanwhile. There are never more threads at work
+ * than with the teams alone.
  *
  * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a brief
  * job (queue.h) begins at the next step nevertheless, the last eighth of a batch's rows is for such
@@ -38,8 +40,8 @@ struct mt_engine_options {
     size_t n_workers;            /* default: mt_engine_default_threads of the cores that we may
                                     use; where only one of the two is given, the other covers them */
     size_t threads_per_worker;   /* default: likewise */
-    size_t n_spare_workers;      /* beside n_workers; default: where n_workers is not given, one for
-                                    each as far as there are cores, else none */
+    size_t n_spare_workers;      /* beside n_workers; default: where n_workers is not given, what
+                                    makes one worker for each thread, else none */
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
@@ -47,6 +49,19 @@ struct mt_engine_options {
      * once, and none is ever refused for lack of room. Default 0. */
     size_t max_continued_jobs;
     int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 1000 */
+};
+
+/*
+ * Where a job's time went, by the sentence that the job waited for, the one that ended last: what
+ * is told adds up to no more than the time from its submission to its end. Sentences share steps,
+ * so that the times of several jobs add up to more than the clock's.
+ */
+struct mt_job_account {
+    int64_t queue_ns;   /* from submission to the beginning of the sentence's first step */
+    int64_t encoder_ns; /* the encoder pass in that step, which newcomers share */
+    int64_t decoder_ns; /* from there to the end of its last step */
+    int64_t ended_ns;   /* when that was seen; 0: no sentence has ended */
+    size_t n_source_tokens, n_target_tokens; /* of all sentences that have ended */
 };
 
 /*
@@ -85,6 +100,8 @@ struct mt_job {
     bool is_brief;
     int64_t submitted_ns;
     size_t n_taken, n_ended;
+    struct mt_job_account account; /* for on_done to read */
+    bool was_last;                 /* for on_done to read: the engine has nothing else to do */
     bool cancelled;
     enum mt_status status;
 };
@@ -167,6 +184,7 @@ struct mt_engine_stats {
     uint64_t n_sentences_admitted; /* queue_wait_seconds is the sum of their waits */
     uint64_t n_steps, n_step_rows, n_encoder_passes, n_source_tokens, n_target_tokens;
     double encode_seconds, step_seconds, queue_wait_seconds;
+    double expected_wait_seconds; /* of a sentence that came now (expected_wait.h) */
 };
 void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out);
 

@@ -17,6 +17,7 @@
 
 #include "model/batch.h"
 #include "server/engine/engine.h"
+#include "server/engine/expected_wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,7 +26,8 @@
 struct mt_engine_slot {
     struct mt_sentence *sentence;
     struct mt_job *job;
-    size_t n_told; /* tokens of its progress that on_progress was called for */
+    size_t n_told;                /* tokens of its progress that on_progress was called for */
+    int64_t begun_ns, encoder_ns; /* of its first step; 0: there was none yet */
 };
 
 /*
@@ -39,7 +41,8 @@ struct mt_engine_place {
     struct mt_engine_slot *slots; /* [max_rows]: everything that is in the batch */
     size_t n_slots;
     size_t n_followed;             /* slots whose job has an on_progress */
-    size_t n_rows;                 /* for the statistics */
+    bool has_newcomers;            /* slots of sentences that had no step yet */
+    size_t n_rows;                 /* of the sentences in the slots */
     struct mt_batch_stats stats;   /* as far as the worker's total has them */
     size_t resident_bytes;         /* of the batch, after its last step */
     int64_t idle_since_ns;         /* in the list of warm places */
@@ -56,6 +59,7 @@ struct mt_lane {
     struct mt_engine *engine;
     struct mt_queue_lane *waiting;
     size_t reserved_bytes, expected_bytes; /* expected: for sentences of MT_COUNTED_TOKENS */
+    size_t row_load;                       /* what one row adds to a load */
     size_t n_live_jobs;                    /* accepted, on_done has not returned */
     bool is_leaving;                       /* no new jobs, and those that there are end */
     struct mt_lane *next, *previous;
@@ -65,14 +69,16 @@ struct mt_lane {
 struct mt_engine_worker {
     struct mt_engine *engine;
     size_t index;
-    bool is_spare;
     pthread_t thread;
     bool is_started;
     struct mt_team *team;
     struct mt_scratch *scratch; /* of its batches; guarded by attaching */
+    /* Its thread's own: it works alone, without its team, until then, and how long that is for. */
+    int64_t alone_until_ns, alone_ns;
     /* Guarded by the mutex. */
     bool is_idle;                 /* waits for work */
-    bool is_full;                 /* at its last turn a sentence found no rows free */
+    pthread_cond_t work;          /* something of what it waits for may have come */
+    size_t load;                  /* of the sentences in its slots */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
     struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
@@ -87,8 +93,6 @@ struct mt_engine {
     pthread_mutex_t attaching;    /* one lane is made at a time; taken before mutex */
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
-    pthread_cond_t work;   /* the queue, ended, a lane's is_leaving or is_stopping changed */
-    pthread_cond_t surge;  /* for the spare workers: enough sentences wait, or is_stopping */
     pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */
     struct {
         struct mt_lane *first, *last;
@@ -99,10 +103,14 @@ struct mt_engine {
     } ended;            /* on_done is still to be called */
     size_t n_live_jobs; /* accepted, on_done has not returned */
     size_t n_running_sentences;
+    size_t load; /* of all sentences, waiting and running */
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
     int64_t queue_wait_ns;
+    /* Row tokens (expected_wait.h) of the queue, and of all batches. */
+    size_t n_waiting_tokens, n_running_tokens;
+    struct mt_expected_wait expected_wait;
 };
 
 /* A worker's thread, from its start to the engine's end; worker is a struct mt_engine_worker. */
@@ -112,22 +120,34 @@ void *mt_engine_run_worker(void *worker);
  * however long. False: it is later than that. With the mutex held. */
 bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
 
-/* Whether at least n sentences wait, n > 0, that no worker but a spare one had room for at its last
- * turn. With the mutex held. */
-bool mt_engine_has_surge(const struct mt_engine *engine, size_t n);
+/*
+ * A load counts rows, each as a part of what a thread needs to be better off with a batch of its
+ * own than in a team (mt_batch_rows_apart): with that many rows the load is MT_LOAD_APART.
+ */
+#define MT_LOAD_APART 65536
+
+/* What a sentence counts as in the expected wait. */
+size_t mt_engine_row_tokens(const struct mt_sentence *sentence);
+
+/* How many workers, the first ones, take sentences now: the main ones, and of the spare ones as
+ * many as there is work for by themselves. With the mutex held. */
+size_t mt_engine_n_taking(const struct mt_engine *engine);
+
+/* Wakes those of them that are idle and have a share of what waits. With the mutex held. */
+void mt_engine_wake_takers(struct mt_engine *engine);
+
+/* Has one worker look for what has ended or is to end. With the mutex held. */
+void mt_engine_wake_one(struct mt_engine *engine);
 
 /* One of so many rows of a batch is kept for brief jobs. */
 #define MT_KEPT_FOR_BRIEF 8
-
-/* Fewer are not worth reading all weights for: no spare worker begins with them. */
-#define MT_MIN_SPARE_SENTENCES 4
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex
  * held. */
 void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to);
 
 /* Ends a job with this status before its time; nothing happens to one that has ended, or is about
- * to for another reason. With the mutex held; work is to be signalled then, because another
+ * to for another reason. With the mutex held; one worker is to be woken then, because another
  * thread's job is delivered by a worker. */
 void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_status status);
 

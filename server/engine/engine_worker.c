@@ -14,6 +14,11 @@
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
+static size_t load_of(const struct mt_job *job, const struct mt_sentence *sentence)
+{
+    return mt_sentence_n_rows(sentence) * job->lane->row_load;
+}
+
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
 static void count_ended(struct mt_engine *engine, struct mt_job *job, size_t n)
 {
@@ -29,6 +34,10 @@ void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_s
     job->cancelled = true;
     job->status = status;
     size_t n_waiting = job->n_sentences - job->n_taken;
+    for (size_t i = job->n_taken; i < job->n_sentences; i++) {
+        engine->load -= load_of(job, job->sentences[i]);
+        engine->n_waiting_tokens -= mt_engine_row_tokens(job->sentences[i]);
+    }
     if (n_waiting) {
         mt_queue_remove(engine->queue, job->lane->waiting, job);
         count_ended(engine, job, n_waiting);
@@ -54,6 +63,7 @@ static void deliver(struct mt_engine *engine)
         struct mt_lane *lane = job->lane; /* lives as long as it has live jobs */
         enum mt_status status = job->status;
         count_job(engine, status);
+        job->was_last = engine->n_live_jobs == 1;
 
         pthread_mutex_unlock(&engine->mutex);
         job->on_done(job, status);
@@ -79,13 +89,19 @@ void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places
 
 /* --- one turn of a worker; all with the mutex held but the step itself --- */
 
-static struct mt_job *leave_slot(struct mt_engine *engine, struct mt_engine_place *place,
+static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engine_place *place,
                                  size_t index)
 {
+    struct mt_engine *engine = worker->engine;
     struct mt_job *job = place->slots[index].job;
+    const struct mt_sentence *sentence = place->slots[index].sentence;
+    place->n_rows -= mt_sentence_n_rows(sentence);
+    worker->load -= load_of(job, sentence);
+    engine->load -= load_of(job, sentence);
     place->n_followed -= job->on_progress != NULL;
     place->slots[index] = place->slots[--place->n_slots];
     engine->n_running_sentences--;
+    engine->n_running_tokens -= mt_engine_row_tokens(sentence);
     return job;
 }
 
@@ -99,11 +115,30 @@ static size_t find_slot(const struct mt_engine_place *place, const struct mt_sen
     return i;
 }
 
-static void retire(struct mt_engine *engine, struct mt_engine_place *place)
+/* Of sentences that end at once the one that has waited longest speaks for the job. */
+static void account_for(const struct mt_engine_slot *slot, int64_t now)
 {
+    struct mt_job_account *account = &slot->job->account;
+    int64_t queue_ns = slot->begun_ns - slot->job->submitted_ns;
+    account->n_source_tokens += mt_sentence_n_source(slot->sentence);
+    if (mt_sentence_n_hypotheses(slot->sentence))
+        account->n_target_tokens += mt_sentence_hypothesis(slot->sentence, 0).n_ids;
+    if (now == account->ended_ns && queue_ns <= account->queue_ns)
+        return;
+    account->queue_ns = queue_ns;
+    account->encoder_ns = slot->encoder_ns;
+    account->decoder_ns = now - slot->begun_ns - slot->encoder_ns;
+    account->ended_ns = now;
+}
+
+static void retire(struct mt_engine_worker *worker, struct mt_engine_place *place, int64_t now)
+{
+    struct mt_engine *engine = worker->engine;
     struct mt_sentence *sentence;
     while ((sentence = mt_batch_take_finished(place->batch))) {
-        struct mt_job *job = leave_slot(engine, place, find_slot(place, sentence));
+        size_t index = find_slot(place, sentence);
+        account_for(&place->slots[index], now);
+        struct mt_job *job = leave_slot(worker, place, index);
         if (mt_sentence_n_hypotheses(sentence))
             engine->n_target_tokens += mt_sentence_hypothesis(sentence, 0).n_ids;
         count_ended(engine, job, 1);
@@ -121,13 +156,13 @@ static void expire(struct mt_engine *engine, struct mt_engine_place *place, int6
     }
 }
 
-static void drop_cancelled(struct mt_engine *engine, struct mt_engine_place *place)
+static void drop_cancelled(struct mt_engine_worker *worker, struct mt_engine_place *place)
 {
     for (size_t i = place->n_slots; i-- > 0;) {
         if (!place->slots[i].job->cancelled)
             continue;
         mt_batch_cancel(place->batch, place->slots[i].sentence);
-        count_ended(engine, leave_slot(engine, place, i), 1);
+        count_ended(worker->engine, leave_slot(worker, place, i), 1);
     }
 }
 
@@ -136,7 +171,6 @@ static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
 {
     for (struct mt_engine_place *place = worker->busy.first, *next; place; place = next) {
         next = place->next;
-        place->n_rows = mt_batch_n_rows(place->batch);
         if (place->n_slots)
             continue;
         place->idle_since_ns = now;
@@ -161,13 +195,13 @@ static void clear(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
     for (struct mt_engine_place *place = worker->busy.first; place; place = place->next)
-        retire(engine, place);
+        retire(worker, place, now);
     struct mt_job *waiting;
     while ((waiting = mt_queue_find_expired(engine->queue, now)))
         mt_engine_end_early(engine, waiting, MT_TIMEOUT);
     for (struct mt_engine_place *place = worker->busy.first; place; place = place->next) {
         expire(engine, place, now);
-        drop_cancelled(engine, place);
+        drop_cancelled(worker, place);
     }
     leave_idle_places(worker, now);
 }
@@ -178,7 +212,10 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     if (!place->n_slots)
         mt_engine_move_place(place, &worker->busy);
     place->slots[place->n_slots++] = (struct mt_engine_slot){.sentence = sentence, .job = job};
+    place->has_newcomers = true;
     place->n_followed += job->on_progress != NULL;
+    place->n_rows += mt_sentence_n_rows(sentence);
+    worker->load += load_of(job, sentence);
 }
 
 /* Whether what is left of the batch is for brief jobs. */
@@ -187,37 +224,33 @@ static bool is_for_brief(const struct mt_engine *engine, const struct mt_engine_
     return mt_batch_n_rows(place->batch) >= engine->max_rows - engine->max_rows / MT_KEPT_FOR_BRIEF;
 }
 
-/* Takes at most n sentences of the lane, while its batch has room. The sentence whose turn it is
- * waits until it fits: others of its lane do not overtake it, or a wide one would never get in. */
-static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t n,
+/* Takes sentences of the lane while its batch has room and the worker less than its share. The
+ * sentence whose turn it is waits until it fits: others of its lane do not overtake it, or a wide
+ * one would never get in. Returns the row tokens taken. */
+static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t share,
                          int64_t now)
 {
+    size_t n_tokens = 0;
     struct mt_engine *engine = worker->engine;
     struct mt_engine_place *place = &lane->places[worker->index];
-    size_t n_admitted = 0;
-    while (n_admitted < n) {
+    while (worker->load < share) {
         struct mt_job *job;
         bool is_brief = is_for_brief(engine, place);
         struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_brief, &job);
-        if (!sentence) {
-            worker->is_full = worker->is_full || mt_queue_lane_n_sentences(lane->waiting);
+        if (!sentence || !mt_batch_admit(place->batch, sentence))
             break;
-        }
-        if (!mt_batch_admit(place->batch, sentence)) {
-            size_t n_rows = mt_batch_n_rows(place->batch) + mt_sentence_n_rows(sentence);
-            worker->is_full = worker->is_full || n_rows > engine->max_rows;
-            break;
-        }
         mt_queue_take(engine->queue, lane->waiting, job);
         take_slot(worker, place, sentence, job);
-        n_admitted++;
+        n_tokens += mt_engine_row_tokens(sentence);
+        engine->n_running_sentences++;
+        engine->n_admitted++;
         /* One submitted since this turn began has not waited. */
         if (now > job->submitted_ns)
             engine->queue_wait_ns += now - job->submitted_ns;
     }
-    engine->n_running_sentences += n_admitted;
-    engine->n_admitted += n_admitted;
-    return n_admitted;
+    engine->n_waiting_tokens -= n_tokens;
+    engine->n_running_tokens += n_tokens;
+    return n_tokens;
 }
 
 /* Of the first n workers, those that wait for work. */
@@ -229,36 +262,91 @@ static size_t count_idle(const struct mt_engine *engine, size_t n)
     return n_idle;
 }
 
+/* What a worker is to have, of all that waits and runs. 0: it takes nothing now. Somebody always
+ * has less than that while something waits. */
+static size_t share_of(const struct mt_engine_worker *worker)
+{
+    const struct mt_engine *engine = worker->engine;
+    size_t n = mt_engine_n_taking(engine);
+    return worker->index < n ? (engine->load + n - 1) / n : 0;
+}
+
 /*
- * Takes sentences from the queue while the batches have room, but leaves the workers that have
- * nothing to do their share; they have been woken. Lane after lane rather than in turn: sentences
- * of one model share its steps, so a worker better has many of few models.
+ * Takes sentences from the queue while the batches have room, but leaves the other workers their
+ * share. Lane after lane rather than in turn: sentences of one model share its steps, so a worker
+ * better has many of few models.
  */
 static void admit(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    size_t n_sharing = count_idle(engine, engine->n_main_workers) + 1;
-    size_t share = (mt_queue_n_sentences(engine->queue) + n_sharing - 1) / n_sharing;
-    if (worker->is_spare && !mt_engine_has_surge(engine, 1))
-        share = 0;
-    worker->is_full = false;
-    for (struct mt_lane *lane = engine->lanes.first; lane && share; lane = lane->next)
-        share -= admit_from(worker, lane, share, now);
-    assert(worker->is_spare || worker->busy.first || mt_queue_n_sentences(engine->queue) == 0);
-    if (mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES))
-        pthread_cond_signal(&engine->surge);
+    size_t share = share_of(worker), n_tokens = 0;
+    for (struct mt_lane *lane = engine->lanes.first; lane && worker->load < share;
+         lane = lane->next)
+        n_tokens += admit_from(worker, lane, share, now);
+    bool still_waits = mt_queue_n_sentences(engine->queue) > 0 &&
+                       count_idle(engine, mt_engine_n_taking(engine)) == 0;
+    mt_expected_wait_count(&engine->expected_wait, n_tokens, still_waits, now);
+    mt_engine_wake_takers(engine);
 }
 
-/* While more workers are busy than there are teams for, each team gets by with fewer threads. Those
- * that were larger a moment ago notice at their next step. */
-static void set_width(struct mt_engine_worker *worker)
+/* Whether a worker needs a thread now, or will in a moment. */
+static bool is_active(const struct mt_engine_worker *worker)
+{
+    return !worker->is_idle || worker->index < mt_engine_n_taking(worker->engine);
+}
+
+/*
+ * Where another program has one of the processors, a team is many times slower than one of its
+ * threads alone, because all wait at each barrier for the member that does not run. Who finds that
+ * most of a step was slept away works alone for a while, and then tries again, the more seldom the
+ * more often that happens.
+ */
+#define MIN_ALONE_NS (20 * INT64_C(1000000))
+#define MAX_ALONE_NS (1000 * INT64_C(1000000))
+
+static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t slept_ns,
+                       int64_t now)
+{
+    size_t width = mt_team_width(worker->team);
+    if (width == 1)
+        return;
+    bool is_bad = slept_ns * 5 > step_ns * (int64_t)width * 2;
+    if (!is_bad) {
+        worker->alone_ns = 0;
+        return;
+    }
+    int64_t longer = 2 * worker->alone_ns;
+    worker->alone_ns = longer < MIN_ALONE_NS ? MIN_ALONE_NS : longer;
+    if (worker->alone_ns > MAX_ALONE_NS)
+        worker->alone_ns = MAX_ALONE_NS;
+    worker->alone_until_ns = now + worker->alone_ns;
+}
+
+/* Returns when it began. */
+static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place)
+{
+    int64_t begin_ns = mt_now_ns(), slept_ns = mt_team_slept_ns(worker->team);
+    mt_batch_step(place->batch);
+    int64_t now = mt_now_ns();
+    judge_team(worker, now - begin_ns, mt_team_slept_ns(worker->team) - slept_ns, now);
+    return begin_ns;
+}
+
+/* While more workers are active than there are teams for, each team gets by with fewer threads.
+ * Those that were larger a moment ago notice at their next step. */
+static void set_width(struct mt_engine_worker *worker, int64_t now)
 {
     const struct mt_engine *engine = worker->engine;
-    size_t n_busy = engine->n_workers - count_idle(engine, engine->n_workers);
-    size_t rank = worker->index - count_idle(engine, worker->index); /* among those */
-    size_t n_threads = engine->threads_per_worker, n_all = n_threads * engine->n_main_workers;
-    size_t width = n_all / n_busy + (rank < n_all % n_busy);
-    mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, n_threads)));
+    size_t n_active = 0, rank = 0; /* rank: of the worker among those */
+    for (size_t i = 0; i < engine->n_workers; i++) {
+        rank += i < worker->index && is_active(&engine->workers[i]);
+        n_active += is_active(&engine->workers[i]);
+    }
+    size_t n_threads = engine->threads_per_worker * engine->n_main_workers;
+    size_t width = n_threads / n_active + (rank < n_threads % n_active);
+    if (now < worker->alone_until_ns)
+        width = 1;
+    mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, mt_team_size(worker->team))));
 }
 
 /* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
@@ -296,9 +384,24 @@ static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
     return place;
 }
 
-static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *place)
+/* All newcomers have been through the encoder in this step. */
+static void note_first_step(struct mt_engine_place *place, double encode_seconds, int64_t begun_ns)
+{
+    for (size_t i = 0; i < place->n_slots; i++) {
+        if (place->slots[i].begun_ns)
+            continue;
+        place->slots[i].begun_ns = begun_ns;
+        place->slots[i].encoder_ns = (int64_t)(encode_seconds * 1e9);
+    }
+    place->has_newcomers = false;
+}
+
+static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *place,
+                       int64_t begun_ns)
 {
     struct mt_batch_stats now = mt_batch_stats(place->batch);
+    if (place->has_newcomers)
+        note_first_step(place, now.encode_seconds - place->stats.encode_seconds, begun_ns);
     add_stats(&worker->total, &now, &place->stats);
     place->stats = now;
     place->resident_bytes = mt_batch_resident_bytes(place->batch);
@@ -309,9 +412,8 @@ static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
     worker->is_idle = true;
-    worker->is_full = false;
     const struct mt_engine_place *warm = worker->warm.first;
-    (void)mt_engine_wait(engine, worker->is_spare ? &engine->surge : &engine->work,
+    (void)mt_engine_wait(engine, &worker->work,
                          warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
     worker->is_idle = false;
 }
@@ -319,9 +421,8 @@ static void sleep_until_work(struct mt_engine_worker *worker)
 static bool has_work(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
-    if (worker->is_spare)
-        return worker->busy.first || mt_engine_has_surge(engine, MT_MIN_SPARE_SENTENCES);
-    return worker->busy.first || engine->ended.first || mt_queue_n_sentences(engine->queue);
+    bool may_take = mt_queue_n_sentences(engine->queue) && worker->load < share_of(worker);
+    return worker->busy.first || engine->ended.first || may_take;
 }
 
 /*
@@ -372,13 +473,13 @@ void *mt_engine_run_worker(void *argument)
         struct mt_engine_place *place = next_place(worker);
         if (!place)
             continue;
-        set_width(worker);
+        set_width(worker, now);
         pthread_mutex_unlock(&engine->mutex);
-        mt_batch_step(place->batch);
+        int64_t begun_ns = step(worker, place);
         if (place->n_followed)
             tell_progress(place);
         pthread_mutex_lock(&engine->mutex);
-        count_step(worker, place);
+        count_step(worker, place, begun_ns);
     }
     pthread_mutex_unlock(&engine->mutex);
     return NULL;

@@ -48,7 +48,7 @@ def read_vectors(path):
     return vectors
 
 
-KERNELS = ("amx", "avx512vnni", "avx2", "c")
+KERNELS = ("amx", "avx512vnni", "avxvnni", "avx2", "c")
 # Plain C takes a hundred times as long as the kernels that people use.
 N_LINES_IN_C = 16
 

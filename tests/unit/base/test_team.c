@@ -272,6 +272,27 @@ START_TEST(failure_to_start_a_thread_is_reported_and_undone)
 }
 END_TEST
 
+static void sleep_if_second(void *context, size_t member, size_t n_members)
+{
+    (void)n_members;
+    if (member == 1)
+        usleep(*(useconds_t *)context);
+}
+
+START_TEST(sleep_in_runs_is_counted)
+{
+    struct mt_team *team;
+    useconds_t long_time = 20000;
+    ck_assert_int_eq(mt_team_slept_ns(NULL), 0);
+    ck_assert_int_eq(mt_team_create(2, &team, NULL), MT_OK);
+    usleep(20000); /* between runs it is not */
+    ck_assert_int_eq(mt_team_slept_ns(team), 0);
+    mt_team_run(team, sleep_if_second, &long_time);
+    ck_assert_int_ge(mt_team_slept_ns(team), 15000000);
+    mt_team_destroy(team);
+}
+END_TEST
+
 static void check_shares(size_t n, size_t granularity, size_t n_members)
 {
     size_t expected_begin = 0, least = SIZE_MAX, most = 0;
@@ -318,6 +339,7 @@ int main(void)
                         N_TEAM_SIZES);
     tcase_add_loop_test(tcase, barriers_hold_until_all_have_come, 0, N_TEAM_SIZES);
     tcase_add_test(tcase, an_idle_team_takes_no_time);
+    tcase_add_test(tcase, sleep_in_runs_is_counted);
     tcase_add_test(tcase, no_team_is_a_team_of_one);
     tcase_add_test(tcase, sizes_out_of_range_are_refused);
     tcase_add_test(tcase, failure_to_start_a_thread_is_reported_and_undone);

@@ -18,7 +18,7 @@ static bool cut_even(size_t n_sentences, size_t rows_of_each, size_t n_members)
     ck_assert_uint_le(n_sentences, MAX_SENTENCES);
     for (size_t i = 0; i < n_sentences; i++)
         n_rows[i] = rows_of_each;
-    return mt_cut_apart(n_rows, n_sentences, n_members, cuts);
+    return mt_cut_apart(n_rows, n_sentences, n_members, 8, cuts);
 }
 
 START_TEST(sentences_are_shared_evenly)
@@ -42,7 +42,7 @@ START_TEST(few_rows_and_uneven_shares_stay_together)
     ck_assert_msg(!cut_even(3, 8, 2), "two of three sentences are a third more than half");
     ck_assert_msg(!cut_even(1, 64, 2), "a sentence stays whole");
     const size_t long_and_short[] = {60, 4};
-    ck_assert(!mt_cut_apart(long_and_short, 2, 2, cuts));
+    ck_assert(!mt_cut_apart(long_and_short, 2, 2, 8, cuts));
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(parts_cover_all_sentences)
                total = 0, row = 0, sentence = 0;
         for (size_t i = 0; i < n; i++)
             total += n_rows[i] = (size_t)rand() % 9;
-        if (!mt_cut_apart(n_rows, n, n_members, cuts))
+        if (!mt_cut_apart(n_rows, n, n_members, 8, cuts))
             continue;
         n_apart++;
         ck_assert_uint_ge(total, MIN_ROWS * n_members);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define MAX_LOG 4096
 #define MAX_ROWS 64
@@ -36,9 +37,11 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool is_closed;
 static size_t n_allowed, n_standing;
+static size_t n_rounds, n_in_round; /* calls of fake_step_each; batches that are yet to pass */
 static const struct mt_sentence *admitted[MAX_LOG];
 static size_t n_admitted, largest_share, last_width;
 static atomic_size_t n_left_touched;
+static _Atomic int64_t member_delay_ns;
 
 static void demand(bool condition, const char *what)
 {
@@ -76,6 +79,17 @@ void fake_allow_steps(size_t n)
     pthread_mutex_unlock(&mutex);
 }
 
+void fake_step_each(void)
+{
+    pthread_mutex_lock(&mutex);
+    n_rounds++;
+    n_in_round = n_standing;
+    pthread_cond_broadcast(&changed);
+    while (n_in_round > 0)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
 void fake_open_gate(void)
 {
     pthread_mutex_lock(&mutex);
@@ -97,12 +111,17 @@ static void pass_gate(const struct mt_batch *batch)
     pthread_mutex_lock(&mutex);
     last_width = mt_team_width(batch->options.team);
     n_standing++;
+    size_t round = n_rounds;
     pthread_cond_broadcast(&changed);
-    while (is_closed && n_allowed == 0)
+    while (is_closed && n_allowed == 0 && round == n_rounds)
         pthread_cond_wait(&changed, &mutex);
     n_standing--;
-    if (is_closed)
+    if (round != n_rounds) {
+        n_in_round--;
+        pthread_cond_broadcast(&changed);
+    } else if (is_closed) {
         n_allowed--;
+    }
     pthread_mutex_unlock(&mutex);
 }
 
@@ -127,6 +146,11 @@ size_t fake_largest_share(void)
     size_t n = largest_share;
     pthread_mutex_unlock(&mutex);
     return n;
+}
+
+void fake_delay_members(int64_t ns)
+{
+    atomic_store(&member_delay_ns, ns);
 }
 
 size_t fake_last_width(void)
@@ -266,11 +290,22 @@ bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence)
     return fits;
 }
 
+static void delay_members(void *context, size_t member, size_t n_members)
+{
+    (void)n_members;
+    const struct timespec delay = {.tv_nsec = *(const int64_t *)context};
+    if (member > 0)
+        nanosleep(&delay, NULL);
+}
+
 void mt_batch_step(struct mt_batch *batch)
 {
     enter(batch);
     if (batch->n)
         pass_gate(batch);
+    int64_t delay_ns = atomic_load(&member_delay_ns);
+    if (delay_ns > 0)
+        mt_team_run(batch->options.team, delay_members, &delay_ns);
     for (size_t i = 0; i < batch->n; i++) {
         struct mt_sentence *s = batch->sentences[i];
         if (s->n_done < MAX_IDS)
@@ -314,6 +349,12 @@ void mt_batch_cancel(struct mt_batch *batch, struct mt_sentence *sentence)
     demand(i < batch->n, "a sentence cancelled that is not in this batch");
     remove_at(batch, i);
     leave(batch);
+}
+
+size_t mt_batch_rows_apart(const struct mt_batch *batch)
+{
+    demand(batch, "no batch");
+    return FAKE_ROWS_APART;
 }
 
 size_t mt_batch_n_rows(const struct mt_batch *batch)

@@ -16,6 +16,9 @@
 /* What a row that was ever in a batch keeps resident. */
 #define FAKE_ROW_BYTES 4096
 
+/* What mt_batch_rows_apart answers. */
+#define FAKE_ROWS_APART 4
+
 /* Destroy with mt_sentence_destroy. */
 struct mt_sentence *fake_sentence(size_t n_source, size_t n_rows, size_t n_steps);
 
@@ -28,6 +31,9 @@ const struct mt_model *fake_model_of(const struct mt_sentence *sentence);
 /* A closed gate lets n more steps through, of all batches together. Open at first. */
 void fake_close_gate(void);
 void fake_allow_steps(size_t n);
+/* Lets every batch that stands before the closed gate do one step, and waits until each has begun
+ * it. */
+void fake_step_each(void);
 void fake_open_gate(void);
 /* Waits until n batches stand before the closed gate. */
 void fake_wait_for_batches(size_t n);
@@ -38,6 +44,10 @@ size_t fake_admitted(const struct mt_sentence **out, size_t capacity);
 
 /* Threads that took part in the step that was begun last. */
 size_t fake_last_width(void);
+
+/* From now on the members of a batch's team take so long for each step, all but the caller; as if
+ * another program had their processors. */
+void fake_delay_members(int64_t ns);
 
 /* Batches that were destroyed without being trimmed after their last step. */
 size_t fake_left_touched(void);

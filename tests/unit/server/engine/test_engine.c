@@ -118,6 +118,58 @@ START_TEST(a_brief_job_begins_beside_long_ones_of_its_client)
 }
 END_TEST
 
+/* Of 100 sentences of a beam of 2, 2 at a time run, for two steps each. */
+START_TEST(the_expected_wait_is_of_what_waits)
+{
+    struct mt_engine_stats stats;
+    start(1, 4, 1000);
+    mt_engine_stats(test_engine, &stats);
+    ck_assert(stats.expected_wait_seconds == 0);
+    fake_close_gate();
+    struct test_job *job = test_submit(lane, 1, 100, 2, 2);
+    fake_wait_for_batches(1);
+    fake_allow_steps(9);
+    fake_wait_for_batches(1);
+    mt_engine_stats(test_engine, &stats);
+    ck_assert_uint_gt(stats.n_queued_sentences, 50);
+    double before = stats.expected_wait_seconds;
+    ck_assert(before > 0 && before < 3600);
+    usleep(20000); /* nothing moves: what waits waits longer */
+    mt_engine_stats(test_engine, &stats);
+    ck_assert(stats.expected_wait_seconds > before);
+    mt_engine_cancel(test_engine, &job->job);
+    mt_engine_stats(test_engine, &stats);
+    ck_assert(stats.expected_wait_seconds == 0);
+    fake_open_gate();
+    test_wait(1);
+    test_finish();
+}
+END_TEST
+
+/* Of the sentence that ended last; the others' tokens count, too. */
+START_TEST(a_job_is_told_where_its_time_went)
+{
+    start(1, 2, 100);
+    fake_close_gate();
+    struct test_job *job = test_submit(lane, 1, 3, 1, 4); /* the third has to wait for room */
+    fake_wait_for_batches(1);
+    usleep(20000);
+    int64_t begin_ns = test_now_ns();
+    fake_open_gate();
+    test_wait(1);
+    const struct mt_job_account *account = &job->job.account;
+    int64_t whole_ns = account->ended_ns - job->job.submitted_ns;
+    ck_assert_int_ge(account->queue_ns, 20000000);
+    ck_assert_int_eq(account->encoder_ns, 0); /* the pretended batch's passes take no time */
+    ck_assert_int_ge(account->decoder_ns, 0);
+    ck_assert_int_eq(account->queue_ns + account->encoder_ns + account->decoder_ns, whole_ns);
+    ck_assert_int_ge(account->ended_ns, begin_ns);
+    ck_assert_uint_eq(account->n_target_tokens, 12);
+    ck_assert_uint_eq(account->n_source_tokens, 3 * mt_sentence_n_source(job->sentences[0]));
+    test_finish();
+}
+END_TEST
+
 START_TEST(a_wide_sentence_is_not_starved)
 {
     start(1, 4, 1000);
@@ -146,51 +198,94 @@ START_TEST(idle_workers_share_what_comes)
 }
 END_TEST
 
-START_TEST(spare_workers_help_while_batches_are_full)
+START_TEST(a_worker_whose_team_is_held_up_works_alone_for_a_while)
+{
+    test_start_with_spare(32, 100);
+    lane = test_attach(NULL);
+    fake_delay_members(10000000);
+    test_submit(lane, 1, 1, 1, 3);
+    test_wait(1);
+    ck_assert_uint_eq(fake_last_width(), 1);
+    fake_delay_members(0);
+    usleep(100000);
+    test_submit(lane, 1, 1, 1, 1);
+    test_wait(2);
+    ck_assert_uint_eq(fake_last_width(), 2);
+    test_finish();
+}
+END_TEST
+
+START_TEST(a_job_is_told_whether_it_was_the_last)
+{
+    start(1, 4, 100);
+    fake_close_gate();
+    struct test_job *brief = test_submit(lane, 1, 1, 1, 1);
+    struct test_job *lengthy = test_submit(lane, 2, 1, 1, 3);
+    fake_open_gate();
+    test_wait(2);
+    ck_assert(!brief->job.was_last);
+    ck_assert(lengthy->job.was_last);
+    test_finish();
+}
+END_TEST
+
+/* One worker of two threads, and a spare one. Sentences are in a batch for each thread as soon as
+ * there are FAKE_ROWS_APART rows for each. */
+START_TEST(spare_workers_take_sentences_where_there_are_enough_for_all)
 {
     struct mt_engine_stats stats;
-    test_start_with_spare(8, 100);
+    test_start_with_spare(32, 100);
     lane = test_attach(NULL);
     usleep(50000); /* both wait for work */
     fake_close_gate();
-    test_submit(lane, 1, 4, 1, 10);
+    test_submit(lane, 1, FAKE_ROWS_APART, 1, 10);
     fake_wait_for_batches(1);
-    test_submit(lane, 1, 1, 1, 10);
+    test_submit(lane, 1, FAKE_ROWS_APART - 1, 1, 10);
     fake_allow_steps(1);
     fake_wait_for_batches(1);
     usleep(50000); /* a spare worker that took something would have by now */
-    ck_assert_uint_eq(fake_largest_share(), 5);
-    ck_assert_uint_eq(fake_last_width(), 2);
-
-    test_submit(lane, 1, 2, 1, 10); /* there is room for them, and for one more */
-    fake_allow_steps(1);
-    fake_wait_for_batches(1);
-    test_submit(lane, 1, 4, 1, 10); /* three are too few */
-    fake_allow_steps(1);
-    fake_wait_for_batches(1);
-    usleep(50000);
-    ck_assert_uint_eq(fake_admitted(NULL, 0), 8);
+    ck_assert_uint_eq(fake_largest_share(), 2 * FAKE_ROWS_APART - 1);
     ck_assert_uint_eq(fake_last_width(), 2);
 
     test_submit(lane, 1, 1, 1, 10);
     fake_wait_for_batches(2);
-    ck_assert_uint_eq(fake_largest_share(), 8);
+    ck_assert_uint_eq(fake_admitted(NULL, 0), 2 * FAKE_ROWS_APART);
+    test_submit(lane, 1, 4, 1, 10); /* the spare worker is to have as many rows as the other */
+    fake_step_each();
+    fake_wait_for_batches(2);
+    ck_assert_uint_eq(fake_admitted(NULL, 0), 2 * FAKE_ROWS_APART + 4);
+    ck_assert_uint_eq(fake_largest_share(), 2 * FAKE_ROWS_APART - 1);
+    ck_assert_uint_eq(fake_last_width(), 1);
     mt_engine_stats(test_engine, &stats);
-    ck_assert_uint_eq(stats.n_running_sentences, 12);
+    ck_assert_uint_eq(stats.n_running_rows, 2 * FAKE_ROWS_APART + 4);
     ck_assert_uint_eq(stats.n_workers, 1);
     ck_assert_uint_eq(stats.n_spare_workers, 1);
-    fake_allow_steps(2);
-    fake_wait_for_batches(2);
-    ck_assert_uint_eq(fake_last_width(), 1);
 
     fake_open_gate();
-    test_wait(5);
+    test_wait(4);
     usleep(50000); /* the spare worker has noticed, too */
+    mt_engine_stats(test_engine, &stats);
+    ck_assert_uint_eq(stats.n_running_rows, 0);
     test_submit(lane, 1, 1, 1, 3);
-    test_wait(6);
+    test_wait(5);
     ck_assert_uint_eq(fake_last_width(), 2);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 5; i++)
         test_expect_decoded(&test_jobs[i]);
+    test_finish();
+}
+END_TEST
+
+/* Two rows of the one are as much as one of the other: a beam counts by its rows. */
+START_TEST(workers_share_by_rows)
+{
+    test_start_with_spare(32, 100);
+    lane = test_attach(NULL);
+    usleep(50000);
+    fake_close_gate();
+    test_submit(lane, 1, 3, 4, 10);
+    fake_wait_for_batches(2);
+    ck_assert_uint_eq(fake_admitted(NULL, 0), 3);
+    ck_assert_uint_eq(fake_largest_share(), 2);
     test_finish();
 }
 END_TEST
@@ -620,9 +715,14 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_job_is_done_when_its_last_sentence_is);
     tcase_add_test(tcase, a_document_does_not_hold_up_another_client);
     tcase_add_test(tcase, a_brief_job_begins_beside_long_ones_of_its_client);
+    tcase_add_test(tcase, the_expected_wait_is_of_what_waits);
+    tcase_add_test(tcase, a_job_is_told_where_its_time_went);
     tcase_add_test(tcase, a_wide_sentence_is_not_starved);
     tcase_add_test(tcase, idle_workers_share_what_comes);
-    tcase_add_test(tcase, spare_workers_help_while_batches_are_full);
+    tcase_add_test(tcase, spare_workers_take_sentences_where_there_are_enough_for_all);
+    tcase_add_test(tcase, workers_share_by_rows);
+    tcase_add_test(tcase, a_worker_whose_team_is_held_up_works_alone_for_a_while);
+    tcase_add_test(tcase, a_job_is_told_whether_it_was_the_last);
     tcase_add_test(tcase, spare_workers_and_others_decode_every_sentence_once);
     tcase_add_test(tcase, wakes_up_every_time);
     tcase_add_test(tcase, idles_without_using_the_cpu);
