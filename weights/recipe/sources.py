@@ -1,0 +1,76 @@
+"""Where the sentence pairs come from: what a model's card says, and what prepare.py reads."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str            # of its file, NAME.tsv
+    licence: str
+    origin: str          # repositories; github.com where nothing else is said
+    weight: float = 1.0  # how often a pair is seen in one pass over the data
+    cap: int = 0         # at most so many pairs, drawn by the seed; 0: all
+    is_interface: bool = True  # short strings, of which several translations are one too many
+
+
+SHARE_ALIKE = "CC-BY-SA-4.0"  # left out with --no-share-alike
+UNKNOWN = "not found"         # left out always
+
+SOURCES = [
+    Source("tatoeba", "CC-BY-2.0-FR", "tatoeba.org; en-de: manythings.org/anki of 2018-05-13; fr: modelexlab/data; ja: Torey-Clark/japn-eng-translator", is_interface=False),
+    Source("android-aosp", "Apache-2.0", "LineageOS and CyanogenMod apps, Katsuna/public_packages_apps_Settings, Ankits-lab/frameworks_base", 2),
+    Source("mozilla-firefox", "MPL-2.0", "Floorp-Projects/Unified-l10n-central, mozilla-l10n/firefox-l10n-source", 2),
+    Source("mozilla-thunderbird", "MPL-2.0", "Floorp-Projects/Unified-l10n-central, thunderbird/thunderbird-l10n, thunderbird/thunderbird-l10n-source", 2),
+    Source("mozilla-www", "MPL-2.0", "mozilla-l10n/www-l10n", 2),
+    Source("mozilla-relay", "MPL-2.0", "mozilla-l10n/fx-private-relay-l10n", 2),
+    Source("mozilla-monitor", "MPL-2.0", "mozilla-l10n/monitor-website-l10n", 2),
+    Source("mozilla-vpn", "MPL-2.0", "mozilla-l10n/mozilla-vpn-client-l10n", 2),
+    Source("mozilla-focusios", "MPL-2.0", "mozilla-l10n/focusios-l10n", 2),
+    Source("android-mozilla", "MPL-2.0", "mozilla-mobile/android-components, mozilla-mobile/fenix, mozilla-mobile/focus-android", 2),
+    Source("godot-editor", "MIT", "godotengine/godot-editor-l10n", cap=3000),
+    Source("shopware-administration", "MIT", "shopware/administration", 1.5),
+    Source("shopware-storefront", "MIT", "shopware/storefront", 1.5),
+    Source("dotnet", "MIT", "dotnet/winforms, dotnet/msbuild, NuGet/NuGet.Client (the licence file of the last was not read)", cap=1500),
+    Source("osm-tagging", "ISC", "openstreetmap/id-tagging-schema"),
+    Source("osm-id-editor", "ISC", "openstreetmap/iD"),
+    Source("element-web", "Apache-2.0", "matrix-org/matrix-react-sdk", 1.5),
+    Source("android-element", "Apache-2.0", "vector-im/element-android", 1.5),
+    Source("dspace", "BSD-3-Clause", "DSpace/dspace-angular", 1.5),
+    Source("wagtail", "BSD-3-Clause", "wagtail/wagtail", 1.5),
+    Source("wekan", "MIT", "wekan/wekan"),
+    Source("mattermost-mobile", "Apache-2.0", "mattermost/mattermost-mobile"),
+    Source("rocketchat-mobile", "MIT", "RocketChat/Rocket.Chat.ReactNative"),
+    Source("zulip-mobile", "Apache-2.0", "zulip/zulip-mobile"),
+    Source("node-red", "Apache-2.0", "node-red/node-red"),
+    Source("jupyterlab", "BSD-3-Clause", "jupyterlab/language-packs"),
+    Source("gogs", "MIT", "gogs/gogs"),
+    Source("kubernetes-dashboard", "Apache-2.0", "kubernetes/dashboard"),
+    Source("android-wikipedia", "Apache-2.0", "wikimedia/apps-android-wikipedia", 2),
+    Source("android-thunderbird", "Apache-2.0", "thunderbird/thunderbird-android", 2),
+    Source("android-corona-warn", "Apache-2.0", "corona-warn-app/cwa-app-android", 2),
+    Source("nuxeo-web-ui", "Apache-2.0", "nuxeo/nuxeo-web-ui"),
+    Source("libreoffice-online", "MPL-2.0", "LibreOffice/online"),
+    Source("libreoffice-online-po", "MPL-2.0", "LibreOffice/online"),
+    Source("syncthing", "MPL-2.0", "syncthing/syncthing"),
+    Source("lighthouse", "Apache-2.0", "GoogleChrome/lighthouse"),
+    Source("flutter-gallery", "BSD-3-Clause", "flutter/gallery", 1.5),
+    Source("openrefine", "BSD-3-Clause", "OpenRefine/OpenRefine"),
+    Source("rust-book", "MIT OR Apache-2.0", "rust-lang/book, rust-lang-de/rustbook-de", is_interface=False),
+    Source("react-docs", "CC-BY-4.0", "reactjs/legacy.reactjs.org, reactjs/{de,fr,ja}.reactjs.org", is_interface=False),
+    Source("vue-docs", "CC-BY-4.0", "vuejs/docs, vuejs-translations/docs-{fr,ja}", is_interface=False),
+    Source("tldr", "CC-BY-4.0", "tldr-pages/tldr", is_interface=False),
+    Source("opensource-guide", "CC-BY-4.0", "github/opensource.guide", 2, is_interface=False),
+    Source("python-docs", "CC0-1.0", "python/python-docs-fr", cap=10000, is_interface=False),
+    Source("ami-meetings", "CC-BY-4.0", "tsuruoka-lab/AMI-Meeting-Parallel-Corpus", is_interface=False),
+    Source("bcontrast-chat", SHARE_ALIKE, "Unbabel/BConTrasT", 2, is_interface=False),
+    Source("xquad-wikipedia", SHARE_ALIKE, "deepmind/xquad", 3, is_interface=False),
+    Source("cldr-names", "Unicode-3.0", "unicode-org/cldr-json", is_interface=False),
+    Source("cldr-numbers-synthetic", "Unicode-3.0", "unicode-org/cldr-json; made of its patterns", 0.5, is_interface=False),
+]
+
+# In one language alone another licence holds.
+LICENCE_IN = {("python-docs", "ja"): UNKNOWN}
+
+
+def licence(source, lang):
+    return LICENCE_IN.get((source.name, lang), source.licence)
