@@ -23,6 +23,8 @@
 /* To so many bytes where its line has so many escapes that a pipe would not take it in one piece:
  * escaped, a byte is six ("\u001b") at most. */
 #define ESCAPED_MESSAGE_BYTES 640
+/* Likewise of each text of a record: 24 of them, six times as long, and their names and numbers. */
+#define SHORT_TEXT_BYTES 16
 
 /* The log sink: set by mt_log_configure before threads start; only the level changes after. */
 static _Atomic enum mt_log_level lowest_level = MT_LOG_INFO;
@@ -80,8 +82,82 @@ static void format_time(char *out, size_t capacity)
     snprintf(out + n, capacity - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
+/* What an event says. */
+struct event {
+    const char *message;
+    const struct mt_log_field *fields;
+    size_t n_fields;
+    size_t text_bytes; /* of a field's text */
+};
+
+static size_t shown_bytes(const struct event *event, const char *text)
+{
+    size_t n = strnlen(text, event->text_bytes + 1);
+    return n <= event->text_bytes ? n : mt_utf8_valid_prefix(text, event->text_bytes);
+}
+
+/* Its microseconds, as milliseconds: 12.345. */
+static size_t format_ms(int64_t ns, char out[MT_JSON_NUMBER_BYTES])
+{
+    return mt_json_format_number((double)(ns / 1000) * 1e-3, 15, out);
+}
+
+static void append_json_field(struct mt_json_writer *writer, const struct event *event,
+                              const struct mt_log_field *field)
+{
+    char number[MT_JSON_NUMBER_BYTES];
+    if (field->kind == MT_LOG_TEXT && !field->text)
+        return;
+    mt_json_key(writer, field->name);
+    if (field->kind == MT_LOG_TEXT)
+        mt_json_string(writer, field->text, shown_bytes(event, field->text));
+    else if (field->kind == MT_LOG_MS)
+        mt_json_raw(writer, number, format_ms(field->number, number));
+    else
+        mt_json_integer(writer, field->number);
+}
+
+static void append_quoted(struct mt_text *line, const char *text, size_t length)
+{
+    mt_text_append(line, "\"", 1);
+    for (size_t i = 0, n; i < length; i += n) {
+        bool is_special = text[i] == '"' || text[i] == '\\';
+        if (is_special)
+            mt_text_append(line, "\\", 1);
+        n = is_special ? 1 : strcspn(text + i, "\"\\");
+        n = n < length - i ? n : length - i;
+        if (is_special)
+            mt_text_append(line, text + i, 1);
+        else
+            mt_text_append_printable(line, text + i, n);
+    }
+    mt_text_append(line, "\"", 1);
+}
+
+static void append_text_field(struct mt_text *line, const struct event *event,
+                              const struct mt_log_field *field)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/+,@-";
+    char number[MT_JSON_NUMBER_BYTES];
+    if (field->kind == MT_LOG_TEXT && !field->text)
+        return;
+    mt_text_appendf(line, " %s=", field->name);
+    if (field->kind == MT_LOG_MS) {
+        mt_text_append(line, number, format_ms(field->number, number));
+    } else if (field->kind == MT_LOG_NUMBER) {
+        mt_text_appendf(line, "%" PRId64, field->number);
+    } else {
+        size_t length = shown_bytes(event, field->text);
+        if (length > 0 && strspn(field->text, plain) >= length)
+            mt_text_append(line, field->text, length);
+        else
+            append_quoted(line, field->text, length);
+    }
+}
+
 static void append_json(struct mt_text *line, const char *time, const char *level,
-                        const char *message)
+                        const struct event *event)
 {
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, line);
@@ -91,7 +167,9 @@ static void append_json(struct mt_text *line, const char *time, const char *leve
     mt_json_key(&writer, "level");
     mt_json_string_z(&writer, level);
     mt_json_key(&writer, "message");
-    mt_json_string_z(&writer, message);
+    mt_json_string_z(&writer, event->message);
+    for (size_t i = 0; i < event->n_fields; i++)
+        append_json_field(&writer, event, &event->fields[i]);
     mt_json_end_object(&writer);
 }
 
@@ -101,13 +179,15 @@ static void cut(char message[MESSAGE_BYTES], size_t n_bytes)
 }
 
 static void append_line(struct mt_text *line, const char *time, const char *level,
-                        const char *message)
+                        const struct event *event)
 {
     if (is_json) {
-        append_json(line, time, level, message);
+        append_json(line, time, level, event);
     } else {
         mt_text_appendf(line, "%s %-5s ", time, level);
-        mt_text_append_printable(line, message, strlen(message));
+        mt_text_append_printable(line, event->message, strlen(event->message));
+        for (size_t i = 0; i < event->n_fields; i++)
+            append_text_field(line, event, &event->fields[i]);
     }
     mt_text_append(line, "\n", 1);
 }
@@ -170,7 +250,7 @@ static bool write_loss(const char *time)
     char message[96];
     snprintf(message, sizeof message, "%" PRIu64 " lines of the log were lost: its reader was slow",
              n_lost);
-    append_line(&line, time, level_names[MT_LOG_WARN], message);
+    append_line(&line, time, level_names[MT_LOG_WARN], &(struct event){.message = message});
     bool is_written = !line.status && write_line(line.bytes, line.length);
     mt_text_finish(&line);
     return is_written;
@@ -186,11 +266,40 @@ static void write_event(const char *time, const char *bytes, size_t length)
     pthread_mutex_unlock(&writing);
 }
 
+/* shorter: the same in fewer bytes, where its line would not go into a pipe in one piece. */
+static void log_event(enum mt_log_level level, const struct event *event,
+                      const struct event *shorter)
+{
+    char time[64];
+    struct mt_text line = {0};
+    format_time(time, sizeof time);
+    append_line(&line, time, level_names[level], event);
+    if (line.length > PIPE_BUF) {
+        line.length = 0;
+        append_line(&line, time, level_names[level], shorter);
+    }
+    if (line.status)
+        write_event(time, "log: out of memory\n", strlen("log: out of memory\n"));
+    else
+        write_event(time, line.bytes, line.length);
+    mt_text_finish(&line);
+}
+
+void mt_log_record(enum mt_log_level level, const char *message, const struct mt_log_field *fields,
+                   size_t n_fields)
+{
+    if (level < lowest_level || level >= MT_LOG_NONE)
+        return;
+    const struct event event = {message, fields, n_fields, MT_LOG_TEXT_BYTES};
+    const struct event shorter = {message, fields, n_fields, SHORT_TEXT_BYTES};
+    log_event(level, &event, &shorter);
+}
+
 void mt_log(enum mt_log_level level, const char *format, ...)
 {
     if (level < lowest_level || level >= MT_LOG_NONE)
         return;
-    char message[MESSAGE_BYTES], time[64];
+    char message[MESSAGE_BYTES], shorter[MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(message, sizeof message, format, args);
@@ -199,18 +308,7 @@ void mt_log(enum mt_log_level level, const char *format, ...)
         return;
     if ((size_t)n >= sizeof message)
         cut(message, sizeof message);
-    format_time(time, sizeof time);
-
-    struct mt_text line = {0};
-    append_line(&line, time, level_names[level], message);
-    if (line.length > PIPE_BUF) {
-        line.length = 0;
-        cut(message, ESCAPED_MESSAGE_BYTES);
-        append_line(&line, time, level_names[level], message);
-    }
-    if (line.status)
-        write_event(time, "log: out of memory\n", strlen("log: out of memory\n"));
-    else
-        write_event(time, line.bytes, line.length);
-    mt_text_finish(&line);
+    memcpy(shorter, message, ESCAPED_MESSAGE_BYTES);
+    cut(shorter, ESCAPED_MESSAGE_BYTES);
+    log_event(level, &(struct event){.message = message}, &(struct event){.message = shorter});
 }

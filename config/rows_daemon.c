@@ -228,11 +228,25 @@ const struct mt_setting mt_rows_daemon[] = {
         .high = 1e12,
         .default_number = 16777216,
         .verbs = DAEMON,
-        .doc =
-            "Most memory of all translated files that wait to be fetched. Where one finds no room, "
-            "those that were fetched go, then those of the client that holds most; a client "
-            "that holds most itself gets 503. They are never on a disk, so that nothing of them "
-            "is left there. 16 MiB are 150 films' subtitles.",
+        .doc = "Most memory, or room in files_directory, of all translated files that wait to be "
+               "fetched. Where one finds no room, those that were fetched go, then those of the "
+               "client that holds most; a client that holds most itself gets 503. 16 MiB are 150 "
+               "films' subtitles.",
+    },
+    {
+        .section = "Files",
+        FIELD(files_directory),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Where translated files wait to be fetched: a directory of the daemon's user, which "
+               "replicas may share, so that each of them answers GET /download_file/ for all, and "
+               "a restart keeps the files. max_files_bytes and files_lifetime_ms hold for all of "
+               "them together; give replicas the same. Empty: in memory, so that nothing of a "
+               "text is ever on a disk.",
     },
     {
         .section = "Files",
@@ -512,8 +526,9 @@ const struct mt_setting mt_rows_daemon[] = {
         .is_fixed = true,
         .verbs = DAEMON,
         .doc = "Whether the daemon gives up what it does not need once it has started: running "
-               "programs, connecting anywhere, writing files outside of cache_dir, gaining "
-               "privileges. Uses seccomp and Landlock, as far as the kernel has them. Off for "
+               "programs, connecting anywhere, writing files outside of cache_dir and "
+               "files_directory, gaining privileges. Uses seccomp and Landlock, as far as the "
+               "kernel has them. Off for "
                "debuggers and profilers.",
     },
     {
@@ -529,12 +544,27 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Log",
-        FIELD(log_json),
+        FIELD(log_format),
+        .value_name = "F",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"text", "json"},
+        .default_string = "text",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "A line per event for people, or a JSON object per line for programs that collect "
+               "logs.",
+    },
+    {
+        .section = "Log",
+        FIELD(log_requests),
         .type = MT_SETTING_BOOLEAN,
         .default_number = 0,
         .verbs = DAEMON,
-        .is_fixed = true,
-        .doc = "One JSON object per event, for programs, instead of a line for people.",
+        .doc = "A line per request when it ends, at level info: method, route, status, bytes, the "
+               "name of the key, sentences and tokens, models, times in queue, encoder and "
+               "decoder, X-Request-ID and the trace's id. Never a text, a query, a key or an "
+               "address. Off, because proxies in front have a log of their own and the metrics "
+               "count the same.",
     },
 };
 

@@ -11,13 +11,17 @@ const struct mt_setting mt_rows_engine[] = {
         .high = 4096,
         .default_string = "",
         .verbs = ENGINE,
-        .doc = "Directory of the model: config.json, the weights (model.safetensors, several "
+        .doc = "The model: its directory, or, where there is no such path, its name: one of "
+               "attentiond list, as opus-mt-en-fr or Helsinki-NLP/opus-mt-en-fr, from what "
+               "attentiond pull has fetched, Hugging Face's cache or LibreTranslate's packages. "
+               "The directory holds config.json, the weights (model.safetensors, several "
                "files and model.safetensors.index.json, or pytorch_model.bin), source.spm, "
                "target.spm and vocab.json, as downloaded; or that of a Marian model (.npz, "
                "decoder.yml and the vocabularies that it names), of a model of CTranslate2, or a "
                "package of Argos Translate (LibreTranslate's), as a folder or .argosmodel file. "
-               "There is no default, because the program does not know where it was put; ./run "
-               "and the Docker image set it to the bundled English-German model.",
+               "Empty: the models of models_directory. Verbs that take one model take the first of "
+               "these. There is no default, because most want other languages than the bundled "
+               "model's; ./run sets it to that one.",
     },
     {
         .section = "Model",
@@ -40,7 +44,7 @@ const struct mt_setting mt_rows_engine[] = {
         .type = MT_SETTING_STRING,
         .high = 4096,
         .default_string = "",
-        .verbs = ENGINE,
+        .verbs = ENGINE | MT_VERB_LIST | MT_VERB_REMOVE,
         .is_fixed = true,
         .doc = "int8: where the packed form of a model is kept after the first start, one file per "
                "model directory, a quarter of the size of its weights in fp32; those whose "
@@ -128,12 +132,20 @@ const struct mt_setting mt_rows_engine[] = {
         .type = MT_SETTING_STRING,
         .high = 4096,
         .default_string = "",
-        .verbs = DAEMON,
-        .doc = "Directory of models, each in a subdirectory as downloaded, whose name is the "
-               "model's. They are loaded when they are asked for; adding, replacing (by rename) "
-               "and removing them takes no restart. A subdirectory may hold an attentiond.json "
-               "with its languages, aliases and defaults. Beside it, model is one more, in memory "
-               "from the start, and the default; without model there need not be one. Empty: none.",
+        .verbs = DAEMON | MT_VERB_PULL | MT_VERB_LIST | MT_VERB_REMOVE,
+        .doc =
+            "Directory of models, each in a subdirectory as downloaded, whose name is the "
+            "model's; or several directories, with ':' between them. Models are loaded when "
+            "they are asked for; adding, replacing (by rename) and removing them takes no "
+            "restart. A subdirectory may hold an attentiond.json with its languages, aliases "
+            "and defaults. The default is the first model of the first directory, by name. "
+            "Beside them, model is one more, in memory from the start, and the default; without "
+            "model there need not be one. attentiond pull puts models into the first directory. "
+            "Empty: none where model is set; else those that there are of attentiond/models "
+            "below XDG_DATA_HOME or .local/share in HOME (without either, "
+            "/var/lib/attentiond/models), where attentiond pull puts models; of LibreTranslate's "
+            "packages; and of ../share/attentiond beside the program, where the bundled model "
+            "is installed.",
     },
     {
         .section = "Models",
@@ -188,8 +200,9 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = ENGINE,
         .doc = "Worker teams, each with a batch of its own. 0 chooses for the machine, as far as "
                "affinity and the container's quota allow: one team on up to 4 cores, one for every "
-               "4 above, because sentences that share a batch share the reading of the weights; "
-               "and for each a spare one, which helps while batches are full.",
+               "4 above, because few sentences are best together in one batch, whose team shares "
+               "the reading of the weights; and spare ones, so that many sentences have a batch "
+               "for each thread, where no thread waits for another.",
     },
     {
         .section = "Threads",
@@ -334,6 +347,17 @@ const struct mt_setting mt_rows_engine[] = {
                "first letter, and no word many times in a row. On, because it leaves ordinary "
                "sentences as they "
                "are, makes titles and labels right, and users of LibreTranslate expect it.",
+    },
+    {
+        .section = "Guards",
+        FIELD(repair_numbers),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 1,
+        .verbs = DAEMON | MT_VERB_TRANSLATE,
+        .doc = "Whether a number that the model got wrong is replaced by the source's, in the "
+               "target language's notation, where a request does not say. Only where the alignment "
+               "names its place and the sentence then has the right numbers; what was replaced is "
+               "in the warnings.",
     },
     {
         .section = "Guards",

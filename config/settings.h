@@ -29,7 +29,10 @@ enum mt_verb {
     MT_VERB_CHECK_CONFIG = 8,
     MT_VERB_BENCH = 16,
     MT_VERB_IMPORT = 32,
-    MT_VERB_HEALTHCHECK = 64
+    MT_VERB_HEALTHCHECK = 64,
+    MT_VERB_LIST = 128,
+    MT_VERB_REMOVE = 256,
+    MT_VERB_PULL = 512
 };
 
 /* Strings are NUL-terminated, owned by the settings. A field's meaning, range and default are in
@@ -62,6 +65,7 @@ struct mt_settings {
     /* files */
     bool files_translation;
     int64_t files_lifetime_ms, max_files_bytes;
+    char *files_directory;           /* "": in memory */
     char *public_url;                /* "": what the request's Host says */
     char *tls_certificate, *tls_key; /* "": none */
     /* access */
@@ -92,6 +96,7 @@ struct mt_settings {
     char *split_sentences; /* "on", "off", "newlines" */
     bool post_edit;
     /* guards */
+    bool repair_numbers;
     int64_t max_repeats;     /* 0: not looked for */
     double max_length_ratio; /* 0: not looked for */
     /* attention */
@@ -102,7 +107,8 @@ struct mt_settings {
     bool sandbox;
     /* log */
     char *log_level;
-    bool log_json;
+    char *log_format; /* "text" or "json" */
+    bool log_requests;
 };
 
 /* All defaults. On failure there is nothing to finish. */

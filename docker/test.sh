@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image and proves it: the daemon starts as it is shipped and as any other user, answers,
-# knows its health, serves a model from /models, and stops on SIGTERM.
+# knows its health, serves the bundled model and one from /models, has the program that pulls others, and stops on
+# SIGTERM.
 #
 # Uses Docker where an engine answers. Elsewhere buildah does the same without one, as root: the base
 # image is then a Debian made by debootstrap from this machine's own package sources, and containers
@@ -110,10 +111,12 @@ expect() { # WHAT PATTERN TEXT
 
 # serves_as USER MODEL
 serves_as() {
-    say "as user $1 with $2"
+    say "as user $1 with ${2:-the models that are there}"
     "${engine}_start" "$1" "$2"
     wait_until_well
     expect "translation" "$answer" "$(translate)"
+    expect "list" 'en-de' "$("${engine}_inside" attentiond list)"
+    expect "pull" 'Usage: attentiond pull' "$("${engine}_inside" attentiond pull --help)"
     expect "few open files" 'max_connections is [0-9]' "$(cat "$work/daemon.log")"
     expect "files of apt" '^0$' "$("${engine}_inside" find /var/lib/apt/lists /var/cache/apt -type f | wc -l)"
     "${engine}_stop"
@@ -135,6 +138,6 @@ expect "health check" '"CMD","attentiond","healthcheck"' "$config"
 expect "port" '"5000/tcp":{}' "$config"
 expect "volume" '"/models":{}' "$config"
 
-serves_as 10001:0 /usr/share/attentiond/en-de
+serves_as 10001:0 ""
 serves_as 23456:0 /models/mine
 say "all good"

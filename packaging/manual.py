@@ -36,6 +36,8 @@ SIGNALS = [
 ]
 EXIT = [("0", "Done."), ("1", "It could not be done: a file, the network, the model."), ("2", "Wrong usage or configuration.")]
 EXAMPLES = [
+    ("Fetch a model from Hugging Face, and serve it:", "attentiond pull opus-mt-en-fr\nattentiond serve"),
+    ("See what there is to fetch that translates from English:", "attentiond list --remote en"),
     ("Serve a model on port 5000:", "attentiond serve --model opus-mt-en-fr"),
     ("Serve all models in a directory:", "attentiond serve --models-directory models"),
     ("Translate a file, line by line:", "attentiond translate --model opus-mt-en-fr < text"),

@@ -250,8 +250,9 @@ static enum mt_status finish_translate(struct mt_request *request, struct mt_err
     if (status)
         return status;
     mt_json_end_array(&writer);
+    status = mt_translate_write_warnings(request, &writer, err);
     mt_json_end_object(&writer);
-    return mt_text_check(&request->reply.body, "the reply", err);
+    return status ? status : mt_text_check(&request->reply.body, "the reply", err);
 }
 
 static void release_translate(struct mt_request *request)

@@ -11,6 +11,8 @@
 #include "server/service/file_store.h"
 #include "server/api/glossary.h"
 #include "server/api/languages_api.h"
+#include "server/api/warnings.h"
+#include "server/models/served_model.h"
 #include "server/passages/passage.h"
 
 #include <stdlib.h>
@@ -29,7 +31,9 @@ struct state {
     struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
     char name[MT_STORED_NAME_BYTES]; /* of the translated file */
     enum mt_split split;
-    bool post_edits;
+    bool post_edits, repairs_numbers;
+    struct mt_proofreader reader; /* of the step that is being taken */
+    struct mt_warnings warnings;
     struct mt_glossary glossary;
     struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
@@ -101,6 +105,9 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
         status = mt_decoding_params_split(request->service, params, &state->split, err);
     if (!status)
         status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
+    state->repairs_numbers = request->service->settings->repair_numbers;
+    if (!status)
+        status = mt_params_bool(params, "repair_numbers", &state->repairs_numbers, NULL, err);
     if (!status)
         status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
                                   &state->glossary, err);
@@ -197,13 +204,27 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     struct state *state = request->state;
     struct mt_translation_options options;
     bool is_made;
-    struct mt_terms *terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms;
+    const struct mt_model_language *target = state->languages.route.steps[state->n_steps].target;
+    bool is_last = state->n_steps + 1 == state->languages.route.n;
+    const char *target_lang = target ? target->code : NULL;
+    if (is_last && state->languages.target[0] != '\0')
+        target_lang = state->languages.target;
+    const struct mt_document_step step = {
+        .service = request->service,
+        .model = request->model,
+        .options = &options,
+        .terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms,
+        .reader = &state->reader,
+        .repairs_numbers = state->repairs_numbers,
+    };
     enum mt_status status = describe_decoding(request, &options, err);
+    if (!status)
+        status = mt_proofreader_init(&state->reader, request->service->number_words,
+                                     options.source_lang, target_lang, err);
     if (!status && !state->translation)
         status = mt_document_translation_create(state->document, &state->translation, err);
     if (!status)
-        status = mt_document_translation_begin_step(state->translation, request->service,
-                                                    request->model, &options, terms, err);
+        status = mt_document_translation_begin_step(state->translation, &step, err);
     if (!status)
         status = mt_document_translation_make(state->translation, SIZE_MAX, &is_made, err);
     if (!status)
@@ -238,6 +259,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     if (!state)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
+    const struct mt_guard_options guards = mt_guard_options_of(service->settings);
+    mt_warnings_init(&state->warnings, &guards, service->metrics);
     enum mt_status status = read_request(state, request, &source, &target, &options, err);
     if (!status)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
@@ -266,10 +289,24 @@ static enum mt_status count_terms(struct state *state, struct mt_error *err)
     return status;
 }
 
+static enum mt_status add_warnings(struct state *state, struct mt_error *err)
+{
+    const struct mt_model_route *route = &state->languages.route;
+    const char *model = mt_served_model_info(route->steps[state->n_steps].served)->id;
+    size_t n = mt_document_translation_n_made(state->translation);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        status = mt_warnings_add(&state->warnings, i, route->n > 1 ? model : NULL,
+                                 mt_document_translation_passage(state->translation, i), err);
+    return status;
+}
+
 /* Of a step whose sentences have ended. */
 static enum mt_status end_step(struct state *state, struct mt_error *err)
 {
     enum mt_status status = count_terms(state, err);
+    if (!status)
+        status = add_warnings(state, err);
     if (!status)
         status = mt_document_translation_render(state->translation, err);
     if (!status && ++state->n_steps < state->languages.route.n)
@@ -300,10 +337,8 @@ static enum mt_status store(const struct mt_request *request, const struct mt_te
     mt_file_name_translated(state->file->file_name, state->languages.source,
                             state->languages.target, mt_document_extension(state->format),
                             file_name);
-    const struct mt_stored_file file = {.bytes = translated->bytes,
-                                        .length = translated->length,
-                                        .content_type = mt_document_content_type(state->format),
-                                        .file_name = file_name};
+    const struct mt_stored_file file = {
+        .bytes = translated->bytes, .length = translated->length, .file_name = file_name};
     return mt_file_store_fill(state->files, state->name, &file, settings->files_lifetime_ms,
                               (size_t)settings->max_files_bytes, err);
 }
@@ -352,8 +387,11 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         mt_json_key(&writer, "via");
         mt_model_route_write_via(&writer, &state->languages.route);
     }
+    mt_warnings_write(&state->warnings, &writer);
     mt_json_end_object(&writer);
     status = mt_text_check(&state->base_url, "a link", err);
+    if (!status)
+        status = mt_text_check(&state->warnings.list, "the reply", err);
     return status ? status : mt_text_check(&request->reply.body, "the reply", err);
 }
 
@@ -368,6 +406,7 @@ static void release(struct mt_request *request)
     mt_document_destroy(state->document);
     mt_glossary_finish(&state->glossary);
     mt_glossary_finish(&state->passed_on);
+    mt_warnings_finish(&state->warnings);
     mt_text_finish(&state->base_url);
     free(state);
 }
@@ -391,9 +430,12 @@ static enum mt_status download(struct mt_request *request, struct mt_error *err)
     if (!request->service->settings->files_translation)
         return refuse_disabled(request);
     const char *name = request->path + strlen(DOWNLOADS);
-    enum mt_status status = mt_file_store_get(request->service->files, name, &request->reply.body,
-                                              &request->reply.content_type, &file_name, err);
+    enum mt_document_format format;
+    enum mt_status status =
+        mt_file_store_get(request->service->files, name, &request->reply.body, &file_name, err);
     if (!status) {
+        if (mt_document_format_of_file(name, &format))
+            request->reply.content_type = mt_document_content_type(format);
         mt_file_write_disposition(file_name.bytes, &disposition);
         status = mt_text_check(&disposition, "a file's name", err);
     }

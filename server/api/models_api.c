@@ -127,6 +127,8 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
         write_defaults(writer, info->defaults);
     if (is_admin)
         write_string(writer, "directory", info->directory);
+    if (is_whole && info->from[0] != '\0')
+        write_string(writer, "from", info->from);
     write_string(writer, "id", info->id);
     if (is_whole && info->licence[0] != '\0')
         write_string(writer, "licence", info->licence);

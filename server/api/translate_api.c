@@ -30,10 +30,11 @@ struct text {
     struct mt_detection detected;   /* where the source is "auto" */
     char source[MT_LANGUAGE_BYTES]; /* as which it is translated */
     struct mt_model_route route;
-    size_t n_steps;             /* that it has taken */
-    bool has_ended;             /* outcome is there */
-    struct mt_text input;       /* what the last step gave, for the next one */
-    struct mt_passage *passage; /* of the step that is being taken */
+    size_t n_steps;               /* that it has taken */
+    bool has_ended;               /* outcome is there */
+    struct mt_text input;         /* what the last step gave, for the next one */
+    struct mt_passage *passage;   /* of the step that is being taken, */
+    struct mt_proofreader reader; /* and what reads it */
     struct mt_passage_cursor given;
     struct mt_outcome outcome;
 };
@@ -257,8 +258,7 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
     const struct mt_settings *settings = request->service->settings;
-    const struct mt_guard_options guards = {.max_repeats = (size_t)settings->max_repeats,
-                                            .max_length_ratio = settings->max_length_ratio};
+    const struct mt_guard_options guards = mt_guard_options_of(settings);
     mt_json_writer_init(&state->lost_writer, &state->lost);
     mt_warnings_init(&state->warnings, &guards, request->service->metrics);
     enum mt_status status = read_request(state, request, err);
@@ -332,6 +332,15 @@ static const char *source_language(const struct text *text)
     return text->source;
 }
 
+/* NULL: unknown. */
+static const char *target_language(const struct state *state, const struct text *text)
+{
+    const struct mt_model_language *target = text->route.steps[text->n_steps].target;
+    if (is_at_last_step(text) && state->languages.target[0] != '\0')
+        return state->languages.target;
+    return target ? target->code : NULL;
+}
+
 static enum mt_status add_sentences(struct mt_request *request,
                                     const struct mt_translation *translation, struct mt_error *err)
 {
@@ -359,6 +368,8 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
         .protects = !params->returns_alignment, /* it shows what the model saw */
         .post_edits = params->post_edits,
         .terms = glossary->terms,
+        .reader = &text->reader,
+        .repairs_numbers = params->repairs_numbers,
         .max_html_tags = (size_t)request->service->settings->max_html_tags,
         .ignored_tags = params->ignored_tags.items,
         .n_ignored_tags = params->ignored_tags.n,
@@ -367,6 +378,11 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
     plain.target_code = traced.target_code = target ? target->token : NULL;
+    enum mt_status status =
+        mt_proofreader_init(&text->reader, request->service->number_words, source_language(text),
+                            target_language(state, text), err);
+    if (status)
+        return status;
     return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
 }
 
@@ -426,11 +442,11 @@ static enum mt_status hand_on(struct text *text, struct mt_error *err)
     return mt_text_repair(&text->input, "a translation", err);
 }
 
-static void add_warnings(struct state *state, struct text *text)
+static enum mt_status add_warnings(struct state *state, struct text *text, struct mt_error *err)
 {
     const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
-    mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
-                    text->route.n > 1 ? info->id : NULL, text->passage);
+    return mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
+                           text->route.n > 1 ? info->id : NULL, text->passage, err);
 }
 
 static enum mt_status take_outcome(const struct state *state, struct text *text,
@@ -448,10 +464,10 @@ static enum mt_status end_step(struct state *state, struct text *text, struct mt
     enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
     if (!status)
         status = count_terms(state, text, err);
-    if (status)
-        return status;
-    add_warnings(state, text);
-    status = take_outcome(state, text, err);
+    if (!status)
+        status = add_warnings(state, text, err);
+    if (!status)
+        status = take_outcome(state, text, err);
     if (status)
         return status;
     mt_passage_destroy(text->passage);
@@ -612,6 +628,14 @@ size_t mt_translate_n_texts(const struct mt_request *request)
 {
     const struct state *state = request->state;
     return state->n_texts;
+}
+
+enum mt_status mt_translate_write_warnings(const struct mt_request *request,
+                                           struct mt_json_writer *writer, struct mt_error *err)
+{
+    struct state *state = request->state;
+    mt_warnings_write(&state->warnings, writer);
+    return mt_text_check(&state->warnings.list, "the reply", err);
 }
 
 enum mt_status mt_translate_take(const struct mt_request *request, size_t index,

@@ -23,6 +23,8 @@
  *                    with either the reply has "terms", which says what became of them
  *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment,
  *                    target_prefix or stream they always are
+ *   repair_numbers   false: a number that the model got wrong stays (number_repair.h); with
+ *                    alignment, target_prefix or stream they always do
  *   return_scores    adds "scores": per text, best first, one per translation
  *   return_sentences  adds "sentences": per text, where its sentences stand in it and in its
  *                    translation: [{"source": {"text", "begin", ...}, "target": {...}}], and with
@@ -37,7 +39,7 @@
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.
  *
- * Sentences whose translation looks wrong are in "warnings" (guard.h), which is there only then,
+ * Sentences whose translation looks wrong are in "warnings" (warnings.h), which is there only then,
  * too.
  *
  * num_hypotheses n is alternatives n - 1. Fields that we do not know are ignored.
@@ -54,11 +56,16 @@ extern const struct mt_handler mt_translate_handler;
  * gives request->params the fields above, and always calls mt_translate_handler.choose; whose begin
  * and release are mt_translate_handler's; and whose finish takes the translations out one by one.
  */
+struct mt_json_writer;
 struct mt_translated {
     const char *source_lang; /* normalised: as given, or as detected; borrowed */
     size_t n_chars;          /* of the text */
 };
 size_t mt_translate_n_texts(const struct mt_request *request);
+/* The member "warnings" as in a reply of /translate, if there is one; once. */
+MT_MUST_CHECK enum mt_status mt_translate_write_warnings(const struct mt_request *request,
+                                                         struct mt_json_writer *writer,
+                                                         struct mt_error *err);
 /* Appends the best translation of a text. */
 MT_MUST_CHECK enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
                                                struct mt_translated *out,

@@ -111,11 +111,14 @@ static enum mt_status read_options(struct mt_translate_params *params,
     params->post_edits = service->settings->post_edit;
     if (!status)
         status = mt_params_bool(fields, "post_edit", &params->post_edits, NULL, err);
+    params->repairs_numbers = service->settings->repair_numbers;
+    if (!status)
+        status = mt_params_bool(fields, "repair_numbers", &params->repairs_numbers, NULL, err);
     if (!status)
         status = read_prefix(params, fields, is_array, err);
     /* Who asks for an alignment or gives the first words wants what the model writes. */
     if (params->returns_alignment || params->target_prefix)
-        params->post_edits = false;
+        params->post_edits = params->repairs_numbers = false;
     return status;
 }
 
@@ -134,7 +137,8 @@ static enum mt_status read_stream(struct mt_translate_params *params,
     if (!params->is_streamed)
         return status;
     params->publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
-    params->post_edits = false; /* what was sent stays sent, and the pieces are the whole */
+    /* What was sent stays sent, and the pieces are the whole. */
+    params->post_edits = params->repairs_numbers = false;
     return status;
 }
 

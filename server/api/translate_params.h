@@ -17,7 +17,8 @@ struct mt_translate_params {
     size_t beam_size; /* 0: the model's own */
     size_t n_alternatives;
     bool is_html, is_streamed;
-    bool returns_scores, returns_usage, returns_alignment, returns_sentences, post_edits;
+    bool returns_scores, returns_usage, returns_alignment, returns_sentences, post_edits,
+        repairs_numbers;
     enum mt_split split;
     enum mt_publish publish;
     const char *target_prefix; /* NULL: none */

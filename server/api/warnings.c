@@ -1,7 +1,16 @@
 #include "server/api/warnings.h"
 
+#include "config/settings.h"
 #include "server/service/metrics.h"
 #include "server/passages/passage.h"
+
+#include <string.h>
+
+struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings)
+{
+    return (struct mt_guard_options){.max_repeats = (size_t)settings->max_repeats,
+                                     .max_length_ratio = settings->max_length_ratio};
+}
 
 void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
                       struct mt_metrics *metrics)
@@ -10,42 +19,63 @@ void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_option
     mt_json_writer_init(&warnings->writer, &warnings->list);
 }
 
-static void write_one(struct mt_warnings *warnings, size_t text, size_t sentence, const char *model,
-                      enum mt_warning kind)
+/* What is told of a sentence. */
+struct place {
+    struct mt_warnings *warnings;
+    size_t text;
+    const char *model; /* NULL: not named */
+};
+
+/* Strings, each with a NUL. */
+static void write_numbers(struct mt_json_writer *writer, const char *key,
+                          const struct mt_text *numbers)
 {
-    struct mt_json_writer *writer = &warnings->writer;
-    if (warnings->list.length == 0)
-        mt_json_begin_array(writer);
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "kind");
-    mt_json_string_z(writer, mt_warning_name(kind));
-    if (model) {
-        mt_json_key(writer, "model");
-        mt_json_string_z(writer, model);
-    }
-    mt_json_key(writer, "sentence");
-    mt_json_integer(writer, (int64_t)sentence);
-    mt_json_key(writer, "text");
-    mt_json_integer(writer, (int64_t)text);
-    mt_json_end_object(writer);
-    mt_metrics_warn(warnings->metrics, kind);
+    mt_json_key(writer, key);
+    mt_json_begin_array(writer);
+    for (size_t at = 0; at < numbers->length; at += strlen(numbers->bytes + at) + 1)
+        mt_json_string_z(writer, numbers->bytes + at);
+    mt_json_end_array(writer);
 }
 
-void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
-                     const struct mt_passage *passage)
+static void write_one(void *context, const struct mt_finding *finding)
 {
-    const struct mt_translation *translation;
-    size_t position = 0, n_before = 0;
-    while ((translation = mt_passage_next(passage, &position))) {
-        size_t n = mt_translation_n_sentences(translation);
-        for (size_t k = 0; k < n; k++) {
-            unsigned found = mt_guard_check(translation, k, &warnings->options);
-            for (unsigned kind = 0; kind < MT_N_WARNINGS; kind++)
-                if (found & 1u << kind)
-                    write_one(warnings, text, n_before + k, model, (enum mt_warning)kind);
-        }
-        n_before += n;
+    const struct place *place = context;
+    struct mt_warnings *warnings = place->warnings;
+    struct mt_json_writer *writer = &warnings->writer;
+    bool has_numbers = finding->kind == MT_WARNING_NUMBERS;
+    if (warnings->metrics)
+        mt_metrics_warn(warnings->metrics, finding->kind);
+    if (warnings->n == MT_MAX_WARNINGS)
+        return;
+    if (warnings->n++ == 0)
+        mt_json_begin_array(writer);
+    mt_json_begin_object(writer);
+    if (has_numbers)
+        write_numbers(writer, "added", &finding->added);
+    mt_json_key(writer, "kind");
+    mt_json_string_z(writer, mt_warning_name(finding->kind));
+    if (has_numbers)
+        write_numbers(writer, "missing", &finding->missing);
+    if (place->model) {
+        mt_json_key(writer, "model");
+        mt_json_string_z(writer, place->model);
     }
+    if (has_numbers && finding->repaired.length > 0)
+        write_numbers(writer, "repaired", &finding->repaired);
+    mt_json_key(writer, "sentence");
+    mt_json_integer(writer, (int64_t)finding->sentence);
+    if (place->text != MT_NO_TEXT) {
+        mt_json_key(writer, "text");
+        mt_json_integer(writer, (int64_t)place->text);
+    }
+    mt_json_end_object(writer);
+}
+
+enum mt_status mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
+                               struct mt_passage *passage, struct mt_error *err)
+{
+    struct place place = {.warnings = warnings, .text = text, .model = model};
+    return mt_passage_find_warnings(passage, &warnings->options, write_one, &place, err);
 }
 
 void mt_warnings_write(struct mt_warnings *warnings, struct mt_json_writer *writer)

@@ -1,5 +1,5 @@
 /*
- * Warnings about translations (guard.h) as a reply has them.
+ * Warnings about translations (guard.h, proofread.h) as a reply has them.
  *
  * Thread-safety: one thread at a time.
  */
@@ -11,11 +11,17 @@
 
 struct mt_metrics;
 struct mt_passage;
+struct mt_settings;
 
 /*
  * What a reply says about it, and counting it:
  *
- *   "warnings": [{"kind": "repetition", "sentence": 2, "text": 0}]
+ *   "warnings": [{"kind": "repetition", "sentence": 2, "text": 0},
+ *                {"added": ["35"], "kind": "numbers", "missing": ["365"], "repaired": ["365"],
+ *                 "sentence": 3, "text": 0}]
+ *
+ * Numbers are as they stand in the source (missing) and as the model wrote them (added); repaired,
+ * where a number was put in the place of another (number_repair.h), as they are in the reply.
  *
  * Texts and sentences count from 0; the sentences are those of one model, which is named (member
  * "model") where several have translated the text one after the other. The member is there only
@@ -29,12 +35,23 @@ struct mt_warnings {
     struct mt_metrics *metrics;
     struct mt_text list; /* JSON; its status is the caller's to look at */
     struct mt_json_writer writer;
+    size_t n; /* in the list */
 };
+
+/* Of one reply, so that it stays about as long as its translations; more are only counted. */
+#define MT_MAX_WARNINGS 1000
+
+struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings);
+/* metrics NULL: not counted. */
 void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
                       struct mt_metrics *metrics);
-/* model NULL: not named. */
-void mt_warnings_add(struct mt_warnings *warnings, size_t text, const char *model,
-                     const struct mt_passage *passage);
+
+/* In the place of a text's number: not named. */
+#define MT_NO_TEXT SIZE_MAX
+/* model NULL: not named. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_warnings_add(struct mt_warnings *warnings, size_t text,
+                                             const char *model, struct mt_passage *passage,
+                                             struct mt_error *err);
 /* The member, if there is one. Once. */
 void mt_warnings_write(struct mt_warnings *warnings, struct mt_json_writer *writer);
 void mt_warnings_finish(struct mt_warnings *warnings);

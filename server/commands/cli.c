@@ -1,6 +1,7 @@
 #include "server/commands/cli.h"
 
 #include "base/json.h"
+#include "server/commands/model_choice.h"
 
 #include <cjson/cJSON.h>
 #include <stdarg.h>
@@ -235,13 +236,23 @@ static enum mt_status read_settings(const struct mt_cli_command *command, int ar
         status = mt_settings_read_environment(settings, err);
     if (!status)
         status = read_settings_flags(command, argc, argv, cli, err);
-    bool has_models = !status && command->serves_directory && *settings->models_directory;
-    if (!status && command->needs_model && !*settings->model && !has_models)
-        status =
-            mt_fail(err, MT_INVALID,
-                    "no model: give --model DIR, set ATTENTIOND_MODEL, or set \"model\" in the "
-                    "configuration file");
     return status;
+}
+
+/* A daemon that runs goes on without models, until there is one. */
+static enum mt_status choose_models(const struct mt_cli_command *command, bool is_start,
+                                    struct mt_settings *settings, struct mt_error *err)
+{
+    const struct mt_model_choice choice = {
+        .command = command->name,
+        .serves_many = command->serves_directory,
+        .needs_one = command->needs_model && is_start,
+        .takes_none = !is_start,
+        .creates_root = command->needs_model && command->serves_directory && is_start,
+    };
+    if (!command->needs_model && !command->serves_directory)
+        return MT_OK;
+    return mt_model_choice_make(&choice, settings, err);
 }
 
 static void append_option(const struct mt_cli_option *option, struct mt_text *out)
@@ -397,10 +408,14 @@ bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv, s
         status = read_settings(command, argc, argv, out, &err);
     if (!status)
         status = choose_cache_dir(&out->settings, &err);
+    bool is_understood = !status;
+    if (!status)
+        status = choose_models(command, true, &out->settings, &err);
     if (!status)
         return true;
     mt_cli_finish(out);
-    *exit_code = refuse_usage(command, &err);
+    *exit_code = is_understood && status != MT_INVALID ? mt_cli_fail(command, &err)
+                                                       : refuse_usage(command, &err);
     return false;
 }
 
@@ -412,6 +427,8 @@ enum mt_status mt_cli_read_settings(const struct mt_cli_command *command, int ar
     enum mt_status status = read_settings(command, argc, argv, &cli, err);
     if (!status)
         status = choose_cache_dir(&cli.settings, err);
+    if (!status)
+        status = choose_models(command, false, &cli.settings, err);
     if (status)
         mt_cli_finish(&cli);
     else

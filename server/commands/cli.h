@@ -66,8 +66,9 @@ struct mt_cli_command {
     const struct mt_cli_option *options; /* may be NULL */
     size_t min_arguments, max_arguments; /* positional ones, and "-" counts as one */
     const char *hint;                    /* where there are more; may be NULL */
-    bool needs_model;                    /* refuse to go on where no model directory is set, */
-    bool serves_directory;               /* nor, with this one, a directory of them */
+    /* Where settings name none, models of this machine are taken (model_choice.h). */
+    bool needs_model;      /* refuse to go on where there is none either; one is taken, */
+    bool serves_directory; /* or, with this one, all of them */
 };
 
 struct mt_cli {

@@ -7,6 +7,7 @@
 #include "server/http/cors.h"
 #include "server/http/descriptors.h"
 #include "server/service/file_names.h"
+#include "server/service/file_store.h"
 #include "server/service/generation.h"
 #include "server/requests/handler.h"
 #include "server/service/keys.h"
@@ -116,6 +117,23 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
+/* As serve does: with a file that is written and removed. */
+static enum mt_status check_files(const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_file_store *store;
+    struct mt_file_store_counts counts;
+    if (settings->files_directory[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_file_store_create(settings->files_directory, &store, err);
+    if (status)
+        return status;
+    mt_file_store_count(store, &counts);
+    mt_cli_say("files_directory %s: good, %zu files of %zu bytes", settings->files_directory,
+               counts.n_files, counts.n_bytes);
+    mt_file_store_destroy(store);
+    return MT_OK;
+}
+
 static enum mt_status check_tls(const struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_tls *tls;
@@ -170,11 +188,16 @@ static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
         status = check_tls(settings, err);
     if (!status)
         status = check_texts(settings, err);
+    if (!status)
+        status = check_files(settings, err);
     if (status)
         return status;
     if (*settings->model || *settings->models_directory)
         return check_generation(settings, err);
-    fputs("no model is set: serve would need --model DIR or --models-directory DIR\n", stderr);
+    fputs(
+        "no model is set, and none is on this machine: serve would need --model DIR, or attentiond "
+        "pull NAME\n",
+        stderr);
     return MT_OK;
 }
 
@@ -208,6 +231,7 @@ int mt_cmd_check_config(int argc, char **argv)
             "served, or where serve\nwould not start with these settings; that its addresses are "
             "free is not looked at.\n",
         .options = options,
+        .serves_directory = true,
     };
     struct mt_cli cli;
     struct mt_error err;

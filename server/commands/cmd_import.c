@@ -6,6 +6,7 @@
 #include "model/files/source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
+#include "server/commands/model_choice.h"
 #include "server/engine/decode.h"
 #include "server/models/model_settings.h"
 
@@ -203,17 +204,21 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
     struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
     struct mt_import_report report;
     struct mt_error err;
-    enum mt_status status = MT_OK;
-    if (!read_precision(precision, &options.precision))
+    char *from = NULL;
+    const char *to = cli->arguments[1];
+    enum mt_status status =
+        mt_model_choice_find(cli->settings.models_directory, cli->arguments[0], &from, &err);
+    if (!status && !read_precision(precision, &options.precision))
         status =
             mt_fail(&err, MT_INVALID, "--precision is \"%.60s\"; expected int8 or fp32", precision);
     mt_model_options_show_progress(&options);
     if (!status)
-        status = mt_model_import(cli->arguments[0], cli->arguments[1], &options, &report, &err);
+        status = mt_model_import(from, to, &options, &report, &err);
     if (!status)
-        status = verify(cli->arguments[0], cli->arguments[1], &options, &report, sentence, &err);
+        status = verify(from, to, &options, &report, sentence, &err);
     if (!status)
         status = mt_cli_flush(&err);
+    free(from);
     return status ? mt_cli_fail(command, &err) : MT_EXIT_OK;
 }
 

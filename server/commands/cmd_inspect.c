@@ -10,6 +10,7 @@
 #include "server/inspection/inspection_translation.h"
 #include "server/models/model_settings.h"
 #include "server/inspection/positions.h"
+#include "server/store/hub.h"
 #include "server/text/translation.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ struct session {
     const struct mt_settings *settings;
     const struct flags *flags;
     struct mt_model *model;
-    const char *model_id;
+    char model_id[MT_HUB_NAME_BYTES];
     struct mt_inspection_request request;
     bool is_terminal; /* the heat map, instead of a format */
 };
@@ -398,8 +399,8 @@ static enum mt_status read_text(const struct mt_cli *cli, struct mt_text *out, s
 static enum mt_status open_model(struct session *session, struct mt_error *err)
 {
     const struct mt_model_options options = mt_model_options_of_settings(session->settings);
-    const char *directory = session->settings->model, *slash = strrchr(directory, '/');
-    session->model_id = slash && slash[1] ? slash + 1 : directory;
+    const char *directory = session->settings->model;
+    mt_model_name_of(directory, session->model_id);
     return mt_model_open(directory, &options, &session->model, err);
 }
 

@@ -24,6 +24,7 @@
 #include "server/http/router.h"
 #include "server/service/sandbox.h"
 #include "server/http/socket_file.h"
+#include "server/text/number_words.h"
 #include "server/text/splitter.h"
 #include "server/text/text_threads.h"
 
@@ -64,6 +65,7 @@ struct server {
 
     struct mt_listener listener;
     struct mt_splitter *splitter;
+    struct mt_number_words *number_words;
     struct mt_file_store *files;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
@@ -122,7 +124,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
 {
     enum mt_status status = mt_splitter_create(&server->splitter, err);
     if (!status)
-        status = mt_file_store_create(&server->files, err);
+        status = mt_number_words_create(&server->number_words, err);
     if (status)
         return status;
     const struct mt_service common = {
@@ -130,6 +132,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .attention_budget = &server->attention_budget,
         .files = server->files,
         .splitter = server->splitter,
+        .number_words = server->number_words,
         .meters = &server->meters,
     };
     const struct mt_generations_options options = {
@@ -264,8 +267,10 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = listen_for_admin(server, settings->admin_socket, err);
     if (!status)
         remove_leftovers(settings->cache_dir);
+    if (!status)
+        status = mt_file_store_create(settings->files_directory, &server->files, err);
     if (!status && is_sandboxed) /* before there are threads, which inherit it */
-        mt_sandbox_restrict_files(settings->cache_dir);
+        mt_sandbox_restrict_files(settings->cache_dir, settings->files_directory);
     if (!status)
         status =
             create_metrics(mt_routes, mt_n_routes, &server->route_names, &server->metrics, err);
@@ -305,6 +310,7 @@ static void stop(struct server *server)
     mt_generations_destroy(server->generations);
     mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);
+    mt_number_words_destroy(server->number_words);
     mt_metrics_destroy(server->metrics);
     mt_meters_destroy(&server->meters);
     free(server->route_names);
@@ -639,7 +645,7 @@ int mt_cmd_serve(int argc, char **argv)
         return exit_code;
     enum mt_log_level level = MT_LOG_INFO;
     mt_log_level_parse(cli.settings.log_level, &level);
-    mt_log_configure(level, cli.settings.log_json);
+    mt_log_configure(level, strcmp(cli.settings.log_format, "json") == 0);
     struct server server = {
         .command = &command,
         .argc = argc,

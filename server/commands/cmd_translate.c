@@ -13,6 +13,13 @@
 #include "server/models/model_settings.h"
 #include "server/commands/progress_bar.h"
 #include "server/commands/signals.h"
+#include "server/api/warnings.h"
+#include "server/commands/warning_printer.h"
+#include "server/models/model_defaults.h"
+#include "server/models/served_model.h"
+#include "server/passages/budget.h"
+#include "server/service/service.h"
+#include "server/text/proofread.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,6 +51,9 @@ struct session {
     struct mt_engine *engine;
     struct mt_lane *lane; /* the model's in the engine */
     struct mt_splitter *splitter;
+    struct mt_number_words *number_words;
+    struct mt_proofreader reader;
+    struct mt_warning_printer printer;
     int stop_fd, stopped_by;
     struct mt_progress_bar bar;
 };
@@ -51,8 +61,9 @@ struct session {
 static const char detail[] =
     "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
     "may hold several sentences; an empty line stays empty. With --json each line becomes\n"
-    "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, and a line is one "
-    "sentence\n"
+    "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, with \"warnings\" "
+    "where "
+    "there\nare some, and a line is one sentence\n"
     "(--split-sentences off), cut only where it is too long for the model.\n\n"
     "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
     "whole: what is no text in it stays as it is.\n";
@@ -128,6 +139,19 @@ static size_t input_bytes(void)
     return is_file && at >= 0 && at < st.st_size ? (size_t)(st.st_size - at) : 0;
 }
 
+/* What reads the translations: the languages are the model's own. */
+static enum mt_status make_reader(struct session *session, const struct mt_settings *settings,
+                                  struct mt_error *err)
+{
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(session->model);
+    session->printer.guards = mt_guard_options_of(settings);
+    enum mt_status status = mt_number_words_create(&session->number_words, err);
+    return status ? status
+                  : mt_proofreader_init(&session->reader, session->number_words,
+                                        mt_tokenizer_source_lang(tokenizer),
+                                        mt_tokenizer_target_lang(tokenizer), err);
+}
+
 static enum mt_status run(struct session *session, const struct mt_settings *settings,
                           const struct flags *flags, struct mt_error *err)
 {
@@ -158,9 +182,21 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
         status = mt_engine_attach(session->engine, session->model, &session->lane, err);
     if (!status)
         status = mt_splitter_create(&session->splitter, err);
+    if (!status)
+        status = make_reader(session, settings, err);
     if (status)
         return status;
 
+    /* The window is the limit of what is traced. */
+    struct mt_budget budget = {.limit = UINT64_MAX};
+    const struct mt_service service = {.settings = settings, .attention_budget = &budget};
+    const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
+    const struct mt_loaded_model loaded = {
+        .model = session->model, .label = "", .defaults = &defaults};
+    stream.service = &service;
+    stream.loaded = &loaded;
+    stream.reader = &session->reader;
+    stream.printer = &session->printer;
     /* On a terminal the translations are progress enough, and a bar between them a mess. */
     if (!isatty(STDOUT_FILENO))
         mt_progress_bar_begin(&session->bar, "lines");
@@ -215,6 +251,8 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
     enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
     if (!status)
         status = mt_splitter_create(&session->splitter, err);
+    if (!status)
+        status = make_reader(session, settings, err);
     if (status)
         return status;
     size_t n_left = 0;
@@ -230,6 +268,8 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
                 .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
             },
         .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
+        .reader = &session->reader,
+        .printer = &session->printer,
         .path = path,
         .bar = &session->bar,
     };
@@ -316,6 +356,7 @@ int mt_cmd_translate(int argc, char **argv)
         status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
                              : run(&session, &cli.settings, &flags, &err);
     mt_progress_bar_end(&session.bar);
+    mt_warning_printer_end(&session.printer);
     if (status == MT_CANCELLED)
         exit_code = cancelled(session.stopped_by);
     else
@@ -323,6 +364,7 @@ int mt_cmd_translate(int argc, char **argv)
 
     mt_engine_destroy(session.engine);
     mt_splitter_destroy(session.splitter);
+    mt_number_words_destroy(session.number_words);
     mt_model_close(session.model);
     if (session.stop_fd >= 0)
         close(session.stop_fd);

@@ -13,5 +13,8 @@ int mt_cmd_inspect(int argc, char **argv);
 int mt_cmd_check_config(int argc, char **argv);
 int mt_cmd_healthcheck(int argc, char **argv);
 int mt_cmd_import(int argc, char **argv);
+int mt_cmd_pull(int argc, char **argv);
+int mt_cmd_list(int argc, char **argv);
+int mt_cmd_remove(int argc, char **argv);
 
 #endif

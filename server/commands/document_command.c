@@ -9,6 +9,7 @@
 #include "server/documents/document_translation.h"
 #include "server/requests/handler.h"
 #include "server/commands/progress_bar.h"
+#include "server/commands/warning_printer.h"
 #include "server/models/served_model.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct sentences {
     struct mt_sentence **items;
     size_t n, capacity;
     size_t n_decoded;
+    size_t n_looked; /* texts whose warnings are out */
 };
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
@@ -92,6 +94,11 @@ static enum mt_status translate_window(const struct mt_document_command *command
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
                            command->max_rows, sentences->items, sentences->n,
                            is_only ? show_progress : NULL, command->bar, err);
+    for (; !status && sentences->n_looked < mt_document_translation_n_made(translation);
+         sentences->n_looked++)
+        status = mt_warning_printer_look(
+            command->printer, "text", sentences->n_looked + 1,
+            mt_document_translation_passage(translation, sentences->n_looked), err);
     sentences->n_decoded += sentences->n;
     mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
     if (!status)
@@ -109,13 +116,17 @@ static enum mt_status translate(const struct mt_document_command *command,
     const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
     const struct mt_loaded_model model = {
         .model = command->model, .label = "", .defaults = &defaults};
+    const struct mt_document_step step = {.service = &service,
+                                          .model = &model,
+                                          .options = &command->translation,
+                                          .reader = command->reader,
+                                          .repairs_numbers = command->settings->repair_numbers};
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
     bool is_made = false;
     enum mt_status status = mt_document_translation_create(document, &translation, err);
     if (!status)
-        status = mt_document_translation_begin_step(translation, &service, &model,
-                                                    &command->translation, NULL, err);
+        status = mt_document_translation_begin_step(translation, &step, err);
     while (!status && !is_made)
         status = translate_window(command, translation, &sentences, &is_made, err);
     if (!status)

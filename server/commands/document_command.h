@@ -20,9 +20,11 @@ struct mt_document_command {
     const struct mt_model *model;
     struct mt_document_options document;
     struct mt_translation_options translation;
-    size_t max_rows;             /* of a decoder step */
-    const char *path;            /* NULL or "-": standard input */
-    struct mt_progress_bar *bar; /* may be NULL */
+    size_t max_rows; /* of a decoder step */
+    const struct mt_proofreader *reader;
+    struct mt_warning_printer *printer; /* is told what it finds */
+    const char *path;                   /* NULL or "-": standard input */
+    struct mt_progress_bar *bar;        /* may be NULL */
 };
 
 /* Writes nothing where it fails. *n_left as in mt_document_write. MT_CANCELLED: nobody reads the

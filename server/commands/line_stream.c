@@ -3,7 +3,11 @@
 #include "base/json.h"
 #include "base/size.h"
 #include "model/model.h"
+#include "server/api/warnings.h"
 #include "server/engine/engine.h"
+#include "server/passages/passage.h"
+#include "server/commands/warning_printer.h"
+#include "config/settings.h"
 #include "server/commands/line_reader.h"
 #include "server/commands/progress_bar.h"
 
@@ -30,7 +34,10 @@ struct line {
     struct line *next;
     struct stream *stream;
     size_t number;
-    struct mt_translation *translation;
+    char *text; /* which the passage borrows */
+    struct mt_alignment_trace trace;
+    struct mt_passage *passage;
+    struct mt_translation *translation; /* the passage's only one */
     struct mt_sentence **sentences;
     struct mt_job job;
     bool is_done; /* guarded by the stream's mutex */
@@ -63,7 +70,9 @@ struct stream {
 
 static void destroy_line(struct line *line)
 {
-    mt_translation_destroy(line->translation);
+    mt_passage_destroy(line->passage);
+    mt_alignment_trace_finish(&line->trace);
+    free(line->text);
     free(line->sentences);
     free(line);
 }
@@ -99,6 +108,33 @@ static enum mt_status list_sentences(struct line *line, struct mt_error *err)
     return MT_OK;
 }
 
+static enum mt_status create_passage(struct stream *stream, struct line *line, const char *text,
+                                     size_t length, struct mt_error *err)
+{
+    const struct mt_line_stream_options *options = stream->options;
+    struct mt_translation_options traced = options->translation;
+    line->text = malloc(length + 1);
+    if (!line->text)
+        return mt_fail_memory(err, length + 1, "a line");
+    memcpy(line->text, text, length);
+    line->text[length] = '\0';
+    const struct mt_passage_options passage = {
+        .plain = &options->translation,
+        .traced = &traced,
+        .trace = &line->trace,
+        .reader = options->reader,
+        .repairs_numbers = options->service->settings->repair_numbers,
+    };
+    enum mt_status status =
+        mt_alignment_trace_begin(&line->trace, options->service, options->loaded, &traced, err);
+    if (!status)
+        status =
+            mt_passage_create(options->model, line->text, length, &passage, &line->passage, err);
+    if (!status)
+        line->translation = mt_passage_next(line->passage, &(size_t){0});
+    return status;
+}
+
 static enum mt_status create_line(struct stream *stream, size_t number, const char *text,
                                   size_t length, struct line **out, struct mt_error *err)
 {
@@ -111,9 +147,7 @@ static enum mt_status create_line(struct stream *stream, size_t number, const ch
         return mt_fail_memory(err, sizeof *line, "a line");
     line->stream = stream;
     line->number = number;
-    enum mt_status status =
-        mt_translation_create(stream->options->model, text, length, &stream->options->translation,
-                              &line->translation, err);
+    enum mt_status status = create_passage(stream, line, text, length, err);
     if (!status)
         status = list_sentences(line, err);
     if (status) {
@@ -168,12 +202,12 @@ static float score(const struct mt_translation *translation, size_t rank)
     return mt_translation_score(translation, rank);
 }
 
-static enum mt_status append_hypothesis(struct mt_json_writer *writer,
-                                        const struct mt_translation *translation, size_t rank,
-                                        struct mt_error *err)
+static enum mt_status append_hypothesis(struct mt_json_writer *writer, const struct line *line,
+                                        size_t rank, struct mt_error *err)
 {
     struct mt_text text = {0};
-    enum mt_status status = mt_translation_render(translation, rank, &text, err);
+    const struct mt_translation *translation = line->translation;
+    enum mt_status status = mt_passage_render(line->passage, rank, &text, err);
     if (!status) {
         mt_json_key(writer, "text");
         mt_json_string(writer, text.bytes, text.length);
@@ -186,18 +220,33 @@ static enum mt_status append_hypothesis(struct mt_json_writer *writer,
     return status;
 }
 
-static enum mt_status append_others(struct mt_json_writer *writer,
-                                    const struct mt_translation *translation, struct mt_error *err)
+static enum mt_status append_others(struct mt_json_writer *writer, const struct line *line,
+                                    struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     mt_json_key(writer, "alternatives");
     mt_json_begin_array(writer);
-    for (size_t rank = 1; rank < mt_translation_n_ranks(translation) && !status; rank++) {
+    for (size_t rank = 1; rank < mt_translation_n_ranks(line->translation) && !status; rank++) {
         mt_json_begin_object(writer);
-        status = append_hypothesis(writer, translation, rank, err);
+        status = append_hypothesis(writer, line, rank, err);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
+    return status;
+}
+
+static enum mt_status append_warnings(const struct stream *stream, const struct line *line,
+                                      struct mt_json_writer *writer, struct mt_error *err)
+{
+    const struct mt_guard_options guards = mt_guard_options_of(stream->options->service->settings);
+    struct mt_warnings warnings;
+    mt_warnings_init(&warnings, &guards, NULL);
+    enum mt_status status = mt_warnings_add(&warnings, MT_NO_TEXT, NULL, line->passage, err);
+    if (!status)
+        status = mt_text_check(&warnings.list, "warnings", err);
+    if (!status)
+        mt_warnings_write(&warnings, writer);
+    mt_warnings_finish(&warnings);
     return status;
 }
 
@@ -211,9 +260,11 @@ static enum mt_status append_object(const struct stream *stream, const struct li
     mt_json_begin_object(&writer);
     mt_json_key(&writer, "source");
     mt_json_string(&writer, source, length);
-    enum mt_status status = append_hypothesis(&writer, line->translation, 0, err);
+    enum mt_status status = append_hypothesis(&writer, line, 0, err);
     if (!status && stream->options->translation.decoding.num_hypotheses > 1)
-        status = append_others(&writer, line->translation, err);
+        status = append_others(&writer, line, err);
+    if (!status)
+        status = append_warnings(stream, line, &writer, err);
     mt_json_end_object(&writer);
     return status ? status : mt_text_check(out, "a line", err);
 }
@@ -227,7 +278,10 @@ static enum mt_status append_line(const struct stream *stream, const struct line
     else if (stream->options->as_json)
         status = append_object(stream, line, out, err);
     else
-        status = mt_translation_render(line->translation, 0, out, err);
+        status = mt_passage_render(line->passage, 0, out, err);
+    if (!status && !stream->options->as_json)
+        status = mt_warning_printer_look(stream->options->printer, "line", line->number,
+                                         line->passage, err);
     mt_text_append(out, "\n", 1);
     return status;
 }

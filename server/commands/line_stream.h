@@ -10,18 +10,26 @@
 
 struct mt_engine;
 struct mt_lane;
+struct mt_loaded_model;
 struct mt_model;
 struct mt_progress_bar;
+struct mt_proofreader;
+struct mt_service;
+struct mt_warning_printer;
 
 struct mt_line_stream_options {
+    const struct mt_service *service;     /* settings and attention_budget are used */
+    const struct mt_loaded_model *loaded; /* of model, for alignments */
+    const struct mt_proofreader *reader;
+    struct mt_warning_printer *printer; /* is told what the reader finds; NULL: with as_json */
     const struct mt_model *model;
     struct mt_engine *engine; /* its queue takes window + max_sentences of a line */
     struct mt_lane *lane;     /* the model's in the engine */
     struct mt_translation_options translation; /* of each line */
     size_t window;                             /* sentences in flight before reading pauses */
     /* One object per line instead of text: "source", "text", "output_ids" (without start, with
-     * eos), "score", "token_logprobs", and "alternatives" where there are
-     * more hypotheses than one. */
+     * eos), "score", "token_logprobs", "alternatives" where there are more hypotheses than one, and
+     * "warnings" (warnings.h, without "text") where there are some. */
     bool as_json;
     int in_fd, out_fd;
     struct mt_progress_bar *bar; /* is told of the lines that are written; may be NULL */

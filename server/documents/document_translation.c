@@ -40,14 +40,12 @@ static enum mt_cue_markup cues_of(enum mt_document_form form)
 }
 
 enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,
-                                                  const struct mt_service *service,
-                                                  const struct mt_loaded_model *model,
-                                                  const struct mt_translation_options *options,
-                                                  struct mt_terms *terms, struct mt_error *err)
+                                                  const struct mt_document_step *step,
+                                                  struct mt_error *err)
 {
     bool is_html = t->n > 0 && mt_document_text(t->document, 0).form == MT_FORM_HTML;
-    t->model = model->model;
-    t->plain = *options;
+    t->model = step->model->model;
+    t->plain = *step->options;
     if (is_html && t->plain.split == MT_SPLIT_OFF)
         t->plain.split = MT_SPLIT_NEWLINES; /* line feeds are its line breaks */
     t->traced = t->plain;
@@ -56,11 +54,13 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
         .traced = &t->traced,
         .trace = &t->marks,
         .protects = true,
-        .post_edits = options->eases_source,
-        .terms = terms,
-        .max_html_tags = (size_t)service->settings->max_html_tags,
+        .post_edits = step->options->eases_source,
+        .terms = step->terms,
+        .reader = step->reader,
+        .repairs_numbers = step->repairs_numbers,
+        .max_html_tags = (size_t)step->service->settings->max_html_tags,
     };
-    return mt_alignment_trace_begin(&t->marks, service, model, &t->traced, err);
+    return mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced, err);
 }
 
 static size_t count_sentences(const struct mt_passage *passage)
@@ -174,6 +174,11 @@ void mt_document_translation_destroy(struct mt_document_translation *t)
     drop_texts(t->outputs, t->n);
     free(t->passages);
     free(t);
+}
+
+size_t mt_document_translation_n_made(const struct mt_document_translation *t)
+{
+    return t->n_made;
 }
 
 struct mt_passage *mt_document_translation_passage(const struct mt_document_translation *t,

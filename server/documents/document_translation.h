@@ -22,6 +22,7 @@
 struct mt_document_translation;
 struct mt_loaded_model;
 struct mt_passage;
+struct mt_proofreader;
 struct mt_service;
 struct mt_terms;
 
@@ -33,17 +34,22 @@ MT_MUST_CHECK enum mt_status mt_document_translation_create(const struct mt_docu
                                                             struct mt_document_translation **out,
                                                             struct mt_error *err);
 
-/*
- * Begins with the document's texts, or what the last step has made of them, for one model. service:
- * settings and attention budget are used (for marks: where a tag belongs in a translation); it and
- * model are borrowed until end_step or destroy, terms (NULL: none) until all is made; options are
- * copied, what they point to is borrowed. With eases_source the translations are edited
- * (post_edit.h). MT_MEMORY.
- */
-MT_MUST_CHECK enum mt_status mt_document_translation_begin_step(
-    struct mt_document_translation *translation, const struct mt_service *service,
-    const struct mt_loaded_model *model, const struct mt_translation_options *options,
-    struct mt_terms *terms, struct mt_error *err);
+struct mt_document_step {
+    const struct mt_service *service; /* settings and attention budget are used, for alignments: */
+    const struct mt_loaded_model *model; /* where tags belong; both are borrowed until end_step or
+                                             destroy */
+    const struct mt_translation_options *options; /* copied; what they point to is borrowed. With
+                                                     eases_source translations are edited */
+    struct mt_terms *terms;                       /* NULL: none; borrowed until all is made */
+    const struct mt_proofreader *reader;          /* passage.h; borrowed as the model is */
+    bool repairs_numbers;
+};
+
+/* Begins with the document's texts, or what the last step has made of them, for one model.
+ * MT_MEMORY. */
+MT_MUST_CHECK enum mt_status
+mt_document_translation_begin_step(struct mt_document_translation *translation,
+                                   const struct mt_document_step *step, struct mt_error *err);
 
 /* Takes texts apart until there are n_sentences more (SIZE_MAX: all), or *is_made: there is no
  * other. Errors of mt_passage_create. */
@@ -66,7 +72,10 @@ mt_document_translation_end_step(struct mt_document_translation *translation, st
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_document_translation_destroy(struct mt_document_translation *translation);
 
-/* Of text index. Borrowed. */
+/* Texts that are made, from the first on. */
+size_t mt_document_translation_n_made(const struct mt_document_translation *translation);
+
+/* Of text index, which is made and not forgotten. Borrowed. */
 struct mt_passage *
 mt_document_translation_passage(const struct mt_document_translation *translation, size_t index);
 

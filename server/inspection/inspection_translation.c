@@ -39,10 +39,22 @@ void mt_inspection_require(const struct mt_inspection_options *options,
 }
 
 /* Target tokens to reckon with. Translations twice as long as their source are rare. */
+static size_t usual_steps(size_t n_source)
+{
+    return 2 * n_source + 16;
+}
+
 static size_t expected_steps(const struct mt_sentence *sentence, size_t n_source, bool is_forced)
 {
     size_t most = mt_sentence_max_target(sentence);
-    return is_forced ? most : mt_size_min(most, 2 * n_source + 16);
+    return is_forced ? most : mt_size_min(most, usual_steps(n_source));
+}
+
+uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_source)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(model);
+    return (uint64_t)hparams->n_decoder_layers * hparams->n_decoder_heads * n_source *
+           usual_steps(n_source);
 }
 
 /* The log has room for every step from the beginning. */
@@ -80,6 +92,8 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
     uint64_t total = 0;
     for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
         const struct mt_translation_part part = mt_translation_part(translation, i);
+        if (!mt_sentence_trace(part.sentence))
+            continue;
         total += mt_inspection_estimate_part(model, &part, options, is_forced);
     }
     return total;
@@ -100,7 +114,7 @@ struct reader {
     struct mt_inspection_part *parts;
     struct borrowed *borrowed;
     struct mt_range *ranges;
-    size_t n;
+    size_t n, n_traced;
     struct mt_text text;    /* the whole translation */
     struct mt_text scratch; /* one sentence, for its spans */
 };
@@ -196,12 +210,14 @@ static size_t count_search_steps(const struct mt_sentence *sentence)
 static enum mt_status read_part(struct reader *reader, size_t index, struct mt_error *err)
 {
     struct mt_translation_part from = mt_translation_part(reader->translation, index);
+    if (!mt_sentence_trace(from.sentence))
+        return MT_OK;
     struct mt_hypothesis best = mt_sentence_hypothesis(from.sentence, 0);
     struct borrowed *borrowed = &reader->borrowed[index];
     enum mt_status status = read_output(reader, &best, borrowed, err);
     if (!status && reader->options->n_top)
         status = read_next_tokens(from.sentence, best.n_ids, borrowed, err);
-    reader->parts[index] = (struct mt_inspection_part){
+    reader->parts[reader->n_traced++] = (struct mt_inspection_part){
         .source_begin = from.begin,
         .source_end = from.end,
         .target_begin = reader->ranges[index].begin,
@@ -282,7 +298,7 @@ enum mt_status mt_inspection_of_translation(const struct mt_model *model,
         input.target_text = reader.text.bytes;
         input.target_length = reader.text.length;
         input.parts = reader.parts;
-        input.n_parts = reader.n;
+        input.n_parts = reader.n_traced;
         status = mt_inspection_create(&input, options, out, err);
     }
     finish_reader(&reader);

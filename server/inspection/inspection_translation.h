@@ -20,7 +20,7 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
 void mt_inspection_require(const struct mt_inspection_options *options,
                            struct mt_sentence_options *decoding);
 
-/* Numbers that tracing one sentence, or all of them, takes in memory: exact for what is known, and
+/* Numbers that tracing one sentence, or all that are traced, takes in memory: exact for what is known, and
  * for targets twice as long as their sources where they are still to be found; the log of a search
  * has room for the longest. */
 uint64_t mt_inspection_estimate_part(const struct mt_model *model,
@@ -30,7 +30,10 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
                                        const struct mt_translation *translation,
                                        const struct mt_inspection_options *options, bool is_forced);
 
-/* The sentences of translation have ended. The inspection borrows the translation: see
+/* The same of the cross-attention alone of a sentence that is still to be made. */
+uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_source);
+
+/* The sentences of translation have ended; those that were not traced are left out. The inspection borrows the translation: see
  * mt_inspection_keep. Errors: mt_inspection_create's. */
 MT_MUST_CHECK enum mt_status
 mt_inspection_of_translation(const struct mt_model *model, struct mt_translation *translation,

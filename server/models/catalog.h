@@ -1,8 +1,8 @@
 /*
  * The models that one generation serves, what they are called, and which languages lead where.
  *
- *   en --[en-de]--> de      settings->model comes first, then the subdirectories of
- *    |              ^       settings->models_directory by name; each is an edge of this graph for
+ *   en --[en-de]--> de      settings->model comes first, then the subdirectories of each of
+ *    |              ^       settings->models_directory, by name; each is an edge of this graph for
  *    '--[en-fr]--> fr       every pair of languages that it translates
  *                   '--[fr-de]--'
  *

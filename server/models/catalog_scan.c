@@ -10,6 +10,8 @@
 #include "server/models/model_settings.h"
 #include "server/models/model_host.h"
 #include "server/models/model_profile.h"
+#include "server/store/hub.h"
+#include "server/store/places.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -32,12 +34,6 @@ static void make_id(const char *name, char out[ID_BYTES])
         out[n] = is_plain || strchr("-._", c) ? c : '_';
     }
     out[n] = '\0';
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* What is known of a directory before it is served. */
@@ -111,6 +107,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
         .failure = find->failure.status ? &find->failure : NULL,
     };
     memcpy(served.info.licence, find->profile.licence, sizeof served.info.licence);
+    memcpy(served.info.from, find->profile.from, sizeof served.info.from);
     return mt_served_model_create(options->host, &served, out, err);
 }
 
@@ -183,16 +180,17 @@ static enum mt_status override_languages(const struct mt_settings *settings,
     return status;
 }
 
-/* Its name is the directory's own, whatever way led there. */
+/* Its name is the directory's own, whatever way led there; of a snapshot in Hugging Face's cache,
+ * whose directory is called after a commit, the repository's. */
 static enum mt_status add_pinned(struct mt_catalog *catalog,
                                  const struct mt_catalog_options *options, struct mt_error *err)
 {
-    char resolved[PATH_MAX];
+    char resolved[PATH_MAX], name[MT_HUB_NAME_BYTES];
     const char *path = options->settings->model;
+    mt_model_name_of(path, name);
     if (realpath(path, resolved))
         path = resolved;
-    struct find find = {
-        .path = options->settings->model, .name = last_part(path), .is_pinned = true};
+    struct find find = {.path = options->settings->model, .name = name, .is_pinned = true};
     enum mt_status status = mt_model_profile_read(path, find.name, &find.profile, err);
     if (!status)
         status = override_languages(options->settings, &find.profile, err);
@@ -237,11 +235,11 @@ static enum mt_status add_found(struct mt_catalog *catalog,
 }
 
 static enum mt_status consider(struct mt_catalog *catalog, const struct mt_catalog_options *options,
-                               const char *name, struct mt_error *err)
+                               const char *directory, const char *name, struct mt_error *err)
 {
     const struct mt_settings *settings = options->settings;
     char *path;
-    enum mt_status status = mt_path_join(settings->models_directory, name, &path, err);
+    enum mt_status status = mt_path_join(directory, name, &path, err);
     if (status)
         return status;
     bool is_pinned = settings->model[0] != '\0' && is_same_directory(path, settings->model);
@@ -262,9 +260,9 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
 }
 
 static enum mt_status add_directory(struct mt_catalog *catalog,
-                                    const struct mt_catalog_options *options, struct mt_error *err)
+                                    const struct mt_catalog_options *options, const char *path,
+                                    struct mt_error *err)
 {
-    const char *path = options->settings->models_directory;
     struct dirent **entries;
     int n = scandir(path, &entries, is_visible, compare_names);
     if (n < 0)
@@ -273,7 +271,7 @@ static enum mt_status add_directory(struct mt_catalog *catalog,
     size_t n_before = catalog->n;
     for (int i = 0; i < n; i++) {
         if (!status)
-            status = consider(catalog, options, entries[i]->d_name, err);
+            status = consider(catalog, options, path, entries[i]->d_name, err);
         free(entries[i]);
     }
     free(entries);
@@ -282,6 +280,19 @@ static enum mt_status add_directory(struct mt_catalog *catalog,
                        "models_directory: %s is a model itself, expected a directory with a "
                        "directory for each model; --model %s serves this one",
                        path, path);
+    return status;
+}
+
+static enum mt_status add_directories(struct mt_catalog *catalog,
+                                      const struct mt_catalog_options *options,
+                                      struct mt_error *err)
+{
+    struct mt_directories directories = {0};
+    enum mt_status status =
+        mt_directories_split(options->settings->models_directory, &directories, err);
+    for (size_t i = 0; i < directories.n && !status; i++)
+        status = add_directory(catalog, options, directories.paths[i], err);
+    mt_directories_finish(&directories);
     return status;
 }
 
@@ -307,8 +318,8 @@ enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catal
     enum mt_status status = MT_OK;
     if (options->settings->model[0] != '\0')
         status = add_pinned(catalog, options, err);
-    if (!status && options->settings->models_directory[0] != '\0')
-        status = add_directory(catalog, options, err);
+    if (!status)
+        status = add_directories(catalog, options, err);
     if (!status)
         warn_of_aliases(catalog);
     return status;

@@ -8,11 +8,12 @@
 #define MT_SERVER_MODELS_MODEL_CARD_H
 
 #include "base/status.h"
+#include "server/store/origin.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MT_LICENCE_BYTES 64
+#define MT_LICENCE_BYTES MT_ORIGIN_LICENCE_BYTES
 
 /* Of directory/README.md: "apache-2.0"; of a list the first. False, and out is "": it does not say.
  * Reads the file. */

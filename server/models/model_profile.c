@@ -342,9 +342,22 @@ static enum mt_status read_documents(const char *directory, const char *name,
         status = read_languages(source, name, profile, err);
     if (!status)
         describe_shape(&hparams, profile);
-    (void)mt_model_card_licence(directory, profile->licence);
     mt_source_close(source);
     return status;
+}
+
+static enum mt_status read_origin(const char *directory, struct mt_model_profile *profile,
+                                  struct mt_error *err)
+{
+    struct mt_origin origin;
+    enum mt_status status = mt_origin_read(directory, &origin, err);
+    if (status)
+        return status;
+    memcpy(profile->from, origin.from, sizeof profile->from);
+    memcpy(profile->licence, origin.licence, sizeof profile->licence);
+    if (!profile->licence[0])
+        (void)mt_model_card_licence(directory, profile->licence);
+    return MT_OK;
 }
 
 enum mt_status mt_model_profile_read(const char *directory, const char *name,
@@ -359,6 +372,8 @@ enum mt_status mt_model_profile_read(const char *directory, const char *name,
         status = mt_model_defaults_read(directory, profile.arena, &profile.defaults, err);
     if (!status)
         status = read_documents(directory, name, &profile, err);
+    if (!status)
+        status = read_origin(directory, &profile, err);
     if (status) {
         mt_arena_destroy(profile.arena);
         return status;

@@ -20,7 +20,8 @@ struct mt_model_profile {
     const struct mt_model_language *sources, *targets;
     size_t n_sources, n_targets;
     struct mt_model_shape shape;
-    char licence[MT_LICENCE_BYTES]; /* "": its card does not say */
+    char licence[MT_LICENCE_BYTES];  /* as it was pulled under, else its card's; "": nobody says */
+    char from[MT_ORIGIN_FROM_BYTES]; /* what attentiond pull takes; "": not known */
     struct mt_model_defaults defaults;
     size_t max_positions; /* tokens of the longest sentence */
     size_t n_beams;       /* where nobody says how many */

@@ -22,35 +22,37 @@
 
 /* Two names, of links, may have one number: it is their directory's. */
 struct mt_watched_directory {
-    int number; /* inotify's; -1: it is a model in a file */
+    size_t root; /* the directory that it is in */
+    int number;  /* inotify's; -1: it is a model in a file */
     char *name;
     bool is_model; /* when it was last looked at */
 };
 
 /* Of a subdirectory, or of a package in a file. Without memory it is taken for one, which costs no
  * more than a reload. */
-static bool is_model(const struct mt_models_watch *watch, const char *name)
+static bool is_model(const struct mt_models_watch *watch, size_t root, const char *name)
 {
     char *path;
-    if (mt_path_join(watch->directory, name, &path, NULL) != MT_OK)
+    if (mt_path_join(watch->directories.paths[root], name, &path, NULL) != MT_OK)
         return true;
     bool is_one = mt_source_is_model(path);
     free(path);
     return is_one;
 }
 
-static struct mt_watched_directory *find(const struct mt_models_watch *watch, const char *name)
+static struct mt_watched_directory *find(const struct mt_models_watch *watch, size_t root,
+                                         const char *name)
 {
     for (size_t i = 0; i < watch->n_watched; i++)
-        if (strcmp(watch->watched[i].name, name) == 0)
+        if (watch->watched[i].root == root && strcmp(watch->watched[i].name, name) == 0)
             return &watch->watched[i];
     return NULL;
 }
 
-static enum mt_status remember(struct mt_models_watch *watch, int number, const char *name,
-                               struct mt_error *err)
+static enum mt_status remember(struct mt_models_watch *watch, size_t root, int number,
+                               const char *name, struct mt_error *err)
 {
-    struct mt_watched_directory *known = find(watch, name);
+    struct mt_watched_directory *known = find(watch, root, name);
     if (known) {
         known->number = number;
         return MT_OK;
@@ -67,7 +69,7 @@ static enum mt_status remember(struct mt_models_watch *watch, int number, const 
     if (!copy)
         return mt_fail_memory(err, strlen(name) + 1, "directories");
     watch->watched[watch->n_watched++] = (struct mt_watched_directory){
-        .number = number, .name = copy, .is_model = is_model(watch, name)};
+        .root = root, .number = number, .name = copy, .is_model = is_model(watch, root, name)};
     return MT_OK;
 }
 
@@ -78,58 +80,59 @@ static void forget(struct mt_models_watch *watch, struct mt_watched_directory *g
 }
 
 /* What is neither directory nor model, or has gone again, needs no watch. */
-static enum mt_status watch_subdirectory(struct mt_models_watch *watch, const char *name,
-                                         struct mt_error *err)
+static enum mt_status watch_subdirectory(struct mt_models_watch *watch, size_t root,
+                                         const char *name, struct mt_error *err)
 {
     char *path;
-    enum mt_status status = mt_path_join(watch->directory, name, &path, err);
+    enum mt_status status = mt_path_join(watch->directories.paths[root], name, &path, err);
     if (status)
         return status;
     int number = inotify_add_watch(watch->fd, path, CHANGES);
-    if (number >= 0 || (errno == ENOTDIR && is_model(watch, name)))
-        status = remember(watch, number, name, err);
+    if (number >= 0 || (errno == ENOTDIR && is_model(watch, root, name)))
+        status = remember(watch, root, number, name, err);
     else if (errno != ENOTDIR && errno != ENOENT && errno != EACCES && errno != ELOOP)
         status = mt_fail_errno(err, path, "watch it");
     free(path);
     return status;
 }
 
-static enum mt_status watch_subdirectories(struct mt_models_watch *watch, struct mt_error *err)
+static enum mt_status watch_directory(struct mt_models_watch *watch, size_t root,
+                                      struct mt_error *err)
 {
-    DIR *directory = opendir(watch->directory);
+    const char *path = watch->directories.paths[root];
+    watch->roots[root] = inotify_add_watch(watch->fd, path, CHANGES);
+    if (watch->roots[root] < 0)
+        return mt_fail_errno(err, path, "watch it");
+    DIR *directory = opendir(path);
     const struct dirent *entry;
     enum mt_status status = MT_OK;
     if (!directory)
-        return mt_fail_errno(err, watch->directory, "read it");
+        return mt_fail_errno(err, path, "read it");
     while (!status && (entry = readdir(directory)))
         if (entry->d_name[0] != '.')
-            status = watch_subdirectory(watch, entry->d_name, err);
+            status = watch_subdirectory(watch, root, entry->d_name, err);
     closedir(directory);
     return status;
 }
 
-static enum mt_status begin(struct mt_models_watch *watch, const char *directory,
-                            struct mt_error *err)
+static enum mt_status begin(struct mt_models_watch *watch, struct mt_error *err)
 {
-    watch->directory = strdup(directory);
-    if (!watch->directory)
-        return mt_fail_memory(err, strlen(directory) + 1, "path");
+    enum mt_status status = MT_OK;
     watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch->fd < 0)
         return mt_fail(err, MT_IO, "inotify: %s", strerror(errno));
-    watch->root = inotify_add_watch(watch->fd, directory, CHANGES);
-    if (watch->root < 0)
-        return mt_fail_errno(err, directory, "watch it");
-    return watch_subdirectories(watch, err);
+    for (size_t i = 0; i < watch->directories.n && !status; i++)
+        status = watch_directory(watch, i, err);
+    return status;
 }
 
-enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *directory,
+enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *models_directory,
                                      struct mt_error *err)
 {
     mt_models_watch_end(watch);
-    if (directory[0] == '\0')
-        return MT_OK;
-    enum mt_status status = begin(watch, directory, err);
+    enum mt_status status = mt_directories_split(models_directory, &watch->directories, err);
+    if (!status && watch->directories.n > 0)
+        status = begin(watch, err);
     if (status)
         mt_models_watch_end(watch);
     return status;
@@ -138,13 +141,14 @@ enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *
 /* Whether an event beside the models is about one of them. Of a new subdirectory, what is put there
  * next is a change, too; where that cannot be watched,
  * its own appearance is noticed all the same. */
-static bool concerns_entry(struct mt_models_watch *watch, const struct inotify_event *event)
+static bool concerns_entry(struct mt_models_watch *watch, size_t root,
+                           const struct inotify_event *event)
 {
     if (event->len == 0) /* the directory itself */
         return true;
     if (event->name[0] == '.')
         return false;
-    struct mt_watched_directory *known = find(watch, event->name);
+    struct mt_watched_directory *known = find(watch, root, event->name);
     if ((event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
         bool was_model = known && known->is_model;
         if (known)
@@ -152,9 +156,9 @@ static bool concerns_entry(struct mt_models_watch *watch, const struct inotify_e
         return was_model;
     }
     if ((event->mask & (IN_CREATE | IN_MOVED_TO)) != 0 &&
-        watch_subdirectory(watch, event->name, NULL) != MT_OK)
+        watch_subdirectory(watch, root, event->name, NULL) != MT_OK)
         return true;
-    return is_model(watch, event->name);
+    return is_model(watch, root, event->name);
 }
 
 /* Whether an event in one of the subdirectories is about a model there: one that is there now, or
@@ -168,7 +172,7 @@ static bool concerns_subdirectory(struct mt_models_watch *watch, const struct in
             (event->len > 0 && !mt_model_profile_counts(event->name)))
             continue;
         does |= directory->is_model;
-        directory->is_model = is_model(watch, directory->name);
+        directory->is_model = is_model(watch, directory->root, directory->name);
         does |= directory->is_model;
     }
     return does;
@@ -178,9 +182,11 @@ static bool concerns_model(struct mt_models_watch *watch, const struct inotify_e
 {
     if ((event->mask & IN_Q_OVERFLOW) != 0) /* some were lost */
         return true;
+    for (size_t i = 0; i < watch->directories.n; i++)
+        if (event->wd == watch->roots[i] && (event->mask & IN_IGNORED) == 0)
+            return concerns_entry(watch, i, event);
     if ((event->mask & IN_IGNORED) == 0)
-        return event->wd == watch->root ? concerns_entry(watch, event)
-                                        : concerns_subdirectory(watch, event);
+        return concerns_subdirectory(watch, event);
     for (size_t i = watch->n_watched; i-- > 0;) /* only that a watch is gone */
         if (watch->watched[i].number == event->wd)
             forget(watch, &watch->watched[i]);
@@ -214,6 +220,6 @@ void mt_models_watch_end(struct mt_models_watch *watch)
     while (watch->n_watched > 0)
         forget(watch, &watch->watched[watch->n_watched - 1]);
     free(watch->watched);
-    free(watch->directory);
+    mt_directories_finish(&watch->directories);
     *watch = MT_WATCHES_NOTHING;
 }

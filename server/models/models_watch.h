@@ -1,5 +1,5 @@
 /*
- * Watches a directory of models and its subdirectories for changes of models, with inotify. What is
+ * Watches directories of models and their subdirectories for changes of models, with inotify. What is
  * no model's is not looked at: a file beside them, a directory without a model, a log in one with.
  * File systems that tell nothing (NFS) seem never to change.
  *
@@ -8,7 +8,7 @@
 #ifndef MT_SERVER_MODELS_MODELS_WATCH_H
 #define MT_SERVER_MODELS_MODELS_WATCH_H
 
-#include "base/status.h"
+#include "server/store/places.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,19 +18,21 @@ struct mt_watched_directory;
 /* Nothing is watched: {.fd = -1}. */
 struct mt_models_watch {
     int fd;
-    int root; /* inotify's number of the directory itself */
-    char *directory;
+    struct mt_directories directories;
+    int roots[MT_MAX_DIRECTORIES];        /* inotify's numbers of the directories themselves */
     struct mt_watched_directory *watched; /* subdirectories; as many as the kernel watches for us */
     size_t n_watched, capacity;
 };
 
 #define MT_WATCHES_NOTHING ((struct mt_models_watch){.fd = -1})
 
-/* Watches this directory from now on, as it is now ("": none), and no longer what was watched
- * before. What has changed there since mt_models_watch_look is forgotten: look at the directory
- * after this. MT_NOT_FOUND, MT_IO, MT_MEMORY: nothing is watched. */
+/* Watches the directories of a models_directory from now on, as they are now ("": none), and no
+ * longer what was watched before. What has changed there since mt_models_watch_look is forgotten:
+ * look at the directories after this. MT_NOT_FOUND, MT_IO, MT_LIMIT, MT_MEMORY: nothing is watched.
+ */
 MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
-                                                   const char *directory, struct mt_error *err);
+                                                   const char *models_directory,
+                                                   struct mt_error *err);
 
 /* Whether any model has changed since the last look. Does not wait. */
 bool mt_models_watch_look(struct mt_models_watch *watch);

@@ -30,6 +30,7 @@
 #include "server/text/language.h"
 #include "server/models/model_card.h"
 #include "server/models/model_defaults.h"
+#include "server/store/origin.h"
 
 #include <stdint.h>
 
@@ -59,7 +60,8 @@ struct mt_served_model_info {
     const struct mt_model_language *sources, *targets; /* none: the directory does not say */
     size_t n_sources, n_targets;
     struct mt_model_shape shape;
-    char licence[MT_LICENCE_BYTES]; /* of its model card, when its files were read; "": none */
+    /* When its files were read; "": they do not say. */
+    char licence[MT_LICENCE_BYTES], from[MT_ORIGIN_FROM_BYTES];
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
     size_t max_positions; /* tokens of its longest sentence; 0: its files do not say it simply */
     size_t n_beams;       /* where nobody says how many; 0 likewise */

@@ -44,6 +44,23 @@ enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
     return MT_OK;
 }
 
+enum mt_status mt_alignment_trace_reserve_sentence(void *context, size_t n_tokens,
+                                                   bool *is_reserved, struct mt_error *err)
+{
+    struct mt_alignment_trace *trace = context;
+    uint64_t limit = (uint64_t)trace->service->settings->max_attention_values;
+    uint64_t n = mt_inspection_estimate_cross(trace->model->model, n_tokens);
+    *is_reserved = n <= limit && trace->n_values <= limit - n;
+    if (!*is_reserved)
+        return MT_OK;
+    if (!mt_budget_take(trace->service->attention_budget, n))
+        return mt_fail(err, MT_BUSY,
+                       "numbers: other requests hold the memory that this one needs: try again "
+                       "later");
+    trace->n_values += n;
+    return MT_OK;
+}
+
 static void write_number(struct mt_json_writer *writer, const char *key, size_t value)
 {
     mt_json_key(writer, key);

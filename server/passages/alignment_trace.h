@@ -40,13 +40,19 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trac
                                                         const struct mt_translation *translation,
                                                         struct mt_error *err);
 
+/* The same for one sentence of n_tokens that is still to be made: an mt_translation_trace.
+ * *is_reserved is false where the request would need more than it may. MT_BUSY. */
+MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve_sentence(void *trace, size_t n_tokens,
+                                                                 bool *is_reserved,
+                                                                 struct mt_error *err);
+
 /* An array of links; an empty one for NULL. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
                                                       struct mt_translation *translation,
                                                       struct mt_json_writer *writer,
                                                       struct mt_error *err);
 
-/* The same links as they are, of a translation that was reserved. MT_MEMORY. The caller finishes
+/* The same links as they are, of the sentences that were reserved. MT_MEMORY. The caller finishes
  * *out on failure too. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,
                                                      struct mt_translation *translation,

@@ -1,6 +1,7 @@
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
+#include "server/passages/number_repair.h"
 #include "server/text/guard.h"
 #include "server/text/lost.h"
 #include "server/text/post_edit.h"
@@ -67,89 +68,8 @@ static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, s
     return MT_OK;
 }
 
-/* What rendering one part needs. */
-struct rendering {
-    struct mt_text written; /* rank's translation as the model wrote it */
-    struct mt_text edited;
-    size_t *map;                  /* where the bytes of written are in edited; NULL: not edited */
-    const struct mt_text *target; /* the one that counts */
-    struct mt_range *source_sentences, *target_sentences;
-    struct mt_range *written_sentences; /* where those of the target are in what was rendered */
-    struct mt_word_links links;         /* of another rank than 0, or an edited one */
-    struct mt_placement placement;
-};
-
-static void finish_rendering(struct rendering *rendering)
-{
-    mt_text_finish(&rendering->written);
-    mt_text_finish(&rendering->edited);
-    free(rendering->map);
-    free(rendering->source_sentences);
-    free(rendering->target_sentences);
-    free(rendering->written_sentences);
-    mt_word_links_finish(&rendering->links);
-    mt_placement_finish(&rendering->placement);
-}
-
-static enum mt_status edit(const struct mt_passage *passage, const struct mt_passage_part *part,
-                           size_t rank, struct rendering *rendering, struct mt_error *err)
-{
-    size_t n = mt_translation_n_sentences(part->translation), length;
-    bool *are_unfinished = calloc(n + 1, sizeof *are_unfinished);
-    if (!are_unfinished)
-        return mt_fail_memory(err, n, "a translation");
-    for (size_t i = 0; i < n; i++)
-        are_unfinished[i] =
-            mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
-    struct mt_post_edit_input input = {
-        .tokenizer = passage->editor,
-        .source = mt_translation_text(part->translation, &length),
-        .target = rendering->written.bytes,
-        .target_length = rendering->written.length,
-        .source_sentences = rendering->source_sentences,
-        .target_sentences = rendering->target_sentences,
-        .n_sentences = n,
-        .are_unfinished = are_unfinished,
-    };
-    enum mt_status status = MT_OK;
-    rendering->map = calloc(input.target_length + 1, sizeof *rendering->map);
-    if (!rendering->map)
-        status = mt_fail_memory(err, input.target_length * sizeof *rendering->map, "a translation");
-    if (!status)
-        status = mt_post_edit(&input, rendering->map, &rendering->edited, err);
-    free(are_unfinished);
-    rendering->target = &rendering->edited;
-    for (size_t i = 0; i < n && !status; i++) {
-        struct mt_range *sentence = &rendering->target_sentences[i];
-        sentence->begin = rendering->map[sentence->begin];
-        sentence->end = rendering->map[sentence->end];
-    }
-    return status;
-}
-
-static enum mt_status render_target(const struct mt_passage *passage,
-                                    const struct mt_passage_part *part, size_t rank,
-                                    struct rendering *rendering, struct mt_error *err)
-{
-    size_t n = mt_translation_n_sentences(part->translation);
-    rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
-    rendering->target_sentences = calloc(n + 1, sizeof *rendering->target_sentences);
-    rendering->written_sentences = calloc(n + 1, sizeof *rendering->written_sentences);
-    if (!rendering->source_sentences || !rendering->target_sentences ||
-        !rendering->written_sentences)
-        return mt_fail_memory(err, n * sizeof *rendering->source_sentences, "sentences");
-    for (size_t i = 0; i < n; i++) {
-        struct mt_translation_part sentence = mt_translation_part(part->translation, i);
-        rendering->source_sentences[i] = (struct mt_range){sentence.begin, sentence.end};
-    }
-    rendering->target = &rendering->written;
-    enum mt_status status = mt_translation_render_ranges(
-        part->translation, rank, rendering->target_sentences, &rendering->written, err);
-    return status || !passage->editor ? status : edit(passage, part, rank, rendering, err);
-}
-
 /* rendering->links to where their words are in the edited text; those of rank 0 are copied. */
-static enum mt_status map_links(struct mt_placement_input *input, struct rendering *rendering,
+static enum mt_status map_links(struct mt_placement_input *input, struct mt_rendering *rendering,
                                 struct mt_error *err)
 {
     struct mt_word_links *own = &rendering->links;
@@ -175,40 +95,17 @@ static enum mt_status map_links(struct mt_placement_input *input, struct renderi
     return MT_OK;
 }
 
-/* The links of the words as the model wrote them. */
-static enum mt_status find_written_links(const struct mt_passage *passage,
-                                         struct mt_passage_part *part, size_t rank,
-                                         struct mt_placement_input *input,
-                                         struct rendering *rendering, struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    if (!part->has_links)
-        status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
-    part->has_links = !status;
-    if (rank == 0)
-        input->links = &part->links;
-    if (status || rank == 0)
-        return status;
-    struct mt_text first = {0};
-    status = mt_translation_render(part->translation, 0, &first, err);
-    if (!status)
-        status =
-            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->written.bytes,
-                                  rendering->written.length, &rendering->links, err);
-    mt_text_finish(&first);
-    return status;
-}
-
 static enum mt_status find_links(const struct mt_passage *passage, struct mt_passage_part *part,
                                  size_t rank, struct mt_placement_input *input,
-                                 struct rendering *rendering, struct mt_error *err)
+                                 struct mt_rendering *rendering, struct mt_error *err)
 {
     input->links = &rendering->links;
     input->is_guessed = !part->is_traced;
     if (!part->is_traced)
         return mt_marked_is_plain(part->marked) ? MT_OK
                                                 : mt_placement_guess(input, &rendering->links, err);
-    enum mt_status status = find_written_links(passage, part, rank, input, rendering, err);
+    enum mt_status status =
+        mt_rendering_find_links(passage, part, rank, rendering, &input->links, err);
     return status || !rendering->map ? status : map_links(input, rendering, err);
 }
 
@@ -239,11 +136,11 @@ static mt_placement_write *writer_of(const struct mt_passage *passage)
 }
 
 static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
-                                    struct rendering *rendering, struct mt_text *out,
+                                    struct mt_rendering *rendering, struct mt_text *out,
                                     struct mt_error *err)
 {
     struct mt_passage_part *part = &passage->parts[index];
-    enum mt_status status = render_target(passage, part, rank, rendering, err);
+    enum mt_status status = mt_rendering_make(passage, part, rank, rendering, err);
     if (status)
         return status;
     struct mt_placement_input input = {
@@ -268,13 +165,12 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
 }
 
 /* The translation as it is, without marks. */
-static enum mt_status render_plain(const struct mt_passage *passage,
-                                   const struct mt_passage_part *part, size_t rank,
-                                   struct rendering *rendering, struct mt_text *out,
+static enum mt_status render_plain(const struct mt_passage *passage, struct mt_passage_part *part,
+                                   size_t rank, struct mt_rendering *rendering, struct mt_text *out,
                                    struct mt_error *err)
 {
     size_t base = out->length;
-    enum mt_status status = render_target(passage, part, rank, rendering, err);
+    enum mt_status status = mt_rendering_make(passage, part, rank, rendering, err);
     if (status)
         return status;
     for (size_t i = 0; i < mt_translation_n_sentences(part->translation); i++) {
@@ -289,8 +185,8 @@ static enum mt_status render_plain(const struct mt_passage *passage,
 /* Of a part that was rendered. */
 static enum mt_status add_pairs(const struct mt_passage *passage,
                                 const struct mt_passage_part *part,
-                                const struct rendering *rendering, struct mt_sentence_pairs *pairs,
-                                struct mt_error *err)
+                                const struct mt_rendering *rendering,
+                                struct mt_sentence_pairs *pairs, struct mt_error *err)
 {
     size_t n = mt_translation_n_sentences(part->translation), base = part->range.begin;
     struct mt_range *sources = rendering->source_sentences;
@@ -313,27 +209,23 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
                                   struct mt_error *err)
 {
     struct mt_passage_part *part = &passage->parts[index];
-    if (!part->marked && !passage->editor && !pairs)
+    if (!part->marked && !passage->editor && !passage->repairs_numbers && !pairs)
         return mt_translation_render(part->translation, rank, out, err);
     if (!part->translation) {
         mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
         return mt_text_check(out, "a translation", err);
     }
-    struct rendering rendering = {0};
+    struct mt_rendering rendering = {0};
     enum mt_status status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
                                          : render_plain(passage, part, rank, &rendering, out, err);
     if (!status && pairs)
         status = add_pairs(passage, part, &rendering, pairs, err);
-    finish_rendering(&rendering);
+    mt_rendering_finish(&rendering);
     return status;
 }
 
-/* What is done with each part. */
-typedef enum mt_status each_part(const struct mt_passage *passage, size_t index, void *context,
-                                 struct mt_error *err);
-
-static enum mt_status for_each(const struct mt_passage *passage, each_part *work, void *context,
-                               struct mt_error *err)
+enum mt_status mt_passage_for_each(const struct mt_passage *passage, mt_passage_each_part *work,
+                                   void *context, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < passage->n && !status; i++)
@@ -363,7 +255,7 @@ enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
     struct render render = {.rank = rank, .pairs = pairs, .out = out};
     assert(!pairs || (!passage->markup && !passage->is_escaped));
     mt_text_append(out, "", 0);
-    enum mt_status status = for_each(passage, append_part, &render, err);
+    enum mt_status status = mt_passage_for_each(passage, append_part, &render, err);
     if (!status && passage->markup)
         mt_markup_write_verbatim(passage->markup, passage->n, out);
     return status ? status : mt_text_check(out, "a translation", err);
@@ -501,7 +393,7 @@ enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost 
                                     void *context, struct mt_error *err)
 {
     struct lost_report report = {.report = lost, .context = context};
-    return for_each(passage, find_lost_in, &report, err);
+    return mt_passage_for_each(passage, find_lost_in, &report, err);
 }
 
 /* ---- terms ---- */
@@ -526,7 +418,7 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
     const struct mt_marked *marked = passage->parts[index].marked;
     if (!has_terms(marked))
         return MT_OK;
-    struct rendering rendering = {0};
+    struct mt_rendering rendering = {0};
     struct mt_text text = {0};
     bool is_rendered = passage->parts[index].translation != NULL;
     enum mt_status status =
@@ -537,7 +429,7 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
             terms->report(terms->context, mark->term,
                           is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
     }
-    finish_rendering(&rendering);
+    mt_rendering_finish(&rendering);
     mt_text_finish(&text);
     return status;
 }
@@ -546,5 +438,5 @@ enum mt_status mt_passage_report_terms(struct mt_passage *passage, mt_passage_te
                                        void *context, struct mt_error *err)
 {
     struct term_report terms = {.report = report, .context = context};
-    return for_each(passage, report_terms_of, &terms, err);
+    return mt_passage_for_each(passage, report_terms_of, &terms, err);
 }

@@ -12,6 +12,7 @@
 
 #include "server/passages/alignment_trace.h"
 #include "server/text/cue_tags.h"
+#include "server/text/proofread.h"
 #include "server/text/translation.h"
 
 struct mt_passage;
@@ -26,6 +27,8 @@ struct mt_passage_options {
     bool protects;           /* placeholders and emoji */
     bool post_edits;         /* post_edit.h; plain and traced have eases_source then */
     struct mt_terms *terms;  /* NULL: none */
+    const struct mt_proofreader *reader; /* borrowed until the passage's end; NULL: none */
+    bool repairs_numbers;                /* number_repair.h; with a reader */
     size_t max_html_tags;
     const char *const *ignored_tags; /* markup.h */
     size_t n_ignored_tags;
@@ -99,6 +102,23 @@ size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
 MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                                   void *context, struct mt_error *err);
+
+/* What is wrong with one sentence of rank 0. */
+struct mt_finding {
+    enum mt_warning kind;
+    size_t sentence; /* counted over all parts */
+    /* Numbers as they stand in the source and as the model wrote them, and those of the source that
+     * were put in, each with a NUL. Borrowed until the call ends. */
+    struct mt_text missing, added, repaired;
+};
+
+/* Calls report for each that the guards (guard.h) and the reader find, in the sentences' order.
+ * Renders. */
+typedef void mt_passage_finding(void *context, const struct mt_finding *finding);
+MT_MUST_CHECK enum mt_status mt_passage_find_warnings(struct mt_passage *passage,
+                                                      const struct mt_guard_options *guards,
+                                                      mt_passage_finding *report, void *context,
+                                                      struct mt_error *err);
 
 /* Called for every term that was found. Renders. */
 typedef void mt_passage_term(void *context, size_t term, bool is_applied);

@@ -62,8 +62,12 @@ static enum mt_status translate(struct maker *maker, struct mt_passage_part *par
     enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
     if (status != MT_LIMIT)
         return status;
-    return mt_translation_create(maker->model, text, length, maker->options->plain,
-                                 &part->translation, err);
+    struct mt_translation_options plain = *maker->options->plain;
+    if (maker->passage->repairs_numbers) {
+        plain.trace_numbers = mt_alignment_trace_reserve_sentence;
+        plain.trace_context = maker->passage->trace;
+    }
+    return mt_translation_create(maker->model, text, length, &plain, &part->translation, err);
 }
 
 static enum mt_status translate_marked(struct maker *maker, struct mt_passage_part *part,
@@ -264,6 +268,8 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
     *passage = (struct mt_passage){.text = text,
                                    .length = length,
                                    .trace = options->trace,
+                                   .reader = options->reader,
+                                   .repairs_numbers = options->reader && options->repairs_numbers,
                                    .is_escaped = options->cues == MT_CUES_VTT};
     if (options->post_edits)
         passage->editor = mt_model_tokenizer(model);

@@ -17,13 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
  * because clients that are still sending do not look for a reply;
  * a longer one ends the connection. */
 #define DISCARD_FACTOR 4
 #define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
-#define MAX_REQUEST_ID_BYTES 128
 
 struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
                                        struct mt_connection *slot, const char *target)
@@ -48,6 +48,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->generation = mt_generations_hold(http->options.generations);
     exchange->request.service = mt_generation_service(exchange->generation);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
+    exchange->record.is_wanted = exchange->request.service->settings->log_requests;
     mt_metrics_request_begin(http->options.metrics);
     mt_connections_enter(http->connections, slot, MT_PHASE_HEADER);
     mt_exchange_await_head(exchange);
@@ -110,6 +111,39 @@ static bool has_answered(const struct mt_exchange *exchange)
            !exchange->has_left;
 }
 
+void mt_exchange_account(struct mt_exchange *exchange, const struct mt_job *job)
+{
+    mt_account_add(&exchange->record.account, job);
+}
+
+/* The work of a streamed reply may go on. */
+static void log_end(struct mt_exchange *exchange, unsigned code, int64_t total_ns)
+{
+    const char *route = exchange->route ? exchange->route->path : NULL;
+    if (!exchange->record.is_wanted) {
+        mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
+               exchange->request.method ? exchange->request.method : "?",
+               route ? route : "(no route)", code, (double)total_ns * 1e-6);
+        return;
+    }
+    pthread_mutex_lock(&exchange->mutex);
+    const struct mt_exchange_record record = exchange->record;
+    pthread_mutex_unlock(&exchange->mutex);
+    const struct mt_request_end end = {
+        .method = record.method,
+        .route = route,
+        .status = code,
+        .n_bytes = record.n_bytes,
+        .key = record.key_name,
+        .models = record.models,
+        .request_id = record.request_id,
+        .trace = &record.trace,
+        .account = &record.account,
+        .total_ns = total_ns,
+    };
+    mt_account_log(&end);
+}
+
 void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_http *http = exchange->http;
@@ -126,15 +160,13 @@ void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
     unsigned code = exchange->is_streaming ? 200 : exchange->request.reply.code;
     if (!is_complete || exchange->has_left)
         code = 499;
-    double seconds = (double)(mt_now_ns() - exchange->start_ns) * 1e-9;
+    int64_t total_ns = mt_now_ns() - exchange->start_ns;
     if (rejection != MT_N_REJECTIONS)
         mt_metrics_reject(metrics, (enum mt_rejection)rejection);
     if (!has_answered(exchange))
         mt_access_give_back(&exchange->request.access, http->options.meters);
-    mt_metrics_request_end(metrics, route_index(exchange), code, seconds);
-    mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
-           exchange->request.method ? exchange->request.method : "?",
-           exchange->route ? exchange->route->path : "(no route)", code, seconds * 1e3);
+    mt_metrics_request_end(metrics, route_index(exchange), code, (double)total_ns * 1e-9);
+    log_end(exchange, code, total_ns);
     mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
     mt_exchange_let_go(exchange);
 }
@@ -159,10 +191,19 @@ void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection
 /* Bytes that are made while they are sent. */
 #define STREAM_BLOCK_BYTES ((size_t)32 << 10)
 
+/* The stream lives as long as its response, the exchange at least until the last read. */
+struct sent_stream {
+    struct mt_stream *stream;
+    struct mt_exchange *exchange;
+};
+
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
 {
     (void)position; /* MHD reads in order */
-    ssize_t n = mt_stream_read(context, buffer, n_max);
+    const struct sent_stream *sent = context;
+    ssize_t n = mt_stream_read(sent->stream, buffer, n_max);
+    if (n > 0)
+        sent->exchange->record.n_bytes += (size_t)n;
     return n > 0    ? n
            : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM
                     : MHD_CONTENT_READER_END_WITH_ERROR;
@@ -170,7 +211,9 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 
 static void free_stream(void *context)
 {
-    mt_stream_destroy(context);
+    struct sent_stream *sent = context;
+    mt_stream_destroy(sent->stream);
+    free(sent);
 }
 
 /* The response takes the stream over, which lives on after the exchange and owns all that it
@@ -179,11 +222,17 @@ static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     uint64_t n_bytes = mt_stream_bytes(reply->stream);
-    struct MHD_Response *response = MHD_create_response_from_callback(
-        n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes, STREAM_BLOCK_BYTES, read_stream,
-        reply->stream, free_stream);
+    struct sent_stream *sent = malloc(sizeof *sent);
+    if (!sent)
+        return NULL;
+    *sent = (struct sent_stream){.stream = reply->stream, .exchange = exchange};
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes,
+                                          STREAM_BLOCK_BYTES, read_stream, sent, free_stream);
     if (response)
         reply->stream = NULL;
+    else
+        free(sent);
     return response;
 }
 
@@ -192,6 +241,7 @@ static struct MHD_Response *make_response(struct mt_exchange *exchange)
     struct mt_reply *reply = &exchange->request.reply;
     if (reply->stream)
         return make_stream_response(exchange);
+    exchange->record.n_bytes = reply->static_body ? reply->static_length : reply->body.length;
     if (reply->static_body)
         return MHD_create_response_from_buffer(
             reply->static_length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
@@ -212,7 +262,7 @@ static bool is_request_id(const char *id)
 {
     size_t length = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                "-_.:/+=");
-    return length > 0 && length <= MAX_REQUEST_ID_BYTES && id[length] == '\0';
+    return length > 0 && length <= MT_REQUEST_ID_BYTES && id[length] == '\0';
 }
 
 /* As LibreTranslate does, on every reply; but a browser takes "*" for no site of which it would
@@ -220,8 +270,9 @@ static bool is_request_id(const char *id)
 static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {
-        {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
-        {"Access-Control-Expose-Headers", "Authorization"},
+        {"Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-ID"},
+        {"Access-Control-Expose-Headers",
+         "Authorization, Server-Timing, Traceparent, X-Request-ID"},
         {"Access-Control-Allow-Methods", "GET, POST"},
         {"Access-Control-Max-Age", "1728000"},
     };
@@ -253,6 +304,8 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
     const char *id = mt_exchange_header(exchange, "X-Request-ID");
     if (id && is_request_id(id))
         MHD_add_response_header(response, "X-Request-ID", id);
+    if (exchange->record.trace.value[0] != '\0')
+        MHD_add_response_header(response, "Traceparent", exchange->record.trace.value);
 }
 
 enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response)
@@ -267,6 +320,17 @@ enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Respo
     return result;
 }
 
+/* Of replies of routes that use a model. The head of a streamed one goes before there is anything
+ * to tell. */
+static void add_timing(const struct mt_exchange *exchange, struct MHD_Response *response)
+{
+    char timing[MT_SERVER_TIMING_BYTES];
+    if (!exchange->is_begun || !exchange->route->handler->choose)
+        return;
+    mt_account_write_timing(&exchange->record.account, mt_now_ns() - exchange->start_ns, timing);
+    MHD_add_response_header(response, "Server-Timing", timing);
+}
+
 void mt_exchange_make_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
@@ -279,8 +343,10 @@ void mt_exchange_make_response(struct mt_exchange *exchange)
     mt_reply_end_line(reply);
     mt_reply_compress(reply, mt_exchange_header(exchange, "Accept-Encoding"));
     exchange->response = make_response(exchange);
-    if (exchange->response)
+    if (exchange->response) {
         mt_exchange_add_headers(exchange, exchange->response);
+        add_timing(exchange, exchange->response);
+    }
     mt_exchange_settle(exchange);
 }
 
@@ -339,6 +405,38 @@ static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *
     head->end = head->method + info->header_size;
 }
 
+/* Two of them say nothing (W3C Trace Context, section 3.2). */
+static void read_trace(struct mt_exchange *exchange, const struct header_list *list)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct mt_gate_header *header = &list->items[i];
+        if (header->name_length != strlen("traceparent") ||
+            strncasecmp(header->name, "traceparent", header->name_length) != 0)
+            continue;
+        if (value)
+            return;
+        value = header->value;
+    }
+    if (value)
+        (void)mt_traceparent_parse(value, &exchange->record.trace);
+}
+
+static void begin_record(struct mt_exchange *exchange, const char *method)
+{
+    static const char *const methods[] = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                          "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+    struct mt_exchange_record *record = &exchange->record;
+    const char *id = mt_exchange_header(exchange, "X-Request-ID");
+    if (!record->is_wanted)
+        return;
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(method, methods[i]) == 0)
+            record->method = methods[i];
+    if (id && is_request_id(id))
+        strcpy(record->request_id, id);
+}
+
 static void check_head(struct mt_exchange *exchange, const char *method, const char *version,
                        struct mt_gate_result *gate)
 {
@@ -352,6 +450,8 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
         .n_headers = list.n,
         .max_body_bytes = max_body_bytes(exchange),
     };
+    begin_record(exchange, method);
+    read_trace(exchange, &list);
     find_place(exchange, &head);
     mt_gate_check(&head, gate);
     exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;

@@ -171,6 +171,9 @@ enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *e
     enum mt_status status = parse_params(exchange, err);
     if (!status && exchange->request.reply.code == 0)
         status = check_access(exchange, err);
+    if (exchange->record.is_wanted && exchange->request.access.key)
+        memcpy(exchange->record.key_name, exchange->request.access.key->name,
+               sizeof exchange->record.key_name);
     if (exchange->request.params.n_files == 0) /* they are views into it */
         mt_text_finish(&exchange->body);
     return status;

@@ -8,8 +8,10 @@
 #define MT_SERVER_REQUESTS_EXCHANGE_STATE_H
 
 #include "server/engine/engine.h"
+#include "server/requests/account.h"
 #include "server/requests/exchange.h"
 #include "server/requests/handler.h"
+#include "server/service/keys.h"
 #include "server/service/metrics.h"
 #include "server/models/served_model.h"
 #include "server/text/text_threads.h"
@@ -60,6 +62,22 @@ struct mt_exchange_stream {
     bool wants_comment;     /* the connection has been silent */
 };
 
+#define MT_REQUEST_ID_BYTES 128
+/* Ids of models in the log's line: more are left out. */
+#define MT_LOGGED_MODELS_BYTES 96
+
+/* What of a request is told at its end, kept because what it stands in may be gone by then. Guarded
+ * by the exchange's mutex, but for trace and what is NULL or empty where nothing is logged. */
+struct mt_exchange_record {
+    bool is_wanted;     /* a line in the log */
+    const char *method; /* static */
+    char request_id[MT_REQUEST_ID_BYTES + 1], key_name[MT_MAX_KEY_NAME_BYTES + 1];
+    char models[MT_LOGGED_MODELS_BYTES];
+    struct mt_traceparent trace;
+    struct mt_account account;
+    uint64_t n_bytes; /* of the reply's body: the HTTP thread's from its first byte on */
+};
+
 struct mt_exchange {
     struct mt_request request; /* the handler's view */
     struct mt_http *http;
@@ -79,6 +97,7 @@ struct mt_exchange {
     struct mt_text body;
     uint64_t n_discarded;
     int64_t start_ns, timeout_ns, deadline_ns;
+    struct mt_exchange_record record;
     atomic_int rejection; /* enum mt_rejection; MT_N_REJECTIONS: none */
 
     /* The work. Whoever holds it has the request, too. */
@@ -126,6 +145,9 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
 
 /* Queues the response, which it takes, with the reply's code. By the HTTP thread. */
 enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response);
+
+/* A job is done. With the exchange's mutex held. */
+void mt_exchange_account(struct mt_exchange *exchange, const struct mt_job *job);
 
 /* --- of exchange_read.c --- */
 

@@ -52,6 +52,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
     pthread_mutex_lock(&exchange->mutex);
     exchange->job_status = status;
     exchange->holder = WITH_TEXT_THREADS;
+    mt_exchange_account(exchange, job);
     mt_exchange_stream_news(exchange);
     pthread_mutex_unlock(&exchange->mutex);
 }
@@ -280,6 +281,7 @@ static size_t take_events(struct mt_exchange *exchange, char *buffer, size_t n_m
     size_t n = mt_size_min(n_max, stream->events.length - stream->n_sent);
     memcpy(buffer, stream->events.bytes + stream->n_sent, n);
     stream->n_sent += n;
+    exchange->record.n_bytes += n;
     collect_if_due(exchange);
     return n;
 }

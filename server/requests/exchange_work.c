@@ -199,10 +199,30 @@ enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served
     return MT_OK;
 }
 
+/* Each once, as long as there is room. */
+static void record_model(struct mt_exchange *exchange, const char *id)
+{
+    struct mt_exchange_record *record = &exchange->record;
+    size_t n = strlen(record->models), n_id = strlen(id);
+    bool is_there = false;
+    for (const char *name = record->models; *name != '\0' && !is_there;
+         name += strcspn(name, ","), name += *name == ',')
+        is_there = strcspn(name, ",") == n_id && strncmp(name, id, n_id) == 0;
+    if (is_there || n + n_id + 2 > sizeof record->models)
+        return;
+    pthread_mutex_lock(&exchange->mutex);
+    if (n > 0)
+        record->models[n++] = ',';
+    memcpy(record->models + n, id, n_id + 1);
+    pthread_mutex_unlock(&exchange->mutex);
+}
+
 enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_request *request = &exchange->request;
     size_t n_expected = n_continued(exchange);
+    if (exchange->record.is_wanted)
+        record_model(exchange, mt_served_model_info(request->model->served)->id);
     request->n_sentences = request->n_made = 0;
     request->max_made =
         2 * mt_size_max((size_t)request->service->settings->max_queued_sentences, n_expected);
@@ -333,8 +353,14 @@ static void job_done(struct mt_job *job, enum mt_status status)
     pthread_mutex_lock(&exchange->mutex);
     exchange->job_status = status;
     exchange->holder = WITH_TEXT_THREADS;
+    mt_exchange_account(exchange, job);
     pthread_mutex_unlock(&exchange->mutex);
-    mt_exchange_submit_step(exchange, end_job, true); /* behind it the exchange may be gone */
+    /* While nobody else wants the worker, it puts a short reply together itself: that saves waking
+     * another thread. Behind either call the exchange may be gone. */
+    if (job->was_last && job->n_sentences == 1)
+        end_job(exchange);
+    else
+        mt_exchange_submit_step(exchange, end_job, true);
 }
 
 /* By a thread of the models' host. */

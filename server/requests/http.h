@@ -5,8 +5,8 @@
  * thread itself. A request may have its reply streamed as server-sent events while its sentences
  * run.
  *
- * Headers that count on every route: Accept-Encoding (gzip), X-Request-ID (given back), and
- * X-Request-Timeout (seconds that the client is going to wait; when they, or request_timeout_ms,
+ * Headers that count on every route: Accept-Encoding (gzip), X-Request-ID and traceparent (given
+ * back, and logged where log_requests is set), and X-Request-Timeout (seconds that the client is going to wait; when they, or request_timeout_ms,
  * are over, the answer is 504).
  *
  * Thread-safety: create, start and destroy one thread at a time, the others safe.

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "server/service/file_directory.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,24 +25,33 @@ struct file {
     char name[MT_STORED_NAME_BYTES];
     char *bytes, *file_name; /* NULL: the room is reserved */
     size_t length;
-    const char *content_type;
     int64_t end_ms;
     bool is_fetched;
 };
 
+/* With a directory the files are there, and here only what is reserved. */
 struct mt_file_store {
-    pthread_mutex_t mutex; /* guards the others */
-    struct file *files;    /* the oldest first */
+    struct mt_file_directory *directory; /* NULL: none */
+    pthread_mutex_t mutex;               /* guards the others */
+    struct file *files;                  /* the oldest first */
     struct holder *holders;
     size_t n, n_bytes;
 };
 
-enum mt_status mt_file_store_create(struct mt_file_store **out, struct mt_error *err)
+enum mt_status mt_file_store_create(const char *directory, struct mt_file_store **out,
+                                    struct mt_error *err)
 {
     struct mt_file_store *store = calloc(1, sizeof *store);
     if (!store)
         return mt_fail_memory(err, sizeof *store, "a store of files");
     pthread_mutex_init(&store->mutex, NULL);
+    enum mt_status status = MT_OK;
+    if (directory[0] != '\0')
+        status = mt_file_directory_open(directory, &store->directory, err);
+    if (status) {
+        mt_file_store_destroy(store);
+        return status;
+    }
     *out = store;
     return MT_OK;
 }
@@ -65,6 +75,7 @@ void mt_file_store_destroy(struct mt_file_store *store)
         next = holder->next;
         free(holder);
     }
+    mt_file_directory_close(store->directory);
     pthread_mutex_destroy(&store->mutex);
     free(store);
 }
@@ -221,6 +232,8 @@ void mt_file_store_sweep(struct mt_file_store *store)
     pthread_mutex_lock(&store->mutex);
     drop_expired(store);
     pthread_mutex_unlock(&store->mutex);
+    if (store->directory)
+        mt_file_directory_sweep(store->directory);
 }
 
 static enum mt_status make_name(const char *extension, char out[MT_STORED_NAME_BYTES],
@@ -258,6 +271,9 @@ enum mt_status mt_file_store_reserve(struct mt_file_store *store, const struct m
     if (room->length > room->limit_bytes)
         return refuse_too_large(room->length, room->limit_bytes, err);
     enum mt_status status = make_name(room->extension, name, err);
+    if (!status && store->directory)
+        status = mt_file_directory_make_room(store->directory, room->client, room->length,
+                                             room->limit_bytes, err);
     if (status)
         return status;
     struct file *file = calloc(1, sizeof *file);
@@ -273,12 +289,39 @@ enum mt_status mt_file_store_reserve(struct mt_file_store *store, const struct m
     return status;
 }
 
+static enum mt_status refuse_given_away(struct mt_error *err)
+{
+    return mt_fail(err, MT_BUSY,
+                   "the room for your file was given to a client that holds fewer bytes of "
+                   "translated files than you: fetch yours or try again later");
+}
+
+/* The reservation ends: from here on the directory says what there is. */
+static enum mt_status fill_directory(struct mt_file_store *store, const char *name,
+                                     const struct mt_stored_file *file, int64_t lifetime_ms,
+                                     size_t limit_bytes, struct mt_error *err)
+{
+    pthread_mutex_lock(&store->mutex);
+    struct file **at = find(store, name);
+    bool is_reserved = *at != NULL;
+    uint64_t client = is_reserved ? (*at)->holder->client : 0;
+    if (is_reserved)
+        drop(store, at);
+    pthread_mutex_unlock(&store->mutex);
+    if (!is_reserved)
+        return refuse_given_away(err);
+    return mt_file_directory_write(store->directory, name, client, file, lifetime_ms, limit_bytes,
+                                   err);
+}
+
 enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
                                   const struct mt_stored_file *file, int64_t lifetime_ms,
                                   size_t limit_bytes, struct mt_error *err)
 {
     if (file->length > limit_bytes)
         return refuse_too_large(file->length, limit_bytes, err);
+    if (store->directory)
+        return fill_directory(store, name, file, lifetime_ms, limit_bytes, err);
     char *bytes = malloc(file->length + 1), *file_name = strdup(file->file_name);
     enum mt_status status = MT_OK;
     if (!bytes || !file_name) {
@@ -292,7 +335,6 @@ enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
     if (found) {
         found->bytes = bytes;
         found->file_name = file_name;
-        found->content_type = file->content_type;
         found->end_ms = mt_now_ms() + lifetime_ms;
         set_length(store, found, file->length);
         status = make_room(store, found, limit_bytes, err);
@@ -302,9 +344,7 @@ enum mt_status mt_file_store_fill(struct mt_file_store *store, const char *name,
         return status;
     free(bytes);
     free(file_name);
-    return mt_fail(err, MT_BUSY,
-                   "the room for your file was given to a client that holds fewer bytes of "
-                   "translated files than you: fetch yours or try again later");
+    return refuse_given_away(err);
 }
 
 void mt_file_store_cancel(struct mt_file_store *store, const char *name)
@@ -317,9 +357,11 @@ void mt_file_store_cancel(struct mt_file_store *store, const char *name)
 }
 
 enum mt_status mt_file_store_get(struct mt_file_store *store, const char *name,
-                                 struct mt_text *body, const char **content_type,
-                                 struct mt_text *file_name, struct mt_error *err)
+                                 struct mt_text *body, struct mt_text *file_name,
+                                 struct mt_error *err)
 {
+    if (store->directory)
+        return mt_file_directory_read(store->directory, name, body, file_name, err);
     pthread_mutex_lock(&store->mutex);
     drop_expired(store);
     struct file *found = *find(store, name);
@@ -327,7 +369,6 @@ enum mt_status mt_file_store_get(struct mt_file_store *store, const char *name,
     if (is_there) {
         mt_text_append(body, found->bytes, found->length);
         mt_text_append_string(file_name, found->file_name);
-        *content_type = found->content_type;
         found->is_fetched = true;
     }
     pthread_mutex_unlock(&store->mutex);
@@ -339,6 +380,10 @@ enum mt_status mt_file_store_get(struct mt_file_store *store, const char *name,
 void mt_file_store_count(struct mt_file_store *store, struct mt_file_store_counts *out)
 {
     *out = (struct mt_file_store_counts){0};
+    if (store->directory) {
+        mt_file_directory_count(store->directory, out);
+        return;
+    }
     pthread_mutex_lock(&store->mutex);
     for (const struct file *file = store->files; file; file = file->next) {
         out->n_files += file->bytes != NULL;

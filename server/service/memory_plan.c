@@ -145,7 +145,9 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                     times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR * n_parsed, body_bytes),
                 [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
                 [MT_MEMORY_FILES] =
-                    settings->files_translation ? (uint64_t)settings->max_files_bytes : 0,
+                    settings->files_translation && settings->files_directory[0] == '\0'
+                        ? (uint64_t)settings->max_files_bytes
+                        : 0,
                 [MT_MEMORY_PROGRAM] =
                     PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
             },

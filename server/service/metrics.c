@@ -239,6 +239,11 @@ static void render_engine(const struct mt_engine_stats *engine, struct mt_text *
 {
     whole(out, "queue_depth", "gauge", "Sentences waiting.", engine->n_queued_sentences);
     whole(out, "queue_capacity", "gauge", "Sentences that may wait.", engine->max_queued_sentences);
+    head(out, "expected_wait_seconds", "gauge",
+         "How long a sentence that came now would wait for its first step, behind all that wait.");
+    mt_text_append_string(out, "attentiond_expected_wait_seconds ");
+    append_number(out, engine->expected_wait_seconds);
+    mt_text_append_string(out, "\n");
     whole(out, "sentences_running", "gauge", "Sentences being decoded.",
           engine->n_running_sentences);
     whole(out, "rows_running", "gauge", "Rows of the decoder steps now: sentences times beams.",

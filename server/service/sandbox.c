@@ -85,7 +85,7 @@ static bool without_landlock(void)
     return false;
 }
 
-static bool restrict_files(const char *writable_directory)
+static bool restrict_files(const char *const writable[2])
 {
     int abi = create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
@@ -100,8 +100,9 @@ static bool restrict_files(const char *writable_directory)
     if (ruleset < 0)
         return without_landlock();
     bool is_entered = true;
-    if (writable_directory && writable_directory[0] != '\0')
-        is_entered = allow_writing(ruleset, writable_directory, CACHING | truncating);
+    for (size_t i = 0; i < 2 && is_entered; i++)
+        if (writable[i] && writable[i][0] != '\0')
+            is_entered = allow_writing(ruleset, writable[i], CACHING | truncating);
     is_entered = is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                  syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     if (is_entered)
@@ -132,10 +133,10 @@ static void drop_privileges(void)
     mt_log(MT_LOG_INFO, "sandbox: privileges are kept: %s", strerror(errno));
 }
 
-bool mt_sandbox_restrict_files(const char *writable_directory)
+bool mt_sandbox_restrict_files(const char *cache_directory, const char *files_directory)
 {
     drop_privileges();
-    return restrict_files(writable_directory);
+    return restrict_files((const char *const[]){cache_directory, files_directory});
 }
 
 /* ---- system calls ---- */

@@ -13,6 +13,7 @@ struct mt_generations;
 struct mt_http;
 struct mt_loaded_model;
 struct mt_metrics;
+struct mt_number_words;
 struct mt_settings;
 struct mt_splitter;
 struct mt_tls;
@@ -32,9 +33,10 @@ struct mt_service {
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
     struct mt_file_store *files;        /* translated ones, until they are fetched */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
-    struct mt_meters *meters;           /* how much clients have asked for */
-    const struct mt_keys *keys;         /* NULL: there is no api_keys_file */
-    const struct mt_tls *tls;           /* NULL: no TLS */
+    struct mt_number_words *number_words;
+    struct mt_meters *meters;   /* how much clients have asked for */
+    const struct mt_keys *keys; /* NULL: there is no api_keys_file */
+    const struct mt_tls *tls;   /* NULL: no TLS */
 };
 
 #endif

@@ -8,6 +8,8 @@
  *   truncated   the limit of its length ended it, not the model
  *   cut         the sentence was too long for the model and was translated in pieces
  *
+ * Other warnings are found by the text: see proofread.h.
+ *
  * Thread-safety: safe.
  */
 #ifndef MT_SERVER_TEXT_GUARD_H
@@ -25,6 +27,9 @@ enum mt_warning {
     MT_WARNING_LENGTH,
     MT_WARNING_TRUNCATED,
     MT_WARNING_CUT,
+    MT_WARNING_NUMBERS,
+    MT_WARNING_SOURCE_LANGUAGE,
+    MT_WARNING_UNTRANSLATED,
     MT_N_WARNINGS
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "model/model.h"
+#include "server/text/numbers.h"
 #include "server/text/post_edit.h"
 
 #include <assert.h>
@@ -113,16 +114,27 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     return MT_OK;
 }
 
-static enum mt_status create_sentence(struct pass *pass, const struct mt_token_list *tokens,
-                                      struct mt_sentence **out, struct mt_error *err)
+static enum mt_status create_sentence(struct pass *pass, struct mt_range range,
+                                      const struct mt_token_list *tokens, struct mt_sentence **out,
+                                      struct mt_error *err)
 {
+    struct mt_sentence_options decoding = pass->decoding;
+    enum mt_status status = MT_OK;
+    bool is_traced = false;
+    if (pass->options->trace_numbers &&
+        mt_has_digits(pass->translation->text + range.begin, range.end - range.begin))
+        status =
+            pass->options->trace_numbers(pass->options->trace_context, tokens->n, &is_traced, err);
+    if (status)
+        return status;
+    if (is_traced)
+        decoding.trace |= MT_TRACE_CROSS;
     int32_t *ids = malloc(tokens->n * sizeof *ids);
     if (!ids)
         return mt_fail_memory(err, tokens->n * sizeof *ids, "source ids");
     for (size_t i = 0; i < tokens->n; i++)
         ids[i] = tokens->tokens[i].id;
-    enum mt_status status =
-        mt_sentence_create(pass->translation->model, ids, tokens->n, &pass->decoding, out, err);
+    status = mt_sentence_create(pass->translation->model, ids, tokens->n, &decoding, out, err);
     free(ids);
     return status;
 }
@@ -150,7 +162,7 @@ static enum mt_status add_part(struct pass *pass, struct mt_range range,
     struct part part = {.range = range, .tokens = *tokens, .was_cut = was_cut};
     enum mt_status status = reserve_part(pass, err);
     if (!status)
-        status = create_sentence(pass, tokens, &part.sentence, err);
+        status = create_sentence(pass, range, tokens, &part.sentence, err);
     if (status) {
         mt_token_list_finish(tokens);
         return status;

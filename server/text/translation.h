@@ -37,18 +37,25 @@ struct mt_translation_part {
 typedef enum mt_status mt_translation_admit(void *context, const struct mt_translation_part *part,
                                             struct mt_error *err);
 
+/* Asked before a sentence of n tokens is made whether its cross-attention is to be kept. */
+typedef enum mt_status mt_translation_trace(void *context, size_t n_tokens, bool *is_traced,
+                                            struct mt_error *err);
+
 struct mt_translation_options {
     struct mt_sentence_options decoding; /* for every sentence */
     enum mt_split split;
-    struct mt_splitter *splitter;   /* borrowed until create returns; NULL: one made for
+    struct mt_splitter *splitter; /* borrowed until create returns; NULL: one made for
                                        this text alone, which costs 0.5 ms where the text has
                                        several sentences */
-    const char *source_lang;        /* BCP 47, for the sentence rules; NULL: root rules */
-    size_t max_sentences;           /* MT_LIMIT above; 0: 10,000 */
-    bool eases_source;              /* the model sees A SENTENCE IN CAPITALS in small letters, and
+    const char *source_lang;      /* BCP 47, for the sentence rules; NULL: root rules */
+    size_t max_sentences;         /* MT_LIMIT above; 0: 10,000 */
+    bool eases_source;            /* the model sees A SENTENCE IN CAPITALS in small letters, and
                                        [a sentence in brackets] without them: post_edit.h */
-    const char *target_code;        /* ">>fra<<", before every sentence, unless the text brings its
+    const char *target_code;      /* ">>fra<<", before every sentence, unless the text brings its
                                        own; NULL: none */
+    mt_translation_trace *trace_numbers; /* asked about each sentence that holds digits; NULL: none
+                                            of them is traced for that */
+    void *trace_context;
     const char *forced_target_text; /* teacher forcing: its translation; splitting is off then;
                                        NULL: none */
     mt_translation_admit *admit;    /* what it fails with, create fails with; NULL: nobody asks */

@@ -21,6 +21,12 @@ function quote(text) {
     return line.length <= QUOTED_CHARACTERS ? line : `${line.slice(0, end > 0 ? end : QUOTED_CHARACTERS)} …`;
 }
 
+/** Numbers, as the source and the model wrote them. */
+function numbers({missing = [], added = [], repaired = [], ...others}) {
+    const parts = [[missing, "missing"], [added, "not in the source"], [repaired, "corrected to"]].filter(([list]) => list.length).map(([list, what]) => `${what}: ${list.join(", ")}`);
+    return (parts.length ? ` (${parts.join("; ")})` : "") + details(others);
+}
+
 /** Members that we know nothing of: "expected 12, found 21". */
 function details(others) {
     const parts = Object.entries(others).map(([name, value]) => `${words(name)} ${[value].flat().map((one) => (typeof one === "object" ? JSON.stringify(one) : one)).join(", ")}`);
@@ -28,7 +34,7 @@ function details(others) {
 }
 
 function describe({kind = "unknown", sentence, model, text, ...others}) {
-    return (Object.hasOwn(KINDS, kind) ? KINDS[kind] : `may be wrong: ${words(kind)}`) + details(others);
+    return (Object.hasOwn(KINDS, kind) ? KINDS[kind] : `may be wrong: ${words(kind)}`) + (kind === "numbers" ? numbers(others) : details(others));
 }
 
 /** Who is warned of, in two parts: the name, and what tells it apart from others. */

@@ -26,8 +26,9 @@ binary = sys.argv.pop(1)
 
 
 def run(*arguments, stdin=b"", **environment):
-    """The finished process; no ATTENTIOND_ variable of ours reaches it but those given."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
+    """The finished process; no ATTENTIOND_ variable of ours reaches it but those given, and no model of ours."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ATTENTIOND_", "ARGOS_", "HF_"))}
+    clean |= {"XDG_DATA_HOME": "/dev/null", "HF_HUB_CACHE": "/dev/null"}
     return subprocess.run([binary, *map(str, arguments)], input=stdin, capture_output=True, timeout=60,
                           env=clean | environment)
 
@@ -156,8 +157,8 @@ class WrongFlags(Case):
             ('unexpected argument "--port"', ["serve", "--model", "x", "--", "--port"]),
             ('unexpected argument "x"', ["check-config", "--", "x"]),
             ("an argument is missing; expected: ", ["import", "x"]),
-            ("no model: give --model DIR", ["serve"]),
-            ("no model: give --model DIR", ["translate"]),
+            ("no model: give --model DIR, or fetch one first: attentiond pull", ["serve"]),
+            ("no model: give --model DIR, or fetch one first: attentiond pull", ["translate"]),
         ]:
             with self.subTest(arguments[:3]):
                 self.refused(USAGE, pattern, *arguments)
@@ -278,7 +279,7 @@ class Settings(Case):
             self.assertRegex(result.stderr.decode(), "en-de cannot be served: .*models_memory is 0 MiB")
 
     def test_without_a_model_there_is_nothing_to_serve(self):
-        self.assertIn("serve would need --model DIR or --models-directory DIR", run("check-config").stderr.decode())
+        self.assertIn("serve would need --model DIR, or attentiond pull NAME", run("check-config").stderr.decode())
 
     def test_the_activation_is_named(self):
         for activation, name in (("swish", "swish"), ("gelu", "gelu"), ("relu", "relu")):

@@ -174,7 +174,7 @@ class Installation(unittest.TestCase):
     def test_has_its_files_where_they_are_looked_for(self):
         for path in ("share/man/man1/attentiond.1", "share/bash-completion/completions/attentiond", "share/zsh/site-functions/_attentiond",
                      "share/fish/vendor_completions.d/attentiond.fish", "lib/systemd/system/attentiond.service",
-                     "share/attentiond/grafana-dashboard.json"):
+                     "share/attentiond/grafana-dashboard.json", "libexec/attentiond/attentiond-pull"):
             self.assertGreater((self.prefix / path).stat().st_size, 100, path)
 
     def test_translates_with_the_installed_model(self):
@@ -231,6 +231,49 @@ class Packages(unittest.TestCase):
         self.assertIn("libmicrohttpd12", result.stderr)
 
 
+class Run(unittest.TestCase):
+    """./run, with programs that only write down how they were called."""
+
+    def calls(self, *arguments, known=(), **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            shutil.copy(ROOT / "run", root)
+            (root / "known").write_text("".join(f"{name}\n" for name in known))
+            programs = {
+                ".ci/install": "",
+                "ninja": "echo ninja: no work to do.",
+                "build/release/attentiond": """case $1 in
+                    list) grep -qxF -- "$3" "$ROOT/known" ;;
+                    pull) echo "$2" >>"$ROOT/known"; echo "$*" >>"$ROOT/calls" ;;
+                    *) echo "$*" >>"$ROOT/calls" ;;
+                    esac""",
+            }
+            for name, script in programs.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(f"#!/bin/sh\n{script}\n")
+                (root / name).chmod(0o755)
+            (root / "build/release/build.ninja").write_text("")
+            if environment.pop("has_pulled", False):
+                (root / ".local/share/attentiond/models").mkdir(parents=True)
+            result = run(root / "run", *arguments, env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": folder, "ROOT": folder} | environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return (root / "calls").read_text().replace(folder, "ROOT").splitlines(), result.stdout
+
+    def test_serves_the_bundled_model_and_what_was_pulled(self):
+        self.assertEqual(self.calls()[0], ["serve --model ROOT/weights/en-de"])
+        self.assertEqual(self.calls("--port", "1", has_pulled=True)[0],
+                         ["serve --model ROOT/weights/en-de --models-directory ROOT/.local/share/attentiond/models --port 1"])
+        self.assertEqual(self.calls(has_pulled=True, ATTENTIOND_MODEL="x")[0], ["serve"])
+
+    def test_fetches_a_model_that_is_missing_and_says_so(self):
+        for flag in (["--model", "opus-mt-en-fr"], ["--model=opus-mt-en-fr"]):
+            calls, said = self.calls(*flag, has_pulled=True)
+            self.assertEqual(calls, ["pull opus-mt-en-fr", "serve " + " ".join(flag)])
+            self.assertIn("The model opus-mt-en-fr is not on this machine: attentiond pull opus-mt-en-fr\n", said)
+        self.assertEqual(self.calls("--model", "A/b", known=["A/b"])[0], ["serve --model A/b"])
+        self.assertEqual(self.calls("--model", "/no/such")[0], ["serve --model /no/such"])
+
+
 class Compose(unittest.TestCase):
     """docker/compose.yaml. docker/test.sh proves the image."""
 
@@ -243,13 +286,13 @@ class Compose(unittest.TestCase):
     def test_nobody_else_gets_in_before_there_are_keys(self):
         self.assertEqual(self.listed("ports"), ["127.0.0.1:5000:5000"])
 
-    def test_models_are_where_its_comments_say(self):
+    def test_models_are_in_a_volume_where_the_image_looks_for_them(self):
         (volume,) = self.listed("volumes")
-        host, inside, mode = volume.split(":")
-        self.assertEqual(os.path.normpath(ROOT / "docker" / host), str(ROOT / "models"))
-        self.assertEqual((inside, mode), ("/models", "ro"))
-        self.assertIn("/models/\n", (ROOT / ".gitignore").read_text())
-        self.assertIn("models\n", (ROOT / ".dockerignore").read_text())  # they are no part of the image
+        name, inside = volume.split(":")
+        self.assertRegex(self.text, rf"(?m)^volumes:\n  {name}:$")
+        image = (ROOT / "docker/Dockerfile").read_text()
+        self.assertIn(f"\nVOLUME {inside}\n", image)
+        self.assertIn(f"ATTENTIOND_MODELS_DIRECTORY={inside}:/usr/share/attentiond\n", image)
 
     def test_its_files_are_enough_for_all_connections(self):
         self.assertGreaterEqual(int(re.search(r"nofile: (\d+)", self.text)[1]), 1576)

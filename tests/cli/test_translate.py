@@ -6,6 +6,7 @@ python3 tests/cli/test_translate.py BINARY [unittest arguments]
 import fcntl
 import json
 import os
+import re
 import pathlib
 import pty
 import select
@@ -42,10 +43,19 @@ def run(text, *flags):
                           timeout=PATIENCE_S, env=environment())
 
 
+# What is said of translations that look wrong, on standard error.
+WARNING = re.compile(rb"attentiond translate: (?:(?:line|text) \d+: the translation of sentence \d+ |\d+ warnings more;)")
+
+
+def complaints(result):
+    """Lines on standard error that are no warnings."""
+    return [line for line in result.stderr.splitlines() if not WARNING.match(line)]
+
+
 class Case(unittest.TestCase):
     def translated(self, text, *flags):
         result = run(text, *flags)
-        self.assertEqual((result.returncode, result.stderr), (OK, b""))
+        self.assertEqual((result.returncode, complaints(result)), (OK, []))
         return result.stdout.decode()
 
     def objects(self, text, *flags):
@@ -72,6 +82,39 @@ class Case(unittest.TestCase):
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE_S)
         self.assertTrue(ready, "no line came")
         return process.stdout.readline()
+
+
+class Warnings(Case):
+    """What is wrong with a translation is said on standard error, and the number is put right."""
+
+    def run_with(self, text, *flags):
+        return subprocess.run(command(*flags), input=text.encode(), capture_output=True, timeout=PATIENCE_S,
+                              env=environment())
+
+    def test_a_number_that_was_put_right_is_named(self):
+        result = self.run_with("I love it.\nThere are 365 days in a year.\n")
+        self.assertEqual(result.stdout.decode(), "Ich liebe es.\nEs gibt 365 Tage in einem Jahr.\n")
+        self.assertRegex(result.stderr.decode(), "^attentiond translate: line 2: the translation of sentence 1 has other numbers "
+                         "than its source; missing: 365; added: [0-9]+; put in: 365\n$")
+
+    def test_they_are_a_member_of_json(self):
+        line = json.loads(self.run_with("There are 365 days in a year.\n", "--json").stdout)
+        self.assertEqual(line["warnings"], [{"added": line["warnings"][0]["added"], "kind": "numbers", "missing": ["365"],
+                                             "repaired": ["365"], "sentence": 0}])
+        self.assertEqual(line["text"], "Es gibt 365 Tage in einem Jahr.")
+
+    def test_the_setting_leaves_them_as_they_are(self):
+        result = subprocess.run(command(), input=b"There are 365 days in a year.\n", capture_output=True, timeout=PATIENCE_S,
+                                env=environment() | {"ATTENTIOND_REPAIR_NUMBERS": "false"})
+        self.assertNotIn("365", result.stdout.decode())
+        self.assertIn(b"missing: 365", result.stderr)
+        self.assertNotIn(b"put in", result.stderr)
+
+    def test_after_twenty_they_are_counted(self):
+        result = self.run_with("There are 365 days in a year.\n" * 25)
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 21)
+        self.assertEqual(lines[-1], b"attentiond translate: 5 warnings more; --json lists them all")
 
 
 class Lines(Case):
@@ -261,7 +304,7 @@ class Progress(Case):
 
     def test_of_a_pipe_it_counts_lines(self):
         shown = self.shown(subprocess.PIPE, self.write_slowly)
-        blank = " " * 72
+        blank = " " * 79
         self.assertEqual(shown, f"\r{blank}\r2 lines\r{blank}\r")
 
     def test_of_a_file_it_says_how_much_is_done(self):
@@ -276,7 +319,7 @@ class Progress(Case):
             file.seek(0)
             shown = self.shown(file, read_late)
         self.assertRegex(shown, r"\r\[#*\.*\] +\d+ %, \d+ lines")
-        self.assertTrue(shown.endswith("\r" + " " * 72 + "\r"))
+        self.assertTrue(shown.endswith("\r" + " " * 79 + "\r"))
 
     def test_a_pipe_as_standard_error_gets_none(self):
         process = self.start()
@@ -408,6 +451,13 @@ class Files(Case):
         path.write_text(content, encoding="utf-8")
         return str(path)
 
+    def test_warnings_name_the_text(self):
+        path = self.file("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nI love it.\n\n2\n00:00:03,000 --> 00:00:04,000\n"
+                         "There are 365 days in a year.\n")
+        result = run("", path, "--beam-size", "4")
+        self.assertIn("Es gibt 365 Tage", result.stdout.decode())
+        self.assertIn(b"translate: text 2: the translation of sentence 1 has other numbers", result.stderr)
+
     def test_a_file_and_standard_input_are_translated_alike(self):
         lines = self.translated("Where is the train station?\nI am tired.\n").splitlines()
         expected = self.SRT.replace("Where is the train station?", lines[0])
@@ -468,7 +518,7 @@ class Bundled(unittest.TestCase):
                 "The orchestra's conductor, Benedetta Marchetti, dedicated the encore to refugees from Kharkiv.")
         result = subprocess.run([binary, "translate", "--model", str(BUNDLED)], input="\n".join(news).encode(),
                                 capture_output=True, timeout=PATIENCE_S, env=environment())
-        self.assertEqual((result.returncode, result.stderr), (OK, b""))
+        self.assertEqual((result.returncode, complaints(result)), (OK, []))
         for source, translation in zip(news, result.stdout.decode().splitlines(), strict=True):
             self.assertLess(len(translation), 3 * len(source), source)
 

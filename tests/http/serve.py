@@ -90,13 +90,16 @@ def run(*arguments, timeout=START_SECONDS, environment=None):
 
 
 class Daemon:
-    def __init__(self, *flags, model=MODEL, environment=None, expect_exit=0, max_descriptors=None):
+    def __init__(self, *flags, model=MODEL, environment=None, expect_exit=0, max_descriptors=None, program=BINARY,
+                 address=("127.0.0.1", 0)):
+        self.program = program
         self.flags = FLAGS + list(flags)
         self.model = model
         self.environment = clean_environment(environment)
         self.expect_exit = expect_exit
         self.max_descriptors = max_descriptors
-        self.host, self.port = "127.0.0.1", None
+        self.host, self.wanted_port = address  # 0: the kernel chooses one
+        self.port = None
         self.process = None
         self._log_lines, self._log_lock = [], threading.Lock()
         self._reader = None
@@ -124,7 +127,7 @@ class Daemon:
         return self.process.pid
 
     def start(self):
-        command = [BINARY, "serve", "--host", self.host, "--port", "0"]
+        command = [self.program, "serve", "--host", self.host, "--port", str(self.wanted_port)]
         if self.max_descriptors:
             command = ["sh", "-c", f'ulimit -n {self.max_descriptors}; exec "$@"', "sh"] + command
         if self.model is not None:

@@ -12,7 +12,7 @@ import threading
 import unittest
 from urllib.parse import urlencode
 
-from serve import SLOWNESS, Daemon, run, wait_until
+from serve import MODEL, SLOWNESS, Daemon, run, wait_until
 
 ALICE, BOB, CAROL = "alice-3f0c9a34", "bob-77aa4f0ea3c1", "carol-8f6f5b7f8a10"
 KEYS = f"""# who may
@@ -58,7 +58,7 @@ class Origins(unittest.TestCase):
 
     def test_some_sites(self):
         with Daemon("--cors-origins", f"http://localhost:3000, {self.GOOD}") as daemon:
-            all_of_it = [self.GOOD, "true", "Authorization, Content-Type", "GET, POST", "1728000"]
+            all_of_it = [self.GOOD, "true", "Authorization, Content-Type, Traceparent, X-Request-ID", "GET, POST", "1728000"]
             for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
                 reply, cors = self.ask(daemon, self.GOOD, method, path)
                 self.assertEqual((cors, reply.headers["vary"]), (all_of_it, "Origin"))
@@ -72,7 +72,7 @@ class Origins(unittest.TestCase):
         with Daemon() as daemon:
             reply, cors = self.ask(daemon, self.GOOD, "OPTIONS", "/translate", **asks)
             self.assertEqual((reply.status, reply.body, cors), (
-                200, b"", ["*", None, "Authorization, Content-Type", "GET, POST", "1728000"]))
+                200, b"", ["*", None, "Authorization, Content-Type, Traceparent, X-Request-ID", "GET, POST", "1728000"]))
         with Daemon("--cors-origins", "") as daemon:
             reply, cors = self.ask(daemon, self.GOOD, "OPTIONS", "/translate", **asks)
             self.assertEqual((reply.status, cors), (200, [None] * 5))
@@ -156,7 +156,7 @@ class Keys(Files):
             self.refused(daemon.translate("Hello.", api_key="no"), 403, "Invalid API key")
             self.assertEqual(daemon.translate("Hello.", api_key=BOB).status, 200)
             self.assertEqual(daemon.get("/languages").status, 200)
-        result = run("serve", "--model", "x", "--port", "0", "--key-required")
+        result = run("serve", "--model", MODEL, "--port", "0", "--key-required")
         self.assertEqual(result.returncode, 2)
         self.assertIn("api_keys_file is empty", result.stderr)
 
@@ -219,7 +219,7 @@ class Keys(Files):
     def test_a_broken_file_at_the_start(self):
         self.write("short\n")
         for verb in ("serve", "check-config"):
-            result = run(verb, "--model", "x", "--api-keys-file", str(self.keys))
+            result = run(verb, "--model", MODEL, "--api-keys-file", str(self.keys))
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn("line 1: a key of 5 characters, expected 8 to 128", result.stderr)
 
@@ -317,7 +317,7 @@ class Rates(Files):
         with Daemon("--requests-per-minute", "1") as daemon:
             self.assertEqual(ask(daemon, "203.0.113.1"), 200)
             self.assertEqual(ask(daemon, "203.0.113.2"), 429)
-        result = run("serve", "--model", "x", "--port", "0", "--trust-forwarded-for", "proxy")
+        result = run("serve", "--model", MODEL, "--port", "0", "--trust-forwarded-for", "proxy")
         self.assertEqual(result.returncode, 2)
         self.assertIn('trust_forwarded_for has "proxy"', result.stderr)
 
@@ -420,7 +420,7 @@ class Metrics(unittest.TestCase):
 class Silence(Files):
     def test_nothing_personal_is_logged_or_counted(self):
         text, wrong, address = "Zanzibar", "wr0ng-key-4711", "203.0.113.77"
-        with self.daemon("--log-level", "debug", "--requests-per-minute", "3", "--log-json",
+        with self.daemon("--log-level", "debug", "--requests-per-minute", "3", "--log-format", "json",
                          "--trust-forwarded-for", "127.0.0.1") as daemon:
             headers = {"X-Forwarded-For": address, "X-Request-ID": "id-0815"}
             for key in (BOB, wrong, None):

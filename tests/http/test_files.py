@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from serve import SLOWNESS, Daemon, run, wait_until
+from serve import MODEL, SLOWNESS, Daemon, run, wait_until
 
 SRT = """1
 00:00:01,000 --> 00:00:02,500 X1:10
@@ -139,6 +139,17 @@ class Files(unittest.TestCase):
         return self.daemon.translate(text, **fields).json["translatedText"]
 
     # formats
+
+    def test_what_looks_wrong_is_named_by_its_text(self):
+        content = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n2\n00:00:03,000 --> 00:00:04,000\nThere are 365 days in a year.\n"
+        reply = upload(self.daemon, content)
+        self.assertEqual([(w["kind"], w["text"], w["sentence"], w["missing"], w["repaired"]) for w in reply.json["warnings"]],
+                         [("numbers", 1, 0, ["365"], ["365"])])
+        self.assertIn("Es gibt 365 Tage", fetch(self.daemon, reply))
+        reply = upload(self.daemon, content, fields={"repair_numbers": "false"})
+        self.assertNotIn("repaired", reply.json["warnings"][0])
+        self.assertNotIn("365", fetch(self.daemon, reply))
+        self.assertNotIn("warnings", upload(self.daemon, "Hello.", "a.txt").json)
 
     def test_curl_uploads_and_fetches_every_format(self):
         types = {"srt": "application/x-subrip", "vtt": "text/vtt", "html": "text/html",
@@ -524,6 +535,60 @@ class Settings(unittest.TestCase):
             wait_until(lambda: daemon.metrics()["attentiond_rows_running"] == 0, what="its end")
             self.assertLess(time.monotonic() - start, 5 * SLOWNESS)
             self.assertEqual(daemon.translate("I am tired.").status, 200)
+
+
+class Directory(unittest.TestCase):
+    """files_directory, with the sandbox as it is by default."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def daemon(self, *flags, **options):
+        return Daemon("--files-directory", self.folder, *flags, **options)
+
+    def test_any_replica_answers_and_a_restart_keeps_files(self):
+        with self.daemon() as first:
+            with self.daemon() as second:
+                reply = upload(first, SRT, "Film.en.srt")
+                self.assertEqual(reply.status, 200, reply)
+                path = path_of(reply)
+                files = [daemon.get(path) for daemon in (first, second)]
+                self.assertEqual([file.status for file in files], [200, 200])
+                self.assertEqual(files[0].body, files[1].body)
+                for name in ("content-type", "content-disposition"):
+                    self.assertEqual(files[0].headers[name], files[1].headers[name])
+                self.assertIn("Film.de.srt", files[0].headers["content-disposition"])
+                self.assertEqual(first.metrics()["attentiond_files_stored"], 1)
+                self.assertEqual(second.get(path[:-5] + "x.srt").status, 404)
+            self.assertEqual(len(os.listdir(self.folder)), 1)
+        with self.daemon() as third:
+            self.assertEqual(third.get(path).body, files[0].body)
+            self.assertNotIn("127.0.0.1", os.listdir(self.folder)[0])
+
+    def test_time_and_room_are_shared(self):
+        with self.daemon("--files-lifetime-ms", "1000") as first, self.daemon() as second:
+            path = path_of(upload(first, SRT, "a.srt"))
+            self.assertEqual(second.get(path).status, 200)
+            wait_until(lambda: second.get(path).status == 404, what="its end")
+            wait_until(lambda: os.listdir(self.folder) == [], seconds=15 * SLOWNESS, what="its removal")
+        with self.daemon("--max-files-bytes", "2000") as first, self.daemon("--max-files-bytes", "2000") as second:
+            replies = [upload(daemon, "I am tired.\n" * 50, "a.txt") for daemon in (first, second, first, second)]
+            self.assertEqual([reply.status for reply in replies][0], 200, replies)
+            self.assertIn(503, [reply.status for reply in replies])
+            self.assertIn("try again later", next(reply.error for reply in replies if reply.status == 503))
+            self.assertLessEqual(sum(os.path.getsize(os.path.join(self.folder, name)) for name in os.listdir(self.folder)), 2000)
+
+    def test_a_directory_that_is_of_no_use_is_refused_at_the_start(self):
+        for verb in ("serve", "check-config"):
+            result = run(verb, "--model", MODEL, "--port", "0", "--files-directory", self.folder + "/none")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(f"files_directory is {self.folder}/none, which cannot be opened: No such file or directory; make it",
+                          result.stderr)
+        result = run("check-config", "--model", MODEL, "--files-directory", self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"files_directory {self.folder}: good, 0 files of 0 bytes", result.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
 
 
 if __name__ == "__main__":

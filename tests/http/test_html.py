@@ -364,8 +364,10 @@ class Placeholders(WithDaemon):
 
     def test_texts_without_them_are_as_ever(self):
         for text in ("It is 50% done.", "I have 100 % of it.", "A } and a { are here.", "Is it 5 @ home?"):
+            # A translation whose alignment is asked for keeps its numbers as the model wrote them.
             with_alignment = self.daemon.translate(text, alignment=True).json["translatedText"]
-            self.assertEqual(self.daemon.translate(text).json["translatedText"], with_alignment)
+            without = self.daemon.translate(text, repair_numbers=False).json["translatedText"]
+            self.assertEqual(without, with_alignment)
 
     def test_many_in_one_text(self):
         sentence = "I have seen {a} in the garden with {b}. "

@@ -75,7 +75,7 @@ class Load(unittest.TestCase):
             self.assertGreater(rows, 5, "requests do not share decoder steps")
 
     def test_batch_is_decoded_as_one(self):
-        with Daemon() as daemon:
+        with Daemon("--workers", "1") as daemon:  # by default each thread takes a share of so many
             daemon.translate(SENTENCES[:14])  # what fills the batch but for the rows of brief requests
             metrics = daemon.metrics()
             self.assertLessEqual(metrics["attentiond_encode_seconds_count"], 2)

@@ -96,7 +96,7 @@ class Stream(unittest.TestCase):
     def same_as_unstreamed(self, q, **fields):
         """Streams in both modes and compares with the plain reply; the events in between."""
         # A stream is as the model wrote it: what was sent stays sent.
-        body = {**body_of(q, **fields), "stream": False, "post_edit": False}
+        body = {**body_of(q, **fields), "stream": False, "post_edit": False, "repair_numbers": False}
         plain = self.daemon.request("POST", "/translate", body)
         self.assertEqual(plain.status, 200, plain)
         translated = plain.json["translatedText"]
@@ -334,7 +334,7 @@ class Stream(unittest.TestCase):
 
     def test_32_streams_at_once(self):
         texts = [TEXT[i % 7:] + f" Number {i}. Where is the train station?" for i in range(32)]
-        expected = [self.daemon.translate(text, beam_size=1 + i % 4).body for i, text in enumerate(texts)]
+        expected = [self.daemon.translate(text, beam_size=1 + i % 4, repair_numbers=False).body for i, text in enumerate(texts)]
         results = [None] * 32
 
         def client(i):

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from serve import SLOWNESS, Daemon, run, wait_until
+from serve import MODEL, SLOWNESS, Daemon, run, wait_until
 
 KINDS = {
     "ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
@@ -326,7 +326,7 @@ class Tls(unittest.TestCase):
             (("--tls-certificate", certificate, "--tls-key", "/nowhere"), 1, "tls_key: /nowhere: cannot open"),
         ):
             for verb in ("serve", "check-config"):
-                result = run(verb, "--model", "x", *flags)
+                result = run(verb, "--model", MODEL, *flags)
                 self.assertEqual(result.returncode, code, (flags, result.stderr))
                 self.assertIn(message, result.stderr)
         good = run("check-config", "--tls-certificate", certificate, "--tls-key", key)

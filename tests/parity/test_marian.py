@@ -207,8 +207,12 @@ class Contract(Folder):
             exact_lines = lines[:40]  # fp32 takes ten times as long
         for precision, some in ("fp32", exact_lines), ("int8", lines):
             with self.subTest(precision):
-                self.assertEqual(translate(self.folder / "again", some, precision=precision),
-                                 translate(MODEL, some, precision=precision))
+                # Which warnings there are depends on the languages, which the name of MODEL's folder tells.
+                expected = translate(MODEL, some, precision=precision)
+                found = translate(self.folder / "again", some, precision=precision)
+                for line in expected + found:
+                    line.pop("warnings", None)
+                self.assertEqual(found, expected)
 
     def test_int8_of_the_original_and_of_its_import_are_the_same(self):
         export_marian.export(MODEL, self.folder / "npz")

@@ -156,6 +156,70 @@ START_TEST(messages_of_escapes_are_cut_to_a_line)
 }
 END_TEST
 
+/* Any bytes in its texts: one line, and valid JSON where that is wanted. */
+START_TEST(records_are_one_line_whatever_is_in_them)
+{
+    static const char evil[] = "a\"b\\c\n{}\x1b[2J \xC3\xA4 \xC2\x9B \xFF";
+    const struct mt_log_field fields[] = {
+        {.name = "plain", .kind = MT_LOG_TEXT, .text = "/translate"},
+        {.name = "evil", .kind = MT_LOG_TEXT, .text = evil},
+        {.name = "absent", .kind = MT_LOG_TEXT},
+        {.name = "empty", .kind = MT_LOG_TEXT, .text = ""},
+        {.name = "number", .kind = MT_LOG_NUMBER, .number = -5},
+        {.name = "time_ms", .kind = MT_LOG_MS, .number = 12345678},
+    };
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, false);
+    mt_log_record(MT_LOG_DEBUG, "event", fields, 6);
+    mt_log_record(MT_LOG_INFO, "event", fields, 6);
+    char *log = read_log();
+    ck_assert_str_eq(log + TIME_BYTES,
+                     " info  event plain=/translate evil=\"a\\\"b\\\\c\\n{}\\x1b[2J \xC3\xA4 \\x9b "
+                     "\xEF\xBF\xBD\" empty=\"\" number=-5 time_ms=12.345\n");
+    free(log);
+
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, true);
+    mt_log_record(MT_LOG_INFO, "event", fields, 6);
+    log = read_log();
+    ck_assert_ptr_eq(strchr(log, '\n'), log + strlen(log) - 1);
+    cJSON *tree;
+    ck_assert_int_eq(mt_json_parse(log, strlen(log), NULL, "log", &tree, NULL), MT_OK);
+    const char *text = NULL;
+    double ms = 0;
+    int64_t number = 0;
+    ck_assert_int_eq(mt_json_get_string(tree, "evil", &text, NULL, NULL), MT_OK);
+    ck_assert_str_eq(text, "a\"b\\c\n{}\x1b[2J \xC3\xA4 \xC2\x9B \xEF\xBF\xBD");
+    ck_assert_int_eq(mt_json_get_integer(tree, "number", -9, 9, &number, NULL, NULL), MT_OK);
+    ck_assert_int_eq(number, -5);
+    ck_assert_int_eq(mt_json_get_number(tree, "time_ms", 0, 99, &ms, NULL, NULL), MT_OK);
+    ck_assert_double_eq(ms, 12.345);
+    ck_assert_ptr_null(cJSON_GetObjectItem(tree, "absent"));
+    cJSON_Delete(tree);
+    free(log);
+}
+END_TEST
+
+START_TEST(records_of_long_texts_are_cut_to_a_line)
+{
+    char text[5000];
+    struct mt_log_field fields[MT_LOG_FIELDS];
+    memset(text, '\x01', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    for (size_t i = 0; i < MT_LOG_FIELDS; i++)
+        fields[i] = (struct mt_log_field){.name = "some_name", .kind = MT_LOG_TEXT, .text = text};
+    capture_log();
+    mt_log_configure(MT_LOG_INFO, _i == 1);
+    mt_log_record(MT_LOG_INFO, "event", fields, MT_LOG_FIELDS);
+    char *log = read_log();
+    ck_assert_uint_le(strlen(log), PIPE_BUF);
+    ck_assert_uint_gt(strlen(log), 1500);
+    ck_assert_ptr_eq(strchr(log, '\n'), log + strlen(log) - 1);
+    ck_assert(_i == 0 || log[strlen(log) - 2] == '}');
+    free(log);
+}
+END_TEST
+
 START_TEST(level_names_are_known_exactly)
 {
     static const char *const names[] = {"debug", "info", "warn", "error", "none"};
@@ -303,6 +367,8 @@ int main(void)
     tcase_add_loop_test(tcase, events_below_the_level_are_dropped, 0, 5);
     tcase_add_test(tcase, long_messages_are_cut);
     tcase_add_loop_test(tcase, messages_of_escapes_are_cut_to_a_line, 0, 3);
+    tcase_add_test(tcase, records_are_one_line_whatever_is_in_them);
+    tcase_add_loop_test(tcase, records_of_long_texts_are_cut_to_a_line, 0, 2);
     tcase_add_test(tcase, level_names_are_known_exactly);
     tcase_add_test(tcase, lines_of_many_threads_stay_whole);
     tcase_add_test(tcase, a_closed_standard_error_is_no_matter);

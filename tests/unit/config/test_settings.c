@@ -63,7 +63,8 @@ START_TEST(defaults_are_those_that_users_are_told)
     ck_assert_int_eq(settings.workers, 0);
     ck_assert_str_eq(settings.split_sentences, "on");
     ck_assert_double_lt(settings.length_penalty, 0);
-    ck_assert(!settings.log_json);
+    ck_assert_str_eq(settings.log_format, "text");
+    ck_assert(!settings.log_requests);
 }
 END_TEST
 
@@ -98,7 +99,7 @@ START_TEST(the_effective_settings_load_again_as_they_are)
 {
     ck_assert_int_eq(mt_settings_set(&settings, "port", "6001", "--port", &err), MT_OK);
     ck_assert_int_eq(mt_settings_set(&settings, "length_penalty", "0.6", "flag", &err), MT_OK);
-    ck_assert_int_eq(mt_settings_set(&settings, "log_json", "true", "flag", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&settings, "log_requests", "true", "flag", &err), MT_OK);
     ck_assert_int_eq(mt_settings_set(&settings, "model", "/m/\"en\"\n", "flag", &err), MT_OK);
     char *before = effective(), path[32];
     mt_settings_finish(&settings);
@@ -137,8 +138,8 @@ static const struct {
     {"log_level", "INFO",
      "--x is \"INFO\"; expected \"debug\", \"info\", \"warn\", \"error\" or \"none\""},
     {"host", "", "--x is \"\"; expected a string of 1 to 255 bytes"},
-    {"log_json", "maybe", "--x is \"maybe\"; expected true or false"},
-    {"log_json", "2", "--x is 2; expected true or false"},
+    {"log_requests", "maybe", "--x is \"maybe\"; expected true or false"},
+    {"log_requests", "2", "--x is 2; expected true or false"},
     {"prot", "80", "--x: there is no setting \"prot\"; did you mean \"port\"?"},
     {"", "80", "--x: there is no setting \"\""},
     {"zebra", "80", "--x: there is no setting \"zebra\""},
@@ -166,7 +167,7 @@ static const struct {
     {"{\"port\": \"80\"}", MT_INVALID, ": \"port\" is \"80\"; expected an integer from 0 to 65535"},
     {"{\"port\": {}}", MT_INVALID, ": \"port\" is an object; expected an integer from 0 to 65535"},
     {"{\"host\": 1}", MT_INVALID, ": \"host\" is 1; expected a string of 1 to 255 bytes"},
-    {"{\"log_json\": 1}", MT_INVALID, ": \"log_json\" is 1; expected true or false"},
+    {"{\"log_requests\": 1}", MT_INVALID, ": \"log_requests\" is 1; expected true or false"},
     {"{\"Port\": 80}", MT_INVALID, ": there is no setting \"Port\"; did you mean \"port\"?"},
     {"{\"max-body-bytes\": 80}", MT_INVALID,
      ": there is no setting \"max-body-bytes\"; did you mean \"max_body_bytes\"?"},
@@ -265,10 +266,12 @@ START_TEST(a_boolean_takes_the_words_that_people_use)
 {
     const char *const yes[] = {"true", "1", "on", "yes"}, *const no[] = {"false", "0", "off", "no"};
     for (size_t i = 0; i < 4; i++) {
-        ck_assert_int_eq(mt_settings_set(&settings, "log_json", yes[i], "--log-json", &err), MT_OK);
-        ck_assert(settings.log_json);
-        ck_assert_int_eq(mt_settings_set(&settings, "log_json", no[i], "--log-json", &err), MT_OK);
-        ck_assert(!settings.log_json);
+        ck_assert_int_eq(mt_settings_set(&settings, "log_requests", yes[i], "--log-requests", &err),
+                         MT_OK);
+        ck_assert(settings.log_requests);
+        ck_assert_int_eq(mt_settings_set(&settings, "log_requests", no[i], "--log-requests", &err),
+                         MT_OK);
+        ck_assert(!settings.log_requests);
     }
 }
 END_TEST
@@ -293,7 +296,7 @@ START_TEST(a_flag_belongs_to_its_verbs)
     ck_assert(mt_settings_is_flag("port", MT_VERB_SERVE, &takes_value));
     ck_assert(takes_value);
     ck_assert(mt_settings_is_flag("max-body-bytes", MT_VERB_SERVE, &takes_value));
-    ck_assert(mt_settings_is_flag("log-json", MT_VERB_SERVE, &takes_value));
+    ck_assert(mt_settings_is_flag("log-requests", MT_VERB_SERVE, &takes_value));
     ck_assert(!takes_value);
     ck_assert(mt_settings_is_flag("threads-per-worker", MT_VERB_TRANSLATE, &takes_value));
     ck_assert(!mt_settings_is_flag("port", MT_VERB_TRANSLATE, &takes_value));
@@ -362,15 +365,15 @@ START_TEST(what_cannot_change_is_kept_and_named)
 
     ck_assert_int_eq(mt_settings_set(&fresh, "host", "0.0.0.0", "test", &err), MT_OK);
     ck_assert_int_eq(mt_settings_set(&fresh, "port", "6000", "test", &err), MT_OK);
-    ck_assert_int_eq(mt_settings_set(&fresh, "log_json", "true", "test", &err), MT_OK);
+    ck_assert_int_eq(mt_settings_set(&fresh, "log_format", "json", "test", &err), MT_OK);
     ck_assert_int_eq(mt_settings_set(&fresh, "log_level", "debug", "test", &err), MT_OK);
     ck_assert_int_eq(mt_settings_set(&fresh, "max_text_chars", "5", "test", &err), MT_OK);
     ck_assert_int_eq(mt_settings_keep_fixed(&fresh, &settings, &differing, &err), MT_OK);
-    ck_assert_str_eq(differing.bytes, "host, port, log_json");
+    ck_assert_str_eq(differing.bytes, "host, port, log_format");
     ck_assert_str_eq(fresh.host, "127.0.0.1");
     ck_assert_ptr_ne(fresh.host, settings.host);
     ck_assert_int_eq(fresh.port, 5000);
-    ck_assert(!fresh.log_json);
+    ck_assert_str_eq(fresh.log_format, "text");
     ck_assert_str_eq(fresh.log_level, "debug");
     ck_assert_int_eq(fresh.max_text_chars, 5);
     mt_text_finish(&differing);

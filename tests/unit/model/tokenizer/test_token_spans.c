@@ -293,6 +293,103 @@ START_TEST(spans_hold_with_byte_fallback)
 }
 END_TEST
 
+/* basic's VOCAB and the bytes. */
+static struct mt_tokenizer *open_byte_model(void)
+{
+    struct mt_text spm = {0}, vocab = {0};
+    put_pieces(&spm, basic, sizeof basic / sizeof *basic);
+    put_byte_pieces(&spm);
+    put_trainer(&spm, 1, true);
+    put_normalizer(&spm, NULL);
+    mt_text_append(&vocab, VOCAB, strlen(VOCAB) - 1);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        char entry[32];
+        mt_text_append(&vocab, entry, (size_t)sprintf(entry, ", \"<0x%02X>\": %u", byte, 6 + byte));
+    }
+    mt_text_append_string(&vocab, ", \"" BLANK "ab\": 262}");
+    struct mt_tokenizer *tokenizer = open_model(&spm, vocab.bytes);
+    mt_text_finish(&vocab);
+    return tokenizer;
+}
+
+static void check_round_trip(const struct mt_tokenizer *tokenizer, const struct mt_text *text)
+{
+    int32_t ids[512];
+    struct mt_span spans[512];
+    struct mt_token_list list = tokenize(tokenizer, text->bytes, text->length);
+    ck_assert_uint_le(list.n, sizeof ids / sizeof *ids);
+    for (size_t i = 0; i < list.n; i++) {
+        ck_assert_msg(!list.tokens[i].unknown, "\"%s\" is unknown", list.tokens[i].piece);
+        ids[i] = list.tokens[i].id;
+    }
+    struct mt_text out = {0};
+    ck_assert_int_eq(mt_detokenize(tokenizer, ids, list.n, spans, &out, NULL), MT_OK);
+    ck_assert_uint_eq(out.length, text->length);
+    ck_assert_mem_eq(out.bytes, text->bytes, text->length);
+    for (size_t i = 0; i < list.n; i++) {
+        ck_assert(is_boundary(out.bytes, out.length, spans[i].begin));
+        ck_assert(is_boundary(out.bytes, out.length, spans[i].end));
+    }
+    mt_text_finish(&out);
+    mt_token_list_finish(&list);
+}
+
+/* Whatever has no piece is spelled in bytes, and comes back: nothing is unknown. Blanks alone are
+ * normalised, without a charsmap too. */
+START_TEST(bytes_spell_every_text)
+{
+    static const char *const texts[] = {
+        "a\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA9\xEF\xB8\x8F b", /* a family: ZWJ, VS16 */
+        "a \xE4\xB8\xAD\xE6\x96\x87 b",                                /* Chinese */
+        "a\x01\x1B\x7F\xC2\x85 b",
+        "<0x41> a",
+        "a\xEF\xBF\xBD\xEF\xBF\xBD b", /* U+FFFD itself */
+    };
+    struct mt_tokenizer *tokenizer = open_byte_model();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct mt_text text = {0};
+        mt_text_append_string(&text, texts[i]);
+        check_round_trip(tokenizer, &text);
+        mt_text_finish(&text);
+    }
+    uint32_t state = 20261123;
+    for (size_t round = 0; round < 3000; round++) {
+        struct mt_text text = {0};
+        mt_text_append(&text, "a", 1); /* the ends are stripped of more than blanks */
+        for (size_t n = next_random(&state) % 24; n > 0; n--) {
+            uint32_t code = random_code_point(&state);
+            if (code != ' ' && code != 0x2581)
+                put_code_point(&text, code);
+        }
+        mt_text_append(&text, "b", 1);
+        check_round_trip(tokenizer, &text);
+        mt_text_finish(&text);
+    }
+    mt_tokenizer_close(tokenizer);
+}
+END_TEST
+
+/* A reader of a stream sees no half of a character. */
+START_TEST(half_a_character_waits_for_its_other_bytes)
+{
+    struct mt_tokenizer *tokenizer = open_byte_model();
+    const char *text = "a\xF0\x9F\x98\x80";
+    struct mt_token_list list = tokenize(tokenizer, text, strlen(text));
+    ck_assert_uint_eq(list.n, 7); /* blank, a, four bytes, eos */
+    int32_t ids[7];
+    for (size_t i = 0; i < list.n; i++)
+        ids[i] = list.tokens[i].id;
+    for (size_t n = 2; n <= list.n; n++) {
+        struct mt_text out = {0};
+        ck_assert_int_eq(mt_detokenize_begin(tokenizer, ids, n, &out, NULL), MT_OK);
+        ck_assert_str_eq(out.bytes, n < 6 ? "a" : text);
+        mt_text_finish(&out);
+    }
+    mt_token_list_finish(&list);
+    mt_tokenizer_close(tokenizer);
+}
+END_TEST
+
 START_TEST(spans_hold_without_a_charsmap)
 {
     for (uint64_t model_type = 1; model_type <= 4; model_type++) {
@@ -400,6 +497,8 @@ static Suite *suite(void)
     tcase_add_test(tcase, spans_hold_for_random_text);
     tcase_add_test(tcase, spans_hold_with_user_defined_symbols);
     tcase_add_test(tcase, spans_hold_with_byte_fallback);
+    tcase_add_test(tcase, bytes_spell_every_text);
+    tcase_add_test(tcase, half_a_character_waits_for_its_other_bytes);
     tcase_add_test(tcase, spans_hold_without_a_charsmap);
     tcase_add_test(tcase, target_spans_point_at_their_part);
     tcase_add_loop_test(tcase, target_spans_hold_for_random_ids, 0, 2);

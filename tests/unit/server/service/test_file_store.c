@@ -11,7 +11,7 @@ static struct mt_file_store *store;
 static void setup(void)
 {
     struct mt_error err;
-    ck_assert_int_eq(mt_file_store_create(&store, &err), MT_OK);
+    ck_assert_int_eq(mt_file_store_create("", &store, &err), MT_OK);
 }
 
 static void teardown(void)
@@ -32,7 +32,7 @@ static enum mt_status fill(const char *name, const char *bytes, int64_t lifetime
                            size_t limit_bytes)
 {
     const struct mt_stored_file file = {
-        .bytes = bytes, .length = strlen(bytes), .content_type = "text/x", .file_name = "a.de.srt"};
+        .bytes = bytes, .length = strlen(bytes), .file_name = "a.de.srt"};
     struct mt_error err;
     return mt_file_store_fill(store, name, &file, lifetime_ms, limit_bytes, &err);
 }
@@ -53,12 +53,10 @@ static enum mt_status add(const char *bytes, int64_t lifetime_ms, size_t limit_b
 static enum mt_status get(const char *name, const char *expected)
 {
     struct mt_text body = {0}, file_name = {0};
-    const char *content_type = NULL;
     struct mt_error err;
-    enum mt_status status = mt_file_store_get(store, name, &body, &content_type, &file_name, &err);
+    enum mt_status status = mt_file_store_get(store, name, &body, &file_name, &err);
     if (!status) {
         ck_assert_str_eq(body.bytes, expected);
-        ck_assert_str_eq(content_type, "text/x");
         ck_assert_str_eq(file_name.bytes, "a.de.srt");
     }
     mt_text_finish(&body);

@@ -94,7 +94,7 @@ static void files_are_restricted(void)
     char cache[256];
     int mine = open(inside("mine"), O_CREAT | O_WRONLY, 0600);
     snprintf(cache, sizeof cache, "%s", inside("a/b/cache"));
-    EXPECT(mt_sandbox_restrict_files(cache));
+    EXPECT(mt_sandbox_restrict_files(cache, NULL));
 
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
     EXPECT(open(inside("mine"), O_WRONLY) < 0 && errno == EACCES);
@@ -131,13 +131,13 @@ END_TEST
 
 static void no_directory_is_writable(void)
 {
-    EXPECT(mt_sandbox_restrict_files(NULL));
+    EXPECT(mt_sandbox_restrict_files(NULL, NULL));
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
 }
 
 static void a_missing_directory_is_no_failure(void)
 {
-    EXPECT(mt_sandbox_restrict_files("/proc/none/of/this"));
+    EXPECT(mt_sandbox_restrict_files("/proc/none/of/this", NULL));
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
 }
 
@@ -326,7 +326,7 @@ static void nothing_is_offered(void)
                             SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0)) == 0);
     EXPECT(seccomp_load(filter) == 0);
     seccomp_release(filter);
-    EXPECT(!mt_sandbox_restrict_files(directory));
+    EXPECT(!mt_sandbox_restrict_files(directory, NULL));
     EXPECT(!mt_sandbox_restrict_calls());
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) >= 0);
 }

@@ -1,0 +1,7 @@
+#include "server/commands/commands.h"
+#include "server/commands/pull_program.h"
+
+int mt_cmd_pull(int argc, char **argv)
+{
+    return mt_pull_program_run("pull", argc, argv);
+}

@@ -1,0 +1,43 @@
+/*
+ * Which models a command line means, where it says a name, or nothing: names become paths, and what
+ * lies on this machine (server/store) is served where nothing is named. The rest of the program
+ * knows paths alone.
+ *
+ * Thread-safety: safe while nobody changes the environment.
+ */
+#ifndef MT_SERVER_COMMANDS_MODEL_CHOICE_H
+#define MT_SERVER_COMMANDS_MODEL_CHOICE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct mt_settings;
+
+/* The path of the model that a text names: the text itself where there is such a path, or where it
+ * could be nothing else; the caller frees *out. Otherwise statuses and messages of mt_store_find.
+ * models_directory is the setting. */
+MT_MUST_CHECK enum mt_status mt_model_choice_find(const char *models_directory, const char *text,
+                                                  char **out, struct mt_error *err);
+
+/* What a command does where no model is named. */
+struct mt_model_choice {
+    const char *command; /* for messages */
+    bool serves_many; /* all models directories; else the one model that would be their default */
+    /* Where there is none: MT_INVALID, and how to get one; or as well as several, since one may
+     * come; with neither the settings stay as they are. */
+    bool needs_one, takes_none;
+    bool creates_root; /* the directory of pulled models is made, so that it can be watched */
+};
+
+/*
+ * Settings as they came from the command line: a name in settings->model becomes a path. Without
+ * model and models_directory, models_directory becomes the places of models (places.h) that are
+ * there, the hub left out. Or, for a command that takes one model, model becomes the first of them
+ * that can be served, and which one is said on standard error where there are several.
+ */
+MT_MUST_CHECK enum mt_status mt_model_choice_make(const struct mt_model_choice *choice,
+                                                  struct mt_settings *settings,
+                                                  struct mt_error *err);
+
+#endif

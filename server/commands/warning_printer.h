@@ -1,0 +1,37 @@
+/*
+ * Says on standard error what is wrong with translations (guard.h, proofread.h), in words, and at
+ * the end how many more there were:
+ *
+ *   attentiond translate: line 3: the translation of sentence 1 has other numbers than its source;
+ *   missing: 365; added: 35; put in: 365
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_COMMANDS_WARNING_PRINTER_H
+#define MT_SERVER_COMMANDS_WARNING_PRINTER_H
+
+#include "base/status.h"
+#include "server/text/guard.h"
+
+struct mt_passage;
+
+/* Lines that are written in full. */
+#define MT_MAX_PRINTED_WARNINGS 20
+
+struct mt_warning_printer {
+    struct mt_guard_options guards;
+    const char *unit; /* "line", "text" */
+    size_t number;    /* of what is looked at */
+    size_t n;         /* warnings so far */
+};
+
+/* Of a passage that has been decoded. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_warning_printer_look(struct mt_warning_printer *printer,
+                                                     const char *unit, size_t number,
+                                                     struct mt_passage *passage,
+                                                     struct mt_error *err);
+
+/* The last line, if one is needed. */
+void mt_warning_printer_end(const struct mt_warning_printer *printer);
+
+#endif

@@ -1,0 +1,316 @@
+#include "server/passages/number_repair.h"
+
+#include "base/size.h"
+#include "server/text/marked.h"
+#include "server/text/number_notation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes between two pieces of what was one number: "1. 250". */
+#define MAX_GAP 2
+
+/* What one sentence's repair needs. Ranges are relative to the sentence, unless said otherwise. */
+struct mender {
+    const struct mt_number_repair_input *input;
+    struct mt_range source, target; /* in the texts */
+    struct mt_numbers_difference difference;
+    struct mt_range wrong[MT_MAX_REPAIRS]; /* pieces of added numbers, joined */
+    size_t n_wrong;
+    size_t chosen[MT_MAX_REPAIRS]; /* index of the missing number; SIZE_MAX: none */
+    struct mt_text written[MT_MAX_REPAIRS];
+    struct mt_range *excused;
+    size_t n_excused;
+};
+
+void mt_number_repairs_finish(struct mt_number_repairs *repairs)
+{
+    free(repairs->items);
+    *repairs = (struct mt_number_repairs){0};
+}
+
+static enum mt_status add_repair(struct mt_number_repairs *repairs, size_t sentence,
+                                 struct mt_range at, struct mt_error *err)
+{
+    if (repairs->n == repairs->capacity) {
+        size_t capacity = mt_size_max(4, 2 * repairs->capacity);
+        struct mt_number_repair *items = realloc(repairs->items, capacity * sizeof *items);
+        if (!items)
+            return mt_fail_memory(err, capacity * sizeof *items, "repaired numbers");
+        repairs->items = items;
+        repairs->capacity = capacity;
+    }
+    repairs->items[repairs->n++] = (struct mt_number_repair){.sentence = sentence, .at = at};
+    return MT_OK;
+}
+
+static const char *source_of(const struct mender *mender)
+{
+    return mender->input->source + mender->source.begin;
+}
+
+static const char *target_of(const struct mender *mender)
+{
+    return mender->input->target + mender->target.begin;
+}
+
+/* ---- what is wrong ---- */
+
+static bool has_word(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+/* False: there are too many. */
+static bool join_pieces(struct mender *mender)
+{
+    const struct mt_ranges *added = &mender->difference.added;
+    mender->n_wrong = 0;
+    for (size_t i = 0; i < added->n; i++) {
+        struct mt_range piece = added->items[i];
+        struct mt_range *last = mender->n_wrong > 0 ? &mender->wrong[mender->n_wrong - 1] : NULL;
+        if (last && piece.begin - last->end <= MAX_GAP &&
+            !has_word(target_of(mender), last->end, piece.begin)) {
+            last->end = piece.end;
+            continue;
+        }
+        if (mender->n_wrong == MT_MAX_REPAIRS)
+            return false;
+        mender->chosen[mender->n_wrong] = SIZE_MAX;
+        mender->wrong[mender->n_wrong++] = piece;
+    }
+    return mender->difference.missing.n <= MT_MAX_REPAIRS;
+}
+
+static enum mt_status compare(const struct mender *mender, const char *target, size_t n,
+                              struct mt_numbers_difference *out, struct mt_error *err)
+{
+    const struct mt_proofread_pair pair = {.source = source_of(mender),
+                                           .n_source = mender->source.end - mender->source.begin,
+                                           .target = target,
+                                           .n_target = n,
+                                           .excused = mender->excused,
+                                           .n_excused = mender->n_excused};
+    return mt_proofread_numbers(mender->input->reader, &pair, out, err);
+}
+
+/* ---- where it came from ---- */
+
+static bool overlaps(size_t begin, size_t end, struct mt_range range, size_t base)
+{
+    return begin < base + range.end && end > base + range.begin;
+}
+
+/* How much of the links of a wrong number, of all of them, a missing one has. */
+static double share_of(const struct mender *mender, size_t wrong, struct mt_range missing)
+{
+    const struct mt_word_links *links = mender->input->links;
+    double all = 0, own = 0;
+    for (size_t i = 0; i < links->n; i++) {
+        const struct mt_word_link *link = &links->items[i];
+        if (!overlaps(link->target.begin, link->target.end, mender->wrong[wrong],
+                      mender->target.begin))
+            continue;
+        all += (double)link->score;
+        if (overlaps(link->source.begin, link->source.end, missing, mender->source.begin))
+            own += (double)link->score;
+    }
+    return all > 0 ? own / all : 0;
+}
+
+/* The missing number that most of a wrong one came from; of two wrong ones that came from the same,
+ * neither is sure. */
+static void choose(struct mender *mender)
+{
+    const struct mt_ranges *missing = &mender->difference.missing;
+    for (size_t i = 0; i < mender->n_wrong; i++)
+        for (size_t k = 0; k < missing->n; k++)
+            if (share_of(mender, i, missing->items[k]) > 0.5)
+                mender->chosen[i] = k;
+    for (size_t i = 0; i < mender->n_wrong; i++)
+        for (size_t k = i + 1; k < mender->n_wrong; k++)
+            if (mender->chosen[i] != SIZE_MAX && mender->chosen[i] == mender->chosen[k])
+                mender->chosen[i] = mender->chosen[k] = SIZE_MAX;
+}
+
+/* ---- what is put there ---- */
+
+static bool has_letter_before(const char *text, size_t at)
+{
+    return at > 0 && mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at)));
+}
+
+static enum mt_status write_number(struct mender *mender, size_t wrong, struct mt_error *err)
+{
+    const struct mt_proofreader *reader = mender->input->reader;
+    struct mt_range missing = mender->difference.missing.items[mender->chosen[wrong]];
+    struct mt_range place = mender->wrong[wrong];
+    bool is_sure;
+    const struct mt_notation_input input = {
+        .number = source_of(mender) + missing.begin,
+        .length = missing.end - missing.begin,
+        .is_code = has_letter_before(source_of(mender), missing.begin),
+        .source_lang = reader->source_lang,
+        .target_lang = reader->target_lang,
+        .written = target_of(mender) + place.begin,
+        .n_written = place.end - place.begin,
+    };
+    enum mt_status status = mt_number_write(&input, &mender->written[wrong], &is_sure, err);
+    if (!status && !is_sure)
+        mender->chosen[wrong] = SIZE_MAX;
+    return status;
+}
+
+/* The sentence with what was chosen so far, and of it where each number is. */
+static void render(const struct mender *mender, struct mt_range *places, struct mt_text *out)
+{
+    size_t at = 0, n = mender->target.end - mender->target.begin;
+    const char *target = target_of(mender);
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < mender->n_wrong; i++) {
+        if (mender->chosen[i] == SIZE_MAX)
+            continue;
+        mt_text_append(out, target + at, mender->wrong[i].begin - at);
+        places[i].begin = out->length;
+        mt_text_append(out, mender->written[i].bytes, mender->written[i].length);
+        places[i].end = out->length;
+        at = mender->wrong[i].end;
+    }
+    mt_text_append(out, target + at, n - at);
+}
+
+/* Whether the sentence lacks exactly as many numbers less as were put in, and has none more. */
+static enum mt_status check(struct mender *mender, bool *is_better, struct mt_error *err)
+{
+    struct mt_range places[MT_MAX_REPAIRS];
+    struct mt_numbers_difference after = {0};
+    struct mt_text text = {0};
+    size_t n_put = 0;
+    for (size_t i = 0; i < mender->n_wrong; i++)
+        n_put += mender->chosen[i] != SIZE_MAX;
+    render(mender, places, &text);
+    enum mt_status status = mt_text_check(&text, "a translation", err);
+    if (!status)
+        status = compare(mender, text.bytes, text.length, &after, err);
+    *is_better = !status && after.missing.n + n_put == mender->difference.missing.n &&
+                 after.added.n + n_put <= mender->difference.added.n;
+    mt_numbers_difference_finish(&after);
+    mt_text_finish(&text);
+    return status;
+}
+
+/* One after the other: each must make it better by itself. */
+static enum mt_status keep_sure(struct mender *mender, struct mt_error *err)
+{
+    size_t wanted[MT_MAX_REPAIRS];
+    enum mt_status status = MT_OK;
+    memcpy(wanted, mender->chosen, sizeof wanted);
+    for (size_t i = 0; i < mender->n_wrong; i++)
+        mender->chosen[i] = SIZE_MAX;
+    for (size_t i = 0; i < mender->n_wrong && !status; i++) {
+        bool is_better = false;
+        if (wanted[i] == SIZE_MAX)
+            continue;
+        mender->chosen[i] = wanted[i];
+        status = check(mender, &is_better, err);
+        if (!is_better)
+            mender->chosen[i] = SIZE_MAX;
+    }
+    return status;
+}
+
+static enum mt_status mend(struct mender *mender, struct mt_error *err)
+{
+    size_t n = mender->target.end - mender->target.begin;
+    enum mt_status status = compare(mender, target_of(mender), n, &mender->difference, err);
+    if (status || mender->difference.missing.n == 0 || mender->difference.added.n == 0)
+        return status;
+    if (!join_pieces(mender)) {
+        mender->n_wrong = 0;
+        return MT_OK;
+    }
+    choose(mender);
+    for (size_t i = 0; i < mender->n_wrong && !status; i++)
+        if (mender->chosen[i] != SIZE_MAX)
+            status = write_number(mender, i, err);
+    return status ? status : keep_sure(mender, err);
+}
+
+/* ---- the whole text ---- */
+
+/* Excused parts of one sentence, relative to it. */
+static enum mt_status take_excused(struct mender *mender, struct mt_error *err)
+{
+    const struct mt_number_repair_input *input = mender->input;
+    mender->excused = calloc(input->n_excused + 1, sizeof *mender->excused);
+    if (!mender->excused)
+        return mt_fail_memory(err, input->n_excused * sizeof *mender->excused, "terms");
+    for (size_t i = 0; i < input->n_excused; i++)
+        if (input->excused[i].begin >= mender->source.begin &&
+            input->excused[i].end <= mender->source.end)
+            mender->excused[mender->n_excused++] =
+                (struct mt_range){input->excused[i].begin - mender->source.begin,
+                                  input->excused[i].end - mender->source.begin};
+    return MT_OK;
+}
+
+/* Copies the target's bytes [begin, end), which stay. */
+static void copy(const struct mt_number_repair_input *input, size_t begin, size_t end, size_t *map,
+                 struct mt_text *out)
+{
+    for (size_t at = begin; at < end; at++)
+        map[at] = out->length + at - begin;
+    mt_text_append(out, input->target + begin, end - begin);
+}
+
+static enum mt_status write_sentence(const struct mender *mender, size_t sentence, size_t *at,
+                                     size_t *map, struct mt_text *out,
+                                     struct mt_number_repairs *repairs, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < mender->n_wrong && !status; i++) {
+        if (mender->chosen[i] == SIZE_MAX)
+            continue;
+        size_t begin = mender->target.begin + mender->wrong[i].begin;
+        size_t end = mender->target.begin + mender->wrong[i].end;
+        copy(mender->input, *at, begin, map, out);
+        struct mt_range place = {out->length, out->length + mender->written[i].length};
+        map[begin] = place.begin;
+        for (size_t byte = begin + 1; byte < end; byte++)
+            map[byte] = place.end;
+        mt_text_append(out, mender->written[i].bytes, mender->written[i].length);
+        *at = end;
+        status = add_repair(repairs, sentence, place, err);
+    }
+    return status;
+}
+
+enum mt_status mt_number_repair(const struct mt_number_repair_input *input, size_t *map,
+                                struct mt_text *out, struct mt_number_repairs *repairs,
+                                struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    size_t at = 0;
+    for (size_t i = 0; i < input->n_sentences && !status; i++) {
+        struct mender mender = {.input = input,
+                                .source = input->source_sentences[i],
+                                .target = input->target_sentences[i]};
+        status = take_excused(&mender, err);
+        if (!status)
+            status = mend(&mender, err);
+        if (!status)
+            status = write_sentence(&mender, i, &at, map, out, repairs, err);
+        for (size_t k = 0; k < MT_MAX_REPAIRS; k++)
+            mt_text_finish(&mender.written[k]);
+        mt_numbers_difference_finish(&mender.difference);
+        free(mender.excused);
+    }
+    if (status)
+        return status;
+    copy(input, at, input->target_length, map, out);
+    map[input->target_length] = out->length;
+    return mt_text_check(out, "a translation", err);
+}

@@ -1,0 +1,137 @@
+#include "server/passages/passage_state.h"
+
+struct proofreading {
+    const struct mt_guard_options *guards;
+    mt_passage_finding *report;
+    void *context;
+    size_t n_before; /* sentences of earlier parts */
+};
+
+/* What one part's sentences need. The rendering as clients get it is made where a sentence has other
+ * numbers than its source, which few have: it says which were put right. */
+struct part_findings {
+    struct mt_passage_part *part;
+    struct mt_rendering as_written, rendering;
+    bool is_rendered;
+    struct mt_ranges terms, excused;
+    struct mt_numbers_difference difference;
+};
+
+static void list_numbers(const char *text, const struct mt_ranges *ranges, struct mt_text *out)
+{
+    for (size_t i = 0; i < ranges->n; i++) {
+        mt_text_append(out, text + ranges->items[i].begin,
+                       ranges->items[i].end - ranges->items[i].begin);
+        mt_text_append(out, "", 1);
+    }
+}
+
+static void list_repairs(const struct mt_rendering *rendering, size_t sentence, struct mt_text *out)
+{
+    for (size_t i = 0; i < rendering->repairs.n; i++) {
+        const struct mt_number_repair *one = &rendering->repairs.items[i];
+        if (one->sentence != sentence)
+            continue;
+        mt_text_append(out, rendering->repaired.bytes + one->at.begin, one->at.end - one->at.begin);
+        mt_text_append(out, "", 1);
+    }
+}
+
+static enum mt_status report_numbers(const struct mt_passage *passage,
+                                     struct part_findings *findings, size_t sentence,
+                                     const struct mt_proofread_pair *pair,
+                                     const struct proofreading *proofreading, struct mt_error *err)
+{
+    struct mt_finding finding = {.kind = MT_WARNING_NUMBERS,
+                                 .sentence = proofreading->n_before + sentence};
+    enum mt_status status = MT_OK;
+    if (findings->difference.missing.n + findings->difference.added.n == 0)
+        return MT_OK;
+    if (!findings->is_rendered)
+        status = mt_rendering_make(passage, findings->part, 0, &findings->rendering, err);
+    findings->is_rendered = true; /* or partly, and nothing more is asked of it */
+    if (status)
+        return status;
+    list_numbers(pair->source, &findings->difference.missing, &finding.missing);
+    list_numbers(pair->target, &findings->difference.added, &finding.added);
+    list_repairs(&findings->rendering, sentence, &finding.repaired);
+    status = mt_text_check(&finding.missing, "numbers", err);
+    if (!status)
+        status = mt_text_check(&finding.added, "numbers", err);
+    if (!status)
+        status = mt_text_check(&finding.repaired, "numbers", err);
+    if (!status)
+        proofreading->report(proofreading->context, &finding);
+    mt_text_finish(&finding.missing);
+    mt_text_finish(&finding.added);
+    mt_text_finish(&finding.repaired);
+    return status;
+}
+
+static void report_kinds(const struct proofreading *proofreading, size_t sentence, unsigned kinds)
+{
+    for (unsigned kind = 0; kind < MT_N_WARNINGS; kind++) {
+        const struct mt_finding finding = {.kind = (enum mt_warning)kind,
+                                           .sentence = proofreading->n_before + sentence};
+        if (kinds & 1u << kind)
+            proofreading->report(proofreading->context, &finding);
+    }
+}
+
+static enum mt_status proofread_sentence(const struct mt_passage *passage,
+                                         const struct mt_passage_part *part,
+                                         struct part_findings *findings, size_t sentence,
+                                         const struct proofreading *proofreading,
+                                         struct mt_error *err)
+{
+    struct mt_proofread_pair pair;
+    unsigned found = mt_guard_check(part->translation, sentence, proofreading->guards);
+    unsigned warnings = 0;
+    report_kinds(proofreading, sentence, found);
+    if (!passage->reader)
+        return MT_OK;
+    enum mt_status status = mt_passage_describe_pair(
+        part, &findings->as_written, sentence, &findings->terms, &findings->excused, &pair, err);
+    if (!status)
+        status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
+    if (!status)
+        status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
+    if (!status)
+        status = mt_proofread_language(passage->reader, &pair, &warnings, err);
+    if (!status)
+        report_kinds(proofreading, sentence, warnings);
+    return status;
+}
+
+static enum mt_status proofread_part(const struct mt_passage *passage, size_t index, void *context,
+                                     struct mt_error *err)
+{
+    struct proofreading *proofreading = context;
+    struct mt_passage_part *part = &passage->parts[index];
+    struct part_findings findings = {.part = part};
+    if (!part->translation)
+        return MT_OK;
+    const struct mt_passage unchanged = {.reader = passage->reader};
+    size_t n = mt_translation_n_sentences(part->translation);
+    enum mt_status status = mt_rendering_make(&unchanged, part, 0, &findings.as_written, err);
+    if (!status)
+        status = mt_passage_list_terms(part, &findings.terms, err);
+    for (size_t i = 0; i < n && !status; i++)
+        status = proofread_sentence(passage, part, &findings, i, proofreading, err);
+    proofreading->n_before += n;
+    mt_rendering_finish(&findings.as_written);
+    mt_rendering_finish(&findings.rendering);
+    mt_ranges_finish(&findings.terms);
+    mt_ranges_finish(&findings.excused);
+    mt_numbers_difference_finish(&findings.difference);
+    return status;
+}
+
+enum mt_status mt_passage_find_warnings(struct mt_passage *passage,
+                                        const struct mt_guard_options *guards,
+                                        mt_passage_finding *report, void *context,
+                                        struct mt_error *err)
+{
+    struct proofreading proofreading = {.guards = guards, .report = report, .context = context};
+    return mt_passage_for_each(passage, proofread_part, &proofreading, err);
+}

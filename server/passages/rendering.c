@@ -1,0 +1,223 @@
+#include "server/passages/passage_state.h"
+
+#include "server/text/guard.h"
+#include "server/text/post_edit.h"
+
+#include <stdlib.h>
+
+void mt_rendering_finish(struct mt_rendering *rendering)
+{
+    mt_text_finish(&rendering->written);
+    mt_text_finish(&rendering->repaired);
+    mt_text_finish(&rendering->edited);
+    mt_number_repairs_finish(&rendering->repairs);
+    free(rendering->map);
+    free(rendering->source_sentences);
+    free(rendering->target_sentences);
+    free(rendering->written_sentences);
+    mt_word_links_finish(&rendering->links);
+    mt_placement_finish(&rendering->placement);
+}
+
+/* The target becomes `changed`, where `step` says that its bytes are. Takes step over. */
+static void move_on(struct mt_rendering *rendering, size_t n_sentences,
+                    const struct mt_text *changed, size_t *step)
+{
+    for (size_t i = 0; i < n_sentences; i++) {
+        struct mt_range *sentence = &rendering->target_sentences[i];
+        sentence->begin = step[sentence->begin];
+        sentence->end = step[sentence->end];
+    }
+    rendering->target = changed;
+    if (!rendering->map) {
+        rendering->map = step;
+        return;
+    }
+    for (size_t i = 0; i <= rendering->written.length; i++)
+        rendering->map[i] = step[rendering->map[i]];
+    free(step);
+}
+
+static enum mt_status edit(const struct mt_passage *passage, const struct mt_passage_part *part,
+                           size_t rank, struct mt_rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), length;
+    bool *are_unfinished = calloc(n + 1, sizeof *are_unfinished);
+    if (!are_unfinished)
+        return mt_fail_memory(err, n, "a translation");
+    for (size_t i = 0; i < n; i++)
+        are_unfinished[i] =
+            mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
+    struct mt_post_edit_input input = {
+        .tokenizer = passage->editor,
+        .source = mt_translation_text(part->translation, &length),
+        .target = rendering->target->bytes,
+        .target_length = rendering->target->length,
+        .source_sentences = rendering->source_sentences,
+        .target_sentences = rendering->target_sentences,
+        .n_sentences = n,
+        .are_unfinished = are_unfinished,
+    };
+    enum mt_status status = MT_OK;
+    size_t *step = calloc(input.target_length + 1, sizeof *step);
+    if (!step)
+        status = mt_fail_memory(err, input.target_length * sizeof *step, "a translation");
+    if (!status)
+        status = mt_post_edit(&input, step, &rendering->edited, err);
+    free(are_unfinished);
+    if (status)
+        free(step);
+    else
+        move_on(rendering, n, &rendering->edited, step);
+    return status;
+}
+
+/* ---- the links of the words as the model wrote them ---- */
+
+enum mt_status mt_rendering_find_links(const struct mt_passage *passage,
+                                       struct mt_passage_part *part, size_t rank,
+                                       struct mt_rendering *rendering,
+                                       const struct mt_word_links **out, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    if (!part->has_links)
+        status = mt_alignment_trace_find(passage->trace, part->translation, &part->links, err);
+    part->has_links = !status;
+    *out = rank == 0 ? &part->links : &rendering->links;
+    if (status || rank == 0 || rendering->has_links)
+        return status;
+    struct mt_text first = {0};
+    status = mt_translation_render(part->translation, 0, &first, err);
+    if (!status)
+        status =
+            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->written.bytes,
+                                  rendering->written.length, &rendering->links, err);
+    rendering->has_links = !status;
+    mt_text_finish(&first);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+/* Where the terms are in a part's text: they bring numbers of their own. */
+enum mt_status mt_passage_list_terms(const struct mt_passage_part *part, struct mt_ranges *out,
+                                     struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    const struct mt_marked *marked = part->marked;
+    for (size_t i = 0; marked && i < marked->n && !status; i++)
+        if (marked->marks[i].kind == MT_MARK_TERM)
+            status = mt_ranges_append(out, marked->marks[i].begin, marked->marks[i].end, err);
+    return status;
+}
+
+/* A sentence's pair in what the model wrote; *excused are the terms in it. */
+enum mt_status mt_passage_describe_pair(const struct mt_passage_part *part,
+                                        const struct mt_rendering *rendering, size_t sentence,
+                                        const struct mt_ranges *terms, struct mt_ranges *excused,
+                                        struct mt_proofread_pair *out, struct mt_error *err)
+{
+    size_t length;
+    struct mt_range source = rendering->source_sentences[sentence];
+    struct mt_range target = rendering->target_sentences[sentence];
+    enum mt_status status = MT_OK;
+    excused->n = 0;
+    for (size_t i = 0; i < terms->n && !status; i++)
+        if (terms->items[i].begin >= source.begin && terms->items[i].end <= source.end)
+            status = mt_ranges_append(excused, terms->items[i].begin - source.begin,
+                                      terms->items[i].end - source.begin, err);
+    *out = (struct mt_proofread_pair){
+        .source = mt_translation_text(part->translation, &length) + source.begin,
+        .n_source = source.end - source.begin,
+        .target = rendering->written.bytes + target.begin,
+        .n_target = target.end - target.begin,
+        .excused = excused->items,
+        .n_excused = excused->n,
+    };
+    return status;
+}
+
+/* Whether a sentence has both a number to put in and a place for it. */
+static enum mt_status needs_repair(const struct mt_passage *passage,
+                                   const struct mt_passage_part *part,
+                                   const struct mt_rendering *rendering,
+                                   const struct mt_ranges *terms, bool *out, struct mt_error *err)
+{
+    struct mt_numbers_difference difference = {0};
+    struct mt_ranges excused = {0};
+    enum mt_status status = MT_OK;
+    *out = false;
+    for (size_t i = 0; i < mt_translation_n_sentences(part->translation) && !status && !*out; i++) {
+        struct mt_proofread_pair pair;
+        if (!mt_sentence_trace(mt_translation_part(part->translation, i).sentence))
+            continue;
+        status = mt_passage_describe_pair(part, rendering, i, terms, &excused, &pair, err);
+        if (!status)
+            status = mt_proofread_numbers(passage->reader, &pair, &difference, err);
+        *out = !status && difference.missing.n > 0 && difference.added.n > 0;
+    }
+    mt_numbers_difference_finish(&difference);
+    mt_ranges_finish(&excused);
+    return status;
+}
+
+static enum mt_status repair(const struct mt_passage *passage, struct mt_passage_part *part,
+                             size_t rank, struct mt_rendering *rendering, struct mt_error *err)
+{
+    struct mt_ranges terms = {0};
+    const struct mt_word_links *links = NULL;
+    bool is_needed = false;
+    size_t length, *step = NULL, n = mt_translation_n_sentences(part->translation);
+    enum mt_status status = mt_passage_list_terms(part, &terms, err);
+    if (!status)
+        status = needs_repair(passage, part, rendering, &terms, &is_needed, err);
+    if (!status && is_needed)
+        status = mt_rendering_find_links(passage, part, rank, rendering, &links, err);
+    if (!status && is_needed && !(step = calloc(rendering->written.length + 1, sizeof *step)))
+        status = mt_fail_memory(err, rendering->written.length * sizeof *step, "a translation");
+    if (!status && is_needed) {
+        const struct mt_number_repair_input input = {
+            .reader = passage->reader,
+            .source = mt_translation_text(part->translation, &length),
+            .target = rendering->written.bytes,
+            .target_length = rendering->written.length,
+            .source_sentences = rendering->source_sentences,
+            .target_sentences = rendering->target_sentences,
+            .n_sentences = n,
+            .excused = terms.items,
+            .n_excused = terms.n,
+            .links = links,
+        };
+        status = mt_number_repair(&input, step, &rendering->repaired, &rendering->repairs, err);
+    }
+    mt_ranges_finish(&terms);
+    if (!status && is_needed)
+        move_on(rendering, n, &rendering->repaired, step);
+    else
+        free(step);
+    return status;
+}
+
+/* ---- a part ---- */
+
+enum mt_status mt_rendering_make(const struct mt_passage *passage, struct mt_passage_part *part,
+                                 size_t rank, struct mt_rendering *rendering, struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation);
+    rendering->source_sentences = calloc(n + 1, sizeof *rendering->source_sentences);
+    rendering->target_sentences = calloc(n + 1, sizeof *rendering->target_sentences);
+    rendering->written_sentences = calloc(n + 1, sizeof *rendering->written_sentences);
+    if (!rendering->source_sentences || !rendering->target_sentences ||
+        !rendering->written_sentences)
+        return mt_fail_memory(err, n * sizeof *rendering->source_sentences, "sentences");
+    for (size_t i = 0; i < n; i++) {
+        struct mt_translation_part sentence = mt_translation_part(part->translation, i);
+        rendering->source_sentences[i] = (struct mt_range){sentence.begin, sentence.end};
+    }
+    rendering->target = &rendering->written;
+    enum mt_status status = mt_translation_render_ranges(
+        part->translation, rank, rendering->target_sentences, &rendering->written, err);
+    if (!status && passage->repairs_numbers)
+        status = repair(passage, part, rank, rendering, err);
+    return status || !passage->editor ? status : edit(passage, part, rank, rendering, err);
+}

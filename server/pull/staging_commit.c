@@ -1,0 +1,247 @@
+#include "server/pull/staging_state.h"
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a user may have written into a model's folder (server/models/model_defaults.h). */
+#define SETTINGS_FILE "attentiond.json"
+#define SETTINGS_LIMIT ((size_t)1 << 20)
+
+static enum mt_status sync_path(const char *path, struct mt_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return mt_fail_errno(err, path, "open");
+    enum mt_status status = fsync(fd) ? mt_fail_errno(err, path, "sync") : MT_OK;
+    close(fd);
+    return status;
+}
+
+static enum mt_status unpack(const struct mt_staging *staging, struct mt_staged *staged,
+                             struct mt_error *err)
+{
+    char *from = mt_staging_join(staging, staged->name, mt_packing_suffix(staged->packing));
+    char *to = mt_staging_join(staging, staged->name, "");
+    bool has_size = staged->unpacked_size >= 0;
+    int64_t limit = has_size ? staged->unpacked_size : MT_STAGING_MAX_UNPACKED_BYTES;
+    enum mt_status status = !from || !to ? mt_staging_fail_path(err)
+                                         : mt_unpack(staged->packing, from, to, limit,
+                                                     &staged->size, staged->sha256, err);
+    if (!status && has_size && staged->size != staged->unpacked_size)
+        status =
+            mt_fail(err, MT_FORMAT, "%s: it unpacks to %lld bytes, where the registry says %lld",
+                    from, (long long)staged->size, (long long)staged->unpacked_size);
+    const char *sha256 = staged->unpacked_sha256;
+    if (!status && sha256 && strcmp(staged->sha256, sha256))
+        status = mt_fail(err, MT_FORMAT,
+                         "%s: it unpacks to bytes with the digest %s, where the registry says %s",
+                         from, staged->sha256, sha256);
+    staged->is_ready = !status;
+    free(from);
+    free(to);
+    return status;
+}
+
+static void put_string(struct mt_json_writer *writer, const char *key, const char *value)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, value);
+}
+
+static enum mt_status write_record(const struct mt_staging *staging, const char *path,
+                                   struct mt_error *err)
+{
+    struct timespec now;
+    struct tm utc;
+    char pulled[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    strftime(pulled, sizeof pulled, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now.tv_sec, &utc));
+    struct mt_text text = {.limit_bytes = MT_STAGING_RECORD_LIMIT};
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &text);
+    mt_json_begin_object(&writer);
+    put_string(&writer, "from", staging->from);
+    put_string(&writer, "licence", staging->licence);
+    put_string(&writer, "pulled", pulled);
+    mt_json_key(&writer, "files");
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; i < staging->n; i++) {
+        const struct mt_staged *staged = &staging->files[i];
+        mt_json_begin_object(&writer);
+        put_string(&writer, "name", staged->name);
+        mt_json_key(&writer, "size");
+        mt_json_integer(&writer, staged->size);
+        put_string(&writer, "sha256", staged->sha256);
+        mt_json_end_object(&writer);
+    }
+    mt_json_end_array(&writer);
+    mt_json_end_object(&writer);
+    mt_text_append_string(&text, "\n");
+    enum mt_status status = mt_text_check(&text, path, err);
+    if (!status)
+        status = mt_file_write(path, text.bytes, text.length, err);
+    mt_text_finish(&text);
+    return status;
+}
+
+/* Deletes what is no file of the model. */
+static void sweep(struct mt_staging *staging)
+{
+    DIR *directory = opendir(staging->folder);
+    if (!directory)
+        return;
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || mt_staging_find(staging, name) ||
+            (!staging->is_single_file && strcmp(name, MT_STAGING_RECORD) == 0))
+            continue;
+        char *path = mt_staging_join(staging, name, "");
+        if (path)
+            mt_staging_remove_tree(path);
+        free(path);
+    }
+    closedir(directory);
+}
+
+/* Where nothing has the name yet the rename is the whole of it; else the two change places, and the
+ * old one is deleted from where nobody looks. */
+static enum mt_status move_folder(const struct mt_staging *staging, const char *target,
+                                  struct mt_error *err)
+{
+    if (renameat2(AT_FDCWD, staging->folder, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
+        return MT_OK;
+    if (!mt_staging_exists(target))
+        return rename(staging->folder, target) ? mt_fail_errno(err, target, "rename a model to")
+                                               : MT_OK;
+    if (renameat2(AT_FDCWD, staging->folder, AT_FDCWD, target, RENAME_EXCHANGE) == 0) {
+        mt_staging_remove_tree(staging->folder);
+        return MT_OK;
+    }
+    /* Not every file system can (NFS, FUSE). */
+    if (rename(target, staging->backup))
+        return mt_fail_errno(err, target, "move away");
+    if (rename(staging->folder, target)) {
+        enum mt_status status = mt_fail_errno(err, target, "rename a model to");
+        return rename(staging->backup, target) ? mt_fail_in(err, status, staging->backup) : status;
+    }
+    mt_staging_remove_tree(staging->backup);
+    return MT_OK;
+}
+
+/* Whether the record of what is replaced has a file of that name. */
+static bool is_recorded(const char *record, const char *name)
+{
+    cJSON *document = NULL;
+    struct mt_json_limits limits = {.max_values = 16 * MT_STAGING_MAX_FILES};
+    bool is = false;
+    if (mt_json_read_file(record, MT_STAGING_RECORD_LIMIT, &limits, &document, NULL) == MT_OK) {
+        const cJSON *file;
+        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(document, "files"))
+        {
+            const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(file, "name");
+            is = is || (cJSON_IsString(recorded) && strcmp(recorded->valuestring, name) == 0);
+        }
+    }
+    cJSON_Delete(document);
+    return is;
+}
+
+/* A user's settings of the model outlive a newer revision of it. */
+static enum mt_status keep_settings(struct mt_staging *staging, const char *target,
+                                    struct mt_error *err)
+{
+    if (mt_staging_find(staging, SETTINGS_FILE) || !mt_path_holds_file(target, SETTINGS_FILE))
+        return MT_OK;
+    char *from = mt_staging_format("%s/" SETTINGS_FILE, target);
+    char *record = mt_staging_format("%s/" MT_STAGING_RECORD, target);
+    char *to = mt_staging_join(staging, SETTINGS_FILE, "");
+    char *bytes = NULL;
+    size_t length = 0;
+    enum mt_status status = from && record && to ? MT_OK : mt_staging_fail_path(err);
+    if (!status && !is_recorded(record, SETTINGS_FILE)) {
+        status = mt_file_read(from, SETTINGS_LIMIT, &bytes, &length, err);
+        if (!status)
+            status = mt_file_write(to, bytes, length, err);
+    }
+    free(bytes);
+    free(from);
+    free(record);
+    free(to);
+    return status;
+}
+
+static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error *err)
+{
+    char *target = mt_staging_format("%s/%s", staging->root, staging->name);
+    char *record = mt_staging_join(staging, MT_STAGING_RECORD, "");
+    enum mt_status status =
+        target && record ? write_record(staging, record, err) : mt_staging_fail_path(err);
+    if (!status) {
+        sweep(staging);
+        status = keep_settings(staging, target, err);
+    }
+    if (!status)
+        status = sync_path(staging->folder, err);
+    if (!status)
+        status = mt_staging_check_target(staging, NULL, err);
+    if (!status)
+        status = move_folder(staging, target, err);
+    free(target);
+    free(record);
+    return status;
+}
+
+/* The record first: one without its file is nothing, but a file without its record is not ours. */
+static enum mt_status commit_single(struct mt_staging *staging, struct mt_error *err)
+{
+    if (staging->n != 1)
+        return mt_fail(err, MT_INVALID, "%s: %zu files, where the model is one", staging->name,
+                       staging->n);
+    const char *name = staging->files[0].name;
+    char *from = mt_staging_join(staging, name, "");
+    char *target = mt_staging_format("%s/%s", staging->root, name);
+    char *record = mt_staging_format("%s/%s" MT_STAGING_FILE_RECORD, staging->root, name);
+    enum mt_status status = from && target && record ? mt_staging_check_target(staging, name, err)
+                                                     : mt_staging_fail_path(err);
+    if (!status)
+        status = write_record(staging, record, err);
+    if (!status && rename(from, target))
+        status = mt_fail_errno(err, target, "rename a model to");
+    if (!status)
+        mt_staging_remove_tree(staging->folder);
+    free(from);
+    free(target);
+    free(record);
+    return status;
+}
+
+enum mt_status mt_staging_commit(struct mt_staging *staging, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; !status && i < staging->n; i++) {
+        struct mt_staged *staged = &staging->files[i];
+        if (mt_staging_is_cancelled(staging))
+            return mt_fail(err, MT_CANCELLED, "stopped");
+        if (!staged->is_ready && !staged->packing)
+            return mt_fail(err, MT_INVALID, "%s: %s was not fetched", staging->name, staged->name);
+        if (!staged->is_ready)
+            status = unpack(staging, staged, err);
+        char *path = status ? NULL : mt_staging_join(staging, staged->name, "");
+        if (!status)
+            status = path ? sync_path(path, err) : mt_staging_fail_path(err);
+        free(path);
+    }
+    if (!status)
+        status =
+            staging->is_single_file ? commit_single(staging, err) : commit_folder(staging, err);
+    return status ? status : sync_path(staging->root, err);
+}

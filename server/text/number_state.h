@@ -1,0 +1,87 @@
+/*
+ * The inside of numbers.h, shared by number_reading.c (which finds the numbers of a text and the
+ * ways to read them) and numbers.c (which compares two texts').
+ */
+#ifndef MT_SERVER_TEXT_NUMBER_STATE_H
+#define MT_SERVER_TEXT_NUMBER_STATE_H
+
+#include "server/text/numbers.h"
+
+/* Ways to read one number: whole, grouped or with a fraction, as its groups, times a power. */
+#define MT_MAX_READINGS 8
+/* In the place of an exponent: the value is that of several groups together. */
+#define MT_NUMBER_GROUPS INT32_MIN
+
+/* The significant digits and a power of ten: 1,250.50 and 1250.5 have the same. */
+struct mt_number_value {
+    uint64_t digits; /* a hash of them */
+    int32_t exponent;
+};
+
+struct mt_number_group {
+    struct mt_range at;
+    size_t number; /* which one it is part of */
+    size_t n_digits;
+    uint32_t separator; /* before it; 0: it is the first */
+    struct mt_number_value value;
+    int64_t exact; /* -1: too large */
+    bool is_matched;
+};
+
+struct mt_number {
+    struct mt_range at;
+    size_t first, n; /* groups */
+    struct mt_number_value readings[MT_MAX_READINGS];
+    size_t n_readings;
+    bool is_matched; /* as a whole */
+};
+
+struct mt_number_side {
+    const struct mt_numbers_text *text;
+    struct mt_number *numbers;
+    size_t n, capacity;
+    struct mt_number_group *groups;
+    size_t n_groups, group_capacity;
+    bool has_words;               /* what follows is there */
+    struct mt_number_value *said; /* what its words say */
+    size_t n_said, said_capacity;
+    bool has_afternoon;
+};
+
+/* Significant digits one after the other: zeros at the end wait for what follows. */
+struct mt_digit_reader {
+    uint64_t hash;
+    int32_t n_zeros;
+    bool has_any;
+};
+
+struct mt_digit_reader mt_digit_reader(void);
+/* The digits of a range; what is no digit is passed over. */
+void mt_digits_read(struct mt_digit_reader *reader, const struct mt_numbers_text *text,
+                    struct mt_range range);
+struct mt_number_value mt_digits_value(const struct mt_digit_reader *reader, int32_t exponent);
+struct mt_number_value mt_number_value_of_integer(uint64_t integer);
+bool mt_number_is_same(struct mt_number_value a, struct mt_number_value b);
+
+const struct mt_number_group *mt_number_group(const struct mt_number_side *side,
+                                              const struct mt_number *number, size_t i);
+bool mt_number_is_zero(const struct mt_number_group *group);
+bool mt_number_is_apostrophe(uint32_t c);
+bool mt_number_is_decimal(uint32_t separator);
+/* Whether the first n groups are one whole number: 1,250,000 or, in India, 12,50,000. */
+bool mt_number_is_grouped(const struct mt_number_side *side, const struct mt_number *number,
+                          size_t n);
+
+/* What stands behind a number's digits, blanks and a hyphen aside. */
+size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at);
+/* The word of that kind that begins at a place: its bytes; 0: there is none. */
+size_t mt_number_word_at(const struct mt_numbers_text *text, size_t at,
+                         enum mt_number_word_kind kind, uint32_t *value);
+
+/* Fills in the numbers; one more than MT_MAX_NUMBERS ends the search. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_numbers_find(struct mt_number_side *side, struct mt_error *err);
+/* Fills in what is said in words, once. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_numbers_read_words(struct mt_number_side *side,
+                                                   struct mt_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+#include "server/text/proofread.h"
+
+#include "base/text.h"
+#include "server/text/detect.h"
+
+#include <string.h>
+
+#include <unicode/uchar.h>
+#include <unicode/uscript.h>
+
+/* Words in small letters that make a sentence of what is the same in both languages. Of 133,716
+ * pairs of sentences and interface strings, English and German, 138 with as many are the same, most
+ * of them formats and commands; with one 612 more are. */
+#define MIN_SMALL_WORDS 2
+#define MIN_SMALL_LETTERS 2
+/* Letters of a script that the target language has not. */
+#define MIN_FOREIGN_LETTERS 2
+/* Of the scripts of a language: Japanese has three. */
+#define MAX_SCRIPTS 8
+
+enum mt_status mt_proofreader_init(struct mt_proofreader *reader, struct mt_number_words *words,
+                                   const char *source_lang, const char *target_lang,
+                                   struct mt_error *err)
+{
+    *reader = (struct mt_proofreader){.source_lang = ""};
+    if (source_lang)
+        (void)mt_language_normalise(source_lang, reader->source_lang);
+    if (target_lang)
+        (void)mt_language_normalise(target_lang, reader->target_lang);
+    enum mt_status status =
+        mt_number_words_get(words, reader->source_lang, &reader->source_words, err);
+    if (!status)
+        status = mt_number_words_get(words, reader->target_lang, &reader->target_words, err);
+    return status;
+}
+
+enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
+                                    const struct mt_proofread_pair *pair,
+                                    struct mt_numbers_difference *out, struct mt_error *err)
+{
+    const struct mt_numbers_text source = {
+        .bytes = pair->source, .length = pair->n_source, .language = reader->source_words};
+    const struct mt_numbers_text target = {
+        .bytes = pair->target, .length = pair->n_target, .language = reader->target_words};
+    out->missing.n = out->added.n = 0;
+    /* A model may end a sentence within a character that it spells in bytes. */
+    if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
+        return MT_OK;
+    return mt_numbers_compare(&source, &target, pair->excused, pair->n_excused, out, err);
+}
+
+/* ---- left as it was ---- */
+
+static bool is_equal(const struct mt_proofread_pair *pair)
+{
+    struct mt_range source = mt_range_trim(pair->source, 0, pair->n_source);
+    struct mt_range target = mt_range_trim(pair->target, 0, pair->n_target);
+    size_t n = source.end - source.begin;
+    return n > 0 && n == target.end - target.begin &&
+           memcmp(pair->source + source.begin, pair->target + target.begin, n) == 0;
+}
+
+static bool is_script_of(uint32_t c, const char *language)
+{
+    UScriptCode scripts[MAX_SCRIPTS];
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t n = uscript_getCode(language, scripts, MAX_SCRIPTS, &code);
+    for (int32_t i = 0; i < n && U_SUCCESS(code); i++)
+        if (uscript_hasScript((UChar32)c, scripts[i]))
+            return true;
+    return U_FAILURE(code) || n == 0;
+}
+
+static size_t count_foreign_letters(const char *text, size_t length, const char *language)
+{
+    size_t n = 0;
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+        uint32_t c = mt_utf8_decode(text + at);
+        n += u_isalpha((UChar32)c) && !is_script_of(c, language);
+    }
+    return n;
+}
+
+static size_t count_small_words(const char *text, size_t length)
+{
+    size_t n = 0, n_letters = 0;
+    bool is_small = true;
+    for (size_t at = 0; at <= length;) {
+        uint32_t c = at < length ? mt_utf8_decode(text + at) : ' ';
+        if (u_isalpha((UChar32)c)) {
+            is_small = n_letters == 0 ? u_islower((UChar32)c) : is_small;
+            n_letters++;
+        } else {
+            n += is_small && n_letters >= MIN_SMALL_LETTERS;
+            n_letters = 0;
+        }
+        at += at < length ? mt_utf8_length((unsigned char)text[at]) : 1;
+    }
+    return n;
+}
+
+/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
+static bool is_sentence(const struct mt_proofread_pair *pair)
+{
+    bool has_bare = false;
+    for (size_t at = 0; at < pair->n_source && !has_bare;
+         at += mt_utf8_length((unsigned char)pair->source[at]))
+        has_bare = u_charType((UChar32)mt_utf8_decode(pair->source + at)) == U_OTHER_LETTER;
+    return has_bare || count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+}
+
+static bool is_untranslated(const struct mt_proofreader *reader,
+                            const struct mt_proofread_pair *pair)
+{
+    if (!is_equal(pair))
+        return false;
+    bool has_foreign = reader->target_lang[0] != '\0' &&
+                       count_foreign_letters(pair->source, pair->n_source, reader->target_lang) >=
+                           MIN_FOREIGN_LETTERS;
+    return has_foreign || count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+}
+
+enum mt_status mt_proofread_language(const struct mt_proofreader *reader,
+                                     const struct mt_proofread_pair *pair, unsigned *warnings,
+                                     struct mt_error *err)
+{
+    struct mt_detect_languages languages = {.codes = {reader->source_lang}, .n = 1};
+    struct mt_detection detection;
+    enum mt_status status = MT_OK;
+    *warnings = is_untranslated(reader, pair) ? 1u << MT_WARNING_UNTRANSLATED : 0;
+    if (reader->source_lang[0] == '\0' || pair->n_source < MT_DETECT_LONG_BYTES ||
+        !is_sentence(pair))
+        return MT_OK;
+    status = mt_detect(pair->source, pair->n_source, false, &languages, &detection, err);
+    if (!status && !detection.is_served && detection.is_certain)
+        *warnings |= 1u << MT_WARNING_SOURCE_LANGUAGE;
+    return status;
+}
