@@ -4,8 +4,13 @@
  * neither a sandbox nor a mask of signals reaches them, and with little memory they try for ever to
  * get more, so that no process ends that has them. Only its environment keeps it from that, and so
  * it is loaded by hand, after a word to it.
+ *
+ * On a processor that is newer than itself it takes its oldest kernels, which are four times
+ * slower. Then it is told which ones the processor is able to run, and loaded again.
  */
 #include "model/kernels/kernels.h"
+
+#include "model/kernels/cpu.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -40,6 +45,36 @@ static bool has_room(void)
     return room != MAP_FAILED && munmap(room, MAPPED_BYTES) == 0;
 }
 
+/* What OpenBLAS calls its kernels for 64-bit processors of 2004, which run everywhere. */
+#define OLDEST_KERNELS "Prescott"
+
+/* The name of kernels that the processor is able to run; NULL: the oldest. */
+static const char *known_kernels(void)
+{
+    struct mt_cpu cpu = mt_cpu_detect();
+    return cpu.has_avx512vnni ? "SkylakeX" : cpu.has_avx2 ? "Haswell" : NULL;
+}
+
+static bool has_oldest_kernels(void *library)
+{
+    __typeof__(openblas_get_corename) *get_corename = NULL;
+    find(library, "openblas_get_corename", &get_corename, sizeof get_corename);
+    return get_corename && strcmp(get_corename(), OLDEST_KERNELS) == 0;
+}
+
+/* Whoever has named kernels in the environment gets those. */
+static void *open_library(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const char *kernels = known_kernels();
+    if (!library || !kernels || getenv("OPENBLAS_CORETYPE") || !has_oldest_kernels(library))
+        return library;
+    if (setenv("OPENBLAS_CORETYPE", kernels, 1) != 0)
+        return library;
+    dlclose(library);
+    return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
 /* OpenBLAS built for one thread, as in Debian's libopenblas0-serial, may be called by one alone:
  * it gives the same buffer to two that come at once, and their sums are wrong. */
 static void load(void)
@@ -50,8 +85,7 @@ static void load(void)
         (void)!mt_fail_memory(&failure, MAPPED_BYTES, "OpenBLAS, which fp32 takes");
         return;
     }
-    void *library =
-        setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 ? dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library = setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 ? open_library() : NULL;
     if (!library) {
         const char *reason = dlerror();
         (void)!mt_fail(&failure, MT_IO, "fp32 takes OpenBLAS: %s",
