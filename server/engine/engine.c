@@ -186,11 +186,6 @@ void mt_engine_destroy(struct mt_engine *engine)
 
 /* --- waiting, and sharing what waits --- */
 
-size_t mt_engine_row_tokens(const struct mt_sentence *sentence)
-{
-    return mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence);
-}
-
 size_t mt_engine_n_taking(const struct mt_engine *engine)
 {
     size_t n_apart = engine->load / MT_LOAD_APART;
@@ -357,7 +352,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 
 /* With the mutex held. */
 static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
-                                 size_t n_tokens, struct mt_error *err)
+                                 uint64_t cost, struct mt_error *err)
 {
     if (engine->is_draining)
         return mt_fail(err, MT_CANCELLED, "the engine is shutting down");
@@ -371,7 +366,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     engine->n_live_jobs++;
     job->lane->n_live_jobs++;
     engine->load += n_rows * job->lane->row_load;
-    engine->n_waiting_tokens += n_tokens;
+    engine->waiting_cost += cost;
     mt_engine_wake_takers(engine);
     return MT_OK;
 }
@@ -380,15 +375,16 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
 {
     assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
     enum mt_status status = MT_OK;
-    size_t n_rows = 0, n_tokens = 0;
+    size_t n_rows = 0;
+    uint64_t cost = 0;
     for (size_t i = 0; i < job->n_sentences && !status; i++) {
         status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
         n_rows += mt_sentence_n_rows(job->sentences[i]);
-        n_tokens += mt_engine_row_tokens(job->sentences[i]);
+        cost += mt_queue_cost(job->sentences[i]);
     }
     pthread_mutex_lock(&engine->mutex);
     if (!status)
-        status = accept_job(engine, job, n_rows, n_tokens, err);
+        status = accept_job(engine, job, n_rows, cost, err);
     if (status)
         engine->n_refused++;
     pthread_mutex_unlock(&engine->mutex);
@@ -464,8 +460,8 @@ static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_en
 /* With the mutex held. */
 static double expected_wait(const struct mt_engine *engine)
 {
-    return mt_expected_wait_seconds(&engine->expected_wait, engine->n_waiting_tokens,
-                                    engine->n_running_tokens, mt_now_ns());
+    return mt_expected_wait_seconds(&engine->expected_wait, engine->waiting_cost,
+                                    engine->running_cost, mt_now_ns());
 }
 
 void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)

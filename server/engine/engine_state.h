@@ -108,8 +108,8 @@ struct mt_engine {
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
     int64_t queue_wait_ns;
-    /* Row tokens (expected_wait.h) of the queue, and of all batches. */
-    size_t n_waiting_tokens, n_running_tokens;
+    /* mt_queue_cost of what is in the queue, and in all batches. */
+    uint64_t waiting_cost, running_cost;
     struct mt_expected_wait expected_wait;
 };
 
@@ -125,9 +125,6 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
  * own than in a team (mt_batch_rows_apart): with that many rows the load is MT_LOAD_APART.
  */
 #define MT_LOAD_APART 65536
-
-/* What a sentence counts as in the expected wait. */
-size_t mt_engine_row_tokens(const struct mt_sentence *sentence);
 
 /* How many workers, the first ones, take sentences now: the main ones, and of the spare ones as
  * many as there is work for by themselves. With the mutex held. */

@@ -36,7 +36,7 @@ void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_s
     size_t n_waiting = job->n_sentences - job->n_taken;
     for (size_t i = job->n_taken; i < job->n_sentences; i++) {
         engine->load -= load_of(job, job->sentences[i]);
-        engine->n_waiting_tokens -= mt_engine_row_tokens(job->sentences[i]);
+        engine->waiting_cost -= mt_queue_cost(job->sentences[i]);
     }
     if (n_waiting) {
         mt_queue_remove(engine->queue, job->lane->waiting, job);
@@ -101,7 +101,7 @@ static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engi
     place->n_followed -= job->on_progress != NULL;
     place->slots[index] = place->slots[--place->n_slots];
     engine->n_running_sentences--;
-    engine->n_running_tokens -= mt_engine_row_tokens(sentence);
+    engine->running_cost -= mt_queue_cost(sentence);
     return job;
 }
 
@@ -226,11 +226,11 @@ static bool is_for_brief(const struct mt_engine *engine, const struct mt_engine_
 
 /* Takes sentences of the lane while its batch has room and the worker less than its share. The
  * sentence whose turn it is waits until it fits: others of its lane do not overtake it, or a wide
- * one would never get in. Returns the row tokens taken. */
-static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t share,
-                         int64_t now)
+ * one would never get in. Returns the cost of what was taken. */
+static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t share,
+                           int64_t now)
 {
-    size_t n_tokens = 0;
+    uint64_t cost = 0;
     struct mt_engine *engine = worker->engine;
     struct mt_engine_place *place = &lane->places[worker->index];
     while (worker->load < share) {
@@ -241,16 +241,16 @@ static size_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, 
             break;
         mt_queue_take(engine->queue, lane->waiting, job);
         take_slot(worker, place, sentence, job);
-        n_tokens += mt_engine_row_tokens(sentence);
+        cost += mt_queue_cost(sentence);
         engine->n_running_sentences++;
         engine->n_admitted++;
         /* One submitted since this turn began has not waited. */
         if (now > job->submitted_ns)
             engine->queue_wait_ns += now - job->submitted_ns;
     }
-    engine->n_waiting_tokens -= n_tokens;
-    engine->n_running_tokens += n_tokens;
-    return n_tokens;
+    engine->waiting_cost -= cost;
+    engine->running_cost += cost;
+    return cost;
 }
 
 /* Of the first n workers, those that wait for work. */
@@ -279,28 +279,24 @@ static size_t share_of(const struct mt_engine_worker *worker)
 static void admit(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    size_t share = share_of(worker), n_tokens = 0;
+    size_t share = share_of(worker);
+    uint64_t cost = 0;
     for (struct mt_lane *lane = engine->lanes.first; lane && worker->load < share;
          lane = lane->next)
-        n_tokens += admit_from(worker, lane, share, now);
+        cost += admit_from(worker, lane, share, now);
     bool still_waits = mt_queue_n_sentences(engine->queue) > 0 &&
                        count_idle(engine, mt_engine_n_taking(engine)) == 0;
-    mt_expected_wait_count(&engine->expected_wait, n_tokens, still_waits, now);
+    mt_expected_wait_count(&engine->expected_wait, cost, still_waits, now);
     mt_engine_wake_takers(engine);
-}
-
-/* Whether a worker needs a thread now, or will in a moment. */
-static bool is_active(const struct mt_engine_worker *worker)
-{
-    return !worker->is_idle || worker->index < mt_engine_n_taking(worker->engine);
 }
 
 /*
  * Where another program has one of the processors, a team is many times slower than one of its
- * threads alone, because all wait at each barrier for the member that does not run. Who finds that
- * most of a step was slept away works alone for a while, and then tries again, the more seldom the
- * more often that happens.
+ * threads alone, because all wait at each barrier for the member that does not run. A team that
+ * sleeps at its barriers for more than two fifths of its members' time leaves the next steps to one
+ * thread for a while, and then tries again, the more seldom the more often that happens.
  */
+#define MAX_SLEPT_FIFTHS 2
 #define MIN_ALONE_NS (20 * INT64_C(1000000))
 #define MAX_ALONE_NS (1000 * INT64_C(1000000))
 
@@ -310,8 +306,8 @@ static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t
     size_t width = mt_team_width(worker->team);
     if (width == 1)
         return;
-    bool is_bad = slept_ns * 5 > step_ns * (int64_t)width * 2;
-    if (!is_bad) {
+    int64_t members_ns = step_ns * (int64_t)width;
+    if (slept_ns * 5 <= members_ns * MAX_SLEPT_FIFTHS) {
         worker->alone_ns = 0;
         return;
     }
@@ -332,15 +328,17 @@ static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *pla
     return begin_ns;
 }
 
-/* While more workers are active than there are teams for, each team gets by with fewer threads.
- * Those that were larger a moment ago notice at their next step. */
+/* While more workers need a thread, now or in a moment, than there are teams for, each team gets by
+ * with fewer threads. Those that were larger a moment ago notice at their next step. */
 static void set_width(struct mt_engine_worker *worker, int64_t now)
 {
     const struct mt_engine *engine = worker->engine;
+    size_t n_taking = mt_engine_n_taking(engine);
     size_t n_active = 0, rank = 0; /* rank: of the worker among those */
     for (size_t i = 0; i < engine->n_workers; i++) {
-        rank += i < worker->index && is_active(&engine->workers[i]);
-        n_active += is_active(&engine->workers[i]);
+        bool needs_thread = !engine->workers[i].is_idle || i < n_taking;
+        rank += i < worker->index && needs_thread;
+        n_active += needs_thread;
     }
     size_t n_threads = engine->threads_per_worker * engine->n_main_workers;
     size_t width = n_threads / n_active + (rank < n_threads % n_active);

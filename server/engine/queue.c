@@ -307,7 +307,7 @@ static void remove_flow(struct mt_queue *queue, struct flow *flow)
 
 /* --- a flow's jobs --- */
 
-static uint64_t cost_of(const struct mt_sentence *sentence)
+uint64_t mt_queue_cost(const struct mt_sentence *sentence)
 {
     return (uint64_t)(mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence));
 }
@@ -351,7 +351,7 @@ static struct mt_job *next_job(const struct flow *flow)
 static void add_job(struct flow *flow, struct mt_job *job)
 {
     job->is_brief = is_brief(job);
-    job->finish = flow->virtual_time + cost_of(job->sentences[0]);
+    job->finish = flow->virtual_time + mt_queue_cost(job->sentences[0]);
     put_in(jobs_of(flow, job), job);
 }
 
@@ -363,7 +363,7 @@ static void take_from_job(struct flow *flow, struct mt_job *job)
     MT_LIST_REMOVE(jobs, job);
     if (job->n_taken + 1 == job->n_sentences)
         return;
-    job->finish += cost_of(job->sentences[job->n_taken + 1]);
+    job->finish += mt_queue_cost(job->sentences[job->n_taken + 1]);
     put_in(jobs, job);
 }
 
@@ -506,7 +506,7 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt
     struct flow *flow = flow_of(queue, lane, job);
     if (lane->virtual_time < flow->received)
         lane->virtual_time = flow->received;
-    flow->received += cost_of(job->sentences[job->n_taken]);
+    flow->received += mt_queue_cost(job->sentences[job->n_taken]);
     flow->is_served = true;
     flow->since = queue->clock++;
     sift_down(flow);

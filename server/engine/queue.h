@@ -9,7 +9,7 @@
  * Each lane has a next one of its own, so that one whose batches are full holds up no other. Next
  * in a lane is always the first sentence of the client that has received least in it: a document of
  * 500 sentences does not hold up another client's single one. Cost is what a sentence asks of a
- * batch: source tokens times rows. A client that comes back after a pause starts level with those
+ * batch (mt_queue_cost). A client that comes back after a pause starts level with those
  * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
  * And those that come with one sentence again and again, or never again, go before a document only
  * as often as they would if they had stayed. The jobs of one client in a lane share by cost, too,
@@ -55,6 +55,9 @@ MT_MUST_CHECK enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt
 
 /* The lane must be empty. Takes NULL. */
 void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane);
+
+/* What a sentence asks of a batch: source tokens times rows. */
+uint64_t mt_queue_cost(const struct mt_sentence *sentence);
 
 /* Sentences waiting. */
 size_t mt_queue_n_sentences(const struct mt_queue *queue);

@@ -357,7 +357,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&exchange->mutex);
     /* While nobody else wants the worker, it puts a short reply together itself: that saves waking
      * another thread. Behind either call the exchange may be gone. */
-    if (job->was_last && job->n_sentences == 1)
+    if (job->was_last && job->n_sentences == 1 && !exchange->task.is_long)
         end_job(exchange);
     else
         mt_exchange_submit_step(exchange, end_job, true);

@@ -93,10 +93,12 @@ def main():
         flags = ["--workers", str(workers), "--threads-per-worker", str(threads)]
         programs.append((f"{workers} x {threads}", options.attentiond, flags))
     names = [name for name, _, _ in programs]
-    daemons = [Daemon(program, options.model, name, flags) for name, program, flags in programs]
+    daemons = []
     order = random.Random(1)
     is_fastest = True
     try:
+        for name, program, flags in programs:
+            daemons.append(Daemon(program, options.model, name, flags))
         print("| beam | clients |", " | ".join(names), "| default / best |")
         print("|---" * (len(names) + 3) + "|", flush=True)
         for beam_size in options.beam_size:

@@ -7,7 +7,7 @@
 #define MS INT64_C(1000000)
 #define START_NS (1000 * MS)
 
-/* A rush in which `taken` row tokens go every step_ms. Returns the time of its last turn. */
+/* A rush in which a cost of `taken` goes every step_ms. Returns the time of its last turn. */
 static int64_t rush(struct mt_expected_wait *wait, int64_t now_ns, int64_t n_ms, int64_t step_ms,
                     uint64_t taken)
 {
@@ -32,7 +32,7 @@ START_TEST(nothing_waits_for_nothing)
 }
 END_TEST
 
-/* 20 row tokens each 10 ms are 2000 a second; 6000 of them wait 3 s. What was taken at the rush's
+/* A cost of 20 each 10 ms is 2000 a second; 6000 of them wait 3 s. What was taken at the rush's
  * beginning, into an empty batch, counts for nothing. */
 START_TEST(it_is_what_waits_over_the_rate)
 {
