@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *code, *normalised, *name;
@@ -28,9 +29,13 @@ static const struct {
 START_TEST(codes_come_to_one_form)
 {
     char code[MT_LANGUAGE_BYTES], name[MT_LANGUAGE_NAME_BYTES];
-    bool is_code = mt_language_normalise(codes[_i].code, code);
-    ck_assert_str_eq(code, codes[_i].normalised);
-    ck_assert(is_code == (codes[_i].name != NULL));
+    bool is_code = false;
+    for (int i = 0; i < 2; i++) { /* the second time it may be known already */
+        memset(code, 'x', sizeof code);
+        is_code = mt_language_normalise(codes[_i].code, code);
+        ck_assert_str_eq(code, codes[_i].normalised);
+        ck_assert(is_code == (codes[_i].name != NULL));
+    }
     if (!is_code)
         return;
     mt_language_name(code, name);
