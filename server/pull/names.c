@@ -52,19 +52,27 @@ static enum mt_status refuse(const char *text, const char *why, struct mt_error 
 
 /* --- Hugging Face --- */
 
+static bool has_twice_running(const char *text, size_t length, char c)
+{
+    for (size_t i = 1; i < length; i++)
+        if (text[i - 1] == c && text[i] == c)
+            return true;
+    return false;
+}
+
 /* One part of a repository's name, by the rules of Hugging Face. */
 static bool is_part(const char *text, size_t length)
 {
     return length > 0 && has_only(text, length, "-_.") && !strchr("-.", text[0]) &&
-           !strchr("-.", text[length - 1]) && !memmem(text, length, "..", 2) &&
-           !memmem(text, length, "--", 2);
+           !strchr("-.", text[length - 1]) && !has_twice_running(text, length, '.') &&
+           !has_twice_running(text, length, '-');
 }
 
 static bool is_revision(const char *text, size_t length)
 {
     return length > 0 && length < MT_PULL_REVISION_BYTES && has_only(text, length, "-_./+") &&
-           !strchr("-./", text[0]) && text[length - 1] != '/' && !memmem(text, length, "..", 2) &&
-           !memmem(text, length, "//", 2);
+           !strchr("-./", text[0]) && text[length - 1] != '/' &&
+           !has_twice_running(text, length, '.') && !has_twice_running(text, length, '/');
 }
 
 static enum mt_status parse_repository(const char *text, struct mt_pull_name *out,
