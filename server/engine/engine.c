@@ -391,6 +391,20 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
     return status;
 }
 
+bool mt_engine_lend_thread(struct mt_engine *engine, void (*run)(void *argument), void *argument)
+{
+    struct mt_engine_worker *worker = &engine->workers[0];
+    pthread_mutex_lock(&engine->mutex);
+    bool is_free = worker->is_idle && !engine->n_live_jobs && !engine->errand.run;
+    if (is_free) {
+        engine->errand.run = run;
+        engine->errand.argument = argument;
+        pthread_cond_signal(&worker->work);
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    return is_free;
+}
+
 bool mt_engine_has_room(struct mt_engine *engine)
 {
     pthread_mutex_lock(&engine->mutex);

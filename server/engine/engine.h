@@ -154,6 +154,11 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane);
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
+/* Where the engine has nothing to do, one of its threads calls run(argument), soon, and then decodes
+ * what that submits: nobody has to be woken in between. run takes a few milliseconds at most, in
+ * which others' jobs may wait. False: it is not called, because something waits or runs. */
+bool mt_engine_lend_thread(struct mt_engine *engine, void (*run)(void *argument), void *argument);
+
 /* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */
 bool mt_engine_has_room(struct mt_engine *engine);
 

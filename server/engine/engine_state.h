@@ -102,6 +102,10 @@ struct mt_engine {
         struct mt_job *first, *last;
     } ended;            /* on_done is still to be called */
     size_t n_live_jobs; /* accepted, on_done has not returned */
+    struct {
+        void (*run)(void *argument); /* NULL: none */
+        void *argument;
+    } errand; /* what the first worker is lent for */
     size_t n_running_sentences;
     size_t load; /* of all sentences, waiting and running */
     bool is_draining, is_stopping;

@@ -416,11 +416,27 @@ static void sleep_until_work(struct mt_engine_worker *worker)
     worker->is_idle = false;
 }
 
+static bool has_errand(const struct mt_engine_worker *worker)
+{
+    return worker->index == 0 && worker->engine->errand.run;
+}
+
 static bool has_work(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
     bool may_take = mt_queue_n_sentences(engine->queue) && worker->load < share_of(worker);
-    return worker->busy.first || engine->ended.first || may_take;
+    return worker->busy.first || engine->ended.first || may_take || has_errand(worker);
+}
+
+/* Lets go of the mutex meanwhile. */
+static void run_errand(struct mt_engine *engine)
+{
+    void (*run)(void *) = engine->errand.run;
+    void *argument = engine->errand.argument;
+    engine->errand.run = NULL;
+    pthread_mutex_unlock(&engine->mutex);
+    run(argument);
+    pthread_mutex_lock(&engine->mutex);
 }
 
 /*
@@ -462,6 +478,8 @@ void *mt_engine_run_worker(void *argument)
     prctl(PR_SET_NAME, name);
     pthread_mutex_lock(&engine->mutex);
     while (wait_for_work(worker)) {
+        if (has_errand(worker))
+            run_errand(engine);
         int64_t now = mt_now_ns();
         clear(worker, now);
         deliver(engine);

@@ -573,11 +573,20 @@ static void begin_request(struct mt_exchange *exchange)
     respond(exchange);
 }
 
+/* By a worker that has nothing else to do: that saves waking one thread to wake another. */
+static void run_begin(void *exchange)
+{
+    begin_request(exchange);
+}
+
 void mt_exchange_begin_work(struct mt_exchange *exchange)
 {
     size_t n_bytes = exchange->body.length + strlen(exchange->query);
     exchange->task.is_long = n_bytes > MAX_SHORT_BYTES;
     if (exchange->task.is_long) /* it may wait for a while */
         watch_client(exchange);
+    else if (exchange->route->handler->choose &&
+             mt_engine_lend_thread(exchange->request.service->engine, run_begin, exchange))
+        return;
     mt_exchange_submit_step(exchange, begin_request, false);
 }
