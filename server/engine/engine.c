@@ -123,8 +123,9 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     pthread_mutex_init(&engine->attaching, NULL);
     init_condition(&engine->quiet);
 
-    enum mt_status status = mt_queue_create(engine->max_queued_sentences,
-                                            options->max_continued_jobs, &engine->queue, err);
+    enum mt_status status =
+        mt_queue_create(engine->max_queued_sentences, options->max_continued_jobs,
+                        options->late_ms * NS_PER_MS, &engine->queue, err);
     if (!status)
         status = start_workers(engine, err);
     if (status) {

@@ -33,6 +33,7 @@
 struct mt_engine;
 struct mt_lane;
 struct mt_model;
+struct mt_queue_flow;
 struct mt_sentence;
 
 /* {0} means the defaults. */
@@ -48,6 +49,9 @@ struct mt_engine_options {
     /* Jobs with n_continued that may wait beyond them; one for each request that there can be at
      * once, and none is ever refused for lack of room. Default 0. */
     size_t max_continued_jobs;
+    /* With less than that until its deadline a job goes before the others of its client; default:
+     * none does. */
+    int64_t late_ms;
     int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 1000 */
 };
 
@@ -96,8 +100,9 @@ struct mt_job {
 
     /* The engine's own, zeroed by the caller. */
     struct mt_job *next, *previous, *sooner, *later;
+    struct mt_queue_flow *flow;
     uint64_t finish;
-    bool is_brief;
+    bool is_brief, is_late;
     int64_t submitted_ns;
     size_t n_taken, n_ended;
     struct mt_job_account account; /* for on_done to read */

@@ -199,6 +199,7 @@ static void clear(struct mt_engine_worker *worker, int64_t now)
     struct mt_job *waiting;
     while ((waiting = mt_queue_find_expired(engine->queue, now)))
         mt_engine_end_early(engine, waiting, MT_TIMEOUT);
+    mt_queue_hurry(engine->queue, now);
     for (struct mt_engine_place *place = worker->busy.first; place; place = place->next) {
         expire(engine, place, now);
         drop_cancelled(worker, place);

@@ -12,32 +12,33 @@
  * than jobs, and of these never more than max_jobs: a newcomer finds no more than max_sentences
  * waiting, itself among them, and whatever is put beyond that continues a request. */
 struct client {
-    uint64_t key;        /* the client, or the address of the only job of nobody */
-    bool is_nobody;      /* client 0 */
-    size_t n_sentences;  /* waiting, in all lanes */
-    struct flow *flows;  /* linked by next */
-    struct client *next; /* in its bucket, or in the free list */
+    uint64_t key;                /* the client, or the address of the only job of nobody */
+    bool is_nobody;              /* client 0 */
+    size_t n_sentences;          /* waiting, in all lanes */
+    struct mt_queue_flow *flows; /* linked by next */
+    struct client *next;         /* in its bucket, or in the free list */
 };
 
 struct jobs {
     struct mt_job *first, *last;
 };
 
-struct flow {
+struct mt_queue_flow {
     struct client *client;
     struct mt_queue_lane *lane;
     /* By finish; of equals, who has been there longest. */
     struct jobs brief, lengthy;
-    uint64_t virtual_time; /* the finish of what was taken last of these jobs */
-    uint64_t received;     /* virtual time: the cost of what it was served in this lane */
-    uint64_t since;        /* when that changed, counted: breaks ties, longest ago first */
-    bool is_served;        /* it has received something, and waits for more */
-    size_t place;          /* in the lane's heap */
-    struct flow *next;     /* of its client, or in the free list */
+    struct jobs late;           /* lengthy ones whose time runs out, by deadline */
+    uint64_t virtual_time;      /* the finish of what was taken last of these jobs */
+    uint64_t received;          /* virtual time: the cost of what it was served in this lane */
+    uint64_t since;             /* when that changed, counted: breaks ties, longest ago first */
+    bool is_served;             /* it has received something, and waits for more */
+    size_t place;               /* in the lane's heap */
+    struct mt_queue_flow *next; /* of its client, or in the free list */
 };
 
 struct mt_queue_lane {
-    struct flow **heap; /* [max_jobs]: the flows of this lane, least received first */
+    struct mt_queue_flow **heap; /* [max_jobs]: the flows of this lane, least received first */
     size_t n_flows, n_sentences;
     /* Where a newcomer starts: what the flow had received that was served last, and never less than
      * before, or those who started there would stand behind all who come later. Each lane has its
@@ -54,8 +55,8 @@ struct mt_queue {
     size_t n_wanted;        /* places that the largest job refused lately would have needed */
     struct client *clients; /* [max_jobs] */
     struct client *free_clients;
-    struct flow *flows; /* [max_jobs] */
-    struct flow *free_flows;
+    struct mt_queue_flow *flows; /* [max_jobs] */
+    struct mt_queue_flow *free_flows;
     struct client **buckets; /* [n_buckets], a power of two */
     size_t n_buckets;
     struct {
@@ -63,6 +64,8 @@ struct mt_queue {
     } lanes;
     uint64_t clock;
     struct jobs deadlines; /* jobs that wait and have one, by sooner and later, soonest first */
+    int64_t late_ns;
+    struct mt_job *last_late; /* it and all that have a sooner deadline are late; NULL: none is */
 };
 
 static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
@@ -82,8 +85,8 @@ static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
     return MT_OK;
 }
 
-enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, struct mt_queue **out,
-                               struct mt_error *err)
+enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, int64_t late_ns,
+                               struct mt_queue **out, struct mt_error *err)
 {
     if (max_sentences < 1 || max_sentences > SIZE_MAX / 256)
         return mt_fail(err, MT_INVALID, "a queue of %zu sentences: expected 1 to %zu",
@@ -96,6 +99,7 @@ enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, struc
         return mt_fail_memory(err, sizeof *queue, "the queue");
     queue->max_sentences = max_sentences;
     queue->max_continued = max_continued;
+    queue->late_ns = late_ns;
     queue->max_jobs = max_sentences + max_continued;
     enum mt_status status = take_memory(queue, err);
     if (status) {
@@ -138,10 +142,11 @@ enum mt_status mt_queue_add_lane(struct mt_queue *queue, struct mt_queue_lane **
     struct mt_queue_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return mt_fail_memory(err, sizeof *lane, "a lane of the queue");
-    lane->heap = calloc(queue->max_jobs, sizeof(struct flow *));
+    lane->heap = calloc(queue->max_jobs, sizeof(struct mt_queue_flow *));
     if (!lane->heap) {
         free(lane);
-        return mt_fail_memory(err, queue->max_jobs * sizeof(struct flow *), "a lane of the queue");
+        return mt_fail_memory(err, queue->max_jobs * sizeof(struct mt_queue_flow *),
+                              "a lane of the queue");
     }
     MT_LIST_PREPEND(&queue->lanes, lane);
     *out = lane;
@@ -174,20 +179,20 @@ size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane)
 
 /* --- a lane's heap --- */
 
-static bool comes_before(const struct flow *a, const struct flow *b)
+static bool comes_before(const struct mt_queue_flow *a, const struct mt_queue_flow *b)
 {
     return a->received != b->received ? a->received < b->received : a->since < b->since;
 }
 
-static void set_place(struct flow *flow, size_t place)
+static void set_place(struct mt_queue_flow *flow, size_t place)
 {
     flow->lane->heap[place] = flow;
     flow->place = place;
 }
 
-static void sift_up(struct flow *flow)
+static void sift_up(struct mt_queue_flow *flow)
 {
-    struct flow **heap = flow->lane->heap;
+    struct mt_queue_flow **heap = flow->lane->heap;
     size_t place = flow->place;
     while (place > 0 && comes_before(flow, heap[(place - 1) / 2])) {
         set_place(heap[(place - 1) / 2], place);
@@ -196,7 +201,7 @@ static void sift_up(struct flow *flow)
     set_place(flow, place);
 }
 
-static void sift_down(struct flow *flow)
+static void sift_down(struct mt_queue_flow *flow)
 {
     const struct mt_queue_lane *lane = flow->lane;
     size_t place = flow->place;
@@ -258,21 +263,22 @@ static void remove_client(struct mt_queue *queue, struct client *client)
     queue->free_clients = client;
 }
 
-static struct flow *find_flow(const struct client *client, const struct mt_queue_lane *lane)
+static struct mt_queue_flow *find_flow(const struct client *client,
+                                       const struct mt_queue_lane *lane)
 {
-    struct flow *flow = client->flows;
+    struct mt_queue_flow *flow = client->flows;
     while (flow && flow->lane != lane)
         flow = flow->next;
     return flow;
 }
 
-static struct flow *add_flow(struct mt_queue *queue, struct client *client,
-                             struct mt_queue_lane *lane)
+static struct mt_queue_flow *add_flow(struct mt_queue *queue, struct client *client,
+                                      struct mt_queue_lane *lane)
 {
-    struct flow *flow = queue->free_flows;
+    struct mt_queue_flow *flow = queue->free_flows;
     assert(flow);
     queue->free_flows = flow->next;
-    *flow = (struct flow){
+    *flow = (struct mt_queue_flow){
         .client = client,
         .lane = lane,
         .received = lane->virtual_time,
@@ -285,17 +291,17 @@ static struct flow *add_flow(struct mt_queue *queue, struct client *client,
     return flow;
 }
 
-static void remove_flow(struct mt_queue *queue, struct flow *flow)
+static void remove_flow(struct mt_queue *queue, struct mt_queue_flow *flow)
 {
     struct mt_queue_lane *lane = flow->lane;
-    struct flow *last = lane->heap[--lane->n_flows];
+    struct mt_queue_flow *last = lane->heap[--lane->n_flows];
     if (last != flow) {
         last->place = flow->place;
         sift_up(last);
         sift_down(last);
     }
     struct client *client = flow->client;
-    struct flow **link = &client->flows;
+    struct mt_queue_flow **link = &client->flows;
     while (*link != flow)
         link = &(*link)->next;
     *link = flow->next;
@@ -320,9 +326,9 @@ static bool is_brief(const struct mt_job *job)
     return n_tokens <= MT_QUEUE_BRIEF_TOKENS;
 }
 
-static struct jobs *jobs_of(struct flow *flow, const struct mt_job *job)
+static struct jobs *jobs_of(struct mt_queue_flow *flow, const struct mt_job *job)
 {
-    return job->is_brief ? &flow->brief : &flow->lengthy;
+    return job->is_brief ? &flow->brief : job->is_late ? &flow->late : &flow->lengthy;
 }
 
 /* Who comes has mostly a late finish: its place is near the end. */
@@ -340,34 +346,63 @@ static void put_in(struct jobs *jobs, struct mt_job *job)
  * comes has its first sentence done before another's that costs more, and nobody waits for ever,
  * because each who comes starts later.
  */
-static struct mt_job *next_job(const struct flow *flow)
+static struct mt_job *next_job(const struct mt_queue_flow *flow)
 {
     struct mt_job *brief = flow->brief.first, *lengthy = flow->lengthy.first;
+    if (flow->late.first)
+        return flow->late.first;
     if (!brief || !lengthy)
         return brief ? brief : lengthy;
     return brief->finish <= lengthy->finish ? brief : lengthy;
 }
 
-static void add_job(struct flow *flow, struct mt_job *job)
+static void add_job(struct mt_queue_flow *flow, struct mt_job *job)
 {
+    job->flow = flow;
     job->is_brief = is_brief(job);
     job->finish = flow->virtual_time + mt_queue_cost(job->sentences[0]);
     put_in(jobs_of(flow, job), job);
 }
 
-static void take_from_job(struct flow *flow, struct mt_job *job)
+static void take_from_job(struct mt_queue_flow *flow, struct mt_job *job)
 {
     struct jobs *jobs = jobs_of(flow, job);
+    bool is_last = job->n_taken + 1 == job->n_sentences;
     if (flow->virtual_time < job->finish)
         flow->virtual_time = job->finish;
-    MT_LIST_REMOVE(jobs, job);
-    if (job->n_taken + 1 == job->n_sentences)
+    if (!job->is_late || is_last)
+        MT_LIST_REMOVE(jobs, job);
+    if (is_last)
         return;
     job->finish += mt_queue_cost(job->sentences[job->n_taken + 1]);
-    put_in(jobs, job);
+    if (!job->is_late)
+        put_in(jobs, job);
 }
 
 /* --- deadlines --- */
+
+/* What is short has places of its own and needs no help. */
+static void make_late(struct mt_job *job)
+{
+    struct jobs *late = &job->flow->late;
+    struct mt_job *previous = late->last;
+    if (job->is_brief)
+        return;
+    MT_LIST_REMOVE(&job->flow->lengthy, job);
+    job->is_late = true;
+    while (previous && previous->deadline_ns > job->deadline_ns)
+        previous = previous->previous;
+    MT_LIST_INSERT(late, job, previous);
+}
+
+void mt_queue_hurry(struct mt_queue *queue, int64_t now_ns)
+{
+    struct mt_job *job = queue->last_late ? queue->last_late->later : queue->deadlines.first;
+    for (; job && job->deadline_ns - queue->late_ns < now_ns; job = job->later) {
+        make_late(job);
+        queue->last_late = job;
+    }
+}
 
 /* Requests have mostly the same time, so that who comes last has the latest deadline. */
 static void put_deadline(struct mt_queue *queue, struct mt_job *job)
@@ -378,18 +413,24 @@ static void put_deadline(struct mt_queue *queue, struct mt_job *job)
     while (sooner && sooner->deadline_ns > job->deadline_ns)
         sooner = sooner->sooner;
     MT_LIST_INSERT_BY(&queue->deadlines, job, sooner, later, sooner);
+    if (queue->last_late && job->deadline_ns < queue->last_late->deadline_ns)
+        make_late(job);
 }
 
 static void take_deadline(struct mt_queue *queue, struct mt_job *job)
 {
-    if (job->deadline_ns)
-        MT_LIST_REMOVE_BY(&queue->deadlines, job, later, sooner);
+    if (!job->deadline_ns)
+        return;
+    if (queue->last_late == job)
+        queue->last_late = job->sooner;
+    MT_LIST_REMOVE_BY(&queue->deadlines, job, later, sooner);
 }
 
 /* --- the queue --- */
 
 /* A job that ends so is in no list of its flow any more. */
-static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *job, size_t n)
+static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct mt_job *job,
+                      size_t n)
 {
     queue->n_sentences -= n;
     if (queue->n_sentences <= queue->max_sentences / 2)
@@ -401,7 +442,7 @@ static void count_out(struct mt_queue *queue, struct flow *flow, struct mt_job *
         return;
     queue->n_continued -= job->n_continued > 0;
     take_deadline(queue, job);
-    if (!flow->brief.first && !flow->lengthy.first)
+    if (!next_job(flow))
         remove_flow(queue, flow);
 }
 
@@ -442,7 +483,7 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
                        client->n_sentences, job->n_sentences, job->max_client_sentences);
     if (!client)
         client = add_client(queue, job);
-    struct flow *flow = find_flow(client, lane);
+    struct mt_queue_flow *flow = find_flow(client, lane);
     if (!flow)
         flow = add_flow(queue, client, lane);
     add_job(flow, job);
@@ -457,9 +498,9 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
 /* Of the client that has received least of those that have one. */
 static struct mt_job *next_brief_job(const struct mt_queue_lane *lane)
 {
-    const struct flow *next = NULL;
+    const struct mt_queue_flow *next = NULL;
     for (size_t i = 0; i < lane->n_flows; i++) {
-        const struct flow *flow = lane->heap[i];
+        const struct mt_queue_flow *flow = lane->heap[i];
         if (flow->brief.first && (!next || comes_before(flow, next)))
             next = flow;
     }
@@ -491,19 +532,9 @@ static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received
     return least > lane->virtual_time ? least : lane->virtual_time;
 }
 
-static struct flow *flow_of(struct mt_queue *queue, const struct mt_queue_lane *lane,
-                            const struct mt_job *job)
-{
-    struct client *client = find_client(queue, job);
-    assert(client);
-    struct flow *flow = find_flow(client, lane);
-    assert(flow);
-    return flow;
-}
-
 void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
 {
-    struct flow *flow = flow_of(queue, lane, job);
+    struct mt_queue_flow *flow = job->flow;
     if (lane->virtual_time < flow->received)
         lane->virtual_time = flow->received;
     flow->received += mt_queue_cost(job->sentences[job->n_taken]);
@@ -521,7 +552,7 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt
 void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job)
 {
     assert(job->n_taken < job->n_sentences);
-    struct flow *flow = flow_of(queue, lane, job);
+    struct mt_queue_flow *flow = job->flow;
     MT_LIST_REMOVE(jobs_of(flow, job), job);
     count_out(queue, flow, job, job->n_sentences - job->n_taken);
 }

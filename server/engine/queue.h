@@ -13,7 +13,9 @@
  * that are being served; it cannot save up (start-time fair queueing: Goyal, Vin and Cheng 1996).
  * And those that come with one sentence again and again, or never again, go before a document only
  * as often as they would if they had stayed. The jobs of one client in a lane share by cost, too,
- * so that its document does not hold up its own single sentence either. Jobs of client 0 are each a
+ * so that its document does not hold up its own single sentence either; but a job that has little
+ * time left goes before the others of its client, or a large one among many would share until its
+ * deadline had come, and all that was done of it would be lost. Jobs of client 0 are each a
  * client of their own. The bound is one for all lanes, and a client's share of it, too.
  *
  * Who asks for far more than there is room for would find places for single sentences free again
@@ -40,11 +42,13 @@ struct mt_queue;
 struct mt_queue_lane;
 struct mt_sentence;
 
-/* Takes its memory here and for each lane: putting never fails for lack of it. max_continued: jobs
+/* Takes its memory here and for each lane: putting never fails for lack of it. late_ns: with less
+ * than that until its deadline a job has little time left; 0: none ever has. max_continued: jobs
  * that continue a request which may wait at once, beyond max_sentences; what is over it is treated
  * as a newcomer. 0: all are. */
 MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued,
-                                             struct mt_queue **out, struct mt_error *err);
+                                             int64_t late_ns, struct mt_queue **out,
+                                             struct mt_error *err);
 
 /* Takes NULL. Lanes that are left go with it; jobs still waiting are dropped, not touched. */
 void mt_queue_destroy(struct mt_queue *queue);
@@ -69,7 +73,7 @@ size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 bool mt_queue_is_full(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous,
- * sooner, later, finish, is_brief and n_taken. MT_BUSY: no room for all its sentences.
+ * sooner, later, flow, finish, is_brief, is_late and n_taken. MT_BUSY: no room for all its sentences.
  * MT_THROTTLED: its client would have more than job->max_client_sentences waiting; one that has
  * none waiting may put any job, and so may one whose job has no more sentences than
  * job->n_continued. */
@@ -89,6 +93,10 @@ void mt_queue_take(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt
 /* Removes a job of which at least one sentence is waiting in this lane, and counts these as
  * taken. */
 void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct mt_job *job);
+
+/* Looks for jobs that have little time left. Costs a comparison, and little for each that is
+ * found. */
+void mt_queue_hurry(struct mt_queue *queue, int64_t now_ns);
 
 /* A job that is waiting in any lane although its deadline has passed, or NULL. Costs a
  * comparison. */

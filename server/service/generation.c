@@ -70,6 +70,7 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
         .encode_tokens = (size_t)settings->encode_tokens,
         .max_queued_sentences = (size_t)settings->max_queued_sentences,
         .max_continued_jobs = (size_t)settings->max_connections,
+        .late_ms = settings->request_timeout_ms / 2,
     };
 }
 

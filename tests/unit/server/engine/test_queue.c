@@ -7,6 +7,7 @@
 
 #define MAX_JOBS 64
 #define MAX_SENTENCES 512
+#define LATE_NS 500
 
 /* What a test has made, so that the end frees it. */
 static struct mt_queue *queue;
@@ -17,7 +18,7 @@ static size_t n_jobs;
 
 static void create_queue(void)
 {
-    ck_assert_int_eq(mt_queue_create(1000, 0, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(1000, 0, LATE_NS, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     n_jobs = 0;
 }
@@ -202,7 +203,7 @@ START_TEST(refuses_what_does_not_fit_and_keeps_nothing_of_it)
     struct mt_error err = {0};
     struct mt_job *first = make_job(1, 3, 1), *second = make_job(2, 2, 1),
                   *third = make_job(2, 1, 1);
-    ck_assert_int_eq(mt_queue_create(4, 0, &small, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(4, 0, 0, &small, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(small, &small_lane, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(small, small_lane, first, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_put(small, small_lane, second, &err), MT_BUSY);
@@ -325,6 +326,73 @@ START_TEST(finds_what_expired_first)
 }
 END_TEST
 
+static struct mt_job *put_until(int64_t deadline_ns, uint64_t client, size_t n, size_t cost)
+{
+    struct mt_job *job = make_job(client, n, cost);
+    job->deadline_ns = deadline_ns;
+    ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
+    return job;
+}
+
+START_TEST(who_has_little_time_left_goes_before_others_of_its_client)
+{
+    struct mt_job *large = put_until(2000, 1, 3, 100), *newer = put_until(9000, 1, 4, 40);
+    ck_assert_ptr_eq(take(), newer);
+    mt_queue_hurry(queue, 1500); /* 500 are left, not less than LATE_NS */
+    ck_assert_ptr_eq(take(), newer);
+    mt_queue_hurry(queue, 1501);
+    ck_assert_ptr_eq(take(), large);
+    struct mt_job *hasty = put_until(1900, 1, 1, 200); /* late as soon as it comes */
+    ck_assert_ptr_eq(take(), hasty);
+    ck_assert_ptr_eq(take(), large);
+    ck_assert_ptr_eq(take(), large);
+    ck_assert_ptr_eq(take(), newer);
+    ck_assert_ptr_eq(take(), newer);
+    ck_assert_ptr_null(take());
+}
+END_TEST
+
+START_TEST(who_has_little_time_left_takes_nothing_from_other_clients)
+{
+    struct mt_job *late = put_until(100, 1, 3, 10), *other = put(2, 3, 10);
+    mt_queue_hurry(queue, 99);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ptr_eq(take(), late);
+        ck_assert_ptr_eq(take(), other);
+    }
+}
+END_TEST
+
+START_TEST(what_is_short_needs_no_hurry)
+{
+    struct mt_job *lengthy = put_until(100, 1, 2, 100), *brief = put_until(90, 1, 1, 60), *found;
+    mt_queue_hurry(queue, 99);
+    ck_assert(mt_queue_peek(lane, true, &found));
+    ck_assert_ptr_eq(found, brief);
+    ck_assert_ptr_eq(take(), lengthy);
+    mt_queue_remove(queue, lane, lengthy);
+    ck_assert_ptr_eq(take(), brief);
+}
+END_TEST
+
+START_TEST(what_is_late_may_be_removed)
+{
+    struct mt_job *first = put_until(1000, 1, 2, 100), *second = put_until(1100, 1, 2, 100);
+    struct mt_job *third = put_until(9000, 1, 2, 100);
+    mt_queue_hurry(queue, 900);
+    mt_queue_remove(queue, lane, second);
+    ck_assert_ptr_eq(take(), first);
+    mt_queue_remove(queue, lane, first);
+    struct mt_job *fourth = put_until(900, 1, 2, 100);
+    ck_assert_ptr_eq(take(), third);
+    mt_queue_hurry(queue, 901);
+    ck_assert_ptr_eq(take(), fourth);
+    ck_assert_ptr_eq(take(), fourth);
+    ck_assert_ptr_eq(take(), third);
+    ck_assert_ptr_null(take());
+}
+END_TEST
+
 /* As many clients as there are sentences; each is served once, in the order of arrival, and a
  * second round finds all memory given back. */
 START_TEST(has_room_for_a_client_per_sentence)
@@ -335,7 +403,7 @@ START_TEST(has_room_for_a_client_per_sentence)
     struct mt_job *many = calloc(N, sizeof *many);
     struct mt_sentence *sentence = fake_sentence(5, 1, 1);
     ck_assert_ptr_nonnull(many);
-    ck_assert_int_eq(mt_queue_create(N, 0, &large, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(N, 0, 0, &large, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(large, &large_lane, NULL), MT_OK);
     for (size_t round = 0; round < 2; round++) {
         for (size_t i = 0; i < N; i++) {
@@ -360,12 +428,16 @@ END_TEST
 START_TEST(loses_nothing_in_random_traffic)
 {
     unsigned seed = 5;
+    int64_t now = 0; /* some are late soon, and some never */
     size_t n_expected = 0, n_seen = 0, n_removed = 0, n_put = 0;
     while (n_jobs < MAX_JOBS) {
         seed = seed * 1664525u + 1013904223u;
         unsigned what = seed >> 16;
         if (what % 4 == 0) {
-            struct mt_job *job = put(what / 4 % 5, 1 + what / 32 % 20, 1 + what / 8 % 7);
+            struct mt_job *job = make_job(what / 4 % 5, 1 + what / 32 % 20, 1 + what / 8 % 40);
+            job->deadline_ns = what % 3 ? 1000 + what / 2 % 3000 : 0;
+            ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
+            mt_queue_hurry(queue, now += 40);
             n_expected += job->n_sentences;
             n_put += job->n_sentences;
         } else if (what % 16 == 1 && n_jobs) {
@@ -498,7 +570,7 @@ START_TEST(a_job_that_continues_a_request_finds_its_place)
     next->max_client_sentences = 10;
     next->n_continued = 20;
     mt_queue_destroy(queue);
-    ck_assert_int_eq(mt_queue_create(100, 1, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(100, 1, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     struct mt_job *own = put(1, 10, 1), *others = put(2, 90, 1);
     ck_assert_int_eq(mt_queue_put(queue, lane, next, NULL), MT_OK);
@@ -522,7 +594,7 @@ START_TEST(no_more_of_those_find_a_place_than_there_are_requests)
     enum { N_NEW = 4, N_CONTINUED = 3 };
     struct mt_job *continued[N_CONTINUED + 1];
     mt_queue_destroy(queue);
-    ck_assert_int_eq(mt_queue_create(N_NEW, N_CONTINUED, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(N_NEW, N_CONTINUED, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     for (size_t round = 0; round < 2; round++) { /* all places are given back */
         for (uint64_t i = 0; i < N_NEW; i++)
@@ -576,6 +648,10 @@ static Suite *suite(void)
     tcase_add_test(tcase, shows_brief_jobs);
     tcase_add_test(tcase, finds_what_has_expired);
     tcase_add_test(tcase, finds_what_expired_first);
+    tcase_add_test(tcase, who_has_little_time_left_goes_before_others_of_its_client);
+    tcase_add_test(tcase, who_has_little_time_left_takes_nothing_from_other_clients);
+    tcase_add_test(tcase, what_is_short_needs_no_hurry);
+    tcase_add_test(tcase, what_is_late_may_be_removed);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);
     tcase_add_test(tcase, a_client_has_its_share_of_the_places);
