@@ -60,10 +60,10 @@ def cut_vocabulary(path, out, chosen):
     out.write_bytes(b"".join([pieces[i] for i in chosen] + rest))
 
 
-def settings(split, vocabularies):
+def settings(split):
     return {
         "type": "transformer", "version": "v1.9.56", "dim-emb": D, "dim-vocabs": [N_SOURCE, N_TARGET if split else N_SOURCE],
-        "vocabs": vocabularies, "enc-depth": ENCODER, "dec-depth": DECODER, "enc-type": "bidirectional",
+        "enc-depth": ENCODER, "dec-depth": DECODER, "enc-type": "bidirectional",
         "enc-cell": "gru", "enc-cell-depth": 1, "dec-cell": "ssru", "dec-cell-base-depth": 2, "dec-cell-high-depth": 1,
         "dim-rnn": 1024, "dim-pooling-factor": 0, "skip": False, "layer-normalization": False, "right-left": False,
         "input-types": [], "lemma-dim-emb": 0, "lemma-dependency": "", "bert-train-type-embeddings": True,
@@ -77,6 +77,15 @@ def settings(split, vocabularies):
         "transformer-postprocess-top": "", "transformer-train-position-embeddings": False, "ulr": False,
         "ulr-dim-emb": 0, "ulr-trainable-transformation": False, "output-omit-bias": False,
     }
+
+
+def to_yaml(values):
+    """As Marian writes it: sorted, lists below their key."""
+    def value(item):
+        if isinstance(item, list):
+            return "".join(f"\n  - {each}" for each in item) or "\n  []"
+        return " " + (item if isinstance(item, str) and item else json.dumps(item))
+    return "".join(f"{key}:{value(item)}\n" for key, item in sorted(values.items()))
 
 
 class Drawing:
@@ -205,14 +214,12 @@ def activation_scales(path, sources, shortlist):
     return scales
 
 
-def vocabularies(out, split):
-    """Their names, with which they are written; the target's of two has other numbers."""
+def write_vocabularies(out, split):
+    """One or two; the target's of two has other numbers."""
     if not split:
-        cut_vocabulary(SPM, out / f"vocab.{PAIR}.spm", range(N_SOURCE))
-        return [f"vocab.{PAIR}.spm"] * 2
+        return cut_vocabulary(SPM, out / f"vocab.{PAIR}.spm", range(N_SOURCE))
     cut_vocabulary(SPM, out / f"srcvocab.{PAIR}.spm", range(N_SOURCE))
     cut_vocabulary(SPM, out / f"trgvocab.{PAIR}.spm", [0, 1, *range(N_TARGET - 1, 1, -1)])
-    return [f"srcvocab.{PAIR}.spm", f"trgvocab.{PAIR}.spm"]
 
 
 def sentences(seed, n):
@@ -224,7 +231,8 @@ def sentences(seed, n):
 def write(out, seed=1, split=False, end=9.0):
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings(split, vocabularies(out, split)).items())
+    write_vocabularies(out, split)
+    text = to_yaml(settings(split))
     arrays = draw(seed, split, end)
     numpy.savez(out / "model.npz", **arrays, **{"special:model.yml": special(text)})
     write_bin(out / "model.bin", arrays, text, False)

@@ -78,11 +78,13 @@ def read_npz(path):
 
 
 def read_settings(items):
-    """special:model.yml, whose values make_student.py writes as JSON and Marian in block style."""
+    """special:model.yml: a key and a value a line; lists below their key, an item a line or [] for none."""
     settings, key = {}, None
     for line in items["special:model.yml"].tobytes().rstrip(b"\0").decode().splitlines():
         text = line.strip()
-        if text.startswith("- "):
+        if text == "[]":
+            settings[key] = []
+        elif text.startswith("- "):
             settings[key] = (settings[key] or []) + [plain(text[2:])]
         elif text:
             key, _, value = text.partition(":")
@@ -119,11 +121,16 @@ class Shortlist:
         self.offsets = numpy.frombuffer(data, "<u8", n_offsets, 48)
         self.ids = numpy.frombuffer(data, "<u4", n_ids, 48 + 8 * n_offsets)
 
+    def targets(self, word):
+        """None for words behind the file's last: there are real files that lack the vocabulary's last word."""
+        first, *last = (int(offset) for offset in self.offsets[word:word + 2])
+        return self.ids[first:last[0]] if last else self.ids[:0]
+
     def candidates(self, source, n_target, is_shared):
         """Sorted ids: the first ones, those of each source word, the source's own, and more up to a multiple of 8."""
         chosen = set(range(min(self.first, n_target)))
         for word in source:
-            chosen.update(int(i) for i in self.ids[int(self.offsets[word]):int(self.offsets[word + 1])])
+            chosen.update(int(i) for i in self.targets(word))
             chosen.update([int(word)] if is_shared else [])
         more = (i for i in range(self.first, n_target) if i not in chosen)
         while len(chosen) % 8:
