@@ -7,7 +7,8 @@ python3-sentencepiece, too
 OUT gets model.npz, model.bin (fp32), model.intgemm8.bin, model.intgemm.alphas.bin (with activations' scales),
 lex.50.50.ende.s2t.bin, and vocab.ende.spm, or with --split srcvocab.ende.spm and trgvocab.ende.spm. Vocabularies are
 cut from the bundled model's. With --expected, expected.json has what student_reference.py makes of a text's lines.
-The same arguments give the same bytes. The binary files are laid out as marian-conv lays them out.
+The same arguments give the same bytes. The binary files are those that marian-conv makes of the
+.npz, byte for byte; model.alphas.npz is the one with scales.
 """
 
 import argparse
@@ -80,7 +81,7 @@ def settings(split):
 
 
 def to_yaml(values):
-    """As Marian writes it: sorted, lists below their key."""
+    """As Marian writes it: sorted, lists below their key, which older versions do with empty ones, too."""
     def value(item):
         if isinstance(item, list):
             return "".join(f"\n  - {each}" for each in item) or "\n  []"
@@ -168,16 +169,17 @@ def is_quantised(name):
 
 
 def to_item(name, array, quantise):
-    """(name, type, shape, bytes)"""
+    """(name, type, shape, bytes); Marian has no shapes of less than two numbers."""
+    array = numpy.atleast_2d(array)
     if quantise and is_quantised(name):
         return name, reference.INTGEMM8, array.shape, intgemm8(name, array)
     return name, FLOAT, array.shape, padded(array.astype("<f4").tobytes())
 
 
 def write_bin(path, arrays, text, quantise):
-    """Marian's binary format, version 1."""
+    """Marian's binary format, version 1, to the byte as marian-conv writes it."""
     items = [to_item(name, arrays[name], quantise) for name in sorted(arrays)]
-    meta = special(text).tobytes()
+    meta = special(text.replace("\n  []", " []").rstrip("\n")).tobytes()
     items.append(("special:model.yml", INT8, (len(meta),), meta))
     head = struct.pack("<QQ", 1, len(items))
     head += b"".join(struct.pack("<QQQQ", len(name) + 1, kind, len(shape), len(data))
