@@ -97,6 +97,46 @@ def write_arrays(out, arrays, settings):
     numpy.savez(pathlib.Path(out) / "model.npz", **arrays, **{"special:model.yml": special(to_yaml(settings))})
 
 
+BIN_TYPES = {"int8": 0x101, "int32": 0x104, "float16": 0x402, "float32": 0x404}
+INTGEMM8 = 0x4101
+
+
+def is_packed_by_intgemm(name):
+    """What marian-conv turns to int8: names that end in _W or _W?, and tables of embeddings."""
+    return "Wemb" in name or name[:-1].endswith("_W") or name.endswith("_W")
+
+
+def quantize(array):
+    """(numbers, multiplier): number = round(value * multiplier), the multiplier 127 / the largest."""
+    multiplier = numpy.float32(127.0) / numpy.abs(array).max().astype(numpy.float32)
+    return numpy.clip(numpy.rint(array.astype(numpy.float32) * multiplier), -127, 127).astype(numpy.int8), multiplier
+
+
+def bin_items(arrays, settings, int8=False):
+    """[(name, type, shape, bytes)] of a binary model: intgemm8 matrices lie transposed, but for the tables."""
+    items = []
+    for name, array in arrays.items():
+        if int8 and is_packed_by_intgemm(name):
+            numbers, multiplier = quantize(array)
+            numbers = numbers if "Wemb" in name else numbers.T
+            items.append((name, INTGEMM8, array.shape, numbers.tobytes() + multiplier.tobytes()))
+        else:
+            items.append((name, BIN_TYPES[array.dtype.name], array.shape, array.tobytes()))
+    text = to_yaml(settings).encode() + b"\0"
+    return items + [("special:model.yml", BIN_TYPES["int8"], (len(text),), text)]
+
+
+def to_bin(items):
+    """Marian's binary file, version 1."""
+    items = [(name.encode() + b"\0", kind, shape, data + b"\0" * (-len(data) % 256)) for name, kind, shape, data in items]
+    out = struct.pack("<QQ", 1, len(items))
+    out += b"".join(struct.pack("<QQQQ", len(name), kind, len(shape), len(data)) for name, kind, shape, data in items)
+    out += b"".join(name for name, *_ in items)
+    out += b"".join(struct.pack(f"<{len(shape)}i", *shape) for _, _, shape, _ in items)
+    padding = -(len(out) + 8) % 256
+    return out + struct.pack("<Q", padding) + b"\0" * padding + b"".join(data for *_, data in items)
+
+
 def write_vocabulary(source, out):
     vocab = json.loads((source / "vocab.json").read_text())
     (out / "vocab.yml").write_text("".join(f"{json.dumps(piece)}: {number}\n" for piece, number in

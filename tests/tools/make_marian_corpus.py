@@ -1,4 +1,4 @@
-"""Writes the seeds of fuzz_npz and fuzz_marian.  Needs numpy.  /usr/bin/python3 tests/tools/make_marian_corpus.py"""
+"""Writes the seeds of fuzz_npz, fuzz_marian_bin and fuzz_marian.  Needs numpy.  /usr/bin/python3 tests/tools/make_marian_corpus.py"""
 
 import pathlib
 
@@ -28,6 +28,13 @@ def main():
     numpy.savez(CORPUS / "npz" / "stored.npz", **arrays)
     numpy.savez_compressed(CORPUS / "npz" / "compressed.npz", **arrays)
     numpy.savez(CORPUS / "npz" / "fortran.npz", a=numpy.ones((2, 3), "<f4", order="F"), b=numpy.ones(2, ">f4"))
+    (CORPUS / "marian_bin").mkdir(parents=True, exist_ok=True)
+    arrays = {"Wemb": numpy.arange(12, dtype="<f4").reshape(3, 4), "half": numpy.ones((1, 3), "<f2"),
+              "encoder_l1_ffn_W1": numpy.array([[1, -2, 3], [-4, 5, 127]], "<f4"), "ids": numpy.arange(3, dtype="<i4"),
+              "none_QuantMultA": numpy.full((1, 1), 12.5, "<f4"), "empty": numpy.zeros((0, 2), "<f4")}
+    for name, int8 in ("float", False), ("intgemm8", True):
+        items = export_marian.bin_items(arrays, {"type": "transformer"}, int8)
+        (CORPUS / "marian_bin" / name).write_bytes(export_marian.to_bin(items))
     settings = export_marian.to_yaml(export_marian.model_yml(CONFIG))
     for name, vocab in VOCABS.items():
         (CORPUS / "marian" / name).write_bytes(
