@@ -154,13 +154,14 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     b->options = o;
     b->rows_apart = mt_cut_rows_apart(h, model->kernels->weights_per_row);
     size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
+    size_t n_positions = mt_decoder_cache_positions(h, o.max_target_tokens);
     enum mt_status status = mt_arena_create(0, &b->arena, err);
     if (!status)
         status = take_arrays(b, err);
     if (!status)
-        status =
-            mt_kvcache_init(&b->self, o.max_rows, h->n_decoder_layers, o.max_target_tokens,
-                            h->d_model, element_bytes, mt_size_min(o.max_rows, MT_MAX_BEAMS), err);
+        status = mt_kvcache_init(&b->self, o.max_rows, h->n_decoder_layers, n_positions, h->d_model,
+                                 mt_decoder_cache_element_bytes(h, element_bytes),
+                                 mt_size_min(o.max_rows, MT_MAX_BEAMS), err);
     if (!status)
         status = mt_kvcache_init(&b->cross, o.max_rows, h->n_decoder_layers, o.max_source_tokens,
                                  h->d_model, element_bytes, 1, err);
@@ -354,7 +355,8 @@ static void collect_rows(struct mt_batch *b)
     b->is_apart = mt_cut_apart(b->sentence_rows, n_sentences, mt_team_width(b->options.team),
                                b->rows_apart, b->cuts);
     for (size_t i = 0; i < b->n_rows; i++)
-        mt_kvcache_count(&b->self, b->rows[i].slot, b->rows[i].position + 1);
+        mt_kvcache_count(&b->self, b->rows[i].slot,
+                         mt_decoder_cache_positions(&b->model->hparams, b->rows[i].position + 1));
 }
 
 /* --- what a pass brought --- */
@@ -591,9 +593,11 @@ size_t mt_batch_resident_bytes(const struct mt_batch *batch)
 size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
 {
     const struct mt_batch_options *o = &batch->options;
+    size_t n_target = mt_decoder_cache_positions(&batch->model->hparams,
+                                                 mt_size_min(n_tokens, o->max_target_tokens));
     return o->max_rows *
            (mt_kvcache_slot_bytes(&batch->cross, mt_size_min(n_tokens, o->max_source_tokens)) +
-            mt_kvcache_slot_bytes(&batch->self, mt_size_min(n_tokens, o->max_target_tokens)));
+            mt_kvcache_slot_bytes(&batch->self, n_target));
 }
 
 void mt_batch_trim(struct mt_batch *batch)

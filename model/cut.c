@@ -12,7 +12,7 @@
 /* Of one decoder step: keys and values of the source are computed before. */
 static size_t step_weights(const struct mt_hparams *h)
 {
-    size_t attention = 6 * h->d_model * h->d_model;
+    size_t attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * h->d_model * h->d_model;
     size_t feed_forward = 2 * h->d_model * h->d_ff_decoder;
     return h->n_decoder_layers * (attention + feed_forward) + h->d_model * h->n_target_vocab;
 }

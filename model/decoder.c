@@ -6,6 +6,9 @@
 #include "model/sublayer.h"
 #include "model/trace_state.h"
 
+/* Members write states side by side: each has cache lines of its own. */
+#define LINE_FLOATS 16
+
 /* One step: its arguments, and this member's share of the rows. */
 struct step {
     const struct mt_member *me;
@@ -46,7 +49,7 @@ static struct mt_attention_place place_of(const struct step *s, enum mt_trace_ki
                                        .layer = layer,
                                        .n_heads = n_heads,
                                        .d_k = s->model->hparams.d_model / n_heads,
-                                       .is_f16 = s->self->element_bytes == sizeof(uint16_t)};
+                                       .is_f16 = s->cross->element_bytes == sizeof(uint16_t)};
 }
 
 /* Every row's key and value must be in the cache before any row attends: rows of one prefix see
@@ -133,6 +136,37 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
+/* Behind a position, in the slot that holds it. */
+static float *state_of(const struct step *s, uint16_t slot, size_t position, size_t layer)
+{
+    return position % 2 ? mt_kvcache_values(s->self, slot, layer)
+                        : mt_kvcache_keys(s->self, slot, layer);
+}
+
+/* Shared by columns, because rows of one hypothesis follow one another. */
+static void recur(const struct step *s, size_t layer)
+{
+    size_t d = s->model->hparams.d_model, begin, end;
+    mt_team_share(d, LINE_FLOATS, s->me->index, s->me->n_members, &begin, &end);
+    for (size_t m = 0; m < s->n_rows && begin < end; m++) {
+        const struct mt_decoder_row *row = &s->rows[m];
+        const float *gates = s->w->qkv + m * 2 * d + begin;
+        size_t t = row->position;
+        const float *previous = t ? state_of(s, row->slots[t - 1], t - 1, layer) + begin : NULL;
+        s->model->kernels->ssru(gates, gates + d, previous, end - begin,
+                                state_of(s, row->slot, t, layer) + begin, s->w->y + m * d + begin);
+    }
+    mt_member_barrier(s->me);
+}
+
+static void recurrent_cell(const struct step *s, const struct mt_cell *cell, size_t layer)
+{
+    const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &cell->norm, s->w, s->n_rows);
+    mt_linear_run(s->me, s->model->kernels, &cell->gates, x, s->n_rows, s->w->qkv);
+    recur(s, layer);
+    mt_sublayer_output(s->me, s->model, &cell->norm, s->w, s->n_rows);
+}
+
 /* Rows from m on that read the same source: beams of one sentence,
  * or positions of a given target. */
 static size_t n_rows_of_source(const struct step *s, size_t m)
@@ -181,6 +215,16 @@ static void cross_attention(const struct step *s, const struct mt_cross_attentio
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
+size_t mt_decoder_cache_positions(const struct mt_hparams *hparams, size_t n)
+{
+    return hparams->decoder_cell == MT_CELL_SSRU && n ? 1 : n;
+}
+
+size_t mt_decoder_cache_element_bytes(const struct mt_hparams *hparams, size_t element_bytes)
+{
+    return hparams->decoder_cell == MT_CELL_SSRU ? sizeof(float) : element_bytes;
+}
+
 void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
                      const struct mt_workspace *workspace, const struct mt_decoder_row *rows,
                      size_t n_rows, const struct mt_kvcache *self, const struct mt_kvcache *cross)
@@ -199,7 +243,10 @@ void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
     mt_norm_if_any(me, model, &weights->target.norm, workspace, n_rows);
     trace_states(&s, 0);
     for (size_t l = 0; l < model->hparams.n_decoder_layers; l++) {
-        self_attention(&s, &weights->decoder[l].self, l);
+        if (model->hparams.decoder_cell == MT_CELL_SSRU)
+            recurrent_cell(&s, &weights->decoder[l].cell, l);
+        else
+            self_attention(&s, &weights->decoder[l].self, l);
         cross_attention(&s, &weights->decoder[l].cross, l);
         mt_feed_forward(me, model, &weights->decoder[l].ffn, workspace, n_rows);
         trace_states(&s, l + 1);

@@ -1,11 +1,16 @@
 /*
  * The decoder, one step at a time: M rows, each one position of some hypothesis, pass through N
- * layers of masked self-attention, attention to the source, and feed-forward (Vaswani et al. 2017,
+ * layers of masked self-attention, or of a recurrent cell (enum mt_decoder_cell), attention to the source, and feed-forward (Vaswani et al. 2017,
  * section 3.1).
  *
  * Rows of different sentences at different positions share the step. Several rows may be
  * consecutive positions of one hypothesis (a forced prefix, a whole target that is given): the
- * causal mask is that each sees the positions up to its own.
+ * causal mask is that each sees the positions up to its own; a cell takes such rows in their order.
+ *
+ * What a cell remembers of a hypothesis lies where others have its keys and values, in a cache of
+ * one position (mt_decoder_cache_positions): the states behind even positions in the place of the
+ * keys, those behind odd ones in that of the values, so that a beam reads the state of the one that
+ * it continues, which others may continue, too, while its own is written.
  */
 #ifndef MT_MODEL_DECODER_H
 #define MT_MODEL_DECODER_H
@@ -38,6 +43,11 @@ struct mt_decoder_row {
     struct mt_trace *trace;       /* or NULL */
     struct mt_row_output *output; /* or NULL: only its keys and values are wanted */
 };
+
+/* How many positions the cache of a target of n needs; and how large its numbers are, of which
+ * others have element_bytes each. A state is added to at every step: it stays fp32. */
+size_t mt_decoder_cache_positions(const struct mt_hparams *hparams, size_t n);
+size_t mt_decoder_cache_element_bytes(const struct mt_hparams *hparams, size_t element_bytes);
 
 /* One step. n_rows is at most the workspace's rows; at most the batch's max_rows of them want an
  * output. All members of the team call it with the same arguments. */

@@ -195,8 +195,9 @@ size_t mt_model_n_parameters(const struct mt_model *model)
     const struct mt_hparams *h = &model->hparams;
     size_t d = h->d_model, attention = 4 * (d * d + d), norm = 2 * d;
     size_t encoder = attention + norm + (2 * d * h->d_ff_encoder + h->d_ff_encoder + d) + norm;
+    size_t self = h->decoder_cell == MT_CELL_SSRU ? 2 * d * d + d : attention;
     size_t decoder =
-        2 * (attention + norm) + (2 * d * h->d_ff_decoder + h->d_ff_decoder + d) + norm;
+        self + attention + 2 * norm + (2 * d * h->d_ff_decoder + h->d_ff_decoder + d) + norm;
     size_t tables = h->n_target_vocab * (d + 1);
     if (!h->shared_embeddings)
         tables += h->n_source_vocab * d;

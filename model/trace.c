@@ -45,6 +45,8 @@ enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h,
     };
     *trace = (struct mt_trace){0};
     enum mt_status status = MT_OK;
+    if (h->decoder_cell != MT_CELL_ATTENTION)
+        kinds &= ~(unsigned)MT_TRACE_DECODER;
     for (size_t i = 0; i < MT_TRACE_KINDS && !status; i++)
         if (kinds & (1u << i))
             status = block_init(&trace->blocks[i], capacities[i], arena, err);

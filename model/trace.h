@@ -13,7 +13,8 @@
 
 enum mt_trace_kind {
     MT_TRACE_ENCODER = 1, /* encoder self-attention [Le, H, S, S] */
-    MT_TRACE_DECODER = 2, /* decoder self-attention [Ld, H, T, T] */
+    MT_TRACE_DECODER = 2, /* decoder self-attention [Ld, H, T, T]; not where the decoder has a
+                             recurrent cell in its place: then as if it were not asked for */
     MT_TRACE_CROSS = 4,   /* decoder attention to the source [Ld, H, T, S] */
     MT_TRACE_ENCODER_STATES =
         8, /* what enters each layer, and what leaves the last [Le + 1, 1, S, D] */

@@ -10,6 +10,9 @@
 /* Names one tensor may have, in the order in which they are looked for. */
 #define MAX_ALIASES 4
 
+/* The one linear layer that has no bias. */
+#define CELL_INPUT "cell.input"
+
 struct binder {
     const struct mt_safetensors *file;
     const struct mt_hparams *hparams;
@@ -147,7 +150,7 @@ static enum mt_status bind_part(const struct binder *b, const char *prefix, cons
     char full[256];
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
     enum mt_status status = bind_matrix(b, full, n_in, part);
-    if (status)
+    if (status || strcmp(name, CELL_INPUT) == 0)
         return status;
     snprintf(full, sizeof full, "%s%s.bias", prefix, name);
     return bind_tensor(b, full, vector_of(part->n_out), &part->bias);
@@ -220,10 +223,16 @@ static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
                                          struct mt_decoder_layer *l)
 {
     size_t d = b->hparams->d_model, f = b->hparams->d_ff_decoder;
-    const struct layer_row rows[] = {
+    const struct layer_row attention[] = {
         {&l->self.qkv, NULL, d, d, 3, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
         {&l->self.out, NULL, d, d, 1, {"self_attn.out_proj"}},
         {NULL, &l->self.norm, d, d, 1, {"self_attn_layer_norm"}},
+    };
+    const struct layer_row cell[] = {
+        {&l->cell.gates, NULL, d, d, 2, {CELL_INPUT, "cell.forget"}},
+        {NULL, &l->cell.norm, d, d, 1, {"cell_layer_norm"}},
+    };
+    const struct layer_row rows[] = {
         {&l->cross.q, NULL, d, d, 1, {"encoder_attn.q_proj"}},
         {&l->cross.kv, NULL, d, d, 2, {"encoder_attn.k_proj", "encoder_attn.v_proj"}},
         {&l->cross.out, NULL, d, d, 1, {"encoder_attn.out_proj"}},
@@ -234,7 +243,11 @@ static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
     };
     char prefix[64];
     snprintf(prefix, sizeof prefix, "model.decoder.layers.%zu.", index);
-    return bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+    enum mt_status status =
+        b->hparams->decoder_cell == MT_CELL_SSRU
+            ? bind_rows(b, prefix, cell, sizeof cell / sizeof *cell)
+            : bind_rows(b, prefix, attention, sizeof attention / sizeof *attention);
+    return status ? status : bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
 }
 
 static void set_activation(const struct binder *b, struct mt_linear *fc1)
@@ -432,16 +445,16 @@ static enum mt_status bind_optional_norms(const struct binder *b, struct mt_weig
 static enum mt_status check_no_more_layers(const struct binder *b)
 {
     const struct {
-        const char *side, *setting;
+        const char *side, *attention, *setting;
         size_t n;
     } rows[] = {
-        {"encoder", "encoder_layers", b->hparams->n_encoder_layers},
-        {"decoder", "decoder_layers", b->hparams->n_decoder_layers},
+        {"encoder", "self_attn", "encoder_layers", b->hparams->n_encoder_layers},
+        {"decoder", "encoder_attn", "decoder_layers", b->hparams->n_decoder_layers},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[128];
-        snprintf(name, sizeof name, "model.%s.layers.%zu.self_attn.q_proj.weight", rows[i].side,
-                 rows[i].n);
+        snprintf(name, sizeof name, "model.%s.layers.%zu.%s.q_proj.weight", rows[i].side, rows[i].n,
+                 rows[i].attention);
         if (mt_safetensors_find(b->file, name))
             return mt_fail(b->err, MT_FORMAT,
                            "%s: tensor \"%s\" is there, but config.json's %s is %zu",

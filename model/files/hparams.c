@@ -137,6 +137,7 @@ static const char *const deciding_keys[] = {"model_type",
                                             "tie_word_embeddings",
                                             "vocab_size"};
 static const char *const own_keys[] = {"add_final_layer_norm",
+                                       "decoder_cell",
                                        "first_position",
                                        "layer_norm_eps",
                                        "max_length_factor",
@@ -170,6 +171,7 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
     static const char *const layouts[] = {"concatenated", "interleaved"};
     static const char *const formulas[] = {"paper", "tensor2tensor"};
     static const char *const rules[] = {"generate", "marian", "ctranslate2"};
+    static const char *const cells[] = {"attention", "ssru"};
     bool static_positions = true;
     const struct {
         const char *key;
@@ -181,7 +183,8 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
         {"static_position_embeddings", &static_positions},
         {"start_from_zero_embedding", &h->zero_start},
     };
-    size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules;
+    size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules,
+           cell = h->decoder_cell;
     enum mt_status status =
         check_spelling(config, own_keys, sizeof own_keys / sizeof *own_keys, err);
     if (!status)
@@ -190,9 +193,12 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
         status = get_choice(config, "position_formula", formulas, 2, &formula, err);
     if (!status)
         status = get_choice(config, "search", rules, 3, &rule, err);
+    if (!status)
+        status = get_choice(config, "decoder_cell", cells, 2, &cell, err);
     h->position_layout = (enum mt_position_layout)layout;
     h->position_formula = (enum mt_position_formula)formula;
     h->search_rules = (enum mt_search_rules)rule;
+    h->decoder_cell = (enum mt_decoder_cell)cell;
     if (!status)
         status = get_size(config, "first_position", 0, 1, &h->first_position, err);
     for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)

@@ -18,6 +18,7 @@
  *   position_formula            paper | tensor2tensor
  *   first_position              0 | 1
  *   start_from_zero_embedding   false
+ *   decoder_cell                attention | ssru
  *   search                      generate | marian | ctranslate2
  *   word_penalty                0        marian
  *   max_length_factor           0: none  marian
@@ -41,6 +42,15 @@ enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };
  * OpenNMT-tf. */
 enum mt_position_formula { MT_POSITIONS_PAPER, MT_POSITIONS_TENSOR2TENSOR };
 
+/* What a decoder layer remembers the target by: attention to all of its positions, or the state of a
+ * recurrent cell, the simpler simple recurrent unit (Kim et al. 2019, "From Research to Production
+ * and Back: Ludicrously Fast Neural Machine Translation", section 3.1):
+ *
+ *   f = sigmoid(W_f x + b_f)    c' = f * c + (1 - f) * W x    SSRU(x) = relu(c')
+ *
+ * elementwise, of the state c before, which is zero at first. */
+enum mt_decoder_cell { MT_CELL_ATTENTION, MT_CELL_SSRU };
+
 /* How hypotheses are searched for and scored: as Hugging Face's generate, Marian or CTranslate2 do
  * (search.h). */
 enum mt_search_rules { MT_SEARCH_GENERATE, MT_SEARCH_MARIAN, MT_SEARCH_CTRANSLATE2 };
@@ -60,6 +70,7 @@ struct mt_hparams {
     size_t n_source_vocab, n_target_vocab;
     size_t max_positions; /* longest source and target, special tokens included */
     enum mt_activation activation;
+    enum mt_decoder_cell decoder_cell;
     enum mt_position_layout position_layout;
     enum mt_position_formula position_formula;
     size_t first_position;    /* of the first token, in the formula: 0 or 1 */

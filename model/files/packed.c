@@ -91,10 +91,20 @@ static void add_feed_forward(struct entries *e, const char *side, size_t layer, 
     add_norm(e, side, layer, "ffn.norm", &f->norm);
 }
 
+static void add_cell(struct entries *e, const char *side, size_t layer, struct mt_cell *c)
+{
+    size_t d = e->hparams->d_model;
+    add_linear(e, side, layer, "cell.gates", d, 2 * d, &c->gates);
+    add_norm(e, side, layer, "cell.norm", &c->norm);
+}
+
 static void add_decoder_layer(struct entries *e, size_t layer, struct mt_decoder_layer *l)
 {
     size_t d = e->hparams->d_model;
-    add_self_attention(e, "decoder", layer, &l->self);
+    if (e->hparams->decoder_cell == MT_CELL_SSRU)
+        add_cell(e, "decoder", layer, &l->cell);
+    else
+        add_self_attention(e, "decoder", layer, &l->self);
     add_linear(e, "decoder", layer, "cross.q", d, d, &l->cross.q);
     add_linear(e, "decoder", layer, "cross.out", d, d, &l->cross.out);
     add_norm(e, "decoder", layer, "cross.norm", &l->cross.norm);
@@ -338,11 +348,12 @@ static struct settings_text settings_of(const struct mt_hparams *h)
     snprintf(s.text, sizeof s.text,
              "layers %zu and %zu, positions %zu layout %d formula %d first %zu learned %d, "
              "shared embeddings %d, tied output %d, final norm %d, normalized embedding %d, "
-             "d_model %zu, d_ff %zu and %zu, vocabularies %zu and %zu",
+             "d_model %zu, d_ff %zu and %zu, vocabularies %zu and %zu%s",
              h->n_encoder_layers, h->n_decoder_layers, h->max_positions, (int)h->position_layout,
              (int)h->position_formula, h->first_position, h->learned_positions,
              h->shared_embeddings, h->tied_output, h->final_norm, h->normalize_embedding,
-             h->d_model, h->d_ff_encoder, h->d_ff_decoder, h->n_source_vocab, h->n_target_vocab);
+             h->d_model, h->d_ff_encoder, h->d_ff_decoder, h->n_source_vocab, h->n_target_vocab,
+             h->decoder_cell == MT_CELL_SSRU ? ", cell ssru" : "");
     return s;
 }
 

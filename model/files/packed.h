@@ -4,7 +4,8 @@
  * place.
  *
  * Tensors, for a linear layer NAME: NAME.weight I8 [N/16, K/4, 16, 4], NAME.scale F32 [N], NAME.sum
- * I32 [N], NAME.bias F32 [N], N padded to 16 and K to 64. Query, key and value are one linear; the
+ * I32 [N], NAME.bias F32 [N], N padded to 16 and K to 64. Query, key and value are one linear, and so are the two of a
+ * recurrent cell; the
  * cross-attention keys and values of all decoder layers, too. A tied embedding is stored once.
  * __metadata__: format "attentiond-packed", version, the identity of the file that it was made
  * from, and the settings that decided what is in it: with others it would be another model.

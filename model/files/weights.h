@@ -54,6 +54,12 @@ struct mt_self_attention {
     struct mt_norm norm;
 };
 
+/* A recurrent cell (enum mt_decoder_cell). */
+struct mt_cell {
+    struct mt_linear gates; /* [2D, D]: W x, without bias, and W_f x + b_f */
+    struct mt_norm norm;
+};
+
 struct mt_cross_attention {
     struct mt_linear q;  /* [D, D] */
     struct mt_linear kv; /* [2D, D], applied to the encoder's output once per sentence */
@@ -73,7 +79,8 @@ struct mt_encoder_layer {
 };
 
 struct mt_decoder_layer {
-    struct mt_self_attention self;
+    struct mt_self_attention self; /* of a model whose decoder attends to the target, */
+    struct mt_cell cell;           /* or of one that has a cell */
     struct mt_cross_attention cross;
     struct mt_feed_forward ffn;
 };

@@ -173,6 +173,7 @@ const struct mt_kernels mt_kernels_amx = {
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,
     .activate = mt_avx2_activate,
+    .ssru = mt_avx2_ssru,
     .embed = mt_avx2_embed,
     .narrow_f16 = mt_avx2_narrow_f16,
     .sum_exp = mt_avx2_sum_exp,

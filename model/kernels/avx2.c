@@ -376,6 +376,18 @@ void mt_avx2_activate(enum mt_activation activation, float *x, size_t n)
     }
 }
 
+void mt_avx2_ssru(const float *x, const float *gate, const float *previous, size_t n, float *next,
+                  float *out)
+{
+    for (size_t i = 0; i < n; i += MT_LANES) {
+        __m256 v = mt_ymm_load(x + i, n - i);
+        __m256 c = previous ? mt_ymm_load(previous + i, n - i) : _mm256_setzero_ps();
+        c = _mm256_fmadd_ps(mt_ymm_sigmoid(mt_ymm_load(gate + i, n - i)), _mm256_sub_ps(c, v), v);
+        mt_ymm_store(next + i, c, n - i);
+        mt_ymm_store(out + i, mt_ymm_relu(c), n - i);
+    }
+}
+
 void mt_avx2_embed(const float *table, float scale, const float *position, size_t n, float *out)
 {
     __m256 factor = _mm256_set1_ps(scale);
@@ -522,6 +534,7 @@ const struct mt_kernels mt_kernels_avx2 = {
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,
     .activate = mt_avx2_activate,
+    .ssru = mt_avx2_ssru,
     .embed = mt_avx2_embed,
     .narrow_f16 = mt_avx2_narrow_f16,
     .sum_exp = mt_avx2_sum_exp,

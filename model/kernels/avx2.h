@@ -12,6 +12,8 @@ void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const 
                       float eps, size_t n, float *out);
 void mt_avx2_activate(enum mt_activation activation, float *x, size_t n);
 void mt_avx2_embed(const float *table, float scale, const float *position, size_t n, float *out);
+void mt_avx2_ssru(const float *x, const float *gate, const float *previous, size_t n, float *next,
+                  float *out);
 void mt_avx2_narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out);
 void mt_avx2_sum_exp(const float *x, size_t n, float *max, float *sum);
 void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n_top,

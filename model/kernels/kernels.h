@@ -104,6 +104,12 @@ struct mt_kernels {
     /* x = act(x), n elements. */
     void (*activate)(enum mt_activation activation, float *x, size_t n);
 
+    /* A step of a recurrent cell (hparams.h), element by element: f = 1 / (1 + exp(-gate)), next =
+     * fmaf(f, previous - x, x), out = next above 0, else 0. previous is NULL at the first step:
+     * zeros. next may be previous, and out x. */
+    void (*ssru)(const float *x, const float *gate, const float *previous, size_t n, float *next,
+                 float *out);
+
     /* out = table * scale + position: one row of embeddings; out may be table. */
     void (*embed)(const float *table, float scale, const float *position, size_t n, float *out);
 

@@ -163,6 +163,17 @@ static void embed(const float *table, float scale, const float *position, size_t
         out[i] = fmaf(table[i], scale, position[i]);
 }
 
+static void ssru(const float *x, const float *gate, const float *previous, size_t n, float *next,
+                 float *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        float f = 1.0f / (1.0f + mt_exp(-gate[i]));
+        float c = fmaf(f, (previous ? previous[i] : 0.0f) - x[i], x[i]);
+        next[i] = c;
+        out[i] = c > 0.0f ? c : 0.0f;
+    }
+}
+
 static void narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out)
 {
     for (size_t i = 0; i < n; i++)
@@ -263,6 +274,7 @@ const struct mt_kernels mt_kernels_reference = {
     .attend_f16 = attend_f16,
     .add_norm = add_norm,
     .activate = activate,
+    .ssru = ssru,
     .embed = embed,
     .narrow_f16 = narrow_f16,
     .sum_exp = sum_exp,

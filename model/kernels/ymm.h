@@ -113,6 +113,13 @@ MT_INLINE __m256 mt_ymm_relu(__m256 x)
     return _mm256_max_ps(x, _mm256_setzero_ps());
 }
 
+MT_INLINE __m256 mt_ymm_sigmoid(__m256 x)
+{
+    __m256 one = _mm256_set1_ps(1.0f);
+    __m256 exp = mt_ymm_exp(_mm256_xor_ps(x, _mm256_set1_ps(-0.0f)));
+    return _mm256_div_ps(one, _mm256_add_ps(one, exp));
+}
+
 MT_INLINE __m256 mt_ymm_silu(__m256 x)
 {
     __m256 exp = mt_ymm_exp(_mm256_xor_ps(x, _mm256_set1_ps(-0.0f)));

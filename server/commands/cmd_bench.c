@@ -39,7 +39,8 @@ struct bench {
 static double step_weights(const struct mt_hparams *h)
 {
     double d = (double)h->d_model, f = (double)h->d_ff_decoder;
-    return (double)h->n_decoder_layers * (6 * d * d + 2 * d * f) + d * (double)h->n_target_vocab;
+    double attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * d * d;
+    return (double)h->n_decoder_layers * (attention + 2 * d * f) + d * (double)h->n_target_vocab;
 }
 
 static double encoder_weights(const struct mt_hparams *h)

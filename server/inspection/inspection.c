@@ -98,6 +98,9 @@ enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
                                    struct mt_error *err)
 {
     struct mt_selection selection;
+    if (model->has_cell && options->kinds & MT_TRACE_DECODER)
+        return mt_fail(err, MT_INVALID,
+                       "kinds: " MT_NO_DECODER_ATTENTION ": expected encoder or cross");
     for (size_t i = 0; i < MT_MAX_TENSORS; i++) {
         if (!(options->kinds & all_kinds[i]))
             continue;

@@ -76,7 +76,13 @@ struct mt_inspection_model {
     const char *id; /* "en-de" */
     const char *source_lang, *target_lang;
     size_t n_encoder_layers, n_decoder_layers, n_encoder_heads, n_decoder_heads, d_model;
+    bool has_cell; /* the decoder has a recurrent cell, and no self-attention */
 };
+
+/* Why such a model has no decoder self-attention: a sentence for people, without its full stop. */
+#define MT_NO_DECODER_ATTENTION                                                                    \
+    "the decoder of this model has a recurrent cell (SSRU) in the place of self-attention, which " \
+    "has no weights to show"
 
 /* One sentence as it comes. Everything but the attention is copied. */
 struct mt_inspection_part {

@@ -94,7 +94,7 @@ enum mt_status mt_inspection_format_prepare(enum mt_inspection_format format,
 {
     const struct mt_inspection_format_info *info = &formats[format];
     if (!options->kinds)
-        options->kinds = info->default_kinds;
+        options->kinds = info->default_kinds & ~(model->has_cell ? MT_TRACE_DECODER : 0u);
     if (info->needs_heads && options->reduce != MT_REDUCE_NONE)
         return mt_fail(err, MT_INVALID,
                        "reduce: format %s holds every layer and head, expected none", info->name);

@@ -124,6 +124,8 @@ static void write_model(struct mt_json_writer *writer, const struct mt_inspectio
     write_integer(writer, "heads_enc", model->n_encoder_heads);
     write_integer(writer, "heads", model->n_decoder_heads);
     write_integer(writer, "d_model", model->d_model);
+    if (model->has_cell)
+        write_string(writer, "no_decoder_attention", MT_NO_DECODER_ATTENTION);
     mt_json_end_object(writer);
 }
 

@@ -22,6 +22,7 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
         .n_encoder_heads = hparams->n_encoder_heads,
         .n_decoder_heads = hparams->n_decoder_heads,
         .d_model = hparams->d_model,
+        .has_cell = hparams->decoder_cell != MT_CELL_ATTENTION,
     };
 }
 

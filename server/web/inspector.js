@@ -103,7 +103,7 @@ export class Inspector {
         if (format !== "bertviz" && kind !== "alignment")
             fields.kinds = [kind];
         if (format !== "bertviz" && kind === "alignment" && !isPicture)
-            fields.kinds = ["cross", "encoder", "decoder"];
+            fields.kinds = this.model.no_decoder_attention ? ["cross", "encoder"] : ["cross", "encoder", "decoder"];
         if (isPicture && kind !== "alignment")
             Object.assign(fields, {layers: [layer]}, head === "mean" ? {reduce: "heads"} : {heads: [head]});
         return attentionFile({...this.request, ...fields});

@@ -201,6 +201,26 @@ static void check_activate(struct check *c, size_t n, enum numbers kind, enum mt
     end_case(c);
 }
 
+static void check_ssru(struct check *c, size_t n, enum numbers kind, bool is_first, bool in_place)
+{
+    snprintf(c->what, sizeof c->what, "ssru n %zu kind %d first %d in place %d", n, (int)kind,
+             is_first, in_place);
+    float *x = take_floats(c, kind, n), *gate = take_floats(c, kind, n);
+    float *previous = is_first ? NULL : take_floats(c, kind, n);
+    for (size_t i = 0; i < n && kind == NUMBERS_PLAIN; i++)
+        gate[i] *= 100.0f; /* the whole range of exp */
+    float *expected = guarded_take(&c->memory, n, sizeof *expected),
+          *expected_out = guarded_take(&c->memory, n, sizeof *expected);
+    c->reference->ssru(x, gate, previous, n, expected, expected_out);
+    bool is_over = in_place && !is_first;
+    float *got = is_over ? previous : guarded_take(&c->memory, n, sizeof *got),
+          *got_out = in_place ? x : guarded_take(&c->memory, n, sizeof *got);
+    c->fast->ssru(x, gate, previous, n, got, got_out);
+    same_floats(c, "next", got, expected, n);
+    same_floats(c, "out", got_out, expected_out, n);
+    end_case(c);
+}
+
 static void check_embed(struct check *c, size_t n, enum numbers kind)
 {
     snprintf(c->what, sizeof c->what, "embed n %zu kind %d", n, (int)kind);
@@ -255,6 +275,8 @@ static void check_rows(struct check *c)
                 check_add_norm(c, n, kind, variant & 1, variant & 2);
             for (int act = 0; act < MT_ACTIVATIONS; act++)
                 check_activate(c, n, kind, (enum mt_activation)act);
+            for (int variant = 0; variant < 4; variant++)
+                check_ssru(c, n, kind, variant & 1, variant & 2);
             check_embed(c, n, kind);
             check_narrow(c, n, kind);
             check_quantize(c, n, kind);

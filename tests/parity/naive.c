@@ -133,6 +133,26 @@ static double *attention(const struct naive *n, const double *x, size_t rows, co
     return out;
 }
 
+/* The cell's state goes through the whole target, one position after the other. */
+static double *recurrence(const struct naive *n, const double *x, size_t rows, size_t layer)
+{
+    size_t d = n->h->d_model;
+    double *input =
+        linear(x, rows, d, d, tensor(n, LAYER, "decoder", layer, "cell.input.weight"), NULL);
+    double *forget = layer_linear(n, x, rows, d, d, "decoder", layer, "cell.forget");
+    double *state = zeros(d), *out = zeros(rows * d);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < d; i++) {
+            double keep = 1.0 / (1.0 + exp(-forget[r * d + i]));
+            state[i] = keep * state[i] + (1.0 - keep) * input[r * d + i];
+            out[r * d + i] = state[i] > 0.0 ? state[i] : 0.0;
+        }
+    free(input);
+    free(forget);
+    free(state);
+    return out;
+}
+
 static double activate(enum mt_activation activation, double v)
 {
     switch (activation) {
@@ -246,10 +266,14 @@ static double *decode(const struct naive *n, const int32_t *input, size_t rows,
     double *x = embed(n, input, rows, table_of(n, "model.decoder.embed_tokens.weight"), "decoder");
     size_t heads = n->h->n_decoder_heads;
     for (size_t l = 0; l < n->h->n_decoder_layers; l++) {
-        double *in = copy_for_sublayer(n, x, rows, "decoder", l, "self_attn_layer_norm");
+        bool recurs = n->h->decoder_cell == MT_CELL_SSRU;
+        const char *norm = recurs ? "cell_layer_norm" : "self_attn_layer_norm";
+        double *in = copy_for_sublayer(n, x, rows, "decoder", l, norm);
         add_sublayer(n, x, in,
-                     attention(n, in, rows, in, rows, heads, true, "decoder", l, "self_attn"), rows,
-                     "decoder", l, "self_attn_layer_norm");
+                     recurs
+                         ? recurrence(n, in, rows, l)
+                         : attention(n, in, rows, in, rows, heads, true, "decoder", l, "self_attn"),
+                     rows, "decoder", l, norm);
         in = copy_for_sublayer(n, x, rows, "decoder", l, "encoder_attn_layer_norm");
         add_sublayer(
             n, x, in,

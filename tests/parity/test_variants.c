@@ -4,7 +4,9 @@
  * shared and separate embeddings, an output matrix of its own, extra norms.
  */
 #include "base/file.h"
+#include "base/team.h"
 #include "model/batch.h"
+#include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "model/sentence.h"
 #include "model/files/source.h"
@@ -55,6 +57,15 @@ static const struct variant variants[] = {
      "\"activation_function\":\"swish\",\"share_encoder_decoder_embeddings\":false,\"decoder_vocab_"
      "size\":8001",
      128, true, false, false},
+    {"a student's: SSRU",
+     "\"activation_function\":\"relu\",\"scale_embedding\":true,\"layer_norm_eps\":1e-6,"
+     "\"position_formula\":\"tensor2tensor\",\"start_from_zero_embedding\":true,"
+     "\"decoder_cell\":\"ssru\"",
+     64, false, false, false},
+    {"SSRU, pre-norm",
+     "\"activation_function\":\"relu\",\"normalize_before\":true,\"add_final_layer_norm\":true,"
+     "\"normalize_embedding\":true,\"decoder_cell\":\"ssru\"",
+     64, false, false, true},
     {"untied output", "\"activation_function\":\"relu\",\"tie_word_embeddings\":false", 64, false,
      true, false},
 };
@@ -131,12 +142,24 @@ static void add_attention(struct maker *m, const char *prefix, const char *name)
     add_pair(m, prefix, full, D, 0);
 }
 
+static void add_cell(struct maker *m, const char *prefix)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%scell.input.weight", prefix);
+    add(m, full, D, D, 0.0f, 1.2f / sqrtf(D));
+    add_pair(m, prefix, "cell.forget", D, D);
+    add_pair(m, prefix, "cell_layer_norm", D, 0);
+}
+
 static void add_side(struct maker *m, const struct variant *v, const char *side, size_t d_ff)
 {
     char prefix[64];
     for (size_t l = 0; l < LAYERS; l++) {
         snprintf(prefix, sizeof prefix, "model.%s.layers.%zu.", side, l);
-        add_attention(m, prefix, "self_attn");
+        if (side[0] == 'd' && strstr(v->config, "\"ssru\""))
+            add_cell(m, prefix);
+        else
+            add_attention(m, prefix, "self_attn");
         if (side[0] == 'd')
             add_attention(m, prefix, "encoder_attn");
         add_pair(m, prefix, "fc1", d_ff, D);
@@ -306,6 +329,139 @@ START_TEST(logits_equal_the_naive_implementation)
 }
 END_TEST
 
+/* --- Search: what a beam remembers goes with it --- */
+
+#define N_SENTENCES 12
+#define MAX_TARGET 24
+
+struct found {
+    size_t n_hypotheses;
+    struct {
+        size_t n_ids;
+        int32_t ids[MAX_TARGET];
+        float logprobs[MAX_TARGET];
+    } hypotheses[4];
+};
+
+static size_t source_of(size_t i, int32_t ids[N_SOURCE])
+{
+    size_t n = N_SOURCE - i % (N_SOURCE - 1);
+    for (size_t k = 0; k + 1 < n; k++)
+        ids[k] = (int32_t)((size_t)source[k] + 13 * i);
+    ids[n - 1] = 0;
+    return n;
+}
+
+/* Sources of different lengths, greedy and with 2 to 4 beams, some with a prefix. */
+static struct mt_sentence *make_sentence(const struct mt_model *model, size_t i)
+{
+    struct mt_error err;
+    struct mt_sentence *s;
+    const struct mt_sentence_options options = {.beam_size = 1 + i % 4,
+                                                .num_hypotheses = 1 + i % 4,
+                                                .return_logprobs = true,
+                                                .target_prefix = target,
+                                                .n_target_prefix = i % 3 == 2 ? 1 + i % 5 : 0,
+                                                .max_decoding_length = MAX_TARGET - i};
+    int32_t ids[N_SOURCE];
+    must(mt_sentence_create(model, ids, source_of(i, ids), &options, &s, &err), &err);
+    return s;
+}
+
+static void take_found(const struct mt_sentence *s, struct found *out)
+{
+    memset(out, 0, sizeof *out);
+    out->n_hypotheses = mt_sentence_n_hypotheses(s);
+    for (size_t i = 0; i < out->n_hypotheses; i++) {
+        struct mt_hypothesis h = mt_sentence_hypothesis(s, i);
+        out->hypotheses[i].n_ids = h.n_ids;
+        memcpy(out->hypotheses[i].ids, h.ids, h.n_ids * sizeof *h.ids);
+        memcpy(out->hypotheses[i].logprobs, h.token_logprobs, h.n_ids * sizeof(float));
+    }
+}
+
+/* All sentences through one batch, as they find room; [N_SENTENCES]. */
+static void search_all(const struct mt_model *model, size_t max_rows, struct mt_team *team,
+                       struct found *out)
+{
+    struct mt_error err;
+    struct mt_batch *batch;
+    struct mt_sentence *sentences[N_SENTENCES], *s;
+    const struct mt_batch_options options = {.max_rows = max_rows, .team = team};
+    must(mt_batch_create(model, &options, &batch, &err), &err);
+    for (size_t i = 0; i < N_SENTENCES; i++)
+        sentences[i] = make_sentence(model, i);
+    for (size_t next = 0, n_done = 0; n_done < N_SENTENCES;) {
+        while (next < N_SENTENCES && mt_batch_admit(batch, sentences[next]))
+            next++;
+        mt_batch_step(batch);
+        while ((s = mt_batch_take_finished(batch)))
+            n_done++;
+    }
+    for (size_t i = 0; i < N_SENTENCES; i++) {
+        take_found(sentences[i], &out[i]);
+        mt_sentence_destroy(sentences[i]);
+    }
+    mt_batch_destroy(batch);
+}
+
+/* A hypothesis that is given as a target, read in order, must get the probabilities that the search
+ * saw, whichever beams it came by. */
+static void expect_as_forced(const struct mt_model *model, size_t i, const struct found *found)
+{
+    for (size_t k = 0; k < found->n_hypotheses; k++) {
+        struct mt_error err;
+        struct mt_batch *batch;
+        struct mt_sentence *s;
+        int32_t ids[N_SOURCE];
+        const struct mt_sentence_options options = {.forced_target = found->hypotheses[k].ids,
+                                                    .n_forced_target = found->hypotheses[k].n_ids,
+                                                    .return_logprobs = true};
+        const struct mt_batch_options batch_options = {.max_rows = 5};
+        must(mt_batch_create(model, &batch_options, &batch, &err), &err);
+        must(mt_sentence_create(model, ids, source_of(i, ids), &options, &s, &err), &err);
+        ck_assert(mt_batch_admit(batch, s));
+        while (!mt_batch_take_finished(batch))
+            mt_batch_step(batch);
+        ck_assert_msg(!memcmp(mt_sentence_hypothesis(s, 0).token_logprobs,
+                              found->hypotheses[k].logprobs,
+                              found->hypotheses[k].n_ids * sizeof(float)),
+                      "sentence %zu, hypothesis %zu: other probabilities", i, k);
+        mt_sentence_destroy(s);
+        mt_batch_destroy(batch);
+    }
+}
+
+START_TEST(search_finds_the_same_bytes_however_it_is_shared)
+{
+    struct mt_error err;
+    struct mt_model *model;
+    struct mt_team *two;
+    struct found expected[N_SENTENCES], found[N_SENTENCES];
+    size_t n_tables, n_beams = 0;
+    const struct mt_kernels *const *tables = mt_kernels_available(&n_tables);
+    write_model(&variants[_i]);
+    must(mt_team_try_create(2, &two, &err), &err);
+    for (size_t t = 0; t < n_tables; t++) {
+        const struct mt_model_options options = {.precision = MT_INT8, .kernels = tables[t]->name};
+        must(mt_model_open(directory, &options, &model, &err), &err);
+        if (t == 0)
+            search_all(model, 4, NULL, expected);
+        search_all(model, 64, t % 2 ? NULL : two, found);
+        ck_assert_msg(!memcmp(found, expected, sizeof found), "%s: others", tables[t]->name);
+        search_all(model, 13, two, found);
+        ck_assert_msg(!memcmp(found, expected, sizeof found), "%s: two threads", tables[t]->name);
+        for (size_t i = 0; i < N_SENTENCES && t == 0; i++) {
+            n_beams += found[i].n_hypotheses;
+            expect_as_forced(model, i, &found[i]);
+        }
+        mt_model_close(model);
+    }
+    mt_team_destroy(two);
+    ck_assert_uint_eq(n_beams, N_SENTENCES / 4 * (1 + 2 + 3 + 4));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("variants");
@@ -313,6 +469,8 @@ int main(void)
     tcase_add_checked_fixture(logits, make_directory, remove_directory);
     tcase_set_timeout(logits, 120);
     tcase_add_loop_test(logits, logits_equal_the_naive_implementation, 0, (int)N_VARIANTS);
+    tcase_add_loop_test(logits, search_finds_the_same_bytes_however_it_is_shared, 0,
+                        (int)N_VARIANTS);
     suite_add_tcase(suite, logits);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

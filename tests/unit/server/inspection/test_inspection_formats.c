@@ -17,6 +17,7 @@
 #define ALL_KINDS (MT_TRACE_ENCODER | MT_TRACE_DECODER | MT_TRACE_CROSS)
 
 static struct sample sample;
+static bool sample_has_cell; /* in the place of decoder self-attention */
 static struct mt_error err;
 static struct mt_text bytes;
 static bool is_released;
@@ -33,6 +34,7 @@ static enum mt_status try_render(struct mt_inspection_options options,
     struct mt_inspection *inspection;
     struct mt_stream *stream;
     sample_init(&sample);
+    sample.input.model.has_cell = sample_has_cell;
     mt_text_finish(&bytes);
     is_released = false;
     enum mt_status status =
@@ -132,6 +134,34 @@ START_TEST(json_has_the_documented_fields)
     ck_assert_str_eq(at(json, "sentences/0/source/text")->valuestring, "Wörld € 😀.");
     ck_assert_str_eq(at(json, "sentences/1/target/text")->valuestring, "Yes");
     ck_assert_int_eq(cJSON_GetArraySize(at(json, "sentences")), 2);
+    cJSON_Delete(json);
+}
+END_TEST
+
+START_TEST(a_model_with_a_cell_has_no_decoder_attention_and_says_why)
+{
+    sample_has_cell = true;
+    render((struct mt_inspection_options){.kinds = MT_TRACE_CROSS}, MT_FORMAT_JSON,
+           MT_ALL_SENTENCES);
+    struct cJSON *json = parse();
+    ck_assert_ptr_nonnull(
+        strstr(at(json, "model/no_decoder_attention")->valuestring, "recurrent cell (SSRU)"));
+    cJSON_Delete(json);
+    ck_assert_int_eq(try_render((struct mt_inspection_options){.kinds = ALL_KINDS}, MT_FORMAT_JSON,
+                                MT_ALL_SENTENCES),
+                     MT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.message, "kinds: the decoder of this model has a recurrent"));
+    ck_assert_ptr_nonnull(strstr(err.message, ": expected encoder or cross"));
+    render((struct mt_inspection_options){0}, MT_FORMAT_BERTVIZ, 0);
+    json = parse();
+    cJSON_Delete(json);
+    render((struct mt_inspection_options){0}, MT_FORMAT_INSEQ, 0);
+    json = parse();
+    cJSON_Delete(json);
+    sample_has_cell = false;
+    render((struct mt_inspection_options){.kinds = MT_TRACE_CROSS}, MT_FORMAT_JSON, 0);
+    json = parse();
+    ck_assert_ptr_null(cJSON_GetObjectItemCaseSensitive(at(json, "model"), "no_decoder_attention"));
     cJSON_Delete(json);
 }
 END_TEST
@@ -518,6 +548,7 @@ int main(void)
     Suite *suite = suite_create("inspection_formats");
     TCase *tests = tcase_create("inspection_formats");
     tcase_add_test(tests, json_has_the_documented_fields);
+    tcase_add_test(tests, a_model_with_a_cell_has_no_decoder_attention_and_says_why);
     tcase_add_test(tests, json_tensors_nest_as_layer_head_row_column);
     tcase_add_test(tests, json_nests_less_where_axes_were_averaged_away);
     tcase_add_test(tests, json_alone_holds_the_alignment_and_no_tensors);
