@@ -99,6 +99,23 @@ void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_col
     }
 }
 
+void mt_pack_int8_columns(const int8_t *w, float scale, size_t n_out, size_t n_in,
+                          size_t first_column, int8_t *packed, float *scales, int32_t *column_sums)
+{
+    size_t padded_k = mt_pack_padded_k(n_in);
+    for (size_t i = 0; i < n_out; i++) {
+        size_t n = first_column + i;
+        const int8_t *row = w + i * n_in;
+        int32_t sum = 0;
+        for (size_t k = 0; k < n_in; k++)
+            sum += row[k];
+        for (size_t k = 0; k < n_in; k += K_GROUP)
+            memcpy(packed + offset_of(padded_k, n, k), row + k, mt_size_min(K_GROUP, n_in - k));
+        scales[n] = scale;
+        column_sums[n] = sum;
+    }
+}
+
 int8_t mt_pack_at(const int8_t *packed, size_t n_in, size_t n, size_t k)
 {
     return packed[offset_of(mt_pack_padded_k(n_in), n, k)];

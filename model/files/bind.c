@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "model/files/positions.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +66,17 @@ static enum mt_status check_shape(const struct binder *b, const struct mt_tensor
         return mt_fail(b->err, MT_FORMAT, "%s: tensor \"%s\": expected shape %s, found %s",
                        mt_safetensors_path(b->file), tensor->name, expected, found);
     }
-    if (tensor->dtype != MT_F32 && tensor->dtype != MT_F16 && tensor->dtype != MT_BF16)
+    return MT_OK;
+}
+
+static bool is_floating(enum mt_dtype dtype)
+{
+    return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
+}
+
+static enum mt_status check_dtype(const struct binder *b, const struct mt_tensor *tensor)
+{
+    if (!is_floating(tensor->dtype))
         return mt_fail(b->err, MT_UNSUPPORTED,
                        "%s: tensor \"%s\": expected dtype F32, F16 or BF16, found %s",
                        mt_safetensors_path(b->file), tensor->name, mt_dtype_name(tensor->dtype));
@@ -85,9 +96,9 @@ static enum mt_status check_finite(const struct binder *b, const struct mt_tenso
                    mt_safetensors_path(b->file), tensor->name, (double)found, at);
 }
 
-/* The tensor of this name, if it is there and sound. */
-static enum mt_status find_tensor(const struct binder *b, const char *name, struct shape shape,
-                                  const struct mt_tensor **out)
+/* The tensor of this name, if it is there and has this shape. */
+static enum mt_status find_shape(const struct binder *b, const char *name, struct shape shape,
+                                 const struct mt_tensor **out)
 {
     const struct mt_tensor *tensor = mt_safetensors_find(b->file, name);
     if (!tensor) {
@@ -97,7 +108,18 @@ static enum mt_status find_tensor(const struct binder *b, const char *name, stru
                        mt_safetensors_path(b->file), name, expected);
     }
     mark_used(b, tensor);
-    enum mt_status status = check_shape(b, tensor, shape);
+    *out = tensor;
+    return check_shape(b, tensor, shape);
+}
+
+/* Likewise, of sound floating-point numbers. */
+static enum mt_status find_tensor(const struct binder *b, const char *name, struct shape shape,
+                                  const struct mt_tensor **out)
+{
+    const struct mt_tensor *tensor = NULL;
+    enum mt_status status = find_shape(b, name, shape, &tensor);
+    if (!status)
+        status = check_dtype(b, tensor);
     if (!status)
         status = check_finite(b, tensor);
     if (!status)
@@ -131,12 +153,69 @@ static enum mt_status bind_tensor(const struct binder *b, const char *name, stru
     return status ? status : view(b, tensor, out);
 }
 
+/* Kernels rely on the symmetric range. */
+static enum mt_status check_int8(const struct binder *b, const struct mt_tensor *tensor)
+{
+    const int8_t *found = memchr(tensor->data, INT8_MIN & 0xFF, tensor->n_elements);
+    return found ? mt_fail(b->err, MT_FORMAT,
+                           "%s: tensor \"%s\": expected numbers from -127 to 127, found -128 at "
+                           "index %zu",
+                           mt_safetensors_path(b->file), tensor->name,
+                           (size_t)(found - (const int8_t *)tensor->data))
+                 : MT_OK;
+}
+
+static enum mt_status bind_scale(const struct binder *b, const char *name, float *out)
+{
+    char full[256];
+    const float *scale;
+    snprintf(full, sizeof full, "%s" MT_BIND_SCALE_SUFFIX, name);
+    enum mt_status status = bind_tensor(b, full, vector_of(1), &scale);
+    if (!status && !(*scale >= FLT_MIN))
+        return mt_fail(b->err, MT_FORMAT, "%s: tensor \"%s\": expected a number above 0, found %g",
+                       mt_safetensors_path(b->file), full, (double)*scale);
+    if (!status)
+        *out = *scale;
+    return status;
+}
+
+static enum mt_status widen_int8(const struct binder *b, const struct mt_tensor *tensor,
+                                 float scale, const float **out)
+{
+    void *copy;
+    enum mt_status status =
+        mt_arena_take(b->arena, tensor->n_elements, sizeof(float), tensor->name, &copy, b->err);
+    if (status)
+        return status;
+    const int8_t *numbers = tensor->data;
+    for (size_t i = 0; i < tensor->n_elements; i++)
+        ((float *)copy)[i] = (float)numbers[i] * scale;
+    *out = copy;
+    return MT_OK;
+}
+
+static enum mt_status bind_int8(const struct binder *b, const struct mt_tensor *tensor,
+                                struct mt_linear_part *part)
+{
+    enum mt_status status = check_int8(b, tensor);
+    if (!status)
+        status = bind_scale(b, tensor->name, &part->stored_scale);
+    if (status || b->form == MT_BIND_FP32)
+        return status ? status : widen_int8(b, tensor, part->stored_scale, &part->weight);
+    part->stored = tensor;
+    return MT_OK;
+}
+
 /* A matrix [part->n_out, n_in]. */
 static enum mt_status bind_matrix(const struct binder *b, const char *name, size_t n_in,
                                   struct mt_linear_part *part)
 {
     const struct mt_tensor *tensor = NULL;
-    enum mt_status status = find_tensor(b, name, matrix_of(part->n_out, n_in), &tensor);
+    enum mt_status status = find_shape(b, name, matrix_of(part->n_out, n_in), &tensor);
+    if (!status && tensor->dtype == MT_I8)
+        return bind_int8(b, tensor, part);
+    if (!status)
+        status = find_tensor(b, name, matrix_of(part->n_out, n_in), &tensor);
     if (status || b->form == MT_BIND_FP32)
         return status ? status : view(b, tensor, &part->weight);
     part->stored = tensor;
@@ -473,6 +552,7 @@ static void write_report(const struct binder *b, const struct mt_weights *weight
         *(tensor->dtype == MT_F32    ? &report->has_f32
           : tensor->dtype == MT_F16  ? &report->has_f16
           : tensor->dtype == MT_BF16 ? &report->has_bf16
+          : tensor->dtype == MT_I8   ? &report->has_i8
                                      : &report->has_other) = true;
         if (!b->used[i] && report->n_unused++ < MT_BIND_MAX_NAMED)
             snprintf(report->unused[report->n_unused - 1], sizeof report->unused[0], "%s",

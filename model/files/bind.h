@@ -13,12 +13,15 @@
 #define MT_BIND_MAX_NAMED 4
 struct mt_bind_report {
     size_t n_tensors, n_bytes; /* in the file */
-    bool has_f32, has_f16, has_bf16, has_other;
+    bool has_f32, has_f16, has_bf16, has_i8, has_other;
     size_t n_unused; /* tensors that no field takes; the first few by name */
     char unused[MT_BIND_MAX_NAMED][MT_SAFETENSORS_MAX_NAME_BYTES + 1];
     bool no_output_bias;     /* zeros are taken */
     bool computed_positions; /* they are not in the file */
 };
+
+/* What the scale of a matrix of I8 numbers, an F32 tensor of one number, is called: NAME_scale. */
+#define MT_BIND_SCALE_SUFFIX "_scale"
 
 enum mt_bind_form {
     MT_BIND_FP32,   /* all of them to compute with */
@@ -27,7 +30,9 @@ enum mt_bind_form {
                        with such a part instead of a .table. Vectors and positions are fp32. */
 };
 
-/* Finds every tensor that hparams call for, checks its shape and numbers and fills *out. F32
+/* Matrices may be F32, F16, BF16, or I8 from -127 to 127 with a scale; everything else the first three.
+ *
+ * Finds every tensor that hparams call for, checks its shape and numbers and fills *out. F32
  * tensors are used in place where they are aligned; what is to be fp32 and is not is widened into
  * the arena, which must outlive the weights, as must the file. Errors name tensor, expected and
  * found shape. Tensors that no field takes are ignored, except norms that the configuration does

@@ -245,6 +245,11 @@ static void pack_part(const struct filling *f, const struct mt_linear_part *part
     float *widened = f->widened + f->member * WIDENED_NUMBERS;
     size_t begin, end;
     mt_team_share(part->n_out, MT_PACK_COLUMNS, f->member, f->n_members, &begin, &end);
+    if (tensor->dtype == MT_I8 && begin < end) {
+        mt_pack_int8_columns((const int8_t *)tensor->data + begin * n_in, part->stored_scale,
+                             end - begin, n_in, first_column + begin, weights, scales, sums);
+        return;
+    }
     for (size_t row = begin; row < end; row += n_at_once) {
         size_t n = mt_size_min(n_at_once, end - row);
         mt_widen_f32(tensor->dtype, (const char *)tensor->data + row * row_bytes, n * n_in,

@@ -21,6 +21,7 @@ struct mt_tensor;
 struct mt_linear_part {
     const float *weight;            /* [n_out, n_in] */
     const struct mt_tensor *stored; /* the same in the file, for whoever packs it (bind.h) */
+    float stored_scale;             /* of stored I8 numbers: value = number * scale */
     const float *bias;              /* [n_out], or NULL */
     size_t n_out;
 };

@@ -32,6 +32,7 @@ static void report_weights(const struct mt_bind_report *weights)
     } types[] = {{"F32", weights->has_f32},
                  {"F16", weights->has_f16},
                  {"BF16", weights->has_bf16},
+                 {"I8", weights->has_i8},
                  {"others", weights->has_other}};
     const char *separator = "";
     printf("weights: %.1f MB in %zu tensors, ", (double)weights->n_bytes / 1e6, weights->n_tensors);

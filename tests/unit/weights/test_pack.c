@@ -102,6 +102,31 @@ START_TEST(next_to_nothing_is_nothing)
 }
 END_TEST
 
+/* Whatever the columns' own largest are: bytes go where they belong, and the scale is theirs. */
+START_TEST(int8_is_packed_as_it_is)
+{
+    enum { N_IN = 67, N = 5, FIRST = 3, N_PADDED = 16 };
+    int8_t numbers[N * N_IN], packed[N_PADDED * 128] = {0};
+    float of[N_PADDED] = {0};
+    int32_t totals[N_PADDED] = {0};
+    for (size_t i = 0; i < sizeof numbers; i++)
+        numbers[i] = (int8_t)((int)(i * 31 % 255) - 127);
+    ck_assert_uint_eq(mt_pack_padded_k(N_IN), 128);
+    mt_pack_int8_columns(numbers, 0.25f, N, N_IN, FIRST, packed, of, totals);
+    for (size_t n = 0; n < N_PADDED; n++) {
+        bool is_there = n >= FIRST && n < FIRST + N;
+        int32_t sum = 0;
+        for (size_t k = 0; k < 128; k++) {
+            int expected = is_there && k < N_IN ? numbers[(n - FIRST) * N_IN + k] : 0;
+            ck_assert_int_eq(mt_pack_at(packed, N_IN, n, k), expected);
+            sum += expected;
+        }
+        ck_assert_int_eq(totals[n], sum);
+        ck_assert_float_eq(of[n], is_there ? 0.25f : 0.0f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pack");
@@ -112,6 +137,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_is_no_weight_stays_zero, 0, n_widths);
     tcase_add_test(tcase, halves_go_to_the_even_number);
     tcase_add_test(tcase, next_to_nothing_is_nothing);
+    tcase_add_test(tcase, int8_is_packed_as_it_is);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
