@@ -241,7 +241,7 @@ static enum mt_status take_variables(struct reader *r)
     if (status)
         return status;
     if (!n && file->version == 1)
-        return fail(r, "it has no variables; Marian's own .bin files begin so, and are not read");
+        return fail(r, "it has no variables; Marian's own .bin files begin so");
     if (n > (r->length - r->at) / LEAST_BYTES)
         return fail(r, "it is shorter than its variables");
     status = mt_arena_take(file->arena, n, sizeof *file->variables, "variables", &memory, r->err);

@@ -86,23 +86,39 @@ enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, const char *en
     return status;
 }
 
+static bool begins_with(int directory, const char *name, const void *bytes, size_t n)
+{
+    unsigned char found[MT_FOREIGN_MAX_MAGIC];
+    int fd = n ? openat(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    bool begins = !n || (fd >= 0 && read(fd, found, n) == (ssize_t)n && !memcmp(found, bytes, n));
+    if (fd >= 0)
+        close(fd);
+    return begins;
+}
+
 /* Not with opendir, which takes memory: for want of it a model must not look like none. */
-bool mt_foreign_any(const char *directory, const char *ending)
+bool mt_foreign_any_begins(const char *directory, const char *ending, const void *bytes, size_t n)
 {
     alignas(struct dirent64) char entries[ENTRIES_BYTES];
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool found = false;
-    ssize_t n;
-    while (fd >= 0 && !found && (n = getdents64(fd, entries, sizeof entries)) > 0) {
+    ssize_t n_read;
+    while (fd >= 0 && !found && (n_read = getdents64(fd, entries, sizeof entries)) > 0) {
         const struct dirent64 *entry;
-        for (const char *at = entries; at < entries + n && !found; at += entry->d_reclen) {
+        for (const char *at = entries; at < entries + n_read && !found; at += entry->d_reclen) {
             entry = (const struct dirent64 *)(const void *)at;
-            found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.';
+            found = ends_with(entry->d_name, ending) && entry->d_name[0] != '.' &&
+                    begins_with(fd, entry->d_name, bytes, n);
         }
     }
     if (fd >= 0)
         close(fd);
     return found;
+}
+
+bool mt_foreign_any(const char *directory, const char *ending)
+{
+    return mt_foreign_any_begins(directory, ending, NULL, 0);
 }
 
 const struct mt_foreign_file *mt_foreign_file(const struct mt_foreign_files *files,

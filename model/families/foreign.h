@@ -77,6 +77,9 @@ MT_MUST_CHECK enum mt_status mt_foreign_add_all(struct mt_foreign_files *files, 
                                                 struct mt_error *err);
 /* Whether there is one. */
 bool mt_foreign_any(const char *directory, const char *ending);
+/* Whether there is one that begins with these bytes, n at most MT_FOREIGN_MAX_MAGIC. */
+#define MT_FOREIGN_MAX_MAGIC 16
+bool mt_foreign_any_begins(const char *directory, const char *ending, const void *bytes, size_t n);
 /* NULL where it was not added. */
 const struct mt_foreign_file *mt_foreign_file(const struct mt_foreign_files *files,
                                               const char *name);

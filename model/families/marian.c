@@ -22,26 +22,22 @@
  * into sentences long before. */
 #define MAX_POSITIONS 512
 
-/* What Bergamot translates with, as Firefox has it: numbers packed for intgemm, and a recurrent
- * decoder. */
-#define BERGAMOT ".intgemm.alphas.bin"
-
+/* By the names that marian-conv's users give its files, or by their beginning: others' models are
+ * called model.bin, too. */
 static bool is_one(const char *directory)
 {
-    return mt_foreign_any(directory, ".npz") || mt_foreign_any(directory, BERGAMOT);
+    return mt_foreign_any(directory, ".npz") || mt_foreign_any(directory, ".intgemm.alphas.bin") ||
+           mt_foreign_any(directory, ".intgemm8.bin") ||
+           mt_foreign_any_begins(directory, ".bin", MT_MARIAN_BIN_MAGIC, MT_MARIAN_BIN_MAGIC_BYTES);
 }
 
 static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
 {
-    if (!mt_foreign_any(files->directory, ".npz"))
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "%s: a model of Bergamot or Firefox (*" BERGAMOT "), which is not read, "
-                       "expected Marian's .npz of a model whose decoder has self-attention",
-                       files->directory);
-    enum mt_status status = mt_foreign_add_all(files, ".npz", err);
-    if (!status)
-        status = mt_foreign_add_all(files, ".yml", err);
-    return status ? status : mt_foreign_add_all(files, ".spm", err);
+    static const char *const endings[] = {".npz", ".bin", ".yml", ".spm"};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !status; i++)
+        status = mt_foreign_add_all(files, endings[i], err);
+    return status;
 }
 
 /* --- Vocabularies --- */
@@ -193,6 +189,7 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_marian_mo
     put_text(w, "position_formula", "tensor2tensor");
     put_number(w, "layer_norm_eps", 1e-6);
     put_bool(w, "start_from_zero_embedding", true);
+    put_text(w, "decoder_cell", m->has_ssru ? "ssru" : "attention");
 }
 
 static enum mt_status put_search(struct mt_json_writer *w, const struct mt_marian_model *m,
@@ -265,32 +262,54 @@ static enum mt_status find_spm(const struct mt_foreign_files *files,
     return MT_OK;
 }
 
+/* The languages, as the names of the files tell them. */
+static enum mt_status write_tokenizer_config(const struct mt_marian_model *m, struct mt_text *out,
+                                             struct mt_error *err)
+{
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, out);
+    mt_json_begin_object(&writer);
+    if (*m->languages[0]) {
+        put_text(&writer, "source_lang", m->languages[0]);
+        put_text(&writer, "target_lang", m->languages[1]);
+    }
+    mt_json_end_object(&writer);
+    return mt_text_check(out, "tokenizer_config.json", err);
+}
+
+static struct mt_foreign_document document_of(const char *name, const struct mt_text *text)
+{
+    return (struct mt_foreign_document){name, text->bytes, text->length};
+}
+
 static enum mt_status make_documents(const struct mt_foreign_files *files,
                                      const struct mt_marian_model *m, struct mt_image **out,
                                      struct mt_error *err)
 {
     struct vocab source = {0}, target = {0};
-    struct mt_text config = {0};
-    struct mt_foreign_document documents[5];
+    struct mt_text config = {0}, tokenizer = {0};
+    struct mt_foreign_document documents[6];
     bool is_separate = m->vocabs[0] != m->vocabs[1];
     enum mt_status status = read_vocab(m->vocabs[0], &source, err);
     if (!status && is_separate)
         status = read_vocab(m->vocabs[1], &target, err);
     if (!status)
         status = write_config(m, is_separate ? &target : &source, &config, err);
+    if (!status)
+        status = write_tokenizer_config(m, &tokenizer, err);
     for (size_t side = 0; side < 2 && !status; side++)
         status = find_spm(files, m, side, &documents[side], err);
     if (!status) {
-        documents[2] = (struct mt_foreign_document){"config.json", config.bytes, config.length};
-        documents[3] =
-            (struct mt_foreign_document){"vocab.json", source.json.bytes, source.json.length};
-        documents[4] = (struct mt_foreign_document){"target_vocab.json", target.json.bytes,
-                                                    target.json.length};
-        status = mt_foreign_documents(documents, is_separate ? 5 : 4, out, err);
+        documents[2] = document_of("config.json", &config);
+        documents[3] = document_of("tokenizer_config.json", &tokenizer);
+        documents[4] = document_of("vocab.json", &source.json);
+        documents[5] = document_of("target_vocab.json", &target.json);
+        status = mt_foreign_documents(documents, is_separate ? 6 : 5, out, err);
     }
     mt_text_finish(&source.json);
     mt_text_finish(&target.json);
     mt_text_finish(&config);
+    mt_text_finish(&tokenizer);
     return status;
 }
 

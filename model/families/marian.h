@@ -1,12 +1,17 @@
 /*
  * Marian's models (marian-nmt/marian-dev), as OPUS-MT publishes them and as training leaves them: a
- * folder with decoder.yml (or one *.decoder.yml), the .npz and the vocabularies that it names,
+ * folder with decoder.yml (or one *.decoder.yml), the model and the vocabularies that it names,
  * looked for beside it: vocab.yml with source.spm and target.spm, or .spm files that are
- * vocabularies themselves.
+ * vocabularies themselves. The model is an .npz or a binary file (weights/marian_bin.h).
  *
- * Refused by name: ensembles, factored vocabularies, recurrent and average-attention decoders,
- * every setting of the architecture that we do not know, lexical shortlists, sampling, and
- * Bergamot's models.
+ * Without a decoder.yml, as Mozilla serves Firefox's models and browsermt Bergamot's: one model
+ * (model.ende.intgemm.alphas.bin, .intgemm8.bin, ...), and one vocab*.spm, or srcvocab*.spm and
+ * trgvocab*.spm. It is searched as Firefox does, greedily, and the names tell the languages.
+ * Shortlists (lex.*.bin) are not read: every token of the vocabulary is looked at.
+ *
+ * Refused by name: ensembles, factored vocabularies, average-attention decoders and recurrent ones
+ * but SSRU, every setting of the architecture that we do not know, lexical shortlists that
+ * decoder.yml asks for, and sampling.
  */
 #ifndef MT_MODEL_FAMILIES_MARIAN_H
 #define MT_MODEL_FAMILIES_MARIAN_H

@@ -13,6 +13,7 @@ static bool ends_with(const char *name, const char *ending)
 
 /* --- Files --- */
 
+/* *out is NULL where there is none. */
 static enum mt_status find_decoder_yml(const struct mt_foreign_files *files,
                                        const struct mt_foreign_file **out, struct mt_error *err)
 {
@@ -23,10 +24,11 @@ static enum mt_status find_decoder_yml(const struct mt_foreign_files *files,
     for (size_t i = 0; i < files->n && n == 1 && !*out; i++)
         if (ends_with(files->list[i].name, ".decoder.yml"))
             *out = &files->list[i];
-    return *out ? MT_OK
-                : mt_fail(err, MT_NOT_FOUND,
-                          "%s: expected decoder.yml or one *.decoder.yml, found %zu",
-                          files->directory, n);
+    return *out || !n
+               ? MT_OK
+               : mt_fail(err, MT_NOT_FOUND,
+                         "%s: expected decoder.yml or one *.decoder.yml, found %zu of the latter",
+                         files->directory, n);
 }
 
 /* The file that a setting names, in whatever folder it was when the model was trained: it lies
@@ -66,13 +68,11 @@ static enum mt_status refuse_in_decoder_yml(const char *path,
 }
 
 static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
+                                       const struct mt_foreign_file *file,
                                        struct mt_marian_model *m, struct mt_error *err)
 {
-    const struct mt_foreign_file *file;
-    enum mt_status status = find_decoder_yml(files, &file, err);
-    if (!status)
-        status = mt_marian_settings_read((const char *)file->mapping.bytes, file->mapping.length,
-                                         file->path, &m->decoder, err);
+    enum mt_status status = mt_marian_settings_read(
+        (const char *)file->mapping.bytes, file->mapping.length, file->path, &m->decoder, err);
     if (status)
         return status;
     status = refuse_in_decoder_yml(file->path, m->decoder, err);
@@ -83,27 +83,120 @@ static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
                        file->path);
     if (mt_marian_text(m->decoder, "vocabs", 2))
         return mt_fail(err, MT_UNSUPPORTED, "%s: vocabs: expected two, found more", file->path);
-    status = find_named(files, m->decoder, "models", 0, &m->npz_file, err);
+    status = find_named(files, m->decoder, "models", 0, &m->file, err);
     for (size_t i = 0; i < 2 && !status; i++)
         status = find_named(files, m->decoder, "vocabs", i, &m->vocabs[i], err);
+    return status;
+}
+
+/* --- Files without a decoder.yml: by their names, as Firefox's models are published --- */
+
+/* What Firefox translates with. */
+static const char firefox_settings[] = "beam-size: 1\nnormalize: 1\nmax-length-factor: 2\n";
+
+static bool is_model(const struct mt_foreign_file *file)
+{
+    return ends_with(file->name, ".npz") || ends_with(file->name, ".intgemm8.bin") ||
+           ends_with(file->name, ".intgemm.alphas.bin") || mt_marian_is_bin(file);
+}
+
+static bool is_vocabulary(const struct mt_foreign_file *file, const char *beginning)
+{
+    return strncmp(file->name, beginning, strlen(beginning)) == 0 && ends_with(file->name, ".spm");
+}
+
+/* The one of this kind, or NULL; *n says how many there are. */
+static const struct mt_foreign_file *find_vocabulary(const struct mt_foreign_files *files,
+                                                     const char *beginning, size_t *n)
+{
+    const struct mt_foreign_file *found = NULL;
+    *n = 0;
+    for (size_t i = 0; i < files->n; i++)
+        if (is_vocabulary(&files->list[i], beginning)) {
+            found = &files->list[i];
+            (*n)++;
+        }
+    return *n == 1 ? found : NULL;
+}
+
+static enum mt_status find_vocabularies(const struct mt_foreign_files *files,
+                                        struct mt_marian_model *m, struct mt_error *err)
+{
+    size_t n_shared, n_source, n_target;
+    const struct mt_foreign_file *shared = find_vocabulary(files, "vocab", &n_shared);
+    m->vocabs[0] = find_vocabulary(files, "srcvocab", &n_source);
+    m->vocabs[1] = find_vocabulary(files, "trgvocab", &n_target);
+    if (shared && !n_source && !n_target)
+        m->vocabs[0] = m->vocabs[1] = shared;
+    if (m->vocabs[0] && m->vocabs[1] && (shared || !n_shared) && !(shared && n_source))
+        return MT_OK;
+    return mt_fail(err, MT_NOT_FOUND,
+                   "%s: expected decoder.yml, or one vocab*.spm, or one srcvocab*.spm and one "
+                   "trgvocab*.spm, found none of the first and %zu, %zu and %zu of the others",
+                   files->directory, n_shared, n_source, n_target);
+}
+
+static enum mt_status find_by_names(const struct mt_foreign_files *files, struct mt_marian_model *m,
+                                    struct mt_error *err)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        const struct mt_foreign_file *file = &files->list[i];
+        if (is_model(file) && m->file)
+            return mt_fail(err, MT_INVALID,
+                           "%s: expected one model where there is no decoder.yml that names it, "
+                           "found %s and %s",
+                           files->directory, m->file->name, file->name);
+        m->file = is_model(file) ? file : m->file;
+    }
+    if (!m->file)
+        return mt_fail(err, MT_NOT_FOUND, "%s: expected an .npz or a binary model, found none",
+                       files->directory);
+    enum mt_status status = find_vocabularies(files, m, err);
+    return status ? status
+                  : mt_marian_settings_read(firefox_settings, sizeof firefox_settings - 1,
+                                            "Firefox's settings", &m->decoder, err);
+}
+
+/* "ende", between the first two full stops of both names, of the model and of a vocabulary; or
+ * "deueng". */
+static void find_languages(struct mt_marian_model *m)
+{
+    const char *model = strchr(m->file->name, '.'), *vocab = strchr(m->vocabs[0]->name, '.');
+    size_t n = model ? strspn(model + 1, "abcdefghijklmnopqrstuvwxyz") : 0, half = n / 2;
+    if ((n != 4 && n != 6) || model[1 + n] != '.' || !vocab || strncmp(model, vocab, n + 2) != 0)
+        return;
+    memcpy(m->languages[0], model + 1, half);
+    memcpy(m->languages[1], model + 1 + half, half);
+}
+
+static enum mt_status find_files(const struct mt_foreign_files *files, struct mt_marian_model *m,
+                                 struct mt_error *err)
+{
+    const struct mt_foreign_file *decoder = NULL;
+    enum mt_status status = find_decoder_yml(files, &decoder, err);
+    if (!status)
+        status = decoder ? read_decoder_yml(files, decoder, m, err) : find_by_names(files, m, err);
+    if (!status)
+        find_languages(m);
     return status;
 }
 
 /* A vector of the text's bytes, ended and padded with NUL. */
 static enum mt_status read_model_yml(struct mt_marian_model *m, struct mt_error *err)
 {
-    const char *path = m->npz_file->path;
-    const struct mt_npz_array *array = mt_npz_find(m->npz, MODEL_YML);
-    if (!array || array->dtype != MT_I8)
-        return mt_fail(err, MT_FORMAT, "%s: expected an array \"" MODEL_YML "\" of |i1, found %s",
-                       path, array ? mt_dtype_name(array->dtype) : "none");
-    enum mt_status status = mt_npz_check(m->npz, array, err);
+    const char *path = m->file->path;
+    struct mt_marian_array array;
+    bool is_there = mt_marian_arrays_find(&m->arrays, MODEL_YML, &array);
+    if (!is_there || array.is.dtype != MT_I8)
+        return mt_fail(err, MT_FORMAT, "%s: expected an array \"" MODEL_YML "\" of bytes, found %s",
+                       path, is_there ? mt_dtype_name(array.is.dtype) : "none");
+    enum mt_status status = mt_marian_array_check(&m->arrays, &array, err);
     if (status)
         return status;
     char what[512];
     snprintf(what, sizeof what, "%.400s: " MODEL_YML, path);
-    const char *text = (const char *)array->data;
-    return mt_marian_settings_read(text, strnlen(text, array->n_bytes), what, &m->model, err);
+    const char *text = (const char *)array.is.data;
+    return mt_marian_settings_read(text, strnlen(text, array.is.n_bytes), what, &m->model, err);
 }
 
 /* --- Architecture --- */
@@ -113,7 +206,8 @@ static const struct {
     const char *key, *values[3];
 } assumed[] = {
     {"type", {"transformer"}},
-    {"transformer-decoder-autoreg", {"self-attention"}},
+    {"transformer-decoder-autoreg", {"self-attention", "rnn"}},
+    {"transformer-rnn-projection", {"false"}},
     {"transformer-ffn-depth", {"2"}},
     {"transformer-decoder-ffn-depth", {"2", "0"}}, /* 0: as in the encoder */
     {"transformer-no-projection", {"false"}},
@@ -147,7 +241,6 @@ static const char *const understood[] = {
     "transformer-aan-depth",
     "transformer-aan-nogate",
     "transformer-dim-aan",
-    "transformer-rnn-projection",
     "transformer-guided-alignment-layer",
     "transformer-depth-scaling",
     "transformer-dropout",
@@ -164,7 +257,7 @@ static enum mt_status check_assumed(const struct mt_marian_model *m, struct mt_e
             matches = strcmp(found, assumed[i].values[k]) == 0;
         if (!matches)
             return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected \"%s\", found \"%.60s\"",
-                           m->npz_file->path, assumed[i].key, assumed[i].values[0], found);
+                           m->file->path, assumed[i].key, assumed[i].values[0], found);
     }
     return MT_OK;
 }
@@ -180,8 +273,8 @@ static enum mt_status refuse_unknown(const struct mt_marian_model *m, struct mt_
         for (size_t k = 0; k < sizeof assumed / sizeof *assumed && !is_known; k++)
             is_known = strcmp(key, assumed[k].key) == 0;
         if (!is_known)
-            return mt_fail(err, MT_UNSUPPORTED, "%s: %.60s is set, and is not known",
-                           m->npz_file->path, key);
+            return mt_fail(err, MT_UNSUPPORTED, "%s: %.60s is set, and is not known", m->file->path,
+                           key);
     }
     return MT_OK;
 }
@@ -206,7 +299,7 @@ static enum mt_status read_sizes(struct mt_marian_model *m, struct mt_error *err
         if (status)
             return status;
         if (!*sizes[i].out)
-            return mt_fail(err, MT_FORMAT, "%s: %s: expected a size, found %s", m->npz_file->path,
+            return mt_fail(err, MT_FORMAT, "%s: %s: expected a size, found %s", m->file->path,
                            sizes[i].key,
                            mt_marian_text(m->model, sizes[i].key, sizes[i].index) ? "0" : "none");
     }
@@ -222,7 +315,7 @@ static enum mt_status read_activation(struct mt_marian_model *m, struct mt_error
     const char *key = "transformer-ffn-activation", *found = mt_marian_text(m->model, key, 0);
     enum mt_status status =
         mt_activation_find(MT_NAMED_BY_MARIAN, key, found ? found : "swish", &m->activation, err);
-    return status ? mt_fail_in(err, status, m->npz_file->path) : MT_OK;
+    return status ? mt_fail_in(err, status, m->file->path) : MT_OK;
 }
 
 /* The steps around a sublayer: d(ropout) is for training, a(dd) the residual, n(ormalise). */
@@ -237,7 +330,7 @@ static enum mt_status read_steps(const struct mt_marian_model *m, const char *ke
             continue;
         if ((*at != 'a' && *at != 'n') || n == 7)
             return mt_fail(err, MT_UNSUPPORTED, "%s: %s: expected d, a and n, found \"%.60s\"",
-                           m->npz_file->path, key, found);
+                           m->file->path, key, found);
         out[n++] = *at;
     }
     out[n] = '\0';
@@ -265,7 +358,7 @@ static enum mt_status read_norms(struct mt_marian_model *m, struct mt_error *err
             err, MT_UNSUPPORTED,
             "%s: transformer-preprocess \"%s\", -postprocess \"%s\", -postprocess-emb "
             "\"%s\", -postprocess-top \"%s\": expected the paper's post-norm or pre-norm",
-            m->npz_file->path, before, after, embedding, top);
+            m->file->path, before, after, embedding, top);
     return MT_OK;
 }
 
@@ -292,20 +385,35 @@ static enum mt_status read_tables(struct mt_marian_model *m, struct mt_error *er
         return status;
     m->shared_embeddings = tied_all || tied_source;
     m->tied_output = tied_all || tied;
-    m->has_output_bias = mt_npz_find(m->npz, "decoder_ff_logit_out_b") != NULL;
+    struct mt_marian_array array;
+    m->has_output_bias = mt_marian_arrays_find(&m->arrays, "decoder_ff_logit_out_b", &array);
     if (m->shared_embeddings && m->n_source_vocab != m->n_target_vocab)
         return mt_fail(
             err, MT_INVALID,
             "%s: dim-vocabs: expected equal ones, because embeddings are tied, found %zu "
             "and %zu",
-            m->npz_file->path, m->n_source_vocab, m->n_target_vocab);
-    const struct mt_npz_array *positions = mt_npz_find(m->npz, "Wpos");
-    if (learned != (positions && positions->rank == 2))
+            m->file->path, m->n_source_vocab, m->n_target_vocab);
+    bool has_positions = mt_marian_arrays_find(&m->arrays, "Wpos", &array);
+    if (learned != (has_positions && array.is.rank == 2))
         return mt_fail(err, MT_FORMAT,
                        "%s: transformer-train-position-embeddings is %s, but a table \"Wpos\" is%s "
                        "there",
-                       m->npz_file->path, learned ? "true" : "false", positions ? "" : " not");
-    m->n_positions = learned ? positions->shape[0] : 0;
+                       m->file->path, learned ? "true" : "false", has_positions ? "" : " not");
+    m->n_positions = learned ? array.is.shape[0] : 0;
+    return MT_OK;
+}
+
+/* Other settings of cells, dec-cell-base-depth and the like, are those of recurrent models. */
+static enum mt_status read_cell(struct mt_marian_model *m, struct mt_error *err)
+{
+    const char *autoreg = mt_marian_text(m->model, "transformer-decoder-autoreg", 0);
+    const char *cell = mt_marian_text(m->model, "dec-cell", 0);
+    m->has_ssru = autoreg && strcmp(autoreg, "rnn") == 0;
+    if (m->has_ssru && (!cell || strcmp(cell, "ssru") != 0))
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: dec-cell: expected \"ssru\", because transformer-decoder-autoreg is "
+                       "\"rnn\", found %s%.60s",
+                       m->file->path, cell ? "" : "none", cell ? cell : "");
     return MT_OK;
 }
 
@@ -313,10 +421,9 @@ enum mt_status mt_marian_model_open(const struct mt_foreign_files *files,
                                     struct mt_marian_model *out, struct mt_error *err)
 {
     struct mt_marian_model m = {0};
-    enum mt_status status = read_decoder_yml(files, &m, err);
+    enum mt_status status = find_files(files, &m, err);
     if (!status)
-        status = mt_npz_open(m.npz_file->mapping.bytes, m.npz_file->mapping.length,
-                             m.npz_file->path, &m.npz, err);
+        status = mt_marian_arrays_open(m.file, &m.arrays, err);
     if (!status)
         status = read_model_yml(&m, err);
     if (!status)
@@ -331,6 +438,8 @@ enum mt_status mt_marian_model_open(const struct mt_foreign_files *files,
         status = read_norms(&m, err);
     if (!status)
         status = read_tables(&m, err);
+    if (!status)
+        status = read_cell(&m, err);
     if (status)
         mt_marian_model_finish(&m);
     *out = m;
@@ -341,6 +450,6 @@ void mt_marian_model_finish(struct mt_marian_model *model)
 {
     mt_marian_settings_free(model->decoder);
     mt_marian_settings_free(model->model);
-    mt_npz_close(model->npz);
+    mt_marian_arrays_close(&model->arrays);
     *model = (struct mt_marian_model){0};
 }

@@ -8,16 +8,17 @@
 #define MT_MODEL_FAMILIES_MARIAN_MODEL_H
 
 #include "model/families/foreign.h"
+#include "model/families/marian_arrays.h"
 #include "model/families/marian_settings.h"
 #include "model/kernels/activation.h"
-#include "weights/npz.h"
 
 struct mt_marian_model {
-    struct mt_marian_settings *decoder; /* decoder.yml */
+    struct mt_marian_settings *decoder; /* decoder.yml, or what Firefox has in its place */
     struct mt_marian_settings *model;   /* special:model.yml */
-    struct mt_npz *npz;
-    const struct mt_foreign_file *npz_file;
+    struct mt_marian_arrays arrays;
+    const struct mt_foreign_file *file;      /* the arrays' */
     const struct mt_foreign_file *vocabs[2]; /* source, target; often the same */
+    char languages[2][4];                    /* source, target, if the names tell; else "" */
 
     size_t d_model, d_ff_encoder, d_ff_decoder, n_heads;
     size_t n_encoder_layers, n_decoder_layers;
@@ -28,9 +29,10 @@ struct mt_marian_model {
     bool tied_output;       /* the output projection is the target's table */
     bool has_output_bias;
     bool normalize_before, normalize_embedding, final_norm;
+    bool has_ssru; /* in the decoder, in the place of self-attention */
 };
 
-/* Opens the model that decoder.yml names. *out is zeroed or finished where it fails. */
+/* Opens the model that decoder.yml names, or the one that is there. *out is zeroed or finished where it fails. */
 MT_MUST_CHECK enum mt_status mt_marian_model_open(const struct mt_foreign_files *files,
                                                   struct mt_marian_model *out,
                                                   struct mt_error *err);

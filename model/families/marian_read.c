@@ -19,8 +19,9 @@ enum form { TABLE, MATRIX, VECTOR };
 struct pair {
     char array[NAME_BYTES], tensor[NAME_BYTES];
     enum form form;
-    const struct mt_npz_array *from;
-    size_t index; /* of the tensor in the image */
+    struct mt_marian_array from;
+    size_t index;       /* of the tensor in the image */
+    size_t scale_index; /* likewise of a quantised one's scale */
 };
 
 #define PAIRS_PER_ENCODER_LAYER 16
@@ -89,6 +90,16 @@ static void add_attention(struct list *list, const char *side, size_t layer, con
     add_norm(list, side, layer, from, to);
 }
 
+/* The norm of a pre-norm model is called after what it stands before. */
+static void add_cell(struct list *list, const char *side, size_t layer)
+{
+    add_to_layer(list, side, layer, MATRIX, "rnn_W", "cell.input.weight");
+    add_to_layer(list, side, layer, MATRIX, "rnn_Wf", "cell.forget.weight");
+    add_to_layer(list, side, layer, VECTOR, "rnn_bf", "cell.forget.bias");
+    add_norm(list, side, layer, list->model->normalize_before ? "rnn" : "rnn_ffn",
+             "cell_layer_norm");
+}
+
 static void add_feed_forward(struct list *list, const char *side, size_t layer)
 {
     add_to_layer(list, side, layer, MATRIX, "ffn_W1", "fc1.weight");
@@ -141,11 +152,16 @@ static void list_pairs(struct list *list)
     }
     add_side(list, "decoder");
     for (size_t l = 0; l < m->n_decoder_layers && !list->is_too_long; l++) {
-        add_attention(list, "decoder", l, "self", "self_attn");
+        if (m->has_ssru)
+            add_cell(list, "decoder", l);
+        else
+            add_attention(list, "decoder", l, "self", "self_attn");
         add_attention(list, "decoder", l, "context", "encoder_attn");
         add_feed_forward(list, "decoder", l);
     }
-    if (!m->tied_output && mt_npz_find(m->npz, "decoder_ff_logit_out_Wt"))
+    struct mt_marian_array transposed;
+    if (!m->tied_output &&
+        mt_marian_arrays_find(&m->arrays, "decoder_ff_logit_out_Wt", &transposed))
         add(list, TABLE, "decoder_ff_logit_out_Wt", "lm_head.weight");
     else if (!m->tied_output)
         add(list, MATRIX, "decoder_ff_logit_out_W", "lm_head.weight");
@@ -155,39 +171,82 @@ static void list_pairs(struct list *list)
 
 /* --- Arrays --- */
 
+static enum mt_status check_form(const struct list *list, const struct pair *pair,
+                                 struct mt_error *err)
+{
+    const struct mt_marian_item *a = &pair->from.is;
+    bool is_row = a->rank == 1 || (a->rank == 2 && a->shape[0] == 1);
+    if (pair->form == VECTOR ? is_row : a->rank == 2)
+        return MT_OK;
+    return mt_fail(err, MT_FORMAT, "%s: array \"%s\": expected %s, found %zu dimensions",
+                   list->model->file->path, pair->array,
+                   pair->form == VECTOR ? "a row" : "a matrix", a->rank);
+}
+
 static enum mt_status check_array(const struct list *list, const struct pair *pair,
                                   struct mt_error *err)
 {
-    const char *path = list->model->npz_file->path;
-    const struct mt_npz_array *a = pair->from;
-    if (!a)
-        return mt_fail(err, MT_FORMAT, "%s: expected an array \"%s\", found none", path,
-                       pair->array);
-    if (a->dtype != MT_F32 && a->dtype != MT_F16)
-        return mt_fail(err, MT_UNSUPPORTED, "%s: array \"%s\": expected <f4 or <f2, found %s", path,
-                       pair->array, mt_dtype_name(a->dtype));
-    bool fits =
-        pair->form == VECTOR ? a->rank == 1 || (a->rank == 2 && a->shape[0] == 1) : a->rank == 2;
-    if (!fits)
-        return mt_fail(err, MT_FORMAT, "%s: array \"%s\": expected %s, found %zu dimensions", path,
-                       pair->array, pair->form == VECTOR ? "a row" : "a matrix", a->rank);
-    return mt_npz_check(list->model->npz, a, err);
+    const struct mt_marian_item *a = &pair->from.is;
+    bool is_known =
+        a->dtype == MT_F32 || a->dtype == MT_F16 || (a->is_quantized && pair->form != VECTOR);
+    if (!is_known)
+        return mt_fail(err, MT_UNSUPPORTED, "%s: array \"%s\": expected %s, found %s",
+                       list->model->file->path, pair->array,
+                       list->model->arrays.npz ? "<f4 or <f2" : "f32, f16 or intgemm8",
+                       a->is_quantized ? "a quantised row" : mt_dtype_name(a->dtype));
+    enum mt_status status = check_form(list, pair, err);
+    return status ? status : mt_marian_array_check(&list->model->arrays, &pair->from, err);
+}
+
+/* Scales of activations, which were fixed when the model was made: ours are those of each row. The
+ * output's is "none". */
+static bool is_scale_of_used(const struct list *list, const char *name)
+{
+    static const char suffix[] = "_QuantMultA";
+    size_t length = strlen(name), n = sizeof suffix - 1;
+    if (length <= n || strcmp(name + length - n, suffix) != 0)
+        return false;
+    bool is_used = length - n == strlen("none") && memcmp(name, "none", length - n) == 0;
+    for (size_t k = 0; k < list->n && !is_used; k++)
+        is_used = strlen(list->pairs[k].array) == length - n &&
+                  memcmp(list->pairs[k].array, name, length - n) == 0;
+    return is_used;
 }
 
 /* What no tensor takes would be left out in silence, and every answer could be wrong. */
 static enum mt_status refuse_unused(const struct list *list, struct mt_error *err)
 {
-    const struct mt_npz *npz = list->model->npz;
-    for (size_t i = 0; i < mt_npz_count(npz); i++) {
-        const char *name = mt_npz_at(npz, i)->name;
+    const struct mt_marian_arrays *arrays = &list->model->arrays;
+    for (size_t i = 0; i < mt_marian_arrays_count(arrays); i++) {
+        const char *name = mt_marian_arrays_name(arrays, i);
         bool is_used = strncmp(name, "special:", strlen("special:")) == 0;
         for (size_t k = 0; k < list->n && !is_used; k++)
             is_used = strcmp(list->pairs[k].array, name) == 0;
-        if (!is_used)
+        if (!is_used && !is_scale_of_used(list, name))
             return mt_fail(err, MT_UNSUPPORTED, "%s: array \"%.100s\" has no place in the model",
-                           list->model->npz_file->path, name);
+                           list->model->file->path, name);
     }
     return MT_OK;
+}
+
+static enum mt_status plan_pair(struct pair *pair, struct mt_image *image, struct mt_error *err)
+{
+    const struct mt_marian_item *a = &pair->from.is;
+    char scale[NAME_BYTES + 8];
+    const size_t one = 1;
+    size_t shape[2] = {a->shape[0], a->shape[1]};
+    if (pair->form == MATRIX) {
+        shape[0] = a->shape[1];
+        shape[1] = a->shape[0];
+    }
+    if (pair->form == VECTOR)
+        shape[0] = a->n_elements;
+    enum mt_status status = mt_image_add(image, pair->tensor, a->dtype,
+                                         pair->form == VECTOR ? 1 : 2, shape, &pair->index, err);
+    snprintf(scale, sizeof scale, "%s_scale", pair->tensor);
+    if (!status && a->is_quantized)
+        status = mt_image_add(image, scale, MT_F32, 1, &one, &pair->scale_index, err);
+    return status;
 }
 
 static enum mt_status plan(struct list *list, struct mt_image *image, struct mt_error *err)
@@ -195,20 +254,13 @@ static enum mt_status plan(struct list *list, struct mt_image *image, struct mt_
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < list->n && !status; i++) {
         struct pair *pair = &list->pairs[i];
-        pair->from = mt_npz_find(list->model->npz, pair->array);
-        status = check_array(list, pair, err);
-        if (status)
-            break;
-        const struct mt_npz_array *a = pair->from;
-        size_t shape[2] = {a->shape[0], a->shape[1]};
-        if (pair->form == MATRIX) {
-            shape[0] = a->shape[1];
-            shape[1] = a->shape[0];
-        }
-        if (pair->form == VECTOR)
-            shape[0] = a->n_elements;
-        status = mt_image_add(image, pair->tensor, a->dtype, pair->form == VECTOR ? 1 : 2, shape,
-                              &pair->index, err);
+        if (!mt_marian_arrays_find(&list->model->arrays, pair->array, &pair->from))
+            status = mt_fail(err, MT_FORMAT, "%s: expected an array \"%s\", found none",
+                             list->model->file->path, pair->array);
+        if (!status)
+            status = check_array(list, pair, err);
+        if (!status)
+            status = plan_pair(pair, image, err);
     }
     if (!status)
         status = refuse_unused(list, err);
@@ -229,17 +281,25 @@ static void transpose(const unsigned char *from, size_t rows, size_t columns, si
                     memcpy(to + (c * rows + r) * width, from + (r * columns + c) * width, width);
 }
 
+/* A matrix is wanted as [out, in], a table as it is declared. What lies transposed is the one
+ * already, and is not yet the other. */
+static void fill_pair(const struct pair *pair, struct mt_image *image)
+{
+    const struct mt_marian_item *a = &pair->from.is;
+    unsigned char *to = mt_image_data(image, pair->index);
+    size_t rows = a->shape[a->is_transposed], columns = a->shape[!a->is_transposed];
+    if (pair->form != VECTOR && (pair->form == MATRIX) != a->is_transposed)
+        transpose(a->data, rows, columns, mt_dtype_bytes(a->dtype), to);
+    else if (a->n_bytes)
+        memcpy(to, a->data, a->n_bytes);
+    if (a->is_quantized)
+        memcpy(mt_image_data(image, pair->scale_index), &a->scale, sizeof a->scale);
+}
+
 static void fill(const struct list *list, struct mt_image *image)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        const struct pair *pair = &list->pairs[i];
-        const struct mt_npz_array *a = pair->from;
-        unsigned char *to = mt_image_data(image, pair->index);
-        if (pair->form == MATRIX)
-            transpose(a->data, a->shape[0], a->shape[1], mt_dtype_bytes(a->dtype), to);
-        else if (a->n_bytes)
-            memcpy(to, a->data, a->n_bytes);
-    }
+    for (size_t i = 0; i < list->n; i++)
+        fill_pair(&list->pairs[i], image);
 }
 
 enum mt_status mt_marian_read(const struct mt_foreign_files *files, struct mt_image **out,

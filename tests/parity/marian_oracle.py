@@ -70,6 +70,15 @@ class Model:
             scores = scores + numpy.triu(numpy.full(scores.shape[1:], -1e9), 1)
         return project((softmax(scores) @ v).transpose(1, 0, 2).reshape(len(x), self.d), "o")
 
+    def recurrence(self, prefix, x):
+        """SSRU: what is remembered goes from each position to the next."""
+        state, out = numpy.zeros(self.d), []
+        for row in x:
+            keep = 1 / (1 + numpy.exp(-(row @ self.arrays[f"{prefix}_Wf"] + self.arrays[f"{prefix}_bf"].reshape(-1))))
+            state = keep * state + (1 - keep) * (row @ self.arrays[f"{prefix}_W"])
+            out.append(numpy.maximum(state, 0))
+        return numpy.array(out)
+
     def feed_forward(self, prefix, x):
         act = ACTIVATIONS[self.settings["transformer-ffn-activation"]]
         hidden = act(x @ self.arrays[f"{prefix}_W1"] + self.arrays[f"{prefix}_b1"])
@@ -102,7 +111,11 @@ class Model:
         x = self.place(words, "decoder")
         for i in range(1, self.settings["dec-depth"] + 1):
             layer = f"decoder_l{i}"
-            x = self.sublayer(x, f"{layer}_self_Wo", lambda h: self.attention(f"{layer}_self", h, h, True))
+            if self.settings.get("transformer-decoder-autoreg") == "rnn":
+                norm = f"{layer}_rnn" if self.is_pre else f"{layer}_rnn_ffn"
+                x = self.sublayer(x, norm, lambda h: self.recurrence(f"{layer}_rnn", h))
+            else:
+                x = self.sublayer(x, f"{layer}_self_Wo", lambda h: self.attention(f"{layer}_self", h, h, True))
             x = self.sublayer(x, f"{layer}_context_Wo", lambda h: self.attention(f"{layer}_context", h, memory))
             x = self.sublayer(x, f"{layer}_ffn_ffn", lambda h: self.feed_forward(f"{layer}_ffn", h))
         logits = self.output @ self.top(x, "decoder")[-1]

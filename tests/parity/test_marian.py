@@ -1,4 +1,4 @@
-"""Marian models, read as they lie: against a naive implementation of Marian's own rules, against the bundled
+"""Marian models and students, read as they lie: against a naive implementation of Marian's own rules, against the bundled
 model when they are told to compute as MarianMT does, and files that lie.
 
 Needs numpy.  python3 tests/parity/test_marian.py BINARY [unittest arguments]
@@ -54,11 +54,11 @@ def translate(model, lines, *flags, precision="fp32"):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def source_ids(lines):
+def source_ids(lines, model=MODEL):
     """What the model reads of each line, eos included."""
     ids = []
     for line in lines:
-        result = run("inspect", "--model", MODEL, "--precision", "fp32", "--beam-size", 1, "--format", "json",
+        result = run("inspect", "--model", model, "--precision", "fp32", "--beam-size", 1, "--format", "json",
                      "--split-sentences", "off", "--threads-per-worker", 1, line)
         assert result.returncode == 0, result.stderr
         ids.append([token["id"] for token in json.loads(result.stdout)["sentences"][0]["source_tokens"]])
@@ -77,8 +77,17 @@ def random_arrays(settings):
         put(f"{prefix}_ln_scale{suffix}", 1, d, mean=1.0, deviation=0.1)
         put(f"{prefix}_ln_bias{suffix}", 1, d, deviation=0.1)
 
+    def put_cell(layer, suffix):
+        put(f"{layer}_rnn_W", d, d)
+        put(f"{layer}_rnn_Wf", d, d)
+        put(f"{layer}_rnn_bf", 1, d, deviation=0.1)
+        put_norm(f"{layer}_rnn" if suffix else f"{layer}_rnn_ffn", suffix)
+
     def put_layer(layer, attentions, suffix):
         for attention in attentions:
+            if attention == "rnn":
+                put_cell(layer, suffix)
+                continue
             for part in "qkvo":
                 put(f"{layer}_{attention}_W{part}", d, d)
                 put(f"{layer}_{attention}_b{part}", 1, d, deviation=0.1)
@@ -90,8 +99,9 @@ def random_arrays(settings):
         put_norm(f"{layer}_ffn_ffn", suffix)
 
     suffix = "_pre" if "n" in settings["transformer-preprocess"] else ""
+    own = "rnn" if settings.get("transformer-decoder-autoreg") == "rnn" else "self"
     for side, depth, attentions in (("encoder", settings["enc-depth"], ["self"]),
-                                    ("decoder", settings["dec-depth"], ["self", "context"])):
+                                    ("decoder", settings["dec-depth"], [own, "context"])):
         for layer in range(1, depth + 1):
             put_layer(f"{side}_l{layer}", attentions, suffix)
         if "n" in settings["transformer-postprocess-emb"]:
@@ -114,6 +124,10 @@ TINY = {"type": "transformer", "dim-emb": 32, "dim-vocabs": [8001, 8001], "enc-d
         "transformer-heads": 4, "transformer-dim-ffn": 48, "transformer-ffn-activation": "swish",
         "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
         "transformer-postprocess-top": "", "tied-embeddings-all": True}
+
+
+SSRU = {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "dec-cell-base-depth": 2, "dec-cell-high-depth": 1,
+        "transformer-ffn-activation": "relu", "dec-depth": 2}
 
 
 class Folder(unittest.TestCase):
@@ -176,6 +190,9 @@ class Oracle(Folder):
                 "transformer-postprocess-emb": "nd", "transformer-postprocess-top": "n"},
             "learned positions, relu": {
                 "transformer-train-position-embeddings": True, "transformer-ffn-activation": "relu"},
+            "a student's": SSRU,
+            "SSRU, pre-norm": SSRU | {"transformer-preprocess": "n", "transformer-postprocess": "da",
+                                      "transformer-postprocess-top": "n"},
             "separate tables": {"tied-embeddings-all": False, "tied-embeddings": False},
         }.items():
             with self.subTest(name):
@@ -238,6 +255,151 @@ class Contract(Folder):
         os.mkfifo(self.folder / "c.spm")
         answers = translate(self.folder, ["Tom"], "--max-decoding-length", "3")
         self.assertEqual(len(answers), 1)
+
+
+def numbers_of(tensor, n_out, n_in):
+    """A packed matrix as [n_out, n_in]."""
+    blocks, groups, columns, width = tensor.shape
+    return tensor.transpose(0, 2, 1, 3).reshape(blocks * columns, groups * width)[:n_out, :n_in]
+
+
+class Students(Folder):
+    """As Bergamot and Firefox have them: binary files, SSRU, and names that say everything."""
+
+    SHARED = TINY | SSRU | {"tied-embeddings-all": True}
+    N_LINES = 8
+
+    def setUp(self):
+        super().setUp()
+        self.arrays = random_arrays(self.SHARED)
+
+    def student(self, name="model.deen.bin", int8=False, arrays=None, folder=None):
+        folder = self.folder / (folder or "model")
+        folder.mkdir(exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        shutil.copy(MODEL / "source.spm", folder / "vocab.deen.spm")
+        if name.endswith(".npz"):
+            export_marian.write_arrays(folder, arrays or self.arrays, self.SHARED)
+        else:
+            items = export_marian.bin_items(arrays or self.arrays, self.SHARED, int8)
+            (folder / name).write_bytes(export_marian.to_bin(items))
+        return folder
+
+    def answers(self, folder, *flags, precision="fp32"):
+        found = translate(folder, LINES[:self.N_LINES], "--max-decoding-length", "9", *flags, precision=precision)
+        for line in found:
+            line.pop("warnings", None)  # of languages, which the names of some files tell
+        return found
+
+    def same(self, found, expected):
+        """The same but for fp32's last bits, which depend on where numbers lie in memory."""
+        self.assertEqual([line["output_ids"] for line in found], [line["output_ids"] for line in expected])
+        for a, b in zip(found, expected):
+            numpy.testing.assert_allclose(a["token_logprobs"], b["token_logprobs"], atol=1e-5)
+
+    def test_npz_and_bin_are_the_same_and_as_the_oracle_has_it(self):
+        npz = self.student("model.npz", folder="npz")
+        expected = self.answers(npz)
+        self.same(self.answers(self.student()), expected)
+        model = marian_oracle.Model(npz / "model.npz")
+        n_sure = 0
+        for ids, answer in zip(source_ids(LINES[:self.N_LINES], npz), expected):
+            found, score, margin = marian_oracle.translate(model, ids, 1, limit=9, factor=2, never=(UNK,))
+            n_sure += margin >= SURE
+            if margin >= SURE:
+                self.assertEqual(answer["output_ids"], found)
+                self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
+        self.assertGreaterEqual(n_sure, self.N_LINES // 2)
+
+    def test_the_length_limit_and_the_beams_are_firefoxs(self):
+        for ids, answer in zip(source_ids(["Tom"], self.student()), translate(self.student(), ["Tom"])):
+            self.assertLessEqual(len(answer["output_ids"]), 2 * len(ids))
+        result = run("inspect", "--model", self.student(), "--format", "json", "Tom")
+        self.assertIn("recurrent cell (SSRU)", json.loads(result.stdout)["model"]["no_decoder_attention"])
+
+    def test_int8_in_fp32_is_what_its_numbers_say(self):
+        """Values are numbers / multiplier, wherever they lie."""
+        known = {}
+        for name, array in self.arrays.items():
+            numbers, multiplier = export_marian.quantize(array)
+            known[name] = (numbers.astype("<f4") * (numpy.float32(1) / multiplier)
+                           if export_marian.is_packed_by_intgemm(name) else array)
+        expected = self.answers(self.student("model.npz", arrays=known, folder="npz"))
+        for name in "model.deen.intgemm8.bin", "model.deen.intgemm.alphas.bin":
+            alphas = {"none_QuantMultA": numpy.full((1, 1), 40, "<f4"),
+                      "decoder_l1_rnn_Wf_QuantMultA": numpy.full((1, 1), 40, "<f4")}
+            arrays = self.arrays | (alphas if "alphas" in name else {})
+            self.same(self.answers(self.student(name, int8=True, arrays=arrays)), expected)
+
+    def test_int8_is_packed_without_a_second_rounding(self):
+        student = self.student("model.deen.intgemm8.bin", int8=True)
+        result = run("import", student, self.folder / "packed")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "F32 and I8|I8 and F32")
+        packed = export_marian.read_safetensors(self.folder / "packed" / "attentiond.int8.safetensors")
+        d = self.SHARED["dim-emb"]
+        for name, sources in {
+            "target.output": ["Wemb"], "decoder.1.cell.gates": ["decoder_l2_rnn_W", "decoder_l2_rnn_Wf"],
+            "encoder.0.self.qkv": [f"encoder_l1_self_W{part}" for part in "qkv"], "decoder.0.ffn.fc1": ["decoder_l1_ffn_W1"],
+        }.items():
+            numbers, scales = [], []
+            for source in sources:
+                quantized, multiplier = export_marian.quantize(self.arrays[source])
+                numbers.append(quantized if source == "Wemb" else quantized.T)
+                scales += [numpy.float32(1) / multiplier] * len(numbers[-1])
+            numbers = numpy.concatenate(numbers)
+            numpy.testing.assert_array_equal(numbers_of(packed[f"{name}.weight"], len(numbers), d), numbers, name)
+            numpy.testing.assert_array_equal(packed[f"{name}.scale"][:len(numbers)], scales, name)
+        self.assertEqual(self.answers(student, precision="int8"), self.answers(self.folder / "packed", precision="int8"))
+
+    def test_separate_vocabularies(self):
+        self.SHARED = TINY | SSRU | {"tied-embeddings-all": False, "tied-embeddings": True}
+        self.arrays = random_arrays(self.SHARED)
+        del self.arrays["decoder_ff_logit_out_W"]
+        student = self.student("model.deen.intgemm.alphas.bin", int8=True)
+        (student / "vocab.deen.spm").rename(student / "srcvocab.deen.spm")
+        shutil.copy(MODEL / "target.spm", student / "trgvocab.deen.spm")
+        self.assertEqual(len(self.answers(student)), self.N_LINES)
+        (student / "trgvocab.deen.spm").unlink()
+        self.refused(student, "expected decoder.yml, or one vocab.*, found none of the first and 0, 1 and 0")
+
+    def test_the_names_tell_the_languages(self):
+        for name, vocab, languages in (("model.deen.bin", "vocab.deen.spm", ["de", "en"]),
+                                       ("model.deueng.bin", "vocab.deueng.spm", ["deu", "eng"]),
+                                       ("model.best.bin", "vocab.spm", [None, None])):
+            student = self.student(name)
+            (student / "vocab.deen.spm").rename(student / vocab)
+            result = run("import", student, self.folder / vocab)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            config = json.loads((self.folder / vocab / "tokenizer_config.json").read_text())
+            self.assertEqual([config.get("source_lang"), config.get("target_lang")], languages, name)
+
+    def refused(self, folder, pattern):
+        result = run("translate", "--model", folder, "--precision", "fp32", text="Tom\n")
+        self.assertIn(result.returncode, (1, 2), result.stderr)
+        self.assertRegex(result.stderr, pattern)
+        self.assertNotRegex(result.stderr, "(?i)signal|sanitizer|runtime error")
+
+    def test_what_is_wrong_is_said(self):
+        student = self.student()
+        shutil.copy(student / "model.deen.bin", student / "model.other.bin")
+        self.refused(student, "expected one model where there is no decoder.yml .* model.deen.bin and model.other.bin")
+        self.refused(self.student("model.deen.intgemm8.bin", arrays=self.arrays | {"Wextra": numpy.ones((2, 2), "<f4")}),
+                     'array "Wextra" has no place')
+        self.refused(self.student(arrays=self.arrays | {"encoder_l9_self_Wq_QuantMultA": numpy.ones((1, 1), "<f4")}),
+                     'array "encoder_l9_self_Wq_QuantMultA" has no place')
+        self.refused(self.student(arrays={name: array for name, array in self.arrays.items() if name != "decoder_l2_rnn_bf"}),
+                     'expected an array "decoder_l2_rnn_bf", found none')
+        path = self.student("model.deen.intgemm8.bin", int8=True) / "model.deen.intgemm8.bin"
+        sound = path.read_bytes()
+        path.write_bytes(sound[:-1])
+        self.refused(path.parent, r"model.deen.intgemm8.bin: data of \S+: expected \d+ bytes, found")
+        path.write_bytes(b"\2" + sound[1:])
+        self.refused(path.parent, "expected version 1, found 2")
+        at = sound.index(export_marian.quantize(self.arrays["Wemb"])[0].tobytes()[:64])
+        path.write_bytes(sound[:at + 5] + b"\x80" + sound[at + 6:])
+        self.refused(path.parent, 'tensor "model.shared.weight": expected numbers from -127 to 127, found -128 at index 5')
 
 
 class Lies(Folder):
@@ -339,7 +501,11 @@ class Lies(Folder):
     def test_settings(self):
         self.arrays = random_arrays(TINY)
         for settings, pattern in (
-            ({"transformer-decoder-autoreg": "rnn"}, 'transformer-decoder-autoreg: expected "self-attention"'),
+            ({"transformer-decoder-autoreg": "average-attention"},
+             'transformer-decoder-autoreg: expected "self-attention", found "average-attention"'),
+            ({"transformer-decoder-autoreg": "rnn"}, 'dec-cell: expected "ssru", because .* is "rnn", found none'),
+            ({"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}, 'dec-cell: expected "ssru", .* found gru'),
+            ({"transformer-rnn-projection": True}, 'transformer-rnn-projection: expected "false"'),
             ({"type": "s2s"}, 'type: expected "transformer", found "s2s"'),
             ({"transformer-future": 1}, "transformer-future is set, and is not known"),
             ({"transformer-tied-layers": [1, 1]}, "transformer-tied-layers"),
@@ -389,18 +555,6 @@ class Lies(Folder):
     def test_what_marian_leaves_empty(self):
         export_marian.write_decoder(self.folder, {"shortlist": [], "output-sampling": False})
         self.assertEqual(len(translate(self.folder, ["Tom"], "--max-decoding-length", "3")), 1)
-
-    def test_bergamot(self):
-        """As Firefox keeps a model, and under the name that CTranslate2 gives its own."""
-        shutil.rmtree(self.folder)
-        self.folder.mkdir()
-        shutil.copy(MODEL / "source.spm", self.folder / "vocab.deen.spm")
-        (self.folder / "lex.50.50.ende.s2t.bin").write_bytes(struct.pack("<Q", 0xF11A48D5013417F5))
-        content = struct.pack("<QQQQQQ", 1, 1, 5, 0, 2, 4) + b"Wemb\0" + bytes(64)
-        (self.folder / "model.ende.intgemm.alphas.bin").write_bytes(content)
-        self.refused("a model of Bergamot or Firefox .*, expected Marian's .npz")
-        (self.folder / "model.ende.intgemm.alphas.bin").rename(self.folder / "model.bin")
-        self.refused("model.bin: .*Marian's own .bin files begin so, and are not read")
 
 
 if __name__ == "__main__":

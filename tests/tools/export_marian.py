@@ -37,7 +37,7 @@ def read_safetensors(path):
     length, = struct.unpack_from("<Q", data)
     header = json.loads(data[8:8 + length])
     header.pop("__metadata__", None)
-    types = {"F32": "<f4", "F16": "<f2"}
+    types = {"F32": "<f4", "F16": "<f2", "I8": "i1", "I32": "<i4"}
     return {name: numpy.frombuffer(data[8 + length:][slice(*tensor["data_offsets"])],
                                    types[tensor["dtype"]]).reshape(tensor["shape"])
             for name, tensor in header.items()}
