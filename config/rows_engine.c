@@ -338,6 +338,20 @@ const struct mt_setting mt_rows_engine[] = {
     },
     {
         .section = "Decoding defaults",
+        FIELD(shortlist),
+        .value_name = "S",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"on", "off"},
+        .default_string = "on",
+        .verbs = DECODING,
+        .doc = "Whether only the words of a model's lexical shortlist are looked at, where it has "
+               "one, as Firefox's have: those that are frequent, and those that the words of the "
+               "sentence are likely to become. On, because the whole vocabulary takes several "
+               "times as long and seldom has a better word. It counts where a request does not "
+               "say.",
+    },
+    {
+        .section = "Decoding defaults",
         FIELD(post_edit),
         .type = MT_SETTING_BOOLEAN,
         .default_number = 1,

@@ -94,6 +94,7 @@ struct mt_settings {
     int64_t max_decoding_length; /* 0: the model's */
     double max_length_factor;
     char *split_sentences; /* "on", "off", "newlines" */
+    char *shortlist;       /* "on", "off" */
     bool post_edit;
     /* guards */
     bool repair_numbers;

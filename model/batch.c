@@ -94,6 +94,7 @@ static enum mt_status make_workspace(struct mt_batch *b, struct mt_error *err)
     const struct mt_workspace_shape shape = {
         .hparams = &b->model->hparams,
         .is_int8 = b->model->precision == MT_INT8,
+        .has_shortlist = b->model->has_shortlist,
         .max_rows = o->max_rows,
         .encode_tokens = o->encode_tokens,
         .max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens),
@@ -300,7 +301,8 @@ static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, in
                                    .slot = mt_sentence_table(s, beam)[position],
                                    .slots = mt_sentence_table(s, beam),
                                    .cross_slot = s->cross_slot,
-                                   .n_source = s->n_source};
+                                   .n_source = s->n_source,
+                                   .candidates = s->candidates.n ? &s->candidates : NULL};
 }
 
 /* Positions that read given tokens: as many as fit into the rows that are free in this step. What

@@ -15,6 +15,7 @@
 #ifndef MT_MODEL_DECODER_H
 #define MT_MODEL_DECODER_H
 
+#include "model/candidates.h"
 #include "model/kvcache.h"
 #include "model/layers.h"
 #include "model/trace.h"
@@ -40,8 +41,9 @@ struct mt_decoder_row {
     const uint16_t *slots; /* [position + 1]: which slot holds each position; the last is slot */
     uint16_t cross_slot;
     size_t n_source;
-    struct mt_trace *trace;       /* or NULL */
-    struct mt_row_output *output; /* or NULL: only its keys and values are wanted */
+    struct mt_trace *trace;                 /* or NULL */
+    const struct mt_candidates *candidates; /* of the next token; NULL: any may be */
+    struct mt_row_output *output;           /* or NULL: only its keys and values are wanted */
 };
 
 /* How many positions the cache of a target of n needs; and how large its numbers are, of which

@@ -19,6 +19,17 @@ void mt_member_rows(const struct mt_member *me, size_t n_rows, size_t *begin, si
     mt_team_share(n_rows, 1, me->index, me->n_members, begin, end);
 }
 
+struct mt_rows mt_rows_from(struct mt_rows rows, size_t first)
+{
+    rows.x += first * rows.width;
+    if (rows.q) {
+        rows.q += first * rows.padded;
+        rows.scale += first;
+        rows.zero += first;
+    }
+    return rows;
+}
+
 void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *rows, size_t begin,
                       size_t end)
 {

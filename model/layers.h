@@ -39,6 +39,9 @@ struct mt_rows {
     int32_t *zero; /* [M] */
 };
 
+/* The rows from the first on. */
+struct mt_rows mt_rows_from(struct mt_rows rows, size_t first);
+
 /* Brings the quantised form of rows [begin, end) up to date. Nothing to do in fp32. */
 void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *rows, size_t begin,
                       size_t end);

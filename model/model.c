@@ -38,6 +38,22 @@ static enum mt_status check_vocabulary(const struct mt_model *model, const char 
     return MT_OK;
 }
 
+static enum mt_status open_shortlist(struct mt_model *model, const struct mt_source *source,
+                                     struct mt_error *err)
+{
+    const struct mt_hparams *h = &model->hparams;
+    if (!mt_source_has(source, MT_SHORTLIST_FILE_NAME))
+        return MT_OK;
+    struct mt_document *file = &model->shortlist_file;
+    enum mt_status status =
+        mt_source_read(source, MT_SHORTLIST_FILE_NAME, MT_SHORTLIST_MAX_FILE_BYTES, file, err);
+    if (!status)
+        status = mt_shortlist_read((const unsigned char *)file->bytes, file->length, file->path,
+                                   h->n_source_vocab, h->n_target_vocab, &model->shortlist, err);
+    model->has_shortlist = !status;
+    return status;
+}
+
 static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *source,
                                 enum mt_load_mode load_mode, struct mt_error *err)
 {
@@ -107,6 +123,8 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
     if (!status)
         status = check_vocabulary(model, directory, err);
     if (!status)
+        status = open_shortlist(model, source, err);
+    if (!status)
         status = mt_model_check(model, err);
     mt_source_close(source);
     if (status) {
@@ -128,6 +146,7 @@ void mt_model_close(struct mt_model *model)
     else
         mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
+    mt_document_finish(&model->shortlist_file);
     free(model);
 }
 
@@ -183,6 +202,11 @@ const char *mt_model_note(const struct mt_model *model)
     return model->note;
 }
 
+bool mt_model_has_shortlist(const struct mt_model *model)
+{
+    return model->has_shortlist;
+}
+
 const char *mt_model_kernels_name(const struct mt_model *model)
 {
     return model->kernels->name;
@@ -218,5 +242,5 @@ size_t mt_model_private_bytes(const struct mt_model *model)
         mt_image_bytes(model->image, &image_bytes);
     else if (model->is_copied)
         image_bytes = mt_safetensors_bytes(model->file);
-    return mt_arena_bytes(model->arena) + image_bytes;
+    return mt_arena_bytes(model->arena) + image_bytes + model->shortlist_file.length;
 }

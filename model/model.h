@@ -78,6 +78,10 @@ enum mt_precision mt_model_precision(const struct mt_model *model);
 /* Where the weights came from, in a few words, for the log: "packed form in /var/cache/...", ... */
 const char *mt_model_note(const struct mt_model *model);
 
+/* Whether the model has a lexical shortlist: of each sentence only the tokens that it names are
+ * looked at, unless the sentence's options say otherwise. */
+bool mt_model_has_shortlist(const struct mt_model *model);
+
 /* The kernels in use: "avx2", ... */
 const char *mt_model_kernels_name(const struct mt_model *model);
 

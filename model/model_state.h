@@ -5,7 +5,9 @@
 #define MT_MODEL_MODEL_STATE_H
 
 #include "model/model.h"
+#include "model/files/source.h"
 #include "model/files/weights.h"
+#include "weights/shortlist.h"
 
 struct mt_arena;
 struct mt_image;
@@ -17,6 +19,9 @@ struct mt_model {
     struct mt_weights weights;
     const struct mt_kernels *kernels;
     enum mt_precision precision;
+    bool has_shortlist;
+    struct mt_shortlist shortlist; /* a view of */
+    struct mt_document shortlist_file;
     bool is_copied; /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;

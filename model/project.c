@@ -8,20 +8,33 @@
 #include <math.h>
 #include <string.h>
 
+/* Outputs are numbered: first those of rows whose next token may be any, then the others, in the
+ * order of their rows, so that rows of one sentence, with the same candidates, follow one another. */
 struct projection {
     const struct mt_member *me;
     const struct mt_model *model;
     const struct mt_workspace *w;
     const struct mt_decoder_row *rows;
-    size_t n_rows, n_outputs;
+    size_t n_rows, n_outputs, n_any;
+    uint32_t *order; /* [n_outputs]: the row of each */
 };
 
-/* The next row from *m on that wants an output; rows and outputs are in the same order. */
-static const struct mt_decoder_row *next_output(const struct projection *p, size_t *m)
+/* A part of a row's possible tokens, whose logits are looked at together. */
+struct part {
+    size_t index;       /* among the row's parts */
+    size_t first, n;    /* tokens, or places among the candidates */
+    const int32_t *ids; /* [n] of candidates; NULL: first, first + 1, ... */
+};
+
+/* Outputs with the same candidates. */
+struct group {
+    size_t first, n;
+    const struct mt_candidates *candidates;
+};
+
+static const struct mt_decoder_row *row_of(const struct projection *p, size_t output)
 {
-    while (!p->rows[*m].output)
-        (*m)++;
-    return &p->rows[(*m)++];
+    return &p->rows[p->order[output]];
 }
 
 static struct mt_scored_token *top_of(const struct projection *p, size_t member, size_t output)
@@ -38,71 +51,170 @@ static void clear_top(const struct projection *p)
     }
 }
 
+static void number_outputs(struct projection *p)
+{
+    p->order = p->w->order + p->me->index * p->w->max_rows;
+    for (size_t m = 0; m < p->n_rows; m++)
+        if (p->rows[m].output && !p->rows[m].candidates)
+            p->order[p->n_any++] = (uint32_t)m;
+    p->n_outputs = p->n_any;
+    for (size_t m = 0; m < p->n_rows; m++)
+        if (p->rows[m].output && p->rows[m].candidates)
+            p->order[p->n_outputs++] = (uint32_t)m;
+}
+
 /* Rows that want an output, together: the projection is the largest matrix of all. */
 static void gather(struct projection *p)
 {
-    size_t d = p->w->x.width, begin, end, m = 0;
-    for (size_t i = 0; i < p->n_rows; i++)
-        p->n_outputs += p->rows[i].output != NULL;
+    size_t d = p->w->x.width, begin, end;
+    number_outputs(p);
     mt_member_rows(p->me, p->n_outputs, &begin, &end);
-    for (size_t i = 0; i < end; i++) {
-        const struct mt_decoder_row *row = next_output(p, &m);
-        if (i >= begin)
-            memcpy(p->w->normed.x + i * d, p->w->x.x + (size_t)(row - p->rows) * d,
-                   d * sizeof(float));
+    for (size_t i = begin; i < end; i++) {
+        const struct mt_decoder_row *row = row_of(p, i);
+        memcpy(p->w->normed.x + i * d, p->w->x.x + p->order[i] * d, d * sizeof(float));
+        if (row->candidates)
+            mt_trace_fill(row->trace, MT_TRACE_LOGITS, row->position, -INFINITY);
     }
     mt_rows_quantize(p->model->kernels, &p->w->normed, begin, end);
     clear_top(p);
     mt_member_barrier(p->me);
 }
 
-static void suppress(const struct mt_hparams *h, float *logits, size_t first, size_t n)
+/* Where a token's logit is in a part; n: it is not there. */
+static size_t find_token(const struct part *part, int32_t id)
+{
+    if (!part->ids) {
+        size_t at = (size_t)id - part->first;
+        return at < part->n ? at : part->n;
+    }
+    size_t low = 0, high = part->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (part->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < part->n && part->ids[low] == id ? low : part->n;
+}
+
+static void suppress(const struct mt_hparams *h, const struct part *part, float *logits)
 {
     for (size_t i = 0; i < h->n_suppressed; i++) {
-        size_t id = (size_t)h->suppressed[i];
-        if (id >= first && id < first + n)
-            logits[id - first] = -INFINITY;
+        size_t at = find_token(part, h->suppressed[i]);
+        if (at < part->n)
+            logits[at] = -INFINITY;
     }
 }
 
-/* A block of one row: what was asked about single tokens, the sum for the softmax, the best. */
-static void look_at_block(const struct projection *p, const struct mt_decoder_row *row,
-                          size_t output, size_t block, float *logits, size_t n)
+static void trace_logits(const struct mt_decoder_row *row, const struct part *part,
+                         const float *logits)
+{
+    if (!part->ids)
+        mt_trace_write_part(row->trace, MT_TRACE_LOGITS, row->position, part->first, logits,
+                            part->n);
+    for (size_t i = 0; part->ids && i < part->n; i++)
+        mt_trace_write_part(row->trace, MT_TRACE_LOGITS, row->position, (size_t)part->ids[i],
+                            &logits[i], 1);
+}
+
+/* A part of one row: what was asked about single tokens, the sum for the softmax, the best. */
+static void look_at_part(const struct projection *p, size_t output, const struct part *part,
+                         float *logits)
 {
     const struct mt_hparams *h = &p->model->hparams;
     const struct mt_kernels *kernels = p->model->kernels;
+    const struct mt_decoder_row *row = row_of(p, output);
     struct mt_row_output *out = row->output;
-    size_t first = block * MT_SELECT_BLOCK, eos = (size_t)h->eos_id,
-           target = (size_t)out->target_id;
-    if (eos >= first && eos < first + n)
-        out->eos_logit = logits[eos - first];
-    if (out->target_id != MT_NO_TOKEN && target >= first && target < first + n)
-        out->target_logit = logits[target - first];
-    mt_trace_write_part(row->trace, MT_TRACE_LOGITS, row->position, first, logits, n);
-    struct mt_block_sum *sum = &p->w->block_sums[output * p->w->n_blocks + block];
+    size_t eos = find_token(part, h->eos_id), target = part->n;
+    if (out->target_id != MT_NO_TOKEN)
+        target = find_token(part, out->target_id);
+    if (eos < part->n)
+        out->eos_logit = logits[eos];
+    if (target < part->n)
+        out->target_logit = logits[target];
+    trace_logits(row, part, logits);
+    struct mt_block_sum *sum = &p->w->block_sums[output * p->w->n_blocks + part->index];
     if (h->renormalize_logits)
-        suppress(h, logits, first, n);
+        suppress(h, part, logits);
     if (out->wants_sum)
-        kernels->sum_exp(logits, n, &sum->max, &sum->sum);
+        kernels->sum_exp(logits, part->n, &sum->max, &sum->sum);
     if (!h->renormalize_logits)
-        suppress(h, logits, first, n);
-    kernels->merge_top(logits, n, (int32_t)first, out->n_top, top_of(p, p->me->index, output));
+        suppress(h, part, logits);
+    kernels->merge_top(logits, part->n, (int32_t)part->first, out->n_top,
+                       top_of(p, p->me->index, output));
 }
 
+static float *my_logits(const struct projection *p)
+{
+    return p->w->logits + p->me->index * p->w->max_rows * MT_SELECT_BLOCK;
+}
+
+/* Of rows whose next token may be any. */
 static void look_at_my_blocks(const struct projection *p)
 {
     size_t begin, end, n_vocab = p->model->hparams.n_target_vocab;
-    float *logits = p->w->logits + p->me->index * p->w->max_rows * MT_SELECT_BLOCK;
+    float *logits = my_logits(p);
     mt_team_share(p->w->n_blocks, 1, p->me->index, p->me->n_members, &begin, &end);
-    for (size_t block = begin; block < end; block++) {
-        size_t first = block * MT_SELECT_BLOCK, n = mt_size_min(MT_SELECT_BLOCK, n_vocab - first),
-               m = 0;
-        mt_linear_columns(p->model->kernels, &p->model->weights.output, &p->w->normed, p->n_outputs,
-                          first, first + n, logits, MT_SELECT_BLOCK);
-        for (size_t i = 0; i < p->n_outputs; i++)
-            look_at_block(p, next_output(p, &m), i, block, logits + i * MT_SELECT_BLOCK, n);
+    for (size_t block = begin; block < end && p->n_any; block++) {
+        size_t first = block * MT_SELECT_BLOCK;
+        const struct part part = {
+            .index = block, .first = first, .n = mt_size_min(MT_SELECT_BLOCK, n_vocab - first)};
+        mt_linear_columns(p->model->kernels, &p->model->weights.output, &p->w->normed, p->n_any,
+                          first, first + part.n, logits, MT_SELECT_BLOCK);
+        for (size_t i = 0; i < p->n_any; i++)
+            look_at_part(p, i, &part, logits + i * MT_SELECT_BLOCK);
     }
-    mt_member_barrier(p->me);
+}
+
+static size_t n_parts_of(const struct mt_candidates *candidates)
+{
+    return (candidates->n + MT_SELECT_BLOCK - 1) / MT_SELECT_BLOCK;
+}
+
+/* The next group behind this one; the first behind {.first = n_any}. */
+static bool next_group(const struct projection *p, struct group *group)
+{
+    group->first += group->n;
+    group->n = 0;
+    if (group->first >= p->n_outputs)
+        return false;
+    group->candidates = row_of(p, group->first)->candidates;
+    while (group->first + group->n < p->n_outputs &&
+           row_of(p, group->first + group->n)->candidates == group->candidates)
+        group->n++;
+    return true;
+}
+
+static void look_at_candidates(const struct projection *p, const struct group *group, size_t index)
+{
+    size_t first = index * MT_SELECT_BLOCK;
+    const struct part part = {.index = index,
+                              .first = first,
+                              .n = mt_size_min(MT_SELECT_BLOCK, group->candidates->n - first),
+                              .ids = group->candidates->ids + first};
+    float *logits = my_logits(p);
+    const struct mt_rows rows = mt_rows_from(p->w->normed, group->first);
+    const struct mt_linear columns =
+        mt_candidates_columns(&p->model->weights.output, part.ids, part.n,
+                              p->w->columns + p->me->index * p->w->columns_stride);
+    mt_linear_columns(p->model->kernels, &columns, &rows, group->n, 0, part.n, logits,
+                      MT_SELECT_BLOCK);
+    for (size_t i = 0; i < group->n; i++)
+        look_at_part(p, group->first + i, &part, logits + i * MT_SELECT_BLOCK);
+}
+
+/* Of rows with candidates: each member takes as many parts, in order. */
+static void look_at_my_candidates(const struct projection *p)
+{
+    size_t n_parts = 0, begin, end, at = 0;
+    for (struct group g = {.first = p->n_any}; next_group(p, &g);)
+        n_parts += n_parts_of(g.candidates);
+    mt_team_share(n_parts, 1, p->me->index, p->me->n_members, &begin, &end);
+    for (struct group g = {.first = p->n_any}; at < end && next_group(p, &g);)
+        for (size_t i = 0; i < n_parts_of(g.candidates); i++, at++)
+            if (at >= begin && at < end)
+                look_at_candidates(p, &g, i);
 }
 
 /* In the order of the blocks, whoever computed them: the sum must not depend on the number of
@@ -138,19 +250,27 @@ static void merge_members(const struct projection *p, size_t output, struct mt_r
     }
 }
 
+/* Candidates were found by their places. */
+static void name_candidates(const struct mt_candidates *candidates, struct mt_row_output *out)
+{
+    for (size_t j = 0; j < out->n_top; j++)
+        if (out->top[j].id != MT_NO_TOKEN)
+            out->top[j].id = candidates->ids[out->top[j].id];
+}
+
 static void settle_my_rows(const struct projection *p)
 {
-    size_t begin, end, m = 0;
+    size_t begin, end;
     mt_member_rows(p->me, p->n_outputs, &begin, &end);
-    for (size_t i = 0; i < end; i++) {
-        const struct mt_decoder_row *row = next_output(p, &m);
-        if (i < begin)
-            continue;
-        row->output->log_sum_exp =
-            row->output->wants_sum
-                ? log_sum_exp(p->w->block_sums + i * p->w->n_blocks, p->w->n_blocks)
-                : 0.0f;
+    for (size_t i = begin; i < end; i++) {
+        const struct mt_decoder_row *row = row_of(p, i);
+        size_t n_parts = row->candidates ? n_parts_of(row->candidates) : p->w->n_blocks;
+        row->output->log_sum_exp = row->output->wants_sum
+                                       ? log_sum_exp(p->w->block_sums + i * p->w->n_blocks, n_parts)
+                                       : 0.0f;
         merge_members(p, i, row->output);
+        if (row->candidates)
+            name_candidates(row->candidates, row->output);
     }
     mt_member_barrier(p->me);
 }
@@ -163,5 +283,7 @@ void mt_project(const struct mt_member *me, const struct mt_model *model,
         .me = me, .model = model, .w = workspace, .rows = rows, .n_rows = n_rows};
     gather(&p);
     look_at_my_blocks(&p);
+    look_at_my_candidates(&p);
+    mt_member_barrier(me);
     settle_my_rows(&p);
 }

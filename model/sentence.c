@@ -284,6 +284,13 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     }
     memcpy(s->source, source_ids, n_source * sizeof *source_ids);
     copy_given(s, o);
+    if (model->has_shortlist && !o->skips_shortlist && !s->is_forced)
+        status = mt_candidates_make(model, s->source, s->n_source, s->given + 1, s->n_given - 1,
+                                    s->arena, &s->candidates, err);
+    if (status) {
+        mt_sentence_destroy(s);
+        return status;
+    }
     *out = s;
     return MT_OK;
 }

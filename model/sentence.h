@@ -39,6 +39,8 @@ struct mt_sentence_options {
      * MT_LENGTH_FLOOR (Marian's max-length-factor, which knows no least). 0: only what the model's
      * own files say. */
     float max_length_factor;
+    bool skips_shortlist; /* any token may be next, though the model has a lexical shortlist; of no
+                             effect on a given target, which may hold any */
     const int32_t *target_prefix; /* the hypothesis begins with these; copied */
     size_t n_target_prefix;
     const int32_t

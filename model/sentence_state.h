@@ -35,9 +35,10 @@ struct mt_sentence {
 
     int32_t *source;
     size_t n_source;
-    size_t n_beams, n_wanted; /* rows at most; hypotheses to report */
-    size_t max_target;        /* generated tokens at most */
-    bool is_forced;           /* the whole target is given */
+    struct mt_candidates candidates; /* n 0: any token is one */
+    size_t n_beams, n_wanted;        /* rows at most; hypotheses to report */
+    size_t max_target;               /* generated tokens at most */
+    bool is_forced;                  /* the whole target is given */
     bool return_logprobs;
     bool wants_scores;
     size_t n_top;

@@ -98,6 +98,17 @@ void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t
     memcpy(row_at(block, 0, 0, row) + first, numbers, n * sizeof *numbers);
 }
 
+void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number)
+{
+    if (!mt_trace_wants(trace, kind))
+        return;
+    const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
+    assert(row < block->row_capacity);
+    float *numbers = row_at(block, 0, 0, row);
+    for (size_t i = 0; i < block->column_capacity; i++)
+        numbers[i] = number;
+}
+
 bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind)
 {
     return trace && trace->blocks[index_of(kind)].numbers;

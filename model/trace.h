@@ -19,7 +19,8 @@ enum mt_trace_kind {
     MT_TRACE_ENCODER_STATES =
         8, /* what enters each layer, and what leaves the last [Le + 1, 1, S, D] */
     MT_TRACE_DECODER_STATES = 16, /* likewise [Ld + 1, 1, T, D] */
-    MT_TRACE_LOGITS = 32,         /* before softmax [1, 1, T, V] */
+    MT_TRACE_LOGITS = 32,         /* before softmax [1, 1, T, V]; -infinity of what a shortlist
+                                     leaves out */
 };
 #define MT_TRACE_KINDS 6
 

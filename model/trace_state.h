@@ -39,6 +39,9 @@ void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t laye
 void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
                          const float *numbers, size_t n);
 
+/* Fills a row of the only matrix of a kind with one number. */
+void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number);
+
 /* Whether a kind is asked for; false for NULL. */
 bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind);
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/size.h"
+#include "model/candidates.h"
 #include "model/kernels/canonical.h"
 #include "model/sentence.h"
 
@@ -84,7 +85,10 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
         status = place_rows(&cursor, rows[i].rows, w->n_rows, rows[i].width, shape->is_int8, err);
-    void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL;
+    if (shape->has_shortlist)
+        w->columns_stride = mt_candidates_scratch_bytes(d, shape->is_int8);
+    void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL,
+         *order = NULL, *columns = NULL;
     const struct block blocks[] = {
         {&y, w->n_rows, d, sizeof(float)},
         {&qkv, w->n_rows, 3 * d, sizeof(float)},
@@ -92,6 +96,8 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
         {&logits, n_members * max_rows, MT_SELECT_BLOCK, sizeof(float)},
         {&top, n_members * max_rows, w->top_stride, sizeof(struct mt_scored_token)},
         {&sums, max_rows, w->n_blocks, sizeof(struct mt_block_sum)},
+        {&order, n_members, max_rows, sizeof *w->order},
+        {&columns, n_members, w->columns_stride, 1},
     };
     if (!status)
         status = place(&cursor, blocks, sizeof blocks / sizeof *blocks, err);
@@ -103,19 +109,10 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     w->logits = logits;
     w->top = top;
     w->block_sums = sums;
+    w->order = order;
+    w->columns = columns;
     *n_bytes = cursor.n_bytes;
     return MT_OK;
-}
-
-static struct mt_rows rows_from(struct mt_rows rows, size_t first)
-{
-    rows.x += first * rows.width;
-    if (rows.q) {
-        rows.q += first * rows.padded;
-        rows.scale += first;
-        rows.zero += first;
-    }
-    return rows;
 }
 
 struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size_t member,
@@ -123,15 +120,17 @@ struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size
 {
     struct mt_workspace w = *workspace;
     w.n_rows -= first_row;
-    w.x = rows_from(w.x, first_row);
-    w.normed = rows_from(w.normed, first_row);
-    w.context = rows_from(w.context, first_row);
-    w.hidden = rows_from(w.hidden, first_row);
+    w.x = mt_rows_from(w.x, first_row);
+    w.normed = mt_rows_from(w.normed, first_row);
+    w.context = mt_rows_from(w.context, first_row);
+    w.hidden = mt_rows_from(w.hidden, first_row);
     w.y += first_row * w.x.width;
     w.qkv += first_row * 3 * w.x.width;
     w.scores += member * w.scores_stride;
     w.logits += member * w.max_rows * MT_SELECT_BLOCK;
     w.top += member * w.max_rows * w.top_stride;
+    w.order += member * w.max_rows;
+    w.columns += member * w.columns_stride;
     /* Of an encoder pass there are more rows, and no sums. */
     w.block_sums += mt_size_min(first_row, w.max_rows) * w.n_blocks;
     return w;

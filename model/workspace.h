@@ -30,6 +30,9 @@ struct mt_workspace {
     float *logits; /* [n_members, max_rows, MT_SELECT_BLOCK]: one block of the vocabulary */
     struct mt_scored_token *top; /* [n_members, max_rows, top_stride] */
     size_t top_stride;
+    uint32_t *order;        /* [n_members, max_rows]: rows that want an output */
+    unsigned char *columns; /* [n_members, columns_stride]: of candidates (candidates.h) */
+    size_t columns_stride;
 
     struct mt_block_sum *block_sums; /* [max_rows, n_blocks] */
     size_t n_blocks;                 /* of the vocabulary */
@@ -38,7 +41,8 @@ struct mt_workspace {
 
 struct mt_workspace_shape {
     const struct mt_hparams *hparams;
-    bool is_int8; /* rows carry their quantised form */
+    bool is_int8;       /* rows carry their quantised form */
+    bool has_shortlist; /* rows may have candidates */
     size_t max_rows, encode_tokens, max_attended, n_members;
 };
 

@@ -6,7 +6,7 @@
  *
  *   describe   the documents: U8 tensors [bytes] named "config.json" and "vocab.json" (required),
  *              "target_vocab.json" (separate vocabularies), "tokenizer_config.json",
- *              "generation_config.json", "source.spm", "target.spm" (required; copied where they
+ *              "generation_config.json", "shortlist.bin" (weights/shortlist.h), "source.spm", "target.spm" (required; copied where they
  *              lie in a file of their own)
  *   read       the weights: F32, F16 or BF16 tensors under MarianMT's names and in its orientation
  *              (bind.c: linear layers [n_out, n_in])

@@ -288,7 +288,8 @@ static enum mt_status make_documents(const struct mt_foreign_files *files,
 {
     struct vocab source = {0}, target = {0};
     struct mt_text config = {0}, tokenizer = {0};
-    struct mt_foreign_document documents[6];
+    struct mt_foreign_document documents[7];
+    size_t n = 0;
     bool is_separate = m->vocabs[0] != m->vocabs[1];
     enum mt_status status = read_vocab(m->vocabs[0], &source, err);
     if (!status && is_separate)
@@ -303,8 +304,13 @@ static enum mt_status make_documents(const struct mt_foreign_files *files,
         documents[2] = document_of("config.json", &config);
         documents[3] = document_of("tokenizer_config.json", &tokenizer);
         documents[4] = document_of("vocab.json", &source.json);
-        documents[5] = document_of("target_vocab.json", &target.json);
-        status = mt_foreign_documents(documents, is_separate ? 6 : 5, out, err);
+        n = 5;
+        if (is_separate)
+            documents[n++] = document_of("target_vocab.json", &target.json);
+        if (m->shortlist)
+            documents[n++] = (struct mt_foreign_document){
+                "shortlist.bin", m->shortlist->mapping.bytes, m->shortlist->mapping.length};
+        status = mt_foreign_documents(documents, n, out, err);
     }
     mt_text_finish(&source.json);
     mt_text_finish(&target.json);

@@ -7,11 +7,11 @@
  * Without a decoder.yml, as Mozilla serves Firefox's models and browsermt Bergamot's: one model
  * (model.ende.intgemm.alphas.bin, .intgemm8.bin, ...), and one vocab*.spm, or srcvocab*.spm and
  * trgvocab*.spm. It is searched as Firefox does, greedily, and the names tell the languages.
- * Shortlists (lex.*.bin) are not read: every token of the vocabulary is looked at.
+ * A lex.*.bin is its shortlist.
  *
  * Refused by name: ensembles, factored vocabularies, average-attention decoders and recurrent ones
- * but SSRU, every setting of the architecture that we do not know, lexical shortlists that
- * decoder.yml asks for, and sampling.
+ * but SSRU, every setting of the architecture that we do not know, lexical shortlists
+ * that are text, and sampling.
  */
 #ifndef MT_MODEL_FAMILIES_MARIAN_H
 #define MT_MODEL_FAMILIES_MARIAN_H

@@ -55,7 +55,7 @@ static enum mt_status refuse_in_decoder_yml(const char *path,
                                             const struct mt_marian_settings *decoder,
                                             struct mt_error *err)
 {
-    static const char *const keys[] = {"shortlist", "output-approx-knn", "output-sampling"};
+    static const char *const keys[] = {"output-approx-knn", "output-sampling"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *found = mt_marian_text(decoder, keys[i], 0);
         if (found && strcmp(found, "false") != 0)
@@ -65,6 +65,21 @@ static enum mt_status refuse_in_decoder_yml(const char *path,
                            path, keys[i], found);
     }
     return MT_OK;
+}
+
+/* Text ones are looked up by pieces, and pruned by numbers of decoder.yml. */
+static enum mt_status find_shortlist(const struct mt_foreign_files *files, const char *path,
+                                     struct mt_marian_model *m, struct mt_error *err)
+{
+    const char *name = mt_marian_text(m->decoder, "shortlist", 0);
+    if (!name || strcmp(name, "false") == 0)
+        return MT_OK;
+    if (!ends_with(name, ".bin"))
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "%s: shortlist is set (\"%.60s\"), which is not implemented, expected a "
+                       "binary one (*.bin) or none",
+                       path, name);
+    return find_named(files, m->decoder, "shortlist", 0, &m->shortlist, err);
 }
 
 static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
@@ -83,7 +98,9 @@ static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
                        file->path);
     if (mt_marian_text(m->decoder, "vocabs", 2))
         return mt_fail(err, MT_UNSUPPORTED, "%s: vocabs: expected two, found more", file->path);
-    status = find_named(files, m->decoder, "models", 0, &m->file, err);
+    status = find_shortlist(files, file->path, m, err);
+    if (!status)
+        status = find_named(files, m->decoder, "models", 0, &m->file, err);
     for (size_t i = 0; i < 2 && !status; i++)
         status = find_named(files, m->decoder, "vocabs", i, &m->vocabs[i], err);
     return status;
@@ -136,6 +153,21 @@ static enum mt_status find_vocabularies(const struct mt_foreign_files *files,
                    files->directory, n_shared, n_source, n_target);
 }
 
+/* lex.50.50.ende.s2t.bin; NULL where there is none. */
+static enum mt_status find_lex(const struct mt_foreign_files *files, struct mt_marian_model *m,
+                               struct mt_error *err)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        const struct mt_foreign_file *file = &files->list[i];
+        bool is_lex = strncmp(file->name, "lex.", 4) == 0 && ends_with(file->name, ".bin");
+        if (is_lex && m->shortlist)
+            return mt_fail(err, MT_INVALID, "%s: expected one shortlist, found %s and %s",
+                           files->directory, m->shortlist->name, file->name);
+        m->shortlist = is_lex ? file : m->shortlist;
+    }
+    return MT_OK;
+}
+
 static enum mt_status find_by_names(const struct mt_foreign_files *files, struct mt_marian_model *m,
                                     struct mt_error *err)
 {
@@ -152,6 +184,8 @@ static enum mt_status find_by_names(const struct mt_foreign_files *files, struct
         return mt_fail(err, MT_NOT_FOUND, "%s: expected an .npz or a binary model, found none",
                        files->directory);
     enum mt_status status = find_vocabularies(files, m, err);
+    if (!status)
+        status = find_lex(files, m, err);
     return status ? status
                   : mt_marian_settings_read(firefox_settings, sizeof firefox_settings - 1,
                                             "Firefox's settings", &m->decoder, err);

@@ -18,6 +18,7 @@ struct mt_marian_model {
     struct mt_marian_arrays arrays;
     const struct mt_foreign_file *file;      /* the arrays' */
     const struct mt_foreign_file *vocabs[2]; /* source, target; often the same */
+    const struct mt_foreign_file *shortlist; /* or NULL */
     char languages[2][4];                    /* source, target, if the names tell; else "" */
 
     size_t d_model, d_ff_encoder, d_ff_decoder, n_heads;

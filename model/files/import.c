@@ -35,6 +35,7 @@ static const struct {
     {"target_vocab.json", false, true},
     {"source.spm", true, true},
     {"target.spm", true, true},
+    {MT_SHORTLIST_FILE_NAME, false, true},
     {"special_tokens_map.json", false, false},
     {"attentiond.json", false, false},
     {"README.md", false, false},

@@ -23,6 +23,9 @@ struct mt_source;
 /* The packed form (packed.h) in a MarianMT directory. */
 #define MT_PACKED_FILE_NAME "attentiond.int8.safetensors"
 
+/* The lexical shortlist (weights/shortlist.h) of a model that has one: a document. */
+#define MT_SHORTLIST_FILE_NAME "shortlist.bin"
+
 /* Finds out which family the directory is of; of a foreign one, reads its documents, but no
  * weights. A directory of no family that we know is taken for a MarianMT one: what is missing is
  * found out by who asks for it. */

@@ -4,6 +4,8 @@
 #include "model/model.h"
 #include "server/models/served_model.h"
 
+#include <string.h>
+
 size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
                              size_t asked)
 {
@@ -19,6 +21,26 @@ float mt_decoding_length_factor(const struct mt_settings *settings, const struct
 {
     bool is_said = mt_model_hparams(model)->max_length_factor > 0.0f;
     return is_said ? 0.0f : (float)settings->max_length_factor;
+}
+
+bool mt_decoding_skips_shortlist(const struct mt_settings *settings)
+{
+    return strcmp(settings->shortlist, "off") == 0;
+}
+
+static enum mt_status read_shortlist(const struct mt_service *service,
+                                     const struct mt_params *params,
+                                     struct mt_sentence_options *decoding, struct mt_error *err)
+{
+    const char *asked = service->settings->shortlist;
+    enum mt_status status = mt_params_string(params, "shortlist", &asked, NULL, err);
+    if (status)
+        return status;
+    decoding->skips_shortlist = strcmp(asked, "off") == 0;
+    return decoding->skips_shortlist || strcmp(asked, "on") == 0
+               ? MT_OK
+               : mt_fail(err, MT_INVALID, "shortlist is \"%.40s\", expected \"on\" or \"off\"",
+                         asked);
 }
 
 enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
@@ -54,7 +76,7 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                       : mt_decoding_length_factor(service->settings, model->model);
     if (has_minimum || has_maximum)
         decoding->max_length_factor = 0;
-    return status;
+    return status ? status : read_shortlist(service, params, decoding, err);
 }
 
 enum mt_status mt_decoding_params_split(const struct mt_service *service,

@@ -24,7 +24,10 @@ size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_l
  * files do. */
 float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model);
 
-/* length_penalty, min_decoding_length, max_decoding_length; of the setting of that name no more
+/* Whether the setting says that a model's shortlist is not used. */
+bool mt_decoding_skips_shortlist(const struct mt_settings *settings);
+
+/* length_penalty, min_decoding_length, max_decoding_length, shortlist; of the setting of that name no more
  * than the model has positions. A request that names one of the lengths has no other limit.
  * MT_INVALID names field, value and range. */
 MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,

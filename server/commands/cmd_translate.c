@@ -79,6 +79,7 @@ static struct mt_sentence_options decoding_options(const struct mt_model *model,
         .length_penalty = (float)settings->length_penalty,
         .max_decoding_length = (size_t)settings->max_decoding_length,
         .max_length_factor = mt_decoding_length_factor(settings, model),
+        .skips_shortlist = mt_decoding_skips_shortlist(settings),
         .skip_scores = !flags->as_json,
         .return_logprobs = flags->as_json,
     };

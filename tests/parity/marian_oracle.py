@@ -124,9 +124,17 @@ class Model:
         return numpy.log(softmax(logits))
 
 
+def candidates(source, lists, n_first, n_vocab, is_shared):
+    """What a shortlist lets a sentence become: a multiple of 8 ids, rising."""
+    chosen = set(range(min(n_first, n_vocab))).union(*(lists[token] for token in source), source if is_shared else ())
+    others = (token for token in range(n_first, n_vocab) if token not in chosen)
+    return sorted(chosen.union(token for token, _ in zip(others, range(-len(chosen) % 8))))
+
+
 def translate(model, source, n_beams, normalize=1.0, word_penalty=0.0, factor=3, limit=None,
-              never=()):
-    """(ids, score, margin): margin is by how little the search could have gone another way."""
+              never=(), among=None):
+    """(ids, score, margin): margin is by how little the search could have gone another way. among: the only
+    tokens that there are."""
     memory = model.encode(source)
     beams, finished, margin = [([], 0.0)], [], math.inf
     width, limit = n_beams, limit or math.ceil(factor * len(source))
@@ -135,6 +143,10 @@ def translate(model, source, n_beams, normalize=1.0, word_penalty=0.0, factor=3,
         candidates = []
         for beam, (ids, total) in enumerate(beams):
             logprobs = model.logprobs(memory, ids)
+            if among is not None:
+                shortened = numpy.full_like(logprobs, -math.inf)
+                shortened[among] = logprobs[among] - numpy.log(numpy.exp(logprobs[among]).sum())
+                logprobs = shortened
             logprobs[list(never)] = -math.inf
             best = numpy.argsort(-logprobs, kind="stable")[:width + 1]
             candidates += [(total + logprobs[token], beam, int(token)) for token in best]

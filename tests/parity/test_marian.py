@@ -375,6 +375,66 @@ class Students(Folder):
             config = json.loads((self.folder / vocab / "tokenizer_config.json").read_text())
             self.assertEqual([config.get("source_lang"), config.get("target_lang")], languages, name)
 
+    def lexicon(self, n_vocab, n_first=20):
+        dice = numpy.random.default_rng(7)
+        return [sorted(dice.choice(n_vocab, size=int(dice.integers(0, 30)), replace=False).tolist()) for _ in range(n_vocab)], n_first
+
+    def test_a_shortlist(self):
+        """Ids and scores as the oracle has them, among the sentence's own candidates."""
+        n_vocab = self.SHARED["dim-vocabs"][0]
+        lists, n_first = self.lexicon(n_vocab)
+        student = self.student("model.npz")
+        (student / "lex.50.50.deen.s2t.bin").write_bytes(export_marian.to_shortlist(lists, n_first))
+        model = marian_oracle.Model(student / "model.npz")
+        sources, n_sure = source_ids(LINES[:self.N_LINES], student), 0
+        for n_beams in 1, 4:
+            answers = self.answers(student, "--beam-size", n_beams)
+            for ids, answer in zip(sources, answers):
+                among = marian_oracle.candidates(ids, lists, n_first, n_vocab, is_shared=True)
+                found, score, margin = marian_oracle.translate(model, ids, n_beams, limit=9, never=(UNK,), among=among)
+                if margin >= SURE:
+                    n_sure += 1
+                    self.assertEqual(answer["output_ids"], found)
+                    self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
+        self.assertGreaterEqual(n_sure, self.N_LINES)
+        without = self.answers(student, "--shortlist", "off")
+        self.assertNotEqual([line["output_ids"] for line in without], [line["output_ids"] for line in self.answers(student)])
+        (student / "lex.50.50.deen.s2t.bin").unlink()
+        self.same(without, self.answers(student))
+
+    def test_a_shortlist_gives_the_same_bytes_in_any_batch(self):
+        lists, n_first = self.lexicon(self.SHARED["dim-vocabs"][0], n_first=600)
+        student = self.student("model.deen.intgemm8.bin", int8=True)
+        (student / "lex.50.50.deen.s2t.bin").write_bytes(export_marian.to_shortlist(lists, n_first))
+        result = run("import", student, self.folder / "packed")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        expected, lines = None, LINES[:30]
+        for folder in student, self.folder / "packed":
+            for flags in ((1, 1, "c"), (4, 1, "auto"), (64, 1, "auto"), (64, 2, "auto"), (13, 2, "avx2")):
+                result = run("translate", "--model", folder, "--json", "--workers", 1, "--cache-dir", "", "--beam-size", 1,
+                             "--max-decoding-length", 12, "--batch-size", flags[0], "--threads-per-worker", flags[1],
+                             "--kernels", flags[2], text="".join(line + "\n" for line in lines))
+                if "avx2" in flags and "CPU" in result.stderr:
+                    continue
+                self.assertEqual(result.returncode, 0, result.stderr)
+                expected = expected or result.stdout
+                self.assertEqual(result.stdout, expected, (folder, flags))
+
+    def test_shortlists_that_are_wrong(self):
+        lists, n_first = self.lexicon(self.SHARED["dim-vocabs"][0])
+        student = self.student()
+        path = student / "lex.50.50.deen.s2t.bin"
+        sound = export_marian.to_shortlist(lists, n_first)
+        path.write_bytes(sound[:100] + bytes([sound[100] ^ 4]) + sound[101:])
+        self.refused(student, "shortlist.bin: checksum: expected [0-9a-f]{16}, found")
+        path.write_bytes(sound[:-8])
+        self.refused(student, "expected another number of bytes")
+        path.write_bytes(export_marian.to_shortlist(lists + [[]], n_first))
+        self.refused(student, "expected at most 8001 source words, found 8002: it is another model's shortlist")
+        path.write_bytes(sound)
+        shutil.copy(path, student / "lex.s2t.bin")
+        self.refused(student, "expected one shortlist, found lex.50.50.deen.s2t.bin and lex.s2t.bin")
+
     def refused(self, folder, pattern):
         result = run("translate", "--model", folder, "--precision", "fp32", text="Tom\n")
         self.assertIn(result.returncode, (1, 2), result.stderr)

@@ -440,6 +440,8 @@ START_TEST(search_finds_the_same_bytes_however_it_is_shared)
     struct found expected[N_SENTENCES], found[N_SENTENCES];
     size_t n_tables, n_beams = 0;
     const struct mt_kernels *const *tables = mt_kernels_available(&n_tables);
+    if (!strstr(variants[_i].config, "\"ssru\""))
+        return; /* test_identity does it, on a real model */
     write_model(&variants[_i]);
     must(mt_team_try_create(2, &two, &err), &err);
     for (size_t t = 0; t < n_tables; t++) {

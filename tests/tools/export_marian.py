@@ -137,6 +137,20 @@ def to_bin(items):
     return out + struct.pack("<Q", padding) + b"\0" * padding + b"".join(data for *_, data in items)
 
 
+def to_shortlist(lists, n_first, n_best=50):
+    """A binary lexical shortlist: lists[source id] are the target ids that it may become."""
+    offsets, ids = [0], []
+    for of_word in lists:
+        ids += sorted(of_word)
+        offsets.append(len(ids))
+    body = struct.pack("<QQQQ", n_first, n_best, len(offsets), len(ids))
+    body += struct.pack(f"<{len(offsets)}Q{len(ids)}I", *offsets, *ids)
+    checksum, mask = 0, (1 << 64) - 1
+    for word, in struct.iter_unpack("<Q", body[:len(body) // 8 * 8]):
+        checksum ^= (word + 0x9E3779B9 + (checksum << 6) + (checksum >> 2)) & mask
+    return struct.pack("<QQ", 0xF11A48D5013417F5, checksum) + body
+
+
 def write_vocabulary(source, out):
     vocab = json.loads((source / "vocab.json").read_text())
     (out / "vocab.yml").write_text("".join(f"{json.dumps(piece)}: {number}\n" for piece, number in

@@ -1,4 +1,4 @@
-"""Writes the seeds of fuzz_npz, fuzz_marian_bin and fuzz_marian.  Needs numpy.  /usr/bin/python3 tests/tools/make_marian_corpus.py"""
+"""Writes the seeds of fuzz_npz, fuzz_marian_bin, fuzz_shortlist and fuzz_marian.  Needs numpy.  /usr/bin/python3 tests/tools/make_marian_corpus.py"""
 
 import pathlib
 
@@ -35,6 +35,9 @@ def main():
     for name, int8 in ("float", False), ("intgemm8", True):
         items = export_marian.bin_items(arrays, {"type": "transformer"}, int8)
         (CORPUS / "marian_bin" / name).write_bytes(export_marian.to_bin(items))
+    (CORPUS / "shortlist").mkdir(parents=True, exist_ok=True)
+    (CORPUS / "shortlist" / "even").write_bytes(export_marian.to_shortlist([[5, 60], [], [61, 62]], 4))
+    (CORPUS / "shortlist" / "odd").write_bytes(export_marian.to_shortlist([[63], [8, 9], []], 70))
     settings = export_marian.to_yaml(export_marian.model_yml(CONFIG))
     for name, vocab in VOCABS.items():
         (CORPUS / "marian" / name).write_bytes(

@@ -1,0 +1,149 @@
+#include "model/candidates.h"
+
+#include "base/size.h"
+#include "model/kernels/canonical.h"
+#include "model/kernels/kernels.h"
+#include "model/model_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of intgemm's matrices. */
+#define MULTIPLE 8
+
+/* The target's vocabulary, and which of it are candidates. */
+struct marks {
+    bool *is_candidate; /* [n_vocab] */
+    size_t n_vocab, n;
+};
+
+static void mark(struct marks *marks, size_t id)
+{
+    if (id >= marks->n_vocab || marks->is_candidate[id])
+        return;
+    marks->is_candidate[id] = true;
+    marks->n++;
+}
+
+static void mark_source(struct marks *marks, const struct mt_model *model, const int32_t *source,
+                        size_t n_source)
+{
+    const struct mt_shortlist *list = &model->shortlist;
+    for (size_t i = 0; i < n_source; i++) {
+        size_t begin, end;
+        if (model->hparams.shared_embeddings)
+            mark(marks, (size_t)source[i]);
+        mt_shortlist_range(list, (size_t)source[i], &begin, &end);
+        for (; begin < end; begin++)
+            mark(marks, mt_shortlist_id(list, begin));
+    }
+}
+
+static void mark_all(struct marks *marks, const struct mt_model *model, const int32_t *source,
+                     size_t n_source)
+{
+    size_t n_first = model->shortlist.n_first;
+    for (size_t id = 0; id < n_first; id++)
+        mark(marks, id);
+    mark_source(marks, model, source, n_source);
+    for (size_t id = n_first; id < marks->n_vocab && marks->n % MULTIPLE; id++)
+        mark(marks, id);
+    mark(marks, (size_t)model->hparams.eos_id);
+}
+
+enum mt_status mt_candidates_make(const struct mt_model *model, const int32_t *source,
+                                  size_t n_source, const int32_t *given, size_t n_given,
+                                  struct mt_arena *arena, struct mt_candidates *out,
+                                  struct mt_error *err)
+{
+    struct marks marks = {.n_vocab = model->hparams.n_target_vocab};
+    void *ids = NULL;
+    marks.is_candidate = calloc(marks.n_vocab, sizeof *marks.is_candidate);
+    if (!marks.is_candidate)
+        return mt_fail_memory(err, marks.n_vocab, "candidates");
+    mark_all(&marks, model, source, n_source);
+    for (size_t i = 0; i < n_given; i++)
+        mark(&marks, (size_t)given[i]);
+    enum mt_status status = mt_arena_take(arena, marks.n, sizeof(int32_t), "candidates", &ids, err);
+    if (!status) {
+        *out = (struct mt_candidates){.ids = ids};
+        for (size_t id = 0; id < marks.n_vocab; id++)
+            if (marks.is_candidate[id])
+                ((int32_t *)ids)[out->n++] = (int32_t)id;
+    }
+    free(marks.is_candidate);
+    return status;
+}
+
+/* --- Columns --- */
+
+/* int8: weights, then scales, column sums and biases; fp32: rows, then biases. */
+size_t mt_candidates_scratch_bytes(size_t d_model, bool is_int8)
+{
+    size_t width = is_int8 ? mt_size_round_up(d_model, MT_PACK_K) + 3 * sizeof(float)
+                           : (d_model + 1) * sizeof(float);
+    return mt_size_round_up(MT_SELECT_BLOCK * width, MT_ARENA_ALIGNMENT);
+}
+
+/* A column lies scattered: four numbers of every group of 64 bytes. */
+static void copy_column(const struct mt_linear *from, size_t column, int8_t *weights, size_t to)
+{
+    size_t block_bytes = MT_PACK_COLUMNS * from->k_padded;
+    const int8_t *read =
+        from->weights + column / MT_PACK_COLUMNS * block_bytes + column % MT_PACK_COLUMNS * 4;
+    int8_t *write = weights + to / MT_PACK_COLUMNS * block_bytes + to % MT_PACK_COLUMNS * 4;
+    for (size_t at = 0; at < block_bytes; at += 4 * MT_PACK_COLUMNS)
+        memcpy(write + at, read + at, 4);
+}
+
+static struct mt_linear columns_int8(const struct mt_linear *output, const int32_t *ids, size_t n,
+                                     void *scratch)
+{
+    int8_t *weights = scratch;
+    float *scales = (void *)(weights + MT_SELECT_BLOCK * output->k_padded);
+    int32_t *sums = (void *)(scales + MT_SELECT_BLOCK);
+    float *bias = (void *)(sums + MT_SELECT_BLOCK);
+    for (size_t i = 0; i < n; i++) {
+        size_t column = (size_t)ids[i];
+        copy_column(output, column, weights, i);
+        scales[i] = output->scales[column];
+        sums[i] = output->column_sums[column];
+        bias[i] = output->bias[column];
+    }
+    /* The last block is computed whole. */
+    for (size_t i = n; i < mt_size_round_up(n, MT_PACK_COLUMNS); i++) {
+        copy_column(output, (size_t)ids[0], weights, i);
+        scales[i] = bias[i] = 0.0f;
+        sums[i] = 0;
+    }
+    struct mt_linear columns = *output;
+    columns.n_out = n;
+    columns.weights = weights;
+    columns.scales = scales;
+    columns.column_sums = sums;
+    columns.bias = bias;
+    return columns;
+}
+
+static struct mt_linear columns_fp32(const struct mt_linear *output, const int32_t *ids, size_t n,
+                                     void *scratch)
+{
+    const struct mt_linear_part *from = &output->parts[0];
+    float *weights = scratch, *bias = weights + MT_SELECT_BLOCK * output->n_in;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(weights + i * output->n_in, from->weight + (size_t)ids[i] * output->n_in,
+               output->n_in * sizeof *weights);
+        bias[i] = from->bias ? from->bias[ids[i]] : 0.0f;
+    }
+    struct mt_linear columns = *output;
+    columns.n_out = n;
+    columns.parts[0] = (struct mt_linear_part){.weight = weights, .bias = bias, .n_out = n};
+    return columns;
+}
+
+struct mt_linear mt_candidates_columns(const struct mt_linear *output, const int32_t *ids, size_t n,
+                                       void *scratch)
+{
+    return output->n_parts ? columns_fp32(output, ids, n, scratch)
+                           : columns_int8(output, ids, n, scratch);
+}
