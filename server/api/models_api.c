@@ -90,6 +90,8 @@ static void write_shape(struct mt_json_writer *writer, const struct mt_served_mo
     begin_part(writer, "shape");
     write_count(writer, "d_ff", shape->d_ff);
     write_count(writer, "d_model", shape->d_model);
+    mt_json_key(writer, "decoder_cell");
+    mt_json_string_z(writer, shape->has_ssru ? "ssru" : "attention");
     write_count(writer, "decoder_layers", shape->n_decoder_layers);
     write_count(writer, "encoder_layers", shape->n_encoder_layers);
     write_count(writer, "heads", shape->n_heads);

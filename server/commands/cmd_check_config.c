@@ -27,16 +27,18 @@ static void describe(const char *directory, const struct mt_model *model)
                (double)mt_model_private_bytes(model) / 0x1p20);
     fprintf(
         stderr,
-        "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers, %zu heads, "
+        "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers%s, %zu heads, "
         "d_ff %zu; %s, %s-norm\n",
         h->d_model, h->n_encoder_layers, h->n_encoder_heads, h->d_ff_encoder, h->n_decoder_layers,
-        h->n_decoder_heads, h->d_ff_decoder, mt_activation_name(h->activation),
-        h->normalize_before ? "pre" : "post");
-    fprintf(stderr,
-            "  vocabulary %zu to %zu; at most %zu positions; beam %zu, length penalty %g, at most "
-            "%zu tokens unless asked otherwise\n",
-            h->n_source_vocab, h->n_target_vocab, h->max_positions, h->n_beams,
-            (double)h->length_penalty, h->max_length);
+        h->decoder_cell == MT_CELL_SSRU ? " of SSRU" : "", h->n_decoder_heads, h->d_ff_decoder,
+        mt_activation_name(h->activation), h->normalize_before ? "pre" : "post");
+    fprintf(
+        stderr,
+        "  vocabulary %zu to %zu%s; at most %zu positions; beam %zu, length penalty %g, at most "
+        "%zu tokens unless asked otherwise\n",
+        h->n_source_vocab, h->n_target_vocab,
+        mt_model_has_shortlist(model) ? ", with a lexical shortlist" : "", h->max_positions,
+        h->n_beams, (double)h->length_penalty, h->max_length);
 }
 
 static void append_languages(const struct mt_model_language *languages, size_t n,

@@ -76,6 +76,9 @@ static void report_model(const struct mt_import_report *report, const struct mt_
         : h->position_formula == MT_POSITIONS_TENSOR2TENSOR ? "of Tensor2Tensor"
                                                             : "of the paper",
         rules[h->search_rules]);
+    if (h->decoder_cell == MT_CELL_SSRU)
+        printf("decoder: a recurrent cell (SSRU) in the place of self-attention%s\n",
+               mt_model_has_shortlist(model) ? "; a lexical shortlist" : "");
     report_weights(&report->weights);
 }
 

@@ -326,6 +326,7 @@ static void describe_shape(const struct mt_hparams *hparams, struct mt_model_pro
         .d_ff = hparams->d_ff_encoder,
         .n_source_vocab = hparams->n_source_vocab,
         .n_target_vocab = hparams->n_target_vocab,
+        .has_ssru = hparams->decoder_cell == MT_CELL_SSRU,
     };
 }
 

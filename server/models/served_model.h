@@ -51,6 +51,7 @@ struct mt_model_language {
 struct mt_model_shape {
     size_t n_encoder_layers, n_decoder_layers, n_heads, d_model, d_ff;
     size_t n_source_vocab, n_target_vocab;
+    bool has_ssru; /* the decoder's layers have a recurrent cell, and no self-attention */
 };
 
 /* What does not change as long as the served model exists. Borrowed from it. */
