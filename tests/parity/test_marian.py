@@ -462,6 +462,25 @@ class Students(Folder):
         self.refused(path.parent, 'tensor "model.shared.weight": expected numbers from -127 to 127, found -128 at index 5')
 
 
+class Marian(unittest.TestCase):
+    """A student of random numbers, whose answers are Marian's own: data/student/README.md."""
+
+    def test_ids_and_log_probabilities_are_marians(self):
+        expected = [json.loads(line) for line in (DATA / "student" / "marian.jsonl").read_text().splitlines()]
+        lines = [line["source"] for line in expected]
+        for search, flags in {"greedy": ["--shortlist", "off"], "greedy_shortlist": [],
+                              "beam4": ["--shortlist", "off", "--beam-size", "4"],
+                              "beam4_shortlist": ["--beam-size", "4"]}.items():
+            for line, answer in zip(expected, translate(DATA / "student", lines, "--split-sentences", "off", *flags)):
+                ids = [token for token in answer["output_ids"] if token]
+                self.assertEqual(ids, line[search]["ids"], (search, line["source"]))
+                self.assertAlmostEqual(sum(answer["token_logprobs"]), line[search]["logprob"], delta=TOLERANCE)
+
+    def test_sources_are_cut_as_there(self):
+        expected = [json.loads(line) for line in (DATA / "student" / "marian.jsonl").read_text().splitlines()][:10]
+        self.assertEqual(source_ids([line["source"] for line in expected], DATA / "student"), [line["ids"] for line in expected])
+
+
 class Lies(Folder):
     """Files that are broken, or want to break something: refused by name."""
 
