@@ -407,7 +407,9 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = DAEMON | MT_VERB_INSPECT,
         .doc = "Decoder layers that the alignment of source and target is made from where a "
                "request does not say: 0,1 or -1 for the last. Empty, and for a model of "
-               "models_directory that has fewer: the upper half. No choice is "
+               "models_directory that has fewer: the upper half; of Firefox's models, where "
+               "alignment_heads is empty, too, the head that they were trained to align with, the "
+               "first of the last layer. No choice is "
                "right for every model; attentiond inspect --find-alignment-heads measures them.",
     },
     {

@@ -11,6 +11,12 @@ void mt_alignment_default_layers(size_t n_decoder_layers, struct mt_index_list *
             out->values[out->n++] = (int)layer;
 }
 
+void mt_alignment_guided(struct mt_index_list *layers, struct mt_index_list *heads)
+{
+    *layers = (struct mt_index_list){.n = 1, .values = {-1}};
+    *heads = (struct mt_index_list){.n = 1, .values = {0}};
+}
+
 static void combine_row(const struct mt_attention *attention, const struct mt_selection *selection,
                         enum mt_alignment_mode mode, size_t step, size_t n_source, double *sums)
 {

@@ -15,6 +15,10 @@
 /* The layers that align best in most models when nothing is known: the upper half. */
 void mt_alignment_default_layers(size_t n_decoder_layers, struct mt_index_list *out);
 
+/* The one that Marian's guided alignment trains, as Firefox's models were: the first head of the
+ * last layer. */
+void mt_alignment_guided(struct mt_index_list *layers, struct mt_index_list *heads);
+
 /* Fills out[n_steps, n_source]; every row sums to 1. sums is scratch of n_source. */
 void mt_alignment_matrix(const struct mt_attention *attention, const struct mt_selection *selection,
                          enum mt_alignment_mode mode, enum mt_alignment_shift shift, size_t n_steps,

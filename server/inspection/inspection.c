@@ -86,10 +86,12 @@ static enum mt_status select_alignment(const struct mt_inspection_model *model,
                                        const struct mt_alignment_choice *choice,
                                        struct mt_selection *out, struct mt_error *err)
 {
-    struct mt_index_list layers = choice->layers;
+    struct mt_index_list layers = choice->layers, heads = choice->heads;
+    if (!layers.n && !heads.n && model->has_cell)
+        mt_alignment_guided(&layers, &heads);
     if (!layers.n)
         mt_alignment_default_layers(model->n_decoder_layers, &layers);
-    enum mt_status status = select_heads(model, MT_TRACE_CROSS, &layers, &choice->heads, out, err);
+    enum mt_status status = select_heads(model, MT_TRACE_CROSS, &layers, &heads, out, err);
     return status ? mt_fail_in(err, status, "alignment") : MT_OK;
 }
 

@@ -44,7 +44,8 @@ enum mt_alignment_mode { MT_ALIGNMENT_MEAN, MT_ALIGNMENT_MAX };
 enum mt_alignment_shift { MT_SHIFT_OUTPUT, MT_SHIFT_INPUT };
 
 struct mt_alignment_choice {
-    struct mt_index_list layers, heads; /* layers empty: the upper half of the decoder */
+    struct mt_index_list layers, heads; /* layers empty: the upper half of the decoder;
+                                            both, of a model with a cell: mt_alignment_guided */
     enum mt_alignment_mode mode;
     enum mt_alignment_shift shift;
 };

@@ -146,6 +146,11 @@ START_TEST(a_model_with_a_cell_has_no_decoder_attention_and_says_why)
     struct cJSON *json = parse();
     ck_assert_ptr_nonnull(
         strstr(at(json, "model/no_decoder_attention")->valuestring, "recurrent cell (SSRU)"));
+    /* The last of three layers, and the head that was trained to align. */
+    ck_assert_int_eq(cJSON_GetArraySize(at(json, "sentences/0/alignment/layers")), 1);
+    ck_assert_int_eq(at(json, "sentences/0/alignment/layers/0")->valueint, 2);
+    ck_assert_int_eq(cJSON_GetArraySize(at(json, "sentences/0/alignment/heads")), 1);
+    ck_assert_int_eq(at(json, "sentences/0/alignment/heads/0")->valueint, 0);
     cJSON_Delete(json);
     ck_assert_int_eq(try_render((struct mt_inspection_options){.kinds = ALL_KINDS}, MT_FORMAT_JSON,
                                 MT_ALL_SENTENCES),
