@@ -1,6 +1,7 @@
 /*
  * Feeds bytes to the reader of Marian's settings and vocabularies: the part before the first byte 0
- * is decoder.yml, the next special:model.yml, the rest vocab.yml. What describe makes of them must
+ * is decoder.yml, the next special:model.yml, the rest vocab.yml; where the first is empty, the
+ * directory is as Firefox's are: a binary model, and the rest is vocab.enfr.spm. What describe makes of them must
  * be documents that our own readers take apart without harm, if not always with success.
  */
 #include "model/families/marian.h"
@@ -45,6 +46,31 @@ static uint8_t *make_npz(const uint8_t *text, size_t length, size_t *out_length)
     return npz;
 }
 
+static void put_u64(uint8_t *to, uint64_t value)
+{
+    for (size_t i = 0; i < 8; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* A binary file of one item, which the caller frees. */
+static uint8_t *make_bin(const uint8_t *text, size_t length, size_t *out_length)
+{
+    static const char name[] = "special:model.yml";
+    const uint64_t begin[] = {1, 1, sizeof name, 0x101, 1, length};
+    size_t n_begin = sizeof begin + sizeof name + 4 + 8;
+    uint8_t *bin = calloc(1, n_begin + length);
+    assert(bin);
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        put_u64(bin + 8 * i, begin[i]);
+    memcpy(bin + sizeof begin, name, sizeof name);
+    for (size_t i = 0; i < 4; i++)
+        bin[sizeof begin + sizeof name + i] = (uint8_t)(length >> 8 * i);
+    if (length)
+        memcpy(bin + n_begin, text, length);
+    *out_length = n_begin + length;
+    return bin;
+}
+
 /* --- The folder --- */
 
 static void add(struct mt_foreign_files *files, const char *name, const void *bytes, size_t length)
@@ -86,14 +112,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *rest = data + n_decoder + (n_decoder < size);
     size_t n_rest = size - (size_t)(rest - data), n_model = cut(rest, n_rest);
     const uint8_t *vocab = rest + n_model + (n_model < n_rest);
-    size_t npz_length;
-    uint8_t *npz = make_npz(rest, n_model, &npz_length);
+    size_t length, n_vocab = n_rest - (size_t)(vocab - rest);
+    uint8_t *model =
+        n_decoder ? make_npz(rest, n_model, &length) : make_bin(rest, n_model, &length);
     struct mt_foreign_files files = {.directory = "fuzz"};
-    add(&files, "decoder.yml", data, n_decoder);
-    add(&files, "model.npz", npz, npz_length);
-    add(&files, "vocab.yml", vocab, n_rest - (size_t)(vocab - rest));
-    add(&files, "source.spm", "x", 1);
-    add(&files, "target.spm", "x", 1);
+    if (n_decoder) {
+        add(&files, "decoder.yml", data, n_decoder);
+        add(&files, "model.npz", model, length);
+        add(&files, "vocab.yml", vocab, n_vocab);
+        add(&files, "source.spm", "x", 1);
+        add(&files, "target.spm", "x", 1);
+    } else {
+        add(&files, "model.enfr.bin", model, length);
+        add(&files, "vocab.enfr.spm", vocab, n_vocab);
+        add(&files, "lex.bin", "x", 1);
+    }
     struct mt_image *image = NULL;
     struct mt_error err = {0};
     enum mt_status status = mt_marian.describe(&files, &image, &err);
@@ -101,6 +134,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (image)
         check_documents(image);
     mt_image_destroy(image);
-    free(npz);
+    free(model);
     return 0;
 }

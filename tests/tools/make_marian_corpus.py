@@ -42,6 +42,9 @@ def main():
     for name, vocab in VOCABS.items():
         (CORPUS / "marian" / name).write_bytes(
             b"\0".join(text.encode() for text in (export_marian.to_yaml(DECODER), settings, vocab)))
+    student = export_marian.model_yml(CONFIG) | {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}
+    (CORPUS / "marian" / "student").write_bytes(
+        b"\0" + export_marian.to_yaml(student).encode() + b"\0" + (CORPUS / "spm_check" / "char").read_bytes())
 
 
 if __name__ == "__main__":
