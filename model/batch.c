@@ -29,6 +29,9 @@ struct mt_batch {
     struct mt_scratch *scratch; /* the workspace's */
     struct mt_workspace workspace;
     struct mt_kvcache self, cross;
+    struct mt_scratch *columns; /* of the output layer: [max_rows] of columns_bytes, by cross_slot;
+                                   NULL: the model has no shortlist */
+    size_t columns_bytes, n_columns_written;
 
     struct sentence_list waiting, running, ended;
     size_t n_sentences;
@@ -166,6 +169,11 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     if (!status)
         status = mt_kvcache_init(&b->cross, o.max_rows, h->n_decoder_layers, o.max_source_tokens,
                                  h->d_model, element_bytes, 1, err);
+    if (!status && model->has_shortlist) {
+        b->columns_bytes = mt_candidates_columns_bytes(MT_CANDIDATES_KEPT, h->d_model,
+                                                       model->precision == MT_INT8);
+        status = mt_scratch_create(o.max_rows * b->columns_bytes, &b->columns, err);
+    }
     if (status) {
         mt_batch_destroy(b);
         return status;
@@ -181,6 +189,7 @@ void mt_batch_destroy(struct mt_batch *batch)
     mt_kvcache_finish(&batch->self);
     mt_kvcache_finish(&batch->cross);
     mt_scratch_let_go(batch->scratch);
+    mt_scratch_let_go(batch->columns);
     mt_arena_destroy(batch->arena);
     free(batch);
 }
@@ -271,6 +280,18 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 
 /* --- building a pass --- */
 
+/* Once for all steps of the sentence. */
+static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
+{
+    s->columns = (struct mt_linear){0};
+    if (!s->candidates.n || s->candidates.n > MT_CANDIDATES_KEPT)
+        return;
+    unsigned char *memory = mt_scratch_bytes(b->columns);
+    s->columns = mt_candidates_columns(&b->model->weights.output, s->candidates.ids,
+                                       s->candidates.n, memory + s->cross_slot * b->columns_bytes);
+    b->n_columns_written = mt_size_max(b->n_columns_written, (size_t)s->cross_slot + 1);
+}
+
 static void collect_inputs(struct mt_batch *b)
 {
     b->n_inputs = 0;
@@ -285,6 +306,7 @@ static void collect_inputs(struct mt_batch *b)
         MT_LIST_REMOVE(&b->waiting, s);
         MT_LIST_APPEND(&b->running, s);
         s->phase = MT_READING;
+        keep_columns(b, s);
     }
     b->stats.n_source_tokens += b->n_waiting_tokens;
     b->stats.n_encoder_passes += b->n_inputs > 0;
@@ -302,6 +324,7 @@ static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, in
                                    .slots = mt_sentence_table(s, beam),
                                    .cross_slot = s->cross_slot,
                                    .n_source = s->n_source,
+                                   .columns = s->columns.n_out ? &s->columns : NULL,
                                    .candidates = s->candidates.n ? &s->candidates : NULL};
 }
 
@@ -584,12 +607,13 @@ struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch)
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch)
 {
     return mt_arena_bytes(batch->arena) + mt_scratch_n_bytes(batch->scratch) + batch->self.n_bytes +
-           batch->cross.n_bytes;
+           batch->cross.n_bytes + (batch->columns ? mt_scratch_n_bytes(batch->columns) : 0);
 }
 
 size_t mt_batch_resident_bytes(const struct mt_batch *batch)
 {
-    return batch->self.resident_bytes + batch->cross.resident_bytes;
+    return batch->self.resident_bytes + batch->cross.resident_bytes +
+           batch->n_columns_written * batch->columns_bytes;
 }
 
 size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
@@ -599,7 +623,7 @@ size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens)
                                                  mt_size_min(n_tokens, o->max_target_tokens));
     return o->max_rows *
            (mt_kvcache_slot_bytes(&batch->cross, mt_size_min(n_tokens, o->max_source_tokens)) +
-            mt_kvcache_slot_bytes(&batch->self, n_target));
+            mt_kvcache_slot_bytes(&batch->self, n_target) + batch->columns_bytes);
 }
 
 void mt_batch_trim(struct mt_batch *batch)
@@ -608,4 +632,7 @@ void mt_batch_trim(struct mt_batch *batch)
     mt_kvcache_trim(&batch->self);
     mt_kvcache_trim(&batch->cross);
     mt_scratch_trim(batch->scratch);
+    if (batch->columns)
+        mt_scratch_trim(batch->columns);
+    batch->n_columns_written = 0;
 }

@@ -93,7 +93,7 @@ size_t mt_batch_reserved_bytes(const struct mt_batch *batch);
 size_t mt_batch_resident_bytes(const struct mt_batch *batch);
 
 /* What the key/value cache takes for as many sentences of n_tokens as there are rows; a decoder with
- * a recurrent cell has its states there. */
+ * a recurrent cell has its states there; and what a shortlist's candidates need of the output layer. */
 size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens);
 
 /* Gives the memory of the key/value cache and of the activations back to the kernel, which commits

@@ -78,11 +78,11 @@ enum mt_status mt_candidates_make(const struct mt_model *model, const int32_t *s
 /* --- Columns --- */
 
 /* int8: weights, then scales, column sums and biases; fp32: rows, then biases. */
-size_t mt_candidates_scratch_bytes(size_t d_model, bool is_int8)
+size_t mt_candidates_columns_bytes(size_t n, size_t d_model, bool is_int8)
 {
     size_t width = is_int8 ? mt_size_round_up(d_model, MT_PACK_K) + 3 * sizeof(float)
                            : (d_model + 1) * sizeof(float);
-    return mt_size_round_up(MT_SELECT_BLOCK * width, MT_ARENA_ALIGNMENT);
+    return mt_size_round_up(mt_size_round_up(n, MT_PACK_COLUMNS) * width, MT_ARENA_ALIGNMENT);
 }
 
 /* A column lies scattered: four numbers of every group of 64 bytes. */
@@ -97,12 +97,13 @@ static void copy_column(const struct mt_linear *from, size_t column, int8_t *wei
 }
 
 static struct mt_linear columns_int8(const struct mt_linear *output, const int32_t *ids, size_t n,
-                                     void *scratch)
+                                     void *memory)
 {
-    int8_t *weights = scratch;
-    float *scales = (void *)(weights + MT_SELECT_BLOCK * output->k_padded);
-    int32_t *sums = (void *)(scales + MT_SELECT_BLOCK);
-    float *bias = (void *)(sums + MT_SELECT_BLOCK);
+    size_t n_padded = mt_size_round_up(n, MT_PACK_COLUMNS);
+    int8_t *weights = memory;
+    float *scales = (void *)(weights + n_padded * output->k_padded);
+    int32_t *sums = (void *)(scales + n_padded);
+    float *bias = (void *)(sums + n_padded);
     for (size_t i = 0; i < n; i++) {
         size_t column = (size_t)ids[i];
         copy_column(output, column, weights, i);
@@ -111,7 +112,7 @@ static struct mt_linear columns_int8(const struct mt_linear *output, const int32
         bias[i] = output->bias[column];
     }
     /* The last block is computed whole. */
-    for (size_t i = n; i < mt_size_round_up(n, MT_PACK_COLUMNS); i++) {
+    for (size_t i = n; i < n_padded; i++) {
         copy_column(output, (size_t)ids[0], weights, i);
         scales[i] = bias[i] = 0.0f;
         sums[i] = 0;
@@ -126,10 +127,10 @@ static struct mt_linear columns_int8(const struct mt_linear *output, const int32
 }
 
 static struct mt_linear columns_fp32(const struct mt_linear *output, const int32_t *ids, size_t n,
-                                     void *scratch)
+                                     void *memory)
 {
     const struct mt_linear_part *from = &output->parts[0];
-    float *weights = scratch, *bias = weights + MT_SELECT_BLOCK * output->n_in;
+    float *weights = memory, *bias = weights + n * output->n_in;
     for (size_t i = 0; i < n; i++) {
         memcpy(weights + i * output->n_in, from->weight + (size_t)ids[i] * output->n_in,
                output->n_in * sizeof *weights);
@@ -142,8 +143,8 @@ static struct mt_linear columns_fp32(const struct mt_linear *output, const int32
 }
 
 struct mt_linear mt_candidates_columns(const struct mt_linear *output, const int32_t *ids, size_t n,
-                                       void *scratch)
+                                       void *memory)
 {
-    return output->n_parts ? columns_fp32(output, ids, n, scratch)
-                           : columns_int8(output, ids, n, scratch);
+    return output->n_parts ? columns_fp32(output, ids, n, memory)
+                           : columns_int8(output, ids, n, memory);
 }

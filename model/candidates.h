@@ -30,10 +30,14 @@ MT_MUST_CHECK enum mt_status mt_candidates_make(const struct mt_model *model, co
                                                 size_t n_given, struct mt_arena *arena,
                                                 struct mt_candidates *out, struct mt_error *err);
 
-/* The output layer's columns of up to MT_SELECT_BLOCK ids as a layer of its own, whose memory is
- * scratch: so many bytes, aligned as an arena's. */
-size_t mt_candidates_scratch_bytes(size_t d_model, bool is_int8);
+/* So many candidates most sentences have at most: a batch keeps the columns of theirs, which are
+ * gathered anew at every step for others. */
+#define MT_CANDIDATES_KEPT 1024
+
+/* The output layer's columns of n ids as a layer of its own, in memory of the caller's: so many bytes,
+ * aligned as an arena's. */
+size_t mt_candidates_columns_bytes(size_t n, size_t d_model, bool is_int8);
 struct mt_linear mt_candidates_columns(const struct mt_linear *output, const int32_t *ids, size_t n,
-                                       void *scratch);
+                                       void *memory);
 
 #endif

@@ -195,11 +195,14 @@ static void look_at_candidates(const struct projection *p, const struct group *g
                               .ids = group->candidates->ids + first};
     float *logits = my_logits(p);
     const struct mt_rows rows = mt_rows_from(p->w->normed, group->first);
-    const struct mt_linear columns =
-        mt_candidates_columns(&p->model->weights.output, part.ids, part.n,
-                              p->w->columns + p->me->index * p->w->columns_stride);
-    mt_linear_columns(p->model->kernels, &columns, &rows, group->n, 0, part.n, logits,
-                      MT_SELECT_BLOCK);
+    const struct mt_linear *kept = row_of(p, group->first)->columns;
+    struct mt_linear gathered;
+    if (!kept)
+        gathered = mt_candidates_columns(&p->model->weights.output, part.ids, part.n,
+                                         p->w->columns + p->me->index * p->w->columns_stride);
+    size_t begin = kept ? first : 0;
+    mt_linear_columns(p->model->kernels, kept ? kept : &gathered, &rows, group->n, begin,
+                      begin + part.n, logits, MT_SELECT_BLOCK);
     for (size_t i = 0; i < group->n; i++)
         look_at_part(p, group->first + i, &part, logits + i * MT_SELECT_BLOCK);
 }

@@ -86,7 +86,7 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
         status = place_rows(&cursor, rows[i].rows, w->n_rows, rows[i].width, shape->is_int8, err);
     if (shape->has_shortlist)
-        w->columns_stride = mt_candidates_scratch_bytes(d, shape->is_int8);
+        w->columns_stride = mt_candidates_columns_bytes(MT_SELECT_BLOCK, d, shape->is_int8);
     void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL,
          *order = NULL, *columns = NULL;
     const struct block blocks[] = {
