@@ -228,7 +228,8 @@ def translate(options, sources, precision, beam_size):
     begin = time.monotonic()
     output = run(command, input="".join(source + "\n" for source in sources).encode())
     seconds = time.monotonic() - begin
-    lines = [json.loads(line) for line in output.splitlines()]
+    # Not splitlines(): a translation may hold other ends of lines.
+    lines = [json.loads(line) for line in output.split("\n") if line]
     if len(lines) != len(sources):
         sys.exit(f"{' '.join(command)}: {len(sources)} lines in, {len(lines)} lines out")
     return [line["text"] for line in lines], [line["output_ids"] for line in lines], seconds
