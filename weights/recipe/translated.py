@@ -5,10 +5,10 @@
 
 PROGRAM is attentiond. The sentences are those of Tatoeba in PREPARED_DIR/train.tsv and english.txt (prepare.py), without those that
 have digits. OUT.tsv is of the form of train.tsv, for vocabulary.py --more; what prepare.py would not take for a pair is left out, and so
-are sentences that the program warns of."""
+are lines that the program warns of."""
 
 import argparse
-import json
+import re
 import subprocess
 import tempfile
 
@@ -38,16 +38,17 @@ def main():
     with tempfile.TemporaryFile("w+", encoding="utf-8") as source, open(options.out, "w", encoding="utf-8", newline="\n") as out:
         source.write("".join(text + "\n" for text in texts))
         source.seek(0)
-        command = [options.program, "translate", "--model", options.model, "--beam-size", options.beam_size, "--json"]
-        with subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8") as program:
-            for text, line in zip(texts, program.stdout):
-                answer = json.loads(line)
-                if "warnings" in answer or problem(text, answer["text"], options.lang, "tatoeba"):
-                    continue
-                out.write(f"1.00\t+translated\t{text}\t{answer['text']}\n")
-                n_kept += 1
-        if program.returncode:
-            raise SystemExit(f"{' '.join(command)}: exit status {program.returncode}")
+        command = [options.program, "translate", "--model", options.model, "--beam-size", options.beam_size]
+        program = subprocess.run(command, stdin=source, capture_output=True, text=True, encoding="utf-8")
+        translations = program.stdout.split("\n")[:-1]
+        if program.returncode or len(translations) != len(texts):
+            raise SystemExit(f"{' '.join(command)}: exit status {program.returncode}, {len(translations)} lines for {len(texts)}:\n{program.stderr[-2000:]}")
+        warned_of = {int(number) for number in re.findall(r"^attentiond translate: line (\d+):", program.stderr, re.MULTILINE)}
+        for number, (text, translation) in enumerate(zip(texts, translations), 1):
+            if number in warned_of or problem(text, translation, options.lang, "tatoeba"):
+                continue
+            out.write(f"1.00\t+translated\t{text}\t{translation}\n")
+            n_kept += 1
     print(f"{n_kept} of {len(texts)} sentences")
 
 
