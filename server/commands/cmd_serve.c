@@ -50,6 +50,9 @@
 /* Larger blocks go back to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
 #define MAX_HEAPS 4
+/* What is free at a heap's end stays for the next request, up to this: else each gives some hundred
+ * kilobytes back, and the next one finds its pages gone. */
+#define HEAP_END_BYTES (1024 * 1024)
 /* For the admin socket, whose clients are next door. */
 #define ADMIN_TIMEOUT_MS 10000
 /* After the deadline: a decoder step ends the work, and the last replies leave. */
@@ -590,6 +593,7 @@ static void limit_heaps(void)
 {
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
     mallopt(M_ARENA_MAX, MAX_HEAPS);
+    mallopt(M_TRIM_THRESHOLD, HEAP_END_BYTES);
 }
 
 static int serve(struct server *server, struct mt_settings *settings, int64_t start_ms)

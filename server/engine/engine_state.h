@@ -66,6 +66,12 @@ struct mt_lane {
     struct mt_engine_place places[]; /* [n_workers] */
 };
 
+/* The steps of a team since it was last judged: how long they took, their members' time in all, and
+ * what of that members slept. */
+struct mt_team_judgement {
+    int64_t step_ns, members_ns, slept_ns;
+};
+
 struct mt_engine_worker {
     struct mt_engine *engine;
     size_t index;
@@ -75,6 +81,7 @@ struct mt_engine_worker {
     struct mt_scratch *scratch; /* of its batches; guarded by attaching */
     /* Its thread's own: it works alone, without its team, until then, and how long that is for. */
     int64_t alone_until_ns, alone_ns;
+    struct mt_team_judgement judged;
     /* Guarded by the mutex. */
     bool is_idle;                 /* waits for work */
     pthread_cond_t work;          /* something of what it waits for may have come */

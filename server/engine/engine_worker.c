@@ -296,7 +296,11 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
  * threads alone, because all wait at each barrier for the member that does not run. A team that
  * sleeps at its barriers for more than two fifths of its members' time leaves the next steps to one
  * thread for a while, and then tries again, the more seldom the more often that happens.
+ *
+ * It is judged by two milliseconds of its steps at least: waking a member takes a tenth of one, which
+ * is much of a small model's first step, and nothing that working alone would mend.
  */
+#define JUDGED_NS (2 * INT64_C(1000000))
 #define MAX_SLEPT_FIFTHS 2
 #define MIN_ALONE_NS (20 * INT64_C(1000000))
 #define MAX_ALONE_NS (1000 * INT64_C(1000000))
@@ -307,8 +311,14 @@ static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t
     size_t width = mt_team_width(worker->team);
     if (width == 1)
         return;
-    int64_t members_ns = step_ns * (int64_t)width;
-    if (slept_ns * 5 <= members_ns * MAX_SLEPT_FIFTHS) {
+    worker->judged.step_ns += step_ns;
+    worker->judged.members_ns += step_ns * (int64_t)width;
+    worker->judged.slept_ns += slept_ns;
+    if (worker->judged.step_ns < JUDGED_NS)
+        return;
+    bool is_held_up = worker->judged.slept_ns * 5 > worker->judged.members_ns * MAX_SLEPT_FIFTHS;
+    worker->judged = (struct mt_team_judgement){0};
+    if (!is_held_up) {
         worker->alone_ns = 0;
         return;
     }

@@ -215,6 +215,27 @@ START_TEST(a_worker_whose_team_is_held_up_works_alone_for_a_while)
 }
 END_TEST
 
+/* As where a member has to be woken first. A busy machine may take a processor from the team for
+ * longer: then it is tried again when the worker has its team back. */
+START_TEST(a_team_that_waited_a_moment_goes_on_as_a_team)
+{
+    test_start_with_spare(32, 100);
+    lane = test_attach(NULL);
+    size_t n_jobs = 0;
+    for (int i = 0; i < 5 && fake_last_width() != 2; i++) {
+        usleep(i > 0 ? 1100000 : 0);
+        fake_delay_members(300000);
+        test_submit(lane, 1, 1, 1, 1);
+        test_wait(++n_jobs);
+        fake_delay_members(0);
+        test_submit(lane, 1, 1, 1, 1);
+        test_wait(++n_jobs);
+    }
+    ck_assert_uint_eq(fake_last_width(), 2);
+    test_finish();
+}
+END_TEST
+
 START_TEST(a_job_is_told_whether_it_was_the_last)
 {
     start(1, 4, 100);
@@ -722,6 +743,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, spare_workers_take_sentences_where_there_are_enough_for_all);
     tcase_add_test(tcase, workers_share_by_rows);
     tcase_add_test(tcase, a_worker_whose_team_is_held_up_works_alone_for_a_while);
+    tcase_add_test(tcase, a_team_that_waited_a_moment_goes_on_as_a_team);
     tcase_add_test(tcase, a_job_is_told_whether_it_was_the_last);
     tcase_add_test(tcase, spare_workers_and_others_decode_every_sentence_once);
     tcase_add_test(tcase, wakes_up_every_time);
