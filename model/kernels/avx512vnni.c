@@ -1,6 +1,6 @@
 /*
  * AVX512-VNNI: vpdpbusd multiplies four unsigned by four signed bytes and adds them to an int32,
- * without saturation: one instruction for 16 columns and 4 k. The other kernels are those for AVX2,
+ * without saturation: one instruction for 16 columns and 4 k. Most other kernels are those for AVX2,
  * whose registers are the eight canonical lanes.
  */
 #include "model/kernels/avx512vnni.h"
@@ -249,6 +249,48 @@ void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
     mt_ymm_activate_rows(g);
 }
 
+/* Logits */
+
+/* Up to sixteen numbers, -infinity behind them. */
+MT_INLINE __m512 load16(const float *x, size_t n)
+{
+    __mmask16 is_there = (__mmask16)(n < 16 ? (1U << n) - 1 : 0xFFFF);
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), is_there, x);
+}
+
+MT_INLINE __m256 high8(__m512 x)
+{
+    return _mm256_castsi256_ps(_mm512_extracti64x4_epi64(_mm512_castps_si512(x), 1));
+}
+
+/* x > max ? x : max: skips NaN. */
+MT_INLINE __m512 largest16(const float *x, size_t n)
+{
+    __m512 a = _mm512_set1_ps(-INFINITY), b = a;
+    for (size_t i = 0; i < n; i += 32) {
+        a = _mm512_max_ps(load16(x + i, n - i), a);
+        if (i + 16 < n)
+            b = _mm512_max_ps(load16(x + i + 16, n - i - 16), b);
+    }
+    return _mm512_max_ps(a, b);
+}
+
+/* Eight lanes of sums, as canonical.h has it: sixteen numbers are added in two steps. */
+void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum)
+{
+    __m512 largest = largest16(x, n);
+    __m256 offset = mt_ymm_max(_mm256_max_ps(_mm512_castps512_ps256(largest), high8(largest)));
+    __m512 offsets = _mm512_set1_ps(_mm256_cvtss_f32(offset));
+    __m256 total = _mm256_setzero_ps();
+    for (size_t i = 0; i < n; i += 16) {
+        __m512 e = mt_zmm_exp(_mm512_sub_ps(load16(x + i, n - i), offsets));
+        total = _mm256_add_ps(total, _mm512_castps512_ps256(e));
+        total = _mm256_add_ps(total, high8(e));
+    }
+    *max = _mm256_cvtss_f32(offset) + 0.0f;
+    *sum = mt_ymm_sum(total);
+}
+
 /* Ceilings. Sums begin differently and an operand may have changed in memory each time, or the
  * compiler would see through it. */
 
@@ -308,7 +350,7 @@ const struct mt_kernels mt_kernels_avx512vnni = {
     .ssru = mt_avx2_ssru,
     .embed = mt_avx2_embed,
     .narrow_f16 = mt_avx2_narrow_f16,
-    .sum_exp = mt_avx2_sum_exp,
+    .sum_exp = mt_avx512vnni_sum_exp,
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx2_quantize,
     .qgemm = mt_avx512vnni_qgemm,

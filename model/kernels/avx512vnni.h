@@ -1,5 +1,5 @@
 /*
- * The int8 linear layer for AVX512-VNNI, which the AMX table uses, too. Contracts: kernels.h.
+ * What AVX512-VNNI does better than AVX2, which the AMX table uses, too. Contracts: kernels.h.
  */
 #ifndef MT_MODEL_KERNELS_AVX512VNNI_H
 #define MT_MODEL_KERNELS_AVX512VNNI_H
@@ -7,6 +7,7 @@
 #include "model/kernels/kernels.h"
 
 void mt_avx512vnni_qgemm(const struct mt_qgemm *gemm);
+void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum);
 uint64_t mt_avx512vnni_int8_peak(size_t n);
 uint64_t mt_avx512vnni_fp32_peak(size_t n);
 

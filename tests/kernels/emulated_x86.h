@@ -117,6 +117,27 @@ EMULATED __m512 emulated_load_masked_f32(__mmask16 mask, const void *p)
     return (union emulated_512){emulated_load_masked_i32(mask, p)}.f;
 }
 
+EMULATED __m512 emulated_load_merged_f32(__m512 others, __mmask16 mask, const void *p)
+{
+    union emulated_512 x = {emulated_load_masked_i32(mask, p)}, y = {.f = others};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = mask >> i & 1 ? x.f32[i] : y.f32[i];
+    return x.f;
+}
+
+EMULATED __m256i emulated_half_i64(__m512i a, size_t half)
+{
+    union emulated_512 x = {a};
+    union emulated_256 y;
+    memcpy(y.u8, x.u8 + half * sizeof y, sizeof y);
+    return y.i;
+}
+
+EMULATED __m256 emulated_low_half_f32(__m512 a)
+{
+    return _mm256_castsi256_ps(emulated_half_i64((union emulated_512){.f = a}.i, 0));
+}
+
 EMULATED void emulated_store_masked_f32(void *p, __mmask16 mask, __m512 value)
 {
     union emulated_512 x = {.f = value};
@@ -268,9 +289,11 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 }
 
 #undef _mm512_cmp_ps_mask
+#undef _mm512_extracti64x4_epi64
 #undef _mm512_slli_epi32
 #define _mm512_add_epi32 emulated_add_i32
 #define _mm512_add_ps emulated_add_f32
+#define _mm512_castps512_ps256 emulated_low_half_f32
 #define _mm512_castps_si512 emulated_f32_as_i32
 #define _mm512_castsi512_ps emulated_i32_as_f32
 #define _mm512_cmp_ps_mask emulated_compare_f32
@@ -278,9 +301,11 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 #define _mm512_cvtps_epi32 emulated_f32_to_i32
 #define _mm512_div_ps emulated_divide_f32
 #define _mm512_dpbusd_epi32 emulated_dpbusd_512
+#define _mm512_extracti64x4_epi64 emulated_half_i64
 #define _mm512_fmadd_ps emulated_fmadd_f32
 #define _mm512_load_si512 emulated_load_aligned
 #define _mm512_loadu_ps emulated_load_f32
+#define _mm512_mask_loadu_ps emulated_load_merged_f32
 #define _mm512_mask_storeu_ps emulated_store_masked_f32
 #define _mm512_maskz_loadu_epi32 emulated_load_masked_i32
 #define _mm512_maskz_loadu_ps emulated_load_masked_f32
@@ -390,6 +415,7 @@ EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
 #define mt_kernels_avxvnni emulated_avxvnni
 #define mt_kernels_avx512vnni emulated_avx512vnni
 #define mt_kernels_amx emulated_amx
+#define mt_avx512vnni_sum_exp emulated_avx512vnni_sum_exp
 #define mt_avx512vnni_qgemm emulated_avx512vnni_qgemm
 #define mt_avx512vnni_int8_peak emulated_avx512vnni_int8_peak
 #define mt_avx512vnni_fp32_peak emulated_avx512vnni_fp32_peak
