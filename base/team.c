@@ -23,6 +23,9 @@
  * shorter than anyone notices on an idle machine. */
 #define SPIN_NS 20000
 
+/* The same of a member that was roused: about what comes before its run. */
+#define ROUSED_SPIN_NS 150000
+
 /* Reading the clock costs about as much as this many pauses. */
 #define PAUSES_PER_LOOK 16
 
@@ -130,10 +133,11 @@ static uint32_t wait_while(_Atomic uint32_t *value, uint32_t seen, _Atomic uint3
     return now;
 }
 
-static void wake_members(struct mt_team *team)
+/* The first width members have a run; 0: the others are to expect one. */
+static void wake_members(struct mt_team *team, size_t width)
 {
     uint32_t number = atomic_load_explicit(&team->generation, memory_order_relaxed) >> WIDTH_BITS;
-    atomic_store(&team->generation, (number + 1) << WIDTH_BITS | (uint32_t)team->width);
+    atomic_store(&team->generation, (number + 1) << WIDTH_BITS | (uint32_t)width);
     if (atomic_load(&team->n_sleeping))
         futex_wake_all(&team->generation);
 }
@@ -180,6 +184,8 @@ static void *member_main(void *argument)
         size_t width = seen & WIDTH_MASK;
         /* Nothing follows at once for whoever is left out: the processor is somebody else's. */
         spin_ns = member->index < width ? team->spin_ns : 0;
+        if (width == 0 && team->spin_ns > 0)
+            spin_ns = ROUSED_SPIN_NS;
         if (member->index >= width)
             continue;
         team->work(team->context, member->index, width);
@@ -197,7 +203,7 @@ static int64_t choose_spin_ns(size_t n_members)
 static void stop_members(struct mt_team *team, size_t n_started)
 {
     atomic_store(&team->is_stopping, true);
-    wake_members(team);
+    wake_members(team, team->width);
     for (size_t i = 1; i <= n_started; i++)
         pthread_join(team->members[i].thread, NULL);
 }
@@ -286,6 +292,12 @@ int64_t mt_team_slept_ns(const struct mt_team *team)
     return team ? atomic_load_explicit(&team->slept_ns, memory_order_relaxed) : 0;
 }
 
+void mt_team_rouse(struct mt_team *team)
+{
+    if (mt_team_width(team) > 1)
+        wake_members(team, 0);
+}
+
 void mt_team_run(struct mt_team *team, mt_team_work *work, void *context)
 {
     if (mt_team_width(team) == 1) {
@@ -295,7 +307,7 @@ void mt_team_run(struct mt_team *team, mt_team_work *work, void *context)
     team->work = work;
     team->context = context;
     atomic_store_explicit(&team->n_pending, (uint32_t)(team->width - 1), memory_order_relaxed);
-    wake_members(team);
+    wake_members(team, team->width);
     work(context, 0, team->width);
     wait_for_members(team);
 }

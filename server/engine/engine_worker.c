@@ -439,13 +439,15 @@ static bool has_work(const struct mt_engine_worker *worker)
     return worker->busy.first || engine->ended.first || may_take || has_errand(worker);
 }
 
-/* Lets go of the mutex meanwhile. */
-static void run_errand(struct mt_engine *engine)
+/* Most are short requests: their first step follows at once. Lets go of the mutex meanwhile. */
+static void run_errand(struct mt_engine_worker *worker)
 {
+    struct mt_engine *engine = worker->engine;
     void (*run)(void *) = engine->errand.run;
     void *argument = engine->errand.argument;
     engine->errand.run = NULL;
     pthread_mutex_unlock(&engine->mutex);
+    mt_team_rouse(worker->team);
     run(argument);
     pthread_mutex_lock(&engine->mutex);
 }
@@ -490,7 +492,7 @@ void *mt_engine_run_worker(void *argument)
     pthread_mutex_lock(&engine->mutex);
     while (wait_for_work(worker)) {
         if (has_errand(worker))
-            run_errand(engine);
+            run_errand(worker);
         int64_t now = mt_now_ns();
         clear(worker, now);
         deliver(engine);

@@ -104,6 +104,29 @@ START_TEST(sleeping_members_are_woken)
 }
 END_TEST
 
+/* Whether a run follows at once, late or not at all: nobody works for having been roused. */
+START_TEST(roused_members_work_when_there_is_a_run)
+{
+    size_t n = team_sizes[_i];
+    struct mt_team *team = create(n);
+    struct counts counts = {0};
+    for (size_t run = 1; run <= 300; run++) {
+        mt_team_rouse(team);
+        usleep((useconds_t)(run % 3) * 200);
+        for (size_t member = 0; member < n; member++)
+            ck_assert_uint_eq(counts.n_calls[member], run - 1);
+        if (run % 5 == 0)
+            mt_team_rouse(team);
+        mt_team_run(team, count, &counts);
+        for (size_t member = 0; member < n; member++)
+            ck_assert_uint_eq(counts.n_calls[member], run);
+    }
+    mt_team_rouse(team);
+    mt_team_rouse(NULL);
+    mt_team_destroy(team);
+}
+END_TEST
+
 /* The member that takes longest is waited for, asleep. */
 static void work_slowly(void *context, size_t member, size_t n_members)
 {
@@ -334,6 +357,7 @@ int main(void)
     tcase_add_loop_test(tcase, every_member_runs_once_per_run, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, only_those_within_the_width_take_part, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, sleeping_members_are_woken, 0, N_TEAM_SIZES);
+    tcase_add_loop_test(tcase, roused_members_work_when_there_is_a_run, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, the_slowest_member_is_waited_for, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, members_are_different_threads_and_the_first_is_the_caller, 0,
                         N_TEAM_SIZES);
