@@ -118,6 +118,12 @@ static void trace_logits(const struct mt_decoder_row *row, const struct part *pa
                             &logits[i], 1);
 }
 
+/* Whether a logit belongs to the best, of which last is the last. */
+static bool exceeds(float logit, const struct mt_scored_token *last)
+{
+    return last->id < 0 || logit > last->logit;
+}
+
 /* A part of one row: what was asked about single tokens, the sum for the softmax, the best. */
 static void look_at_part(const struct projection *p, size_t output, const struct part *part,
                          float *logits)
@@ -137,12 +143,14 @@ static void look_at_part(const struct projection *p, size_t output, const struct
     struct mt_block_sum *sum = &p->w->block_sums[output * p->w->n_blocks + part->index];
     if (h->renormalize_logits)
         suppress(h, part, logits);
+    struct mt_scored_token *top = top_of(p, p->me->index, output);
     if (out->wants_sum)
         kernels->sum_exp(logits, part->n, &sum->max, &sum->sum);
+    if (out->wants_sum && out->n_top && !exceeds(sum->max, &top[out->n_top - 1]))
+        return;
     if (!h->renormalize_logits)
         suppress(h, part, logits);
-    kernels->merge_top(logits, part->n, (int32_t)part->first, out->n_top,
-                       top_of(p, p->me->index, output));
+    kernels->merge_top(logits, part->n, (int32_t)part->first, out->n_top, top);
 }
 
 static float *my_logits(const struct projection *p)

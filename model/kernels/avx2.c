@@ -471,11 +471,6 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
 
 /* Quantisation */
 
-MT_INLINE float smallest_of(__m256 v)
-{
-    return -_mm256_cvtss_f32(mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f))));
-}
-
 /* round(x * inverse) + zero of eight numbers as 16-bit integers; NaN becomes the most negative, as
  * the conversion gives INT32_MIN. */
 MT_INLINE __m128i quantized_words(__m256 x, __m256 inverse, __m256i zero)
@@ -502,28 +497,52 @@ static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, 
     }
 }
 
+/* The least and the largest of n numbers and 0, and whether one is NaN, in eight parts each. In four
+ * chains, lest every comparison wait for the one before. */
+struct range {
+    __m256 low, high, nans;
+};
+
+MT_INLINE void widen(struct range *range, __m256 v)
+{
+    range->low = _mm256_min_ps(v, range->low); /* of a NaN, the second */
+    range->high = _mm256_max_ps(v, range->high);
+    range->nans = _mm256_or_ps(range->nans, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+}
+
+static struct range range_of(const float *x, size_t n)
+{
+    enum { CHAINS = 4, STEP = CHAINS * MT_LANES };
+    struct range ranges[CHAINS] = {{_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()}};
+    for (size_t chain = 1; chain < CHAINS; chain++)
+        ranges[chain] = ranges[0];
+    size_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        MT_UNROLL
+        for (size_t chain = 0; chain < CHAINS; chain++)
+            widen(&ranges[chain], _mm256_loadu_ps(x + i + chain * MT_LANES));
+    }
+    for (; i < n; i += MT_LANES) /* zeros behind the tail do not widen the range */
+        widen(&ranges[0], mt_ymm_load(x + i, n - i));
+    for (size_t chain = 1; chain < CHAINS; chain++) {
+        ranges[0].low = _mm256_min_ps(ranges[0].low, ranges[chain].low);
+        ranges[0].high = _mm256_max_ps(ranges[0].high, ranges[chain].high);
+        ranges[0].nans = _mm256_or_ps(ranges[0].nans, ranges[chain].nans);
+    }
+    return ranges[0];
+}
+
 void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                       int32_t *zero)
 {
-    __m256 low = _mm256_setzero_ps(), high = low, nans = low;
-    for (size_t i = 0; i < n; i += MT_LANES) {
-        __m256 v = mt_ymm_load(x + i, n - i); /* zeros behind the tail do not widen the range */
-        low = _mm256_min_ps(v, low);          /* of a NaN, the second */
-        high = _mm256_max_ps(v, high);
-        nans = _mm256_or_ps(nans, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    }
-    float smallest = smallest_of(low), range = _mm256_cvtss_f32(mt_ymm_max(high)) - smallest;
-    bool is_finite = _mm256_movemask_ps(nans) == 0 && range <= MT_QUANTIZE_MAX_RANGE;
-    if (!is_finite || range < MT_QUANTIZE_MIN_RANGE) {
+    struct range parts = range_of(x, n);
+    float smallest = mt_ymm_smallest(parts.low);
+    float range = _mm256_cvtss_f32(mt_ymm_max(parts.high)) - smallest;
+    if (!mt_quantize_begin(smallest, range, _mm256_movemask_ps(parts.nans) != 0, scale, zero)) {
         memset(q, 0, n_padded);
-        *scale = is_finite ? 1.0f : NAN;
-        *zero = 0;
         return;
     }
-    float inverse = 255.0f / range;
-    *scale = range / 255.0f;
-    *zero = _mm_cvtss_si32(_mm_set_ss(-smallest * inverse));
-    quantize_row(x, n, inverse, *zero, q);
+    quantize_row(x, n, 255.0f / range, *zero, q);
     memset(q + n, 0, n_padded - n);
 }
 

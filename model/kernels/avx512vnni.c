@@ -251,11 +251,16 @@ void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
 
 /* Logits */
 
+/* The first n of sixteen lanes, or all. */
+MT_INLINE __mmask16 first_of16(size_t n)
+{
+    return (__mmask16)(n < 16 ? (1U << n) - 1 : 0xFFFF);
+}
+
 /* Up to sixteen numbers, -infinity behind them. */
 MT_INLINE __m512 load16(const float *x, size_t n)
 {
-    __mmask16 is_there = (__mmask16)(n < 16 ? (1U << n) - 1 : 0xFFFF);
-    return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), is_there, x);
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), first_of16(n), x);
 }
 
 MT_INLINE __m256 high8(__m512 x)
@@ -289,6 +294,74 @@ void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum)
     }
     *max = _mm256_cvtss_f32(offset) + 0.0f;
     *sum = mt_ymm_sum(total);
+}
+
+/* Quantisation */
+
+/* As for AVX2, sixteen numbers at a time. */
+struct range {
+    __m512 low, high;
+    __mmask16 nans;
+};
+
+MT_INLINE void widen(struct range *range, __m512 v)
+{
+    range->low = _mm512_min_ps(v, range->low); /* of a NaN, the second */
+    range->high = _mm512_max_ps(v, range->high);
+    range->nans |= _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+}
+
+MT_INLINE struct range range_of(const float *x, size_t n)
+{
+    struct range a = {_mm512_setzero_ps(), _mm512_setzero_ps(), 0}, b = a;
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        widen(&a, _mm512_loadu_ps(x + i));
+        widen(&b, _mm512_loadu_ps(x + i + 16));
+    }
+    for (; i < n; i += 16) /* zeros behind the tail do not widen the range */
+        widen(&a, _mm512_maskz_loadu_ps(first_of16(n - i), x + i));
+    return (struct range){_mm512_min_ps(a.low, b.low), _mm512_max_ps(a.high, b.high),
+                          (__mmask16)(a.nans | b.nans)};
+}
+
+/* round(x * inverse) + zero, 0 to 255; of what is not a number 0, as the conversion gives
+ * INT32_MIN. */
+MT_INLINE __m128i quantized16(__m512 x, __m512 inverse, __m512i zero)
+{
+    __m512i v = _mm512_add_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(x, inverse)), zero);
+    return _mm512_cvtusepi32_epi8(_mm512_max_epi32(v, _mm512_setzero_si512()));
+}
+
+static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, uint8_t *q)
+{
+    __m512 factor = _mm512_set1_ps(inverse);
+    __m512i offset = _mm512_set1_epi32(zero);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm_storeu_si128((void *)(q + i), quantized16(_mm512_loadu_ps(x + i), factor, offset));
+    if (i < n) {
+        __m512 rest = _mm512_maskz_loadu_ps(first_of16(n - i), x + i);
+        uint8_t bytes[16];
+        _mm_storeu_si128((void *)bytes, quantized16(rest, factor, offset));
+        memcpy(q + i, bytes, n - i);
+    }
+}
+
+void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
+                            int32_t *zero)
+{
+    struct range parts = range_of(x, n);
+    __m256 low = _mm256_min_ps(_mm512_castps512_ps256(parts.low), high8(parts.low));
+    __m256 high = _mm256_max_ps(_mm512_castps512_ps256(parts.high), high8(parts.high));
+    float smallest = mt_ymm_smallest(low);
+    float range = _mm256_cvtss_f32(mt_ymm_max(high)) - smallest;
+    if (!mt_quantize_begin(smallest, range, parts.nans != 0, scale, zero)) {
+        memset(q, 0, n_padded);
+        return;
+    }
+    quantize_row(x, n, 255.0f / range, *zero, q);
+    memset(q + n, 0, n_padded - n);
 }
 
 /* Ceilings. Sums begin differently and an operand may have changed in memory each time, or the
@@ -352,7 +425,7 @@ const struct mt_kernels mt_kernels_avx512vnni = {
     .narrow_f16 = mt_avx2_narrow_f16,
     .sum_exp = mt_avx512vnni_sum_exp,
     .merge_top = mt_avx2_merge_top,
-    .quantize = mt_avx2_quantize,
+    .quantize = mt_avx512vnni_quantize,
     .qgemm = mt_avx512vnni_qgemm,
     .int8_peak = mt_avx512vnni_int8_peak,
     .fp32_peak = mt_avx512vnni_fp32_peak,

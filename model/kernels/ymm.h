@@ -37,6 +37,22 @@ MT_INLINE __m256 mt_ymm_max(__m256 v)
     return _mm256_max_ps(v, _mm256_permute_ps(v, 0xB1)); /* 1 0 3 2 */
 }
 
+MT_INLINE float mt_ymm_smallest(__m256 v)
+{
+    return -_mm256_cvtss_f32(mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f))));
+}
+
+/* Scale and zero of a row of that range; false: all of it becomes zeros. */
+MT_INLINE bool mt_quantize_begin(float smallest, float range, bool has_nan, float *scale,
+                                 int32_t *zero)
+{
+    bool is_finite = !has_nan && range <= MT_QUANTIZE_MAX_RANGE;
+    bool is_wide = is_finite && range >= MT_QUANTIZE_MIN_RANGE;
+    *scale = is_wide ? range / 255.0f : is_finite ? 1.0f : NAN;
+    *zero = is_wide ? _mm_cvtss_si32(_mm_set_ss(-smallest * (255.0f / range))) : 0;
+    return is_wide;
+}
+
 /* mt_exp on eight numbers. */
 MT_INLINE __m256 mt_ymm_exp(__m256 x)
 {

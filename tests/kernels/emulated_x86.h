@@ -146,6 +146,24 @@ EMULATED void emulated_store_masked_f32(void *p, __mmask16 mask, __m512 value)
             memcpy((char *)p + 4 * i, &x.f32[i], 4);
 }
 
+EMULATED __m512i emulated_max_i32(__m512i a, __m512i b)
+{
+    union emulated_512 x = {a}, y = {b};
+    for (int i = 0; i < 16; i++)
+        x.i32[i] = x.i32[i] > y.i32[i] ? x.i32[i] : y.i32[i];
+    return x.i;
+}
+
+/* Unsigned numbers that a byte cannot hold become 255. */
+EMULATED __m128i emulated_u32_to_u8(__m512i a)
+{
+    union emulated_512 x = {a};
+    uint8_t bytes[16];
+    for (int i = 0; i < 16; i++)
+        bytes[i] = x.i32[i] < 0 || x.i32[i] > 255 ? 255 : (uint8_t)x.i32[i];
+    return _mm_loadu_si128((const void *)bytes);
+}
+
 EMULATED __m512i emulated_add_i32(__m512i a, __m512i b)
 {
     union emulated_512 x = {a}, y = {b};
@@ -245,11 +263,14 @@ EMULATED __m512 emulated_multiply_masked_f32(__mmask16 mask, __m512 a, __m512 b)
 
 EMULATED __mmask16 emulated_compare_f32(__m512 a, __m512 b, int predicate)
 {
-    assert(predicate == _CMP_GE_OQ);
+    assert(predicate == _CMP_GE_OQ || predicate == _CMP_UNORD_Q);
     union emulated_512 x = {.f = a}, y = {.f = b};
     unsigned mask = 0;
-    for (int i = 0; i < 16; i++)
-        mask |= (unsigned)(x.f32[i] >= y.f32[i]) << i;
+    for (int i = 0; i < 16; i++) {
+        bool is_unordered = isnan(x.f32[i]) || isnan(y.f32[i]);
+        bool is_true = predicate == _CMP_GE_OQ ? x.f32[i] >= y.f32[i] : is_unordered;
+        mask |= (unsigned)is_true << i;
+    }
     return (__mmask16)mask;
 }
 
@@ -299,6 +320,7 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 #define _mm512_cmp_ps_mask emulated_compare_f32
 #define _mm512_cvtepi32_ps emulated_i32_to_f32
 #define _mm512_cvtps_epi32 emulated_f32_to_i32
+#define _mm512_cvtusepi32_epi8 emulated_u32_to_u8
 #define _mm512_div_ps emulated_divide_f32
 #define _mm512_dpbusd_epi32 emulated_dpbusd_512
 #define _mm512_extracti64x4_epi64 emulated_half_i64
@@ -310,6 +332,7 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 #define _mm512_maskz_loadu_epi32 emulated_load_masked_i32
 #define _mm512_maskz_loadu_ps emulated_load_masked_f32
 #define _mm512_maskz_mul_ps emulated_multiply_masked_f32
+#define _mm512_max_epi32 emulated_max_i32
 #define _mm512_max_ps emulated_max_f32
 #define _mm512_min_ps emulated_min_f32
 #define _mm512_mul_ps emulated_multiply_f32
@@ -415,6 +438,7 @@ EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
 #define mt_kernels_avxvnni emulated_avxvnni
 #define mt_kernels_avx512vnni emulated_avx512vnni
 #define mt_kernels_amx emulated_amx
+#define mt_avx512vnni_quantize emulated_avx512vnni_quantize
 #define mt_avx512vnni_sum_exp emulated_avx512vnni_sum_exp
 #define mt_avx512vnni_qgemm emulated_avx512vnni_qgemm
 #define mt_avx512vnni_int8_peak emulated_avx512vnni_int8_peak
