@@ -28,7 +28,8 @@ MT_INLINE __m512i broadcast4(const uint8_t *a)
 
 /*
  * Few rows wait for memory: the weights in the order of memory, one block of columns after the
- * other. Each sum is made in n_chains parts, lest every multiply-add wait for the one before.
+ * other. Each sum is made in n_chains parts, lest every multiply-add wait for the one before: Intel's
+ * cores begin two a cycle, and each takes five.
  * n_rows and n_chains are constants.
  */
 MT_INLINE void multiply_few(const struct mt_qgemm *g, size_t n_rows, size_t n_chains)
@@ -235,12 +236,6 @@ void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
         break;
     case 6:
         multiply_few(g, 6, 2);
-        break;
-    case 7:
-        multiply_few(g, 7, 1);
-        break;
-    case 8:
-        multiply_few(g, 8, 1);
         break;
     default:
         multiply_many(g);
