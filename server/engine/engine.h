@@ -161,7 +161,9 @@ MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct m
 
 /* Where the engine has nothing to do, one of its threads calls run(argument), soon, and then decodes
  * what that submits: nobody has to be woken in between. run takes a few milliseconds at most, in
- * which others' jobs may wait. False: it is not called, because something waits or runs. */
+ * which others' jobs may wait. It is called without a lock, and may submit and cancel jobs; it must
+ * not call what waits for the workers (mt_engine_detach, _drain, _destroy), which would wait for
+ * itself. False: it is not called, because something waits or runs. */
 bool mt_engine_lend_thread(struct mt_engine *engine, void (*run)(void *argument), void *argument);
 
 /* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */

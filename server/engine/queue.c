@@ -397,6 +397,8 @@ static void make_late(struct mt_job *job)
 
 void mt_queue_hurry(struct mt_queue *queue, int64_t now_ns)
 {
+    if (queue->late_ns == 0)
+        return;
     struct mt_job *job = queue->last_late ? queue->last_late->later : queue->deadlines.first;
     for (; job && job->deadline_ns - queue->late_ns < now_ns; job = job->later) {
         make_late(job);

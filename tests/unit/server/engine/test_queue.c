@@ -375,6 +375,18 @@ START_TEST(what_is_short_needs_no_hurry)
 }
 END_TEST
 
+START_TEST(nobody_hurries_where_there_is_no_such_time)
+{
+    mt_queue_destroy(queue);
+    ck_assert_int_eq(mt_queue_create(100, 0, 0, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
+    put_until(100, 1, 2, 100);
+    struct mt_job *brief = put_until(9000, 1, 1, 40);
+    mt_queue_hurry(queue, 101);
+    ck_assert_ptr_eq(take(), brief);
+}
+END_TEST
+
 START_TEST(what_is_late_may_be_removed)
 {
     struct mt_job *first = put_until(1000, 1, 2, 100), *second = put_until(1100, 1, 2, 100);
@@ -651,6 +663,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, who_has_little_time_left_goes_before_others_of_its_client);
     tcase_add_test(tcase, who_has_little_time_left_takes_nothing_from_other_clients);
     tcase_add_test(tcase, what_is_short_needs_no_hurry);
+    tcase_add_test(tcase, nobody_hurries_where_there_is_no_such_time);
     tcase_add_test(tcase, what_is_late_may_be_removed);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);
