@@ -180,6 +180,7 @@ const struct mt_kernels mt_kernels_amx = {
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx512vnni_quantize,
     .qgemm = qgemm,
+    .stream = mt_avx512vnni_stream,
     .int8_peak = int8_peak,
     .fp32_peak = mt_avx512vnni_fp32_peak,
 };

@@ -560,6 +560,7 @@ const struct mt_kernels mt_kernels_avx2 = {
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx2_quantize,
     .qgemm = mt_avx2_qgemm,
+    .stream = mt_avx2_stream,
     .int8_peak = mt_avx2_int8_peak,
     .fp32_peak = mt_avx2_fp32_peak,
 };

@@ -21,6 +21,7 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
 void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                       int32_t *zero);
 void mt_avx2_qgemm(const struct mt_qgemm *gemm);
+uint64_t mt_avx2_stream(const uint8_t *bytes, size_t n);
 uint64_t mt_avx2_int8_peak(size_t n);
 uint64_t mt_avx2_fp32_peak(size_t n);
 

@@ -125,6 +125,30 @@ void mt_avx2_qgemm(const struct mt_qgemm *g)
 /* Ceilings. The empty assembly makes an operand look new each time,
  * or the loop would be emptied. */
 
+uint64_t mt_avx2_stream(const uint8_t *bytes, size_t n)
+{
+    enum { SUMS = MT_STREAM_BYTES / 32 };
+    __m256i sums[SUMS];
+    MT_UNROLL
+    for (size_t j = 0; j < SUMS; j++)
+        sums[j] = _mm256_setzero_si256();
+    for (size_t i = 0; i < n; i += MT_STREAM_BYTES) {
+        MT_UNROLL
+        for (size_t j = 0; j < SUMS; j++) {
+            if (j % 2 == 0)
+                _mm_prefetch((const char *)bytes + i + 32 * j + PREFETCH_BYTES, _MM_HINT_T1);
+            sums[j] =
+                _mm256_add_epi64(sums[j], _mm256_load_si256((const void *)(bytes + i + 32 * j)));
+        }
+    }
+    MT_UNROLL
+    for (size_t j = 1; j < SUMS; j++)
+        sums[0] = _mm256_add_epi64(sums[0], sums[j]);
+    uint64_t parts[4];
+    _mm256_storeu_si256((void *)parts, sums[0]);
+    return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
 uint64_t mt_avx2_int8_peak(size_t n)
 {
     enum { SUMS = 2 * ROWS_AT_ONCE };

@@ -362,6 +362,31 @@ void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *
 /* Ceilings. Sums begin differently and an operand may have changed in memory each time, or the
  * compiler would see through it. */
 
+uint64_t mt_avx512vnni_stream(const uint8_t *bytes, size_t n)
+{
+    enum { SUMS = MT_STREAM_BYTES / 64 };
+    __m512i sums[SUMS];
+    MT_UNROLL
+    for (size_t j = 0; j < SUMS; j++)
+        sums[j] = _mm512_setzero_si512();
+    for (size_t i = 0; i < n; i += MT_STREAM_BYTES) {
+        MT_UNROLL
+        for (size_t j = 0; j < SUMS; j++) {
+            _mm_prefetch((const char *)bytes + i + 64 * j + AHEAD_ONE_ROW, _MM_HINT_T1);
+            sums[j] = _mm512_add_epi32(sums[j], _mm512_load_si512(bytes + i + 64 * j));
+        }
+    }
+    MT_UNROLL
+    for (size_t j = 1; j < SUMS; j++)
+        sums[0] = _mm512_add_epi32(sums[0], sums[j]);
+    uint32_t parts[16];
+    memcpy(parts, &sums[0], sizeof parts);
+    uint64_t total = 0;
+    for (size_t j = 0; j < 16; j++)
+        total += parts[j];
+    return total;
+}
+
 uint64_t mt_avx512vnni_int8_peak(size_t n)
 {
     enum { SUMS = 2 * ROWS_AT_ONCE };
@@ -422,6 +447,7 @@ const struct mt_kernels mt_kernels_avx512vnni = {
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx512vnni_quantize,
     .qgemm = mt_avx512vnni_qgemm,
+    .stream = mt_avx512vnni_stream,
     .int8_peak = mt_avx512vnni_int8_peak,
     .fp32_peak = mt_avx512vnni_fp32_peak,
 };

@@ -113,6 +113,7 @@ const struct mt_kernels mt_kernels_avxvnni = {
     .merge_top = mt_avx2_merge_top,
     .quantize = mt_avx2_quantize,
     .qgemm = qgemm,
+    .stream = mt_avx2_stream,
     .int8_peak = int8_peak,
     .fp32_peak = mt_avx2_fp32_peak,
 };

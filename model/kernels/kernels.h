@@ -47,6 +47,8 @@ struct mt_attend {
 #define MT_ATTEND_QUERIES 4
 
 /* The most probable tokens of one row of logits. */
+#define MT_STREAM_BYTES 512
+
 struct mt_scored_token {
     int32_t id;
     float logit;
@@ -132,6 +134,10 @@ struct mt_kernels {
     void (*quantize)(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,
                      int32_t *zero);
     void (*qgemm)(const struct mt_qgemm *gemm);
+
+    /* The ceiling of few rows: reads n bytes, a multiple of MT_STREAM_BYTES and aligned to 64, in order, as
+     * qgemm reads weights. Returns what depends on all of them. */
+    uint64_t (*stream)(const uint8_t *bytes, size_t n);
 
     /* The ceiling of qgemm: its instructions on registers alone, n times over. Returns the number
      * of multiply-adds done. NULL for kernels where nobody asks (plain C). */

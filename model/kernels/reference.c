@@ -267,6 +267,18 @@ static void qgemm(const struct mt_qgemm *g)
     }
 }
 
+static uint64_t stream(const uint8_t *bytes, size_t n)
+{
+    const uint64_t *words = (const void *)bytes;
+    uint64_t sums[16] = {0}, total = 0;
+    for (size_t i = 0; i < n / sizeof *words; i += 16)
+        for (size_t j = 0; j < 16; j++)
+            sums[j] += words[i + j];
+    for (size_t j = 0; j < 16; j++)
+        total += sums[j];
+    return total;
+}
+
 const struct mt_kernels mt_kernels_reference = {
     .name = "c",
     .weights_per_row = 5000000,
@@ -281,4 +293,5 @@ const struct mt_kernels mt_kernels_reference = {
     .merge_top = merge_top,
     .quantize = quantize,
     .qgemm = qgemm,
+    .stream = stream,
 };

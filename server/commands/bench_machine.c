@@ -20,48 +20,38 @@ double mt_bench_now(void)
 }
 
 struct stream {
-    const uint64_t *words;
-    size_t n_words, n_passes;
+    const struct mt_kernels *kernels;
+    const uint8_t *bytes;
+    size_t n_bytes, n_passes;
     uint64_t sums[MT_TEAM_MAX_THREADS * 8]; /* a cache line apart */
 };
-
-/* Eight independent sums: the loads, not the additions, must be what takes time. */
-static uint64_t sum_words(const uint64_t *words, size_t n)
-{
-    uint64_t sums[16] = {0};
-    for (size_t i = 0; i + 16 <= n; i += 16)
-        for (size_t j = 0; j < 16; j++)
-            sums[j] += words[i + j];
-    uint64_t total = 0;
-    for (size_t j = 0; j < 16; j++)
-        total += sums[j];
-    return total;
-}
 
 static void stream_member(void *context, size_t member, size_t n_members)
 {
     struct stream *s = context;
     size_t begin, end;
-    mt_team_share(s->n_words, 512, member, n_members, &begin, &end);
+    mt_team_share(s->n_bytes, MT_STREAM_BYTES, member, n_members, &begin, &end);
     for (size_t pass = 0; pass < s->n_passes; pass++)
-        s->sums[member * 8] += sum_words(s->words + begin, end - begin);
+        s->sums[member * 8] += s->kernels->stream(s->bytes + begin, end - begin);
 }
 
-enum mt_status mt_bench_stream(struct mt_team *team, size_t n_bytes, double *bytes_per_second,
-                               struct mt_error *err)
+enum mt_status mt_bench_stream(struct mt_team *team, const struct mt_kernels *kernels,
+                               size_t n_bytes, double *bytes_per_second, struct mt_error *err)
 {
-    uint64_t *words =
+    n_bytes = mt_size_round_up(n_bytes, MT_STREAM_BYTES);
+    uint8_t *bytes =
         mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (words == MAP_FAILED)
+    if (bytes == MAP_FAILED)
         return mt_fail_memory(err, n_bytes, "bandwidth measurement");
-    memset(words, 1, n_bytes);
+    memset(bytes, 1, n_bytes);
     struct stream *s = calloc(1, sizeof *s);
     if (!s) {
-        munmap(words, n_bytes);
+        munmap(bytes, n_bytes);
         return mt_fail_memory(err, sizeof *s, "bandwidth measurement");
     }
-    s->words = words;
-    s->n_words = n_bytes / sizeof *words;
+    s->kernels = kernels;
+    s->bytes = bytes;
+    s->n_bytes = n_bytes;
     s->n_passes = 1;
     double best = 0.0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -75,7 +65,7 @@ enum mt_status mt_bench_stream(struct mt_team *team, size_t n_bytes, double *byt
     }
     *bytes_per_second = best;
     free(s);
-    munmap(words, n_bytes);
+    munmap(bytes, n_bytes);
     return MT_OK;
 }
 

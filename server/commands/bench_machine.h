@@ -10,9 +10,10 @@
 struct mt_kernels;
 
 /* Bytes per second that the team reads from a buffer of so many bytes, each member its share, again
- * and again. The best of several passes. MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_bench_stream(struct mt_team *team, size_t n_bytes,
-                                             double *bytes_per_second, struct mt_error *err);
+ * and again, as the kernels read weights. The best of several passes. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_bench_stream(struct mt_team *team, const struct mt_kernels *kernels,
+                                             size_t n_bytes, double *bytes_per_second,
+                                             struct mt_error *err);
 
 /* Multiply-adds per second of all members together, on registers.
  * 0 where the kernels do not tell. */

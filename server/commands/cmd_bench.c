@@ -155,7 +155,7 @@ static enum mt_status print_machine(struct bench *b, struct mt_error *err)
     printf("Machine, %zu threads, kernels %s\n", mt_team_size(b->team), b->kernels->name);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double rate;
-        enum mt_status status = mt_bench_stream(b->team, sizes[i].bytes, &rate, err);
+        enum mt_status status = mt_bench_stream(b->team, b->kernels, sizes[i].bytes, &rate, err);
         if (status)
             return status;
         printf("  reading %-28s %8.1f GB/s\n", sizes[i].name, rate / 1e9);

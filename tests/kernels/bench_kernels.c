@@ -28,8 +28,7 @@ struct bench {
     struct mt_qgemm gemm;
     unsigned char *bytes;
     size_t n_bytes;
-    uint64_t count;                        /* done by the last run, where it counts */
-    double stream, near_stream, l2_stream; /* ceilings: bytes per second */
+    uint64_t count;  /* done by the last run, where it counts */
     double multiply; /* int8 multiply-adds per second; 0 where the table cannot say */
 };
 
@@ -82,14 +81,7 @@ static void *take(size_t bytes)
 
 static void run_stream(struct bench *b)
 {
-    const uint64_t *words = (const void *)b->bytes;
-    uint64_t sums[16] = {0}, total = 0;
-    for (size_t i = 0; i + 16 <= b->n_bytes / sizeof *words; i += 16)
-        for (size_t j = 0; j < 16; j++)
-            sums[j] += words[i + j];
-    for (size_t j = 0; j < 16; j++)
-        total += sums[j];
-    b->count = total;
+    b->count = b->kernels->stream((const uint8_t *)b->bytes, b->n_bytes);
 }
 
 static void run_int8_peak(struct bench *b)
@@ -114,11 +106,6 @@ static void bench_ceilings(struct bench *b)
         b->n_bytes = sizes[i].bytes ? sizes[i].bytes : (size_t)VOCABULARY * D_MODEL;
         double rate = (double)b->n_bytes / time_of(run_stream, b);
         printf("  stream %-12s %35.1f GB/s\n", sizes[i].name, rate * 1e-9);
-        if (i == 1)
-            b->l2_stream = rate;
-        if (i == 2)
-            b->near_stream = rate;
-        b->stream = rate;
     }
     free(b->bytes);
     if (!b->kernels->int8_peak || !b->kernels->fp32_peak)
@@ -281,7 +268,8 @@ static void run_qgemm(struct bench *b)
     }
 }
 
-static void bench_qgemm_shape(struct bench *b, size_t n, size_t k, double stream)
+/* Beside the reading of as many bytes, which lie in the same cache. */
+static void bench_qgemm_shape(struct bench *b, size_t n, size_t k)
 {
     static const size_t rows[] = {1, 2, 4, 8, 16, 32, 64, 128};
     char name[40];
@@ -305,11 +293,14 @@ static void bench_qgemm_shape(struct bench *b, size_t n, size_t k, double stream
         .ldy = MT_SELECT_BLOCK,
     };
     b->n = n;
+    b->bytes = (unsigned char *)weights;
+    b->n_bytes = n * k;
+    double read = time_of(run_stream, b);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         b->gemm.n_rows = rows[i];
         double seconds = time_of(run_qgemm, b), bytes = (double)n * (double)k;
-        double macs = bytes * (double)rows[i], read = bytes / stream,
-               compute = b->multiply > 0.0 ? macs / b->multiply : 0.0;
+        double macs = bytes * (double)rows[i];
+        double compute = b->multiply > 0.0 ? macs / b->multiply : 0.0;
         double limit = read > compute ? read : compute;
         printf("  %s rows %3zu %9.1f us %6.1f GB/s %7.1f GMAC/s %4.0f %% of the "
                "%s\n",
@@ -334,10 +325,10 @@ void bench_table(const struct mt_kernels *kernels, const char *only)
     bench_ceilings(&b);
     bench_attend(&b);
     bench_small(&b);
-    bench_qgemm_shape(&b, 512, 512, b.l2_stream);
-    bench_qgemm_shape(&b, 2048, 512, b.near_stream);
-    bench_qgemm_shape(&b, 512, 2048, b.near_stream);
-    bench_qgemm_shape(&b, VOCABULARY, 512, b.stream);
+    bench_qgemm_shape(&b, 512, 512);
+    bench_qgemm_shape(&b, 2048, 512);
+    bench_qgemm_shape(&b, 512, 2048);
+    bench_qgemm_shape(&b, VOCABULARY, 512);
     free(b.x);
     free(b.y);
     free(b.out);

@@ -428,6 +428,20 @@ static void check_qgemms(struct check *c)
     check_qgemm(c, 33, 20000, 33);
 }
 
+static void check_stream(struct check *c)
+{
+    _Alignas(64) uint8_t bytes[3 * MT_STREAM_BYTES] = {0};
+    uint64_t before = c->fast->stream(bytes, sizeof bytes);
+    snprintf(c->what, sizeof c->what, "stream");
+    for (size_t i = 0; i < sizeof bytes; i += 8) {
+        bytes[i] = 1;
+        if (c->fast->stream(bytes, sizeof bytes) == before)
+            fail(c, "stream", i, 0.0, 1.0);
+        bytes[i] = 0;
+    }
+    end_case(c);
+}
+
 static void check_peaks(struct check *c)
 {
     snprintf(c->what, sizeof c->what, "peaks");
@@ -446,6 +460,7 @@ static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *
     check_rows(&c);
     check_logits(&c);
     check_qgemms(&c);
+    check_stream(&c);
     check_peaks(&c);
     printf("%s: %zu cases, %zu differ from the reference (seed %llu)\n", fast->name, c.n_cases,
            c.n_failures, (unsigned long long)seed);

@@ -441,6 +441,7 @@ EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
 #define mt_avx512vnni_quantize emulated_avx512vnni_quantize
 #define mt_avx512vnni_sum_exp emulated_avx512vnni_sum_exp
 #define mt_avx512vnni_qgemm emulated_avx512vnni_qgemm
+#define mt_avx512vnni_stream emulated_avx512vnni_stream
 #define mt_avx512vnni_int8_peak emulated_avx512vnni_int8_peak
 #define mt_avx512vnni_fp32_peak emulated_avx512vnni_fp32_peak
 
