@@ -156,7 +156,7 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
         return mt_fail_memory(err, sizeof *b, "batch");
     b->model = model;
     b->options = o;
-    b->rows_apart = mt_cut_rows_apart(h, model->kernels->weights_per_row);
+    b->rows_apart = mt_cut_rows_apart(h, &model->costs);
     size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
     size_t n_positions = mt_decoder_cache_positions(h, o.max_target_tokens);
     enum mt_status status = mt_arena_create(0, &b->arena, err);

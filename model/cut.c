@@ -1,10 +1,13 @@
 #include "model/cut.h"
 
 #include "base/size.h"
+#include "model/costs.h"
 #include "model/files/hparams.h"
 
-/* What the waiting for each other costs, in rows. */
-#define ROWS_OF_BARRIERS 2
+/* In a step, counted; and what each costs, with the time until the slowest member has come: 1,000 ns
+ * where nothing else runs, twice that in a server, whose other threads take a processor now and then. */
+#define BARRIERS_OF_LAYER 14
+#define BARRIER_NS 2000.0
 
 /* The largest part decides when the pass ends. */
 #define MAX_SHARE_PERCENT 125
@@ -17,9 +20,15 @@ static size_t step_weights(const struct mt_hparams *h)
     return h->n_decoder_layers * (attention + feed_forward) + h->d_model * h->n_target_vocab;
 }
 
-size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t weights_per_row)
+size_t mt_cut_rows_apart(const struct mt_hparams *hparams, const struct mt_costs *costs)
 {
-    return ROWS_OF_BARRIERS + (step_weights(hparams) + weights_per_row / 2) / weights_per_row;
+    double n_weights = (double)step_weights(hparams);
+    double n_barriers = (double)(BARRIERS_OF_LAYER * hparams->n_decoder_layers + 1);
+    double saved_ns = n_weights * costs->read_ns - n_barriers * BARRIER_NS;
+    double rows = saved_ns / (n_weights * costs->multiply_ns) + 0.5;
+    if (rows >= MT_MAX_ROWS_APART)
+        return MT_MAX_ROWS_APART;
+    return rows > MT_MIN_ROWS_APART ? (size_t)rows : MT_MIN_ROWS_APART;
 }
 
 bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, size_t rows_apart,

@@ -16,16 +16,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct mt_costs;
 struct mt_hparams;
 
 /*
  * How many rows a thread needs to be about as fast by itself as in a team with others that have as
- * many; at least 1. A team reads each weight once, but its members wait for each other several
- * times a layer. So the number grows with the weights that a step reads, and faster where
- * multiplying is fast: weights_per_row is the kernels' (kernels.h). Fitted to measurements with
+ * many, MT_MIN_ROWS_APART to MT_MAX_ROWS_APART. By itself it reads all weights; in the team a part of
+ * them, but its members wait for each other several times a layer. Where multiplying takes longer
+ * than the one and no longer than the other, both take the same time. Held against measurements with
  * models of 8 and 72 million parameters (docs/performance.md).
  */
-size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t weights_per_row);
+size_t mt_cut_rows_apart(const struct mt_hparams *hparams, const struct mt_costs *costs);
+#define MT_MIN_ROWS_APART 3
+#define MT_MAX_ROWS_APART 32
 
 /* Where a member's part begins. */
 struct mt_cut {

@@ -126,6 +126,8 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         status = open_shortlist(model, source, err);
     if (!status)
         status = mt_model_check(model, err);
+    if (!status)
+        status = mt_costs_measure(model->kernels, &model->weights.output, &model->costs, err);
     mt_source_close(source);
     if (status) {
         mt_model_close(model);

@@ -4,6 +4,7 @@
 #ifndef MT_MODEL_MODEL_STATE_H
 #define MT_MODEL_MODEL_STATE_H
 
+#include "model/costs.h"
 #include "model/model.h"
 #include "model/files/source.h"
 #include "model/files/weights.h"
@@ -18,6 +19,7 @@ struct mt_model {
     struct mt_hparams hparams;
     struct mt_weights weights;
     const struct mt_kernels *kernels;
+    struct mt_costs costs;
     enum mt_precision precision;
     bool has_shortlist;
     struct mt_shortlist shortlist; /* a view of */

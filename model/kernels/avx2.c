@@ -548,7 +548,6 @@ void mt_avx2_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, flo
 
 const struct mt_kernels mt_kernels_avx2 = {
     .name = "avx2",
-    .weights_per_row = 5000000,
     .attend_f32 = mt_avx2_attend_f32,
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,

@@ -435,7 +435,6 @@ uint64_t mt_avx512vnni_fp32_peak(size_t n)
 
 const struct mt_kernels mt_kernels_avx512vnni = {
     .name = "avx512vnni",
-    .weights_per_row = 5000000,
     .attend_f32 = mt_avx2_attend_f32,
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,

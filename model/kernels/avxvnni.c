@@ -101,7 +101,6 @@ static uint64_t int8_peak(size_t n)
 
 const struct mt_kernels mt_kernels_avxvnni = {
     .name = "avxvnni",
-    .weights_per_row = 5000000,
     .attend_f32 = mt_avx2_attend_f32,
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,

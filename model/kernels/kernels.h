@@ -89,11 +89,6 @@ struct mt_qgemm {
 struct mt_kernels {
     const char *name; /* "c", "avx2", ... */
 
-    /* So many weights take about as long to read as one row takes to be multiplied by them: what
-     * decides whether threads share a pass (model/cut.h). Measured with AVX512-VNNI and used for
-     * all; AMX's is computed from its speed beside AVX512-VNNI's. */
-    size_t weights_per_row;
-
     /* How many queries there are changes no bit of what each gives. */
     void (*attend_f32)(const struct mt_attend *attend);
     void (*attend_f16)(const struct mt_attend *attend);

@@ -281,7 +281,6 @@ static uint64_t stream(const uint8_t *bytes, size_t n)
 
 const struct mt_kernels mt_kernels_reference = {
     .name = "c",
-    .weights_per_row = 5000000,
     .attend_f32 = attend_f32,
     .attend_f16 = attend_f16,
     .add_norm = add_norm,
