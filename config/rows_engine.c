@@ -84,10 +84,11 @@ const struct mt_setting mt_rows_engine[] = {
         .type = MT_SETTING_STRING,
         .high = 31,
         .default_string = "",
-        .verbs = DAEMON,
+        .verbs = DECODING,
         .doc = "Language that model translates from, as in en, pt-BR or zh-Hans. Empty: what its "
                "attentiond.json, vocab.json, tokenizer_config.json or its directory's name says; "
-               "where nothing says it, requests may name any.",
+               "where nothing says it, requests may name any. translate and inspect need it for a "
+               "model of many languages.",
     },
     {
         .section = "Model",
@@ -96,7 +97,7 @@ const struct mt_setting mt_rows_engine[] = {
         .type = MT_SETTING_STRING,
         .high = 31,
         .default_string = "",
-        .verbs = DAEMON,
+        .verbs = DECODING,
         .doc = "Language that model translates into, likewise.",
     },
     {

@@ -472,7 +472,7 @@ static void take_reading_rows(struct mt_batch *b, struct mt_sentence *s,
             continue;
         float logprob = output->target_logit - output->log_sum_exp;
         /* What the model always begins with is no choice, and costs nothing. */
-        bool is_bos = position == 0 && s->model->hparams.forced_bos_id != MT_NO_TOKEN;
+        bool is_bos = position == 0 && s->has_bos;
         if (is_search)
             mt_search_force(&s->search, output->target_id, is_bos ? 0.0f : logprob);
         else if (s->is_forced)

@@ -45,15 +45,23 @@ static enum mt_status check_options(const struct mt_hparams *h, const struct mt_
         return mt_fail(err, MT_INVALID, "target_prefix and a given target exclude each other");
     enum mt_status status =
         check_ids(o->target_prefix, o->n_target_prefix, h->n_target_vocab, "target_prefix", err);
+    if (!status && o->has_first_target)
+        status = check_ids(&o->first_target, 1, h->n_target_vocab, "first_target", err);
     return status
                ? status
                : check_ids(o->forced_target, o->n_forced_target, h->n_target_vocab, "target", err);
 }
 
+/* What every hypothesis begins with, or MT_NO_TOKEN. */
+static int32_t first_of(const struct mt_hparams *h, const struct mt_sentence_options *o)
+{
+    return o->has_first_target ? o->first_target : h->forced_bos_id;
+}
+
 /* Tokens that a hypothesis begins with, whatever the model thinks of them. */
 static size_t n_begun(const struct mt_hparams *h, const struct mt_sentence_options *o)
 {
-    return o->n_target_prefix + (h->forced_bos_id != MT_NO_TOKEN);
+    return o->n_target_prefix + (first_of(h, o) != MT_NO_TOKEN);
 }
 
 /* Generated tokens at most: what the options say, else what the model says; a given target brings
@@ -97,14 +105,14 @@ static enum mt_status check_begin(const struct mt_hparams *h, size_t max_target,
         return mt_fail(err, MT_INVALID,
                        "max_decoding_length: expected at least %zu, because every translation of "
                        "this model begins with its forced_bos_token_id (%d), found %zu",
-                       n + 1, h->forced_bos_id, max_target);
+                       n + 1, first_of(h, o), max_target);
     /* Whichever of the model's own settings leaves so little; max_length counts the start token. */
     bool is_short = max_target < h->max_positions;
     return mt_fail(err, MT_LIMIT,
                    "the model's %s: expected at least %zu, because every translation begins with "
                    "its forced_bos_token_id (%d), found %zu",
                    is_short ? "max_length" : "max_position_embeddings", n + 1 + is_short,
-                   h->forced_bos_id, max_target + is_short);
+                   first_of(h, o), max_target + is_short);
 }
 
 static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
@@ -230,8 +238,9 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     const int32_t *target = s->is_forced ? o->forced_target : o->target_prefix;
     size_t n = s->is_forced ? o->n_forced_target : o->n_target_prefix;
     s->given[0] = s->model->hparams.start_id;
-    int32_t bos = s->model->hparams.forced_bos_id;
+    int32_t bos = first_of(&s->model->hparams, o);
     size_t n_bos = bos != MT_NO_TOKEN && !s->is_forced;
+    s->has_bos = bos != MT_NO_TOKEN;
     if (n_bos)
         s->given[1] = bos;
     if (n)

@@ -41,7 +41,10 @@ struct mt_sentence_options {
     float max_length_factor;
     bool skips_shortlist; /* any token may be next, though the model has a lexical shortlist; of no
                              effect on a given target, which may hold any */
-    const int32_t *target_prefix; /* the hypothesis begins with these; copied */
+    bool has_first_target;
+    int32_t first_target;         /* what every hypothesis begins with, at no cost, in the place of
+                                     the model's forced_bos_token_id: a language's token */
+    const int32_t *target_prefix; /* the hypothesis goes on with these; copied */
     size_t n_target_prefix;
     const int32_t
         *forced_target; /* teacher forcing: no search, exactly these, eos included; copied */

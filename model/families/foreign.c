@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "model/families/ctranslate2.h"
 #include "model/families/marian.h"
+#include "model/families/multilingual.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +25,8 @@
 #define ENTRIES_BYTES 4096
 
 /* In the order in which they are looked for. */
-static const struct mt_foreign *const families[] = {&mt_marian, &mt_foreign_ctranslate2};
+static const struct mt_foreign *const families[] = {&mt_foreign_multilingual, &mt_marian,
+                                                    &mt_foreign_ctranslate2};
 
 const struct mt_foreign *mt_foreign_of(const char *directory)
 {

@@ -64,6 +64,7 @@ struct mt_foreign {
     /* In the confined process. *out is the caller's. */
     enum mt_status (*describe)(const struct mt_foreign_files *files, struct mt_image **out,
                                struct mt_error *err);
+    /* Likewise. NULL: the weights lie as in a MarianMT directory, under its names. */
     enum mt_status (*read)(const struct mt_foreign_files *files, struct mt_image **out,
                            struct mt_error *err);
 };

@@ -455,10 +455,16 @@ static enum mt_status bind_tables(const struct binder *b, struct mt_weights *out
 static enum mt_status bind_positions(const struct binder *b, const char *name, const float **out)
 {
     const struct mt_hparams *h = b->hparams;
-    if (mt_safetensors_find(b->file, name) || h->learned_positions)
-        return bind_tensor(b, name, matrix_of(h->max_positions, h->d_model), out);
+    size_t n_before = h->learned_positions ? h->first_position : 0;
     void *table;
-    enum mt_status status = check_absent(b, name);
+    enum mt_status status;
+    if (mt_safetensors_find(b->file, name) || h->learned_positions) {
+        status = bind_tensor(b, name, matrix_of(n_before + h->max_positions, h->d_model), out);
+        if (!status)
+            *out += n_before * h->d_model; /* rows that fairseq never uses */
+        return status;
+    }
+    status = check_absent(b, name);
     if (!status)
         status = mt_arena_take(b->arena, h->max_positions * h->d_model, sizeof(float), "positions",
                                &table, b->err);

@@ -200,7 +200,7 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
     h->search_rules = (enum mt_search_rules)rule;
     h->decoder_cell = (enum mt_decoder_cell)cell;
     if (!status)
-        status = get_size(config, "first_position", 0, 1, &h->first_position, err);
+        status = get_size(config, "first_position", 0, 2, &h->first_position, err);
     for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)
         status = get_bool(config, flags[i].key, flags[i].out, err);
     h->learned_positions = !static_positions;

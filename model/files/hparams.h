@@ -16,7 +16,7 @@
  *   static_position_embeddings  true
  *   position_layout             concatenated | interleaved
  *   position_formula            paper | tensor2tensor
- *   first_position              0 | 1
+ *   first_position              0 | 1 | 2
  *   start_from_zero_embedding   false
  *   decoder_cell                attention | ssru
  *   search                      generate | marian | ctranslate2
@@ -73,10 +73,10 @@ struct mt_hparams {
     enum mt_decoder_cell decoder_cell;
     enum mt_position_layout position_layout;
     enum mt_position_formula position_formula;
-    size_t first_position;    /* of the first token, in the formula: 0 or 1 */
-    float norm_eps;           /* of the layer norms */
-    bool zero_start;          /* the start token's embedding is zero, whatever its row says */
-    bool normalize_before;    /* pre-norm */
+    size_t first_position; /* of the first token, in the formula or in the learned table: 0 to 2 */
+    float norm_eps;        /* of the layer norms */
+    bool zero_start;       /* the start token's embedding is zero, whatever its row says */
+    bool normalize_before; /* pre-norm */
     bool normalize_embedding; /* a layer norm behind the embeddings */
     bool final_norm;          /* a layer norm behind the last layer */
     bool learned_positions;   /* the file must hold the tables of positions */

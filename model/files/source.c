@@ -54,7 +54,6 @@ const char *mt_source_other_weights(const char *directory, const char *name)
     return NULL;
 }
 
-/* CTranslate2 has a config.json, too: the weights tell. */
 static bool has_marianmt_weights(const char *directory)
 {
     return mt_source_other_weights(directory, "") != NULL;
@@ -84,8 +83,11 @@ enum mt_status mt_source_open(const char *directory, struct mt_source **out, str
     source->directory = strdup(directory);
     if (!source->directory)
         status = mt_fail_memory(err, strlen(directory) + 1, "path");
-    else if (!has_marianmt_weights(directory))
+    else
         source->foreign = mt_foreign_of(directory);
+    /* CTranslate2 has a config.json, too: the weights tell. */
+    if (source->foreign && source->foreign->read && has_marianmt_weights(directory))
+        source->foreign = NULL;
     if (!status && source->foreign)
         status = open_foreign(source, err);
     if (status) {
@@ -242,7 +244,7 @@ enum mt_status mt_source_weights(const struct mt_source *source, enum mt_load_mo
                                  struct mt_safetensors **out, struct mt_error *err)
 {
     struct weights weights = {0};
-    if (source->foreign)
+    if (source->foreign && source->foreign->read)
         return mt_foreign_run(source->foreign, &source->files, MT_FOREIGN_READ, out, err);
     enum mt_status status = find(source->directory, &weights, err);
     if (status)
@@ -302,6 +304,19 @@ static enum mt_status identity_of_shards(const char *directory, const char *inde
     return status;
 }
 
+static enum mt_status identity_of_weights(const char *directory, struct mt_source_identity *out,
+                                          struct mt_error *err)
+{
+    struct weights weights = {0};
+    enum mt_status status = find(directory, &weights, err);
+    if (status)
+        return status;
+    status = weights.form == SHARDS ? identity_of_shards(directory, weights.path, out, err)
+                                    : identity_of_file(weights.path, out, err);
+    free(weights.path);
+    return status;
+}
+
 /* The documents are made of these files, too, and by a version of the reader. */
 static enum mt_status identity_of_foreign(const struct mt_source *source,
                                           struct mt_source_identity *out, struct mt_error *err)
@@ -314,6 +329,11 @@ static enum mt_status identity_of_foreign(const struct mt_source *source,
         if (!status)
             hash = mt_hash(hash, one.text, strlen(one.text));
     }
+    if (!status && !source->foreign->read) {
+        status = identity_of_weights(source->directory, &one, err);
+        if (!status)
+            hash = mt_hash(hash, one.text, strlen(one.text));
+    }
     snprintf(out->text, sizeof out->text, "%s, reader %s, %zu files, %016" PRIx64,
              source->foreign->family, source->foreign->version, source->files.n, hash);
     return status;
@@ -322,14 +342,6 @@ static enum mt_status identity_of_foreign(const struct mt_source *source,
 enum mt_status mt_source_identity_of(const struct mt_source *source, struct mt_source_identity *out,
                                      struct mt_error *err)
 {
-    struct weights weights = {0};
-    if (source->foreign)
-        return identity_of_foreign(source, out, err);
-    enum mt_status status = find(source->directory, &weights, err);
-    if (status)
-        return status;
-    status = weights.form == SHARDS ? identity_of_shards(source->directory, weights.path, out, err)
-                                    : identity_of_file(weights.path, out, err);
-    free(weights.path);
-    return status;
+    return source->foreign ? identity_of_foreign(source, out, err)
+                           : identity_of_weights(source->directory, out, err);
 }

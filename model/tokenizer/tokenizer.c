@@ -24,7 +24,9 @@ struct side {
     const struct mt_vocab *vocab;
     struct mt_charsmap charsmap;
     int32_t eos, unk, pad;
-    int32_t first; /* what each text of this side begins with, or MT_NO_TOKEN */
+    int32_t first;     /* what each text of this side begins with, or MT_NO_TOKEN */
+    int32_t *specials; /* further ones, rising */
+    size_t n_specials;
     bool is_source;
     struct mt_spm *own_spm;
     struct mt_vocab *own_vocab;
@@ -33,6 +35,7 @@ struct side {
 struct mt_tokenizer {
     struct mt_arena *arena; /* holds the configuration's strings and the charsmaps */
     struct mt_tokenizer_config config;
+    int32_t *languages; /* ids of config.languages */
     struct side source, target;
 };
 
@@ -164,6 +167,53 @@ static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
     return status;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The languages' tokens must be there; the further special ones may be. */
+static enum mt_status find_specials(struct mt_tokenizer *t, struct side *side, const char *path,
+                                    struct mt_error *err)
+{
+    const struct mt_tokenizer_config *config = &t->config;
+    size_t n = config->n_languages + config->n_specials;
+    enum mt_status status = MT_OK;
+    side->specials = malloc((n + 1) * sizeof *side->specials);
+    if (!side->specials)
+        return mt_fail_memory(err, n * sizeof *side->specials, "special tokens");
+    for (size_t i = 0; i < config->n_languages && !status; i++) {
+        status = need_token(side, config->languages[i].token, path, &side->specials[i], err);
+        if (!status && side->is_source)
+            t->languages[i] = side->specials[i];
+        side->n_specials++;
+    }
+    for (size_t i = 0; i < config->n_specials && !status; i++) {
+        int32_t id = mt_vocab_id(side->vocab, config->specials[i], strlen(config->specials[i]));
+        if (id >= 0)
+            side->specials[side->n_specials++] = id;
+    }
+    if (!status)
+        qsort(side->specials, side->n_specials, sizeof *side->specials, compare_ids);
+    return status;
+}
+
+static enum mt_status find_all_specials(struct mt_tokenizer *t,
+                                        const struct mt_tokenizer_files *files,
+                                        struct mt_error *err)
+{
+    size_t n = t->config.n_languages;
+    const char *path = files->vocab.path;
+    t->languages = malloc((n + 1) * sizeof *t->languages);
+    if (!t->languages)
+        return mt_fail_memory(err, n * sizeof *t->languages, "languages");
+    enum mt_status status = find_specials(t, &t->source, path, err);
+    if (!status && files->target_vocab.bytes)
+        path = files->target_vocab.path;
+    return status ? status : find_specials(t, &t->target, path, err);
+}
+
 static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_tokenizer_files *files,
                                  struct mt_error *err)
 {
@@ -172,6 +222,8 @@ static enum mt_status open_files(struct mt_tokenizer *t, const struct mt_tokeniz
     o.one_spm =
         source->length == target->length && !memcmp(source->bytes, target->bytes, source->length);
     enum mt_status status = open_together(&o, err);
+    if (!status)
+        status = find_all_specials(t, files, err);
     return status ? status : keep_charsmaps(&o, err);
 }
 
@@ -203,6 +255,9 @@ void mt_tokenizer_close(struct mt_tokenizer *t)
     mt_spm_close(t->target.own_spm);
     mt_vocab_close(t->source.own_vocab);
     mt_vocab_close(t->target.own_vocab);
+    free(t->source.specials);
+    free(t->target.specials);
+    free(t->languages);
     mt_arena_destroy(t->arena);
     free(t);
 }
@@ -218,6 +273,7 @@ struct draft {
 
 struct builder {
     const struct side *side;
+    const struct mt_direction *direction; /* of a source of a model of many languages; or NULL */
     unsigned flags;
     struct draft *drafts;
     size_t n, capacity;
@@ -259,7 +315,9 @@ static enum mt_status add_token(struct builder *builder, const struct mt_token *
 
 static bool is_special(const struct side *side, int32_t id)
 {
-    return id == side->eos || id == side->unk || id == side->pad || id == side->first;
+    return id == side->eos || id == side->unk || id == side->pad || id == side->first ||
+           (side->n_specials > 0 && id >= 0 &&
+            bsearch(&id, side->specials, side->n_specials, sizeof id, compare_ids));
 }
 
 /* A run of characters that the .spm does not know is one piece, and may spell a special token. Only
@@ -351,12 +409,24 @@ static enum mt_status add_bare(struct builder *builder, int32_t id, const char *
     return add_token(builder, &token, piece, strlen(piece));
 }
 
+static enum mt_status add_language(struct builder *builder, int32_t id, size_t at)
+{
+    const char *piece = mt_vocab_piece(builder->side->vocab, id);
+    return add_bare(builder, id, piece ? piece : "", at);
+}
+
 static enum mt_status add_text(struct builder *builder, const struct mt_tokenizer *t,
                                const char *text, size_t length)
 {
     const struct side *side = builder->side;
+    const struct mt_direction *direction = builder->direction;
+    enum mt_language_rule rule = direction ? t->config.language_rule : MT_LANGUAGES_UNSAID;
     enum mt_status status = MT_OK;
-    if (side->is_source && side->first >= 0)
+    if (rule == MT_LANGUAGES_SOURCE)
+        status = add_language(builder, direction->source, 0);
+    else if (rule == MT_LANGUAGES_TARGET_IN_SOURCE)
+        status = add_language(builder, direction->target, 0);
+    if (!status && side->is_source && side->first >= 0)
         status = add_bare(builder, side->first, t->config.source_bos, 0);
     for (size_t at = 0; !status && at < length;) {
         struct literal literal = {.at = length};
@@ -370,6 +440,8 @@ static enum mt_status add_text(struct builder *builder, const struct mt_tokenize
     }
     if (!status && (!side->is_source || t->config.add_source_eos))
         status = add_bare(builder, side->eos, t->config.eos, length);
+    if (!status && rule == MT_LANGUAGES_SOURCE_BEHIND)
+        status = add_language(builder, direction->source, length);
     return status ? status : mt_text_check(&builder->pieces, "pieces", builder->err);
 }
 
@@ -411,8 +483,9 @@ static enum mt_status finish_list(struct builder *builder, const char *text,
     return MT_OK;
 }
 
-enum mt_status mt_tokenize(const struct mt_tokenizer *t, const char *text, size_t length,
-                           unsigned flags, struct mt_token_list *out, struct mt_error *err)
+static enum mt_status tokenize(const struct mt_tokenizer *t, const struct mt_direction *direction,
+                               const char *text, size_t length, unsigned flags,
+                               struct mt_token_list *out, struct mt_error *err)
 {
     if (length > MT_TOKENIZER_MAX_BYTES)
         return mt_fail(err, MT_LIMIT, "text has %zu bytes, expected at most %zu", length,
@@ -421,14 +494,30 @@ enum mt_status mt_tokenize(const struct mt_tokenizer *t, const char *text, size_
     if (valid < length)
         return mt_fail(err, MT_INVALID, "text is not UTF-8 at byte %zu (0x%02X)", valid,
                        (unsigned char)text[valid]);
-    struct builder builder = {
-        .side = flags & MT_TOKENIZE_TARGET ? &t->target : &t->source, .flags = flags, .err = err};
+    struct builder builder = {.side = flags & MT_TOKENIZE_TARGET ? &t->target : &t->source,
+                              .direction = direction,
+                              .flags = flags,
+                              .err = err};
     enum mt_status status = add_text(&builder, t, text, length);
     if (!status)
         status = finish_list(&builder, text, out);
     mt_text_finish(&builder.pieces);
     free(builder.drafts);
     return status;
+}
+
+enum mt_status mt_tokenize(const struct mt_tokenizer *t, const char *text, size_t length,
+                           unsigned flags, struct mt_token_list *out, struct mt_error *err)
+{
+    return tokenize(t, NULL, text, length, flags, out, err);
+}
+
+enum mt_status mt_tokenize_towards(const struct mt_tokenizer *t,
+                                   const struct mt_direction *direction, const char *text,
+                                   size_t length, unsigned flags, struct mt_token_list *out,
+                                   struct mt_error *err)
+{
+    return tokenize(t, direction, text, length, flags, out, err);
 }
 
 void mt_token_list_finish(struct mt_token_list *list)
@@ -583,14 +672,55 @@ int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *t)
     return t->target.eos;
 }
 
-bool mt_tokenizer_source_has_bos(const struct mt_tokenizer *t)
+struct mt_tokens_added mt_tokenizer_source_adds(const struct mt_tokenizer *t)
 {
-    return t->source.first != MT_NO_TOKEN;
+    enum mt_language_rule rule = t->config.language_rule;
+    bool is_before = rule == MT_LANGUAGES_SOURCE || rule == MT_LANGUAGES_TARGET_IN_SOURCE;
+    bool is_behind = rule == MT_LANGUAGES_SOURCE_BEHIND;
+    return (struct mt_tokens_added){
+        .before = (size_t)(t->source.first != MT_NO_TOKEN) + (size_t)is_before,
+        .behind = (size_t)t->config.add_source_eos + (size_t)is_behind,
+    };
 }
 
-bool mt_tokenizer_source_has_eos(const struct mt_tokenizer *t)
+size_t mt_tokenizer_n_languages(const struct mt_tokenizer *t)
 {
-    return t->config.add_source_eos;
+    return t->config.n_languages;
+}
+
+const char *mt_tokenizer_language(const struct mt_tokenizer *t, size_t i)
+{
+    return t->config.languages[i].code;
+}
+
+static enum mt_status find_language(const struct mt_tokenizer *t, const char *side,
+                                    const char *code, int32_t *out, struct mt_error *err)
+{
+    for (size_t i = 0; code && i < t->config.n_languages; i++)
+        if (strcmp(t->config.languages[i].code, code) == 0) {
+            *out = t->languages[i];
+            return MT_OK;
+        }
+    return mt_fail(err, MT_INVALID,
+                   "%s: expected one of the model's %zu languages (\"%s\", ...), found %s%.60s%s",
+                   side, t->config.n_languages,
+                   t->config.n_languages ? t->config.languages[0].code : "", code ? "\"" : "",
+                   code ? code : "none", code ? "\"" : "");
+}
+
+enum mt_status mt_tokenizer_direction(const struct mt_tokenizer *t, const char *source,
+                                      const char *target, struct mt_direction *out,
+                                      struct mt_error *err)
+{
+    enum mt_status status = find_language(t, "source", source, &out->source, err);
+    return status ? status : find_language(t, "target", target, &out->target, err);
+}
+
+int32_t mt_tokenizer_first_target(const struct mt_tokenizer *t,
+                                  const struct mt_direction *direction)
+{
+    return t->config.language_rule == MT_LANGUAGES_TARGET_IN_SOURCE ? MT_NO_TOKEN
+                                                                    : direction->target;
 }
 
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *t)

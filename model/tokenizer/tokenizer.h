@@ -31,7 +31,7 @@ struct mt_tokenizer_config;
  */
 struct mt_token {
     int32_t id;
-    bool special;                /* eos, a >>language<< code, or a special token's literal */
+    bool special;                /* eos, a language's token, or a special token's literal */
     bool unknown;                /* the piece is not in the vocabulary: id is that of <unk> */
     size_t begin, end;           /* bytes */
     size_t begin_char, end_char; /* code points */
@@ -84,6 +84,38 @@ MT_MUST_CHECK enum mt_status mt_tokenize(const struct mt_tokenizer *tokenizer, c
                                          struct mt_error *err);
 void mt_token_list_finish(struct mt_token_list *list);
 
+/*
+ * A model of many languages is told by tokens which language a text is in and which it is to become
+ * (enum mt_language_rule): some stand in the source, and one may have to be what the target begins
+ * with. Without them it gets a text of no language, whose translation is worth nothing.
+ */
+struct mt_direction {
+    int32_t source, target; /* ids of the languages' tokens, of one vocabulary */
+};
+
+/* 0: the model has the languages that it has, and needs no direction. */
+size_t mt_tokenizer_n_languages(const struct mt_tokenizer *tokenizer);
+/* The model's own codes, "en" or "eng_Latn", in its own order. Borrowed. */
+const char *mt_tokenizer_language(const struct mt_tokenizer *tokenizer, size_t i);
+/* By their own codes. MT_INVALID for one that the model does not have, or NULL, and for a model of
+ * no such languages. */
+MT_MUST_CHECK enum mt_status mt_tokenizer_direction(const struct mt_tokenizer *tokenizer,
+                                                    const char *source, const char *target,
+                                                    struct mt_direction *out, struct mt_error *err);
+/* mt_tokenize of a source, with the tokens of its direction. */
+MT_MUST_CHECK enum mt_status mt_tokenize_towards(const struct mt_tokenizer *tokenizer,
+                                                 const struct mt_direction *direction,
+                                                 const char *text, size_t length, unsigned flags,
+                                                 struct mt_token_list *out, struct mt_error *err);
+/* What a target has to begin with (mt_sentence_options.first_target), or MT_NO_TOKEN. */
+int32_t mt_tokenizer_first_target(const struct mt_tokenizer *tokenizer,
+                                  const struct mt_direction *direction);
+/* How many tokens stand before and behind those of the text. */
+struct mt_tokens_added {
+    size_t before, behind;
+};
+struct mt_tokens_added mt_tokenizer_source_adds(const struct mt_tokenizer *tokenizer);
+
 /* Target ids to text: eos, pad (also the start token) and <unk> are dropped, U+2581 becomes a
  * blank, the ends are stripped; blanks before punctuation go where tokenizer_config.json says
  * clean_up_tokenization_spaces. With spans (array of n, may be NULL) spans[i] gets the part of *out
@@ -110,10 +142,6 @@ const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int3
 
 /* The id of a target piece, or MT_NO_TOKEN (-1). */
 int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
-
-/* Whether mt_tokenize puts them around every source. */
-bool mt_tokenizer_source_has_bos(const struct mt_tokenizer *tokenizer);
-bool mt_tokenizer_source_has_eos(const struct mt_tokenizer *tokenizer);
 
 /* Of the target side. */
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);

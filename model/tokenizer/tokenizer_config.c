@@ -31,6 +31,90 @@ static enum mt_status read_lang(const cJSON *root, const char *key, struct mt_ar
     return mt_arena_copy_string(arena, text, strlen(text), out, err);
 }
 
+static enum mt_status read_rule(const cJSON *root, enum mt_language_rule *out, struct mt_error *err)
+{
+    static const char *const names[] = {"", "source_and_target", "source_behind_and_target",
+                                        "target"};
+    const char *text = "";
+    enum mt_status status = mt_json_get_string(root, "language_tokens", &text, NULL, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = (enum mt_language_rule)i;
+            return MT_OK;
+        }
+    return status ? status
+                  : mt_fail(err, MT_INVALID,
+                            "language_tokens: expected \"source_and_target\", "
+                            "\"source_behind_and_target\" or \"target\", found \"%s\"",
+                            text);
+}
+
+static enum mt_status copy_text(struct mt_arena *arena, const char *text, const char **out,
+                                struct mt_error *err)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length == 0 || length >= MT_LANGUAGE_TOKEN_BYTES)
+        return mt_fail(err, MT_INVALID,
+                       "languages, special_tokens: expected 1 to %d bytes, found %zu",
+                       MT_LANGUAGE_TOKEN_BYTES - 1, length);
+    return mt_arena_copy_string(arena, text, length, out, err);
+}
+
+static enum mt_status read_languages(const cJSON *root, struct mt_arena *arena,
+                                     struct mt_tokenizer_config *config, struct mt_error *err)
+{
+    const cJSON *item, *object = cJSON_GetObjectItemCaseSensitive(root, "languages");
+    int n = cJSON_GetArraySize(object);
+    if (!object)
+        return MT_OK;
+    if (!cJSON_IsObject(object) || n > MT_TOKENIZER_MAX_LANGUAGES)
+        return mt_fail(err, MT_INVALID, "languages: expected an object of at most %d members",
+                       MT_TOKENIZER_MAX_LANGUAGES);
+    void *memory;
+    enum mt_status status =
+        mt_arena_take(arena, (size_t)n + 1, sizeof *config->languages, "languages", &memory, err);
+    struct mt_tokenizer_language *list = memory;
+    config->languages = list;
+    cJSON_ArrayForEach(item, object)
+    {
+        struct mt_tokenizer_language *language = &list[config->n_languages];
+        if (!status)
+            status = copy_text(arena, item->string, &language->code, err);
+        if (!status)
+            status = copy_text(arena, cJSON_GetStringValue(item), &language->token, err);
+        if (status)
+            break;
+        config->n_languages++;
+    }
+    return status;
+}
+
+static enum mt_status read_specials(const cJSON *root, struct mt_arena *arena,
+                                    struct mt_tokenizer_config *config, struct mt_error *err)
+{
+    const cJSON *item, *array = cJSON_GetObjectItemCaseSensitive(root, "special_tokens");
+    int n = cJSON_GetArraySize(array);
+    if (!array)
+        return MT_OK;
+    if (!cJSON_IsArray(array) || n > MT_TOKENIZER_MAX_SPECIALS)
+        return mt_fail(err, MT_INVALID, "special_tokens: expected an array of at most %d",
+                       MT_TOKENIZER_MAX_SPECIALS);
+    void *memory;
+    enum mt_status status = mt_arena_take(arena, (size_t)n + 1, sizeof *config->specials,
+                                          "special tokens", &memory, err);
+    const char **list = memory;
+    config->specials = list;
+    cJSON_ArrayForEach(item, array)
+    {
+        if (!status)
+            status = copy_text(arena, cJSON_GetStringValue(item), &list[config->n_specials], err);
+        if (status)
+            break;
+        config->n_specials++;
+    }
+    return status;
+}
+
 /* Our keys, for other families. */
 static enum mt_status read_own_keys(const cJSON *root, struct mt_arena *arena,
                                     struct mt_tokenizer_config *config, struct mt_error *err)
@@ -40,6 +124,15 @@ static enum mt_status read_own_keys(const cJSON *root, struct mt_arena *arena,
         status = read_token(root, "target_prefix_token", arena, &config->target_prefix, err);
     if (!status)
         status = mt_json_get_bool(root, "add_source_eos", &config->add_source_eos, NULL, err);
+    if (!status)
+        status = read_rule(root, &config->language_rule, err);
+    if (!status)
+        status = read_languages(root, arena, config, err);
+    if (!status)
+        status = read_specials(root, arena, config, err);
+    if (!status && (config->language_rule != MT_LANGUAGES_UNSAID) != (config->n_languages > 0))
+        status =
+            mt_fail(err, MT_INVALID, "language_tokens and languages: expected both or neither");
     return status;
 }
 
@@ -92,6 +185,31 @@ enum mt_status mt_tokenizer_config_parse(const char *bytes, size_t length, const
     return status;
 }
 
+static enum mt_status copy_lists(const struct mt_tokenizer_config *config, struct mt_arena *arena,
+                                 struct mt_tokenizer_config *copy, struct mt_error *err)
+{
+    void *languages, *specials;
+    enum mt_status status = mt_arena_take(arena, config->n_languages + 1, sizeof *config->languages,
+                                          "languages", &languages, err);
+    if (!status)
+        status = mt_arena_take(arena, config->n_specials + 1, sizeof *config->specials,
+                               "special tokens", &specials, err);
+    if (status)
+        return status;
+    struct mt_tokenizer_language *language = languages;
+    const char **special = specials;
+    for (size_t i = 0; i < config->n_languages && !status; i++) {
+        status = copy_text(arena, config->languages[i].code, &language[i].code, err);
+        if (!status)
+            status = copy_text(arena, config->languages[i].token, &language[i].token, err);
+    }
+    for (size_t i = 0; i < config->n_specials && !status; i++)
+        status = copy_text(arena, config->specials[i], &special[i], err);
+    copy->languages = language;
+    copy->specials = special;
+    return status;
+}
+
 enum mt_status mt_tokenizer_config_copy(const struct mt_tokenizer_config *config,
                                         struct mt_arena *arena, struct mt_tokenizer_config *out,
                                         struct mt_error *err)
@@ -105,6 +223,8 @@ enum mt_status mt_tokenizer_config_copy(const struct mt_tokenizer_config *config
     for (size_t i = 0; i < sizeof strings / sizeof *strings && !status; i++)
         if (*strings[i])
             status = mt_arena_copy_string(arena, *strings[i], strlen(*strings[i]), strings[i], err);
+    if (!status)
+        status = copy_lists(config, arena, &copy, err);
     if (!status)
         *out = copy;
     return status;

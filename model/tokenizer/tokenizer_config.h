@@ -10,12 +10,29 @@
 
 #define MT_TOKENIZER_CONFIG_MAX_BYTES ((size_t)4 << 20)
 #define MT_TOKENIZER_CONFIG_MAX_VALUES 262144 /* added_tokens_decoder may list thousands */
+#define MT_TOKENIZER_MAX_SPECIALS 64
 
 enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
 
 /* The tokenizer_class of the files that readers of other families make. Where it is another, our
  * keys say nothing, as in transformers. */
 #define MT_OWN_TOKENIZER_CLASS "attentiond"
+
+/* Of a model of many languages: which tokens say them. X is the text. */
+enum mt_language_rule {
+    MT_LANGUAGES_UNSAID,          /* none; or ">>xx<<" in the text itself */
+    MT_LANGUAGES_SOURCE,          /* source: [source] X </s>, target: [target] Y </s> */
+    MT_LANGUAGES_SOURCE_BEHIND,   /* source: X </s> [source], target: [target] Y </s> */
+    MT_LANGUAGES_TARGET_IN_SOURCE /* source: [target] X </s>, target: Y </s> */
+};
+
+#define MT_TOKENIZER_MAX_LANGUAGES 1024
+#define MT_LANGUAGE_TOKEN_BYTES 64
+
+/* "en" and "__en__", "eng_Latn" and "eng_Latn". */
+struct mt_tokenizer_language {
+    const char *code, *token;
+};
 
 struct mt_tokenizer_config {
     const char *eos, *unk, *pad;           /* "</s>", "<unk>", "<pad>" where the file is silent */
@@ -24,6 +41,11 @@ struct mt_tokenizer_config {
      * whether a source ends with eos, as MarianMT's do. */
     const char *source_bos, *target_prefix;
     bool add_source_eos;
+    enum mt_language_rule language_rule;           /* "language_tokens" */
+    const struct mt_tokenizer_language *languages; /* "languages": {code: token} */
+    size_t n_languages;
+    const char *const *specials; /* "special_tokens": further ones, which are no text */
+    size_t n_specials;
     bool clean_up; /* clean_up_tokenization_spaces; false where silent */
     enum mt_tokenizer_switch separate_vocabs;
 };

@@ -252,7 +252,7 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
 {
     const struct mt_service *service = request->service;
     struct mt_sentence_options *decoding = &state->options.decoding;
-    const struct mt_model_language *target = state->languages.route.steps[0].target;
+    const struct mt_model_route_step *step = &state->languages.route.steps[0];
     enum mt_status status = read_target_ids(state, request, err);
     if (!status)
         status = read_beam(state, request, err);
@@ -268,7 +268,10 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     mt_inspection_require(&state->inspection.options, decoding);
     state->options.splitter = service->splitter;
     state->options.source_lang = state->languages.source;
-    state->options.target_code = target ? target->token : NULL;
+    if (state->languages.target[0] != '\0')
+        state->options.target_lang = state->languages.target;
+    state->options.target_code = step->target ? step->target->token : NULL;
+    state->options.source_code = step->source ? step->source->token : NULL;
     state->options.forced_target_text = state->target_text;
     decoding->forced_target = state->target_ids;
     decoding->n_forced_target = state->n_target_ids;

@@ -358,7 +358,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     struct round *round = &state->round;
     struct mt_translation_options plain = round->decoding.options, traced = round->traced;
     const struct mt_translate_params *params = &state->params;
-    const struct mt_model_language *target = text->route.steps[text->n_steps].target;
+    const struct mt_model_route_step *step = &text->route.steps[text->n_steps];
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
     const struct mt_passage_options options = {
         .plain = &plain,
@@ -377,7 +377,9 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
-    plain.target_code = traced.target_code = target ? target->token : NULL;
+    plain.target_lang = traced.target_lang = target_language(state, text);
+    plain.target_code = traced.target_code = step->target ? step->target->token : NULL;
+    plain.source_code = traced.source_code = step->source ? step->source->token : NULL;
     enum mt_status status =
         mt_proofreader_init(&text->reader, request->service->number_words, source_language(text),
                             target_language(state, text), err);

@@ -11,6 +11,7 @@
 #include "server/models/model_settings.h"
 #include "server/inspection/positions.h"
 #include "server/store/hub.h"
+#include "server/text/direction.h"
 #include "server/text/translation.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ struct session {
     const struct flags *flags;
     struct mt_model *model;
     char model_id[MT_HUB_NAME_BYTES];
+    struct mt_text_direction direction;
     struct mt_inspection_request request;
     bool is_terminal; /* the heat map, instead of a format */
 };
@@ -239,9 +241,9 @@ static struct mt_translation_options translation_options(const struct session *s
                      .max_length_factor = mt_decoding_length_factor(settings, session->model),
                      .skips_shortlist = mt_decoding_skips_shortlist(settings)},
         .split = split_mode(settings),
-        .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
         .forced_target_text = session->flags->target_text,
     };
+    mt_text_direction_set(&session->direction, &options);
     mt_inspection_require(&session->request.options, &options.decoding);
     return options;
 }
@@ -308,12 +310,18 @@ static enum mt_status show(struct session *session, struct mt_translation *trans
 static enum mt_status inspect(struct session *session, const char *text, size_t length,
                               struct mt_error *err)
 {
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(session->model);
-    const struct mt_inspection_model description = mt_inspection_describe_model(
-        session->model, session->model_id, mt_tokenizer_source_lang(tokenizer),
-        mt_tokenizer_target_lang(tokenizer));
+    const struct mt_settings *settings = session->settings;
+    struct mt_text_direction *direction = &session->direction;
     struct mt_translation *translation = NULL;
-    enum mt_status status = read_request(session, err);
+    enum mt_status status =
+        mt_text_direction_choose(mt_model_tokenizer(session->model), settings->source_lang,
+                                 settings->target_lang, direction, err);
+    if (status)
+        return status;
+    const struct mt_inspection_model description = mt_inspection_describe_model(
+        session->model, session->model_id, mt_text_direction_source(direction),
+        mt_text_direction_target(direction));
+    status = read_request(session, err);
     if (!status && !session->is_terminal)
         status = mt_inspection_format_prepare(session->request.format, &description,
                                               &session->request.options, err);

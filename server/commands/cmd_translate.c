@@ -19,6 +19,7 @@
 #include "server/models/served_model.h"
 #include "server/passages/budget.h"
 #include "server/service/service.h"
+#include "server/text/direction.h"
 #include "server/text/proofread.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ struct session {
     struct mt_lane *lane; /* the model's in the engine */
     struct mt_splitter *splitter;
     struct mt_number_words *number_words;
+    struct mt_text_direction direction;
     struct mt_proofreader reader;
     struct mt_warning_printer printer;
     int stop_fd, stopped_by;
@@ -140,17 +142,21 @@ static size_t input_bytes(void)
     return is_file && at >= 0 && at < st.st_size ? (size_t)(st.st_size - at) : 0;
 }
 
-/* What reads the translations: the languages are the model's own. */
+/* What reads the translations, and in which languages. */
 static enum mt_status make_reader(struct session *session, const struct mt_settings *settings,
                                   struct mt_error *err)
 {
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(session->model);
+    struct mt_text_direction *direction = &session->direction;
     session->printer.guards = mt_guard_options_of(settings);
-    enum mt_status status = mt_number_words_create(&session->number_words, err);
+    enum mt_status status =
+        mt_text_direction_choose(mt_model_tokenizer(session->model), settings->source_lang,
+                                 settings->target_lang, direction, err);
+    if (!status)
+        status = mt_number_words_create(&session->number_words, err);
     return status ? status
                   : mt_proofreader_init(&session->reader, session->number_words,
-                                        mt_tokenizer_source_lang(tokenizer),
-                                        mt_tokenizer_target_lang(tokenizer), err);
+                                        mt_text_direction_source(direction),
+                                        mt_text_direction_target(direction), err);
 }
 
 static enum mt_status run(struct session *session, const struct mt_settings *settings,
@@ -212,7 +218,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     if (!flags->as_json)
         (void)mt_split_parse(settings->split_sentences, &stream.translation.split);
     stream.translation.splitter = session->splitter;
-    stream.translation.source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model));
+    mt_text_direction_set(&session->direction, &stream.translation);
     stream.translation.max_sentences = MAX_LINE_SENTENCES;
     return mt_line_stream_run(&stream, err);
 }
@@ -266,7 +272,6 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
                 .decoding = decoding_options(session->model, settings, flags),
                 .eases_source = settings->post_edit,
                 .splitter = session->splitter,
-                .source_lang = mt_tokenizer_source_lang(mt_model_tokenizer(session->model)),
             },
         .max_rows = (size_t)(flags->batch_size ? flags->batch_size : settings->max_batch_rows),
         .reader = &session->reader,
@@ -274,6 +279,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .path = path,
         .bar = &session->bar,
     };
+    mt_text_direction_set(&session->direction, &command.translation);
     mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);

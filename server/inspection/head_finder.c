@@ -7,6 +7,7 @@
 #include "server/inspection/alignment.h"
 #include "server/engine/decode.h"
 #include "server/inspection/inspection.h"
+#include "server/text/direction.h"
 #include "server/text/translation.h"
 
 #include <math.h>
@@ -88,8 +89,15 @@ static enum mt_status create_item(struct finder *finder, char *const fields[3], 
         .split = MT_SPLIT_OFF,
         .forced_target_text = fields[1] && fields[1][0] ? fields[1] : NULL,
     };
-    enum mt_status status = mt_translation_create(finder->model, fields[0], strlen(fields[0]),
-                                                  &options, &item->translation, err);
+    struct mt_text_direction direction;
+    enum mt_status status =
+        mt_text_direction_choose(mt_model_tokenizer(finder->model), settings->source_lang,
+                                 settings->target_lang, &direction, err);
+    if (status)
+        return status;
+    mt_text_direction_set(&direction, &options);
+    status = mt_translation_create(finder->model, fields[0], strlen(fields[0]), &options,
+                                   &item->translation, err);
     if (status || mt_translation_n_sentences(item->translation) == 0)
         return status;
     struct mt_translation_part part = mt_translation_part(item->translation, 0);

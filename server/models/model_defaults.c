@@ -172,7 +172,8 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
         (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) ||
         (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)))
         return status;
-    return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality, NULL, err);
+    return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality,
+                              &out->says_quality, err);
 }
 
 enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *arena,

@@ -24,6 +24,9 @@
 #define MT_MODEL_DEFAULTS_MAX_BYTES ((size_t)64 << 10)
 #define MT_MODEL_MAX_ALIASES 32
 
+/* A model that was made for two languages goes before one that was made for a hundred. */
+#define MT_GENERAL_QUALITY (-1.0)
+
 struct mt_model_defaults {
     const char *const *source_langs; /* normalised; none: the directory's other files say it */
     const char *const *target_langs;
@@ -36,7 +39,9 @@ struct mt_model_defaults {
     /* As the settings of the same names; NULL: not said. */
     const char *alignment_layers, *alignment_heads;
     bool preload;   /* load it before anybody asks */
-    double quality; /* of two ways to translate, the one with the higher sum is taken; 0 */
+    double quality; /* of two ways to translate, the one with the higher sum is taken; 0, and
+                       MT_GENERAL_QUALITY for a model of many languages */
+    bool says_quality;
 };
 
 /* Of a directory without the file: nothing is said. */

@@ -206,13 +206,27 @@ static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_
     return status;
 }
 
-/* Where attentiond.json names some of the languages, they keep their tokens. */
-static void give_tokens(struct side *targets, const struct side *found)
+/* Of a model of many languages; those that have no code of ours are left out. */
+static enum mt_status add_own_languages(struct mt_arena *arena,
+                                        const struct mt_tokenizer_config *config, struct side *out,
+                                        struct mt_error *err)
 {
-    for (size_t i = 0; i < targets->n; i++)
-        for (size_t k = 0; k < found->n && !targets->languages[i].token; k++)
-            if (mt_language_matches(targets->languages[i].code, found->languages[k].code))
-                targets->languages[i].token = found->languages[k].token;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < config->n_languages && !status; i++) {
+        char normal[MT_LANGUAGE_BYTES];
+        if (mt_language_of_model(config->languages[i].code, normal))
+            status = add_language(arena, out, normal, config->languages[i].code, err);
+    }
+    return status;
+}
+
+/* Where attentiond.json names some of the languages, they keep their tokens. */
+static void give_tokens(struct side *side, const struct side *found)
+{
+    for (size_t i = 0; i < side->n; i++)
+        for (size_t k = 0; k < found->n && !side->languages[i].token; k++)
+            if (mt_language_matches(side->languages[i].code, found->languages[k].code))
+                side->languages[i].token = found->languages[k].token;
 }
 
 static enum mt_status add_code(struct mt_arena *arena, struct side *side, const char *code,
@@ -285,17 +299,23 @@ static enum mt_status read_languages(const struct mt_source *source, const char 
 {
     const struct mt_model_defaults *defaults = &profile->defaults;
     struct mt_arena *arena = profile->arena;
-    struct side sources = {0}, targets = {0}, tokens = {0};
+    struct side sources = {0}, targets = {0}, tokens = {0}, own = {0};
     struct mt_tokenizer_config config = {0};
     struct name said = {0};
     read_name(name, &said);
     enum mt_status status = mt_tokenizer_config_read(source, arena, &config, err);
     if (!status)
+        status = add_own_languages(arena, &config, &own, err);
+    if (!status && own.n == 0)
         status = read_vocabulary(source, arena, &tokens, err);
+    if (own.n > 0)
+        tokens = own;
     if (!status)
         status = add_all(arena, &sources, defaults->source_langs, defaults->n_source_langs, err);
     if (!status)
         status = add_all(arena, &targets, defaults->target_langs, defaults->n_target_langs, err);
+    if (sources.n == 0)
+        sources = own;
     if (!status && sources.n == 0)
         status = add_code(arena, &sources, config.source_lang, err);
     if (!status && sources.n == 0)
@@ -307,6 +327,9 @@ static enum mt_status read_languages(const struct mt_source *source, const char 
     if (!status && targets.n == 0)
         status = add_code(arena, &targets, said.target, err);
     give_tokens(&targets, &tokens);
+    give_tokens(&sources, &own);
+    if (own.n > 0 && !defaults->says_quality)
+        profile->defaults.quality = MT_GENERAL_QUALITY;
     profile->sources = sources.languages;
     profile->n_sources = sources.n;
     profile->targets = targets.languages;
@@ -389,11 +412,11 @@ void mt_model_profile_finish(struct mt_model_profile *profile)
     *profile = (struct mt_model_profile){0};
 }
 
-static const char *token_of(const struct mt_model_profile *profile, const char *code)
+static const char *token_of(const struct mt_model_language *languages, size_t n, const char *code)
 {
-    for (size_t i = 0; i < profile->n_targets; i++)
-        if (mt_language_matches(code, profile->targets[i].code))
-            return profile->targets[i].token;
+    for (size_t i = 0; i < n; i++)
+        if (mt_language_matches(code, languages[i].code))
+            return languages[i].token;
     return NULL;
 }
 
@@ -405,7 +428,8 @@ enum mt_status mt_model_profile_set_language(struct mt_model_profile *profile, b
     if (!mt_language_normalise(code, normal))
         return mt_fail(err, MT_INVALID, "%s is \"%s\", expected a language code",
                        is_target ? "target_lang" : "source_lang", code);
-    const char *token = is_target ? token_of(profile, normal) : NULL;
+    const char *token = is_target ? token_of(profile->targets, profile->n_targets, normal)
+                                  : token_of(profile->sources, profile->n_sources, normal);
     enum mt_status status = add_language(profile->arena, &only, normal, token, err);
     if (status)
         return status;

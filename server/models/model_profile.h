@@ -5,6 +5,7 @@
  *
  *   attentiond.json           source_lang, target_lang
  *   vocab.json                >>deu<<, >>fra<<, ...: the targets of a model with several
+ *   tokenizer_config.json     languages, of a model of many: each of them on both sides
  *   tokenizer_config.json     source_lang, target_lang
  *   the directory's name      opus-mt-en-de, en-de, my-model.en-de
  *

@@ -42,8 +42,8 @@ struct mt_served_model;
 /* One that a model translates from or to. */
 struct mt_model_language {
     char code[MT_LANGUAGE_BYTES]; /* normalised (language.h) */
-    /* ">>deu<<": what a text begins with where the model translates into several languages; NULL:
-     * nothing. */
+    /* ">>deu<<": what a text begins with where the model translates into several languages; of a
+     * model of many, on both sides, its own code ("deu_Latn"); NULL: nothing. */
     const char *token;
 };
 

@@ -1,6 +1,7 @@
 #include "server/models/warm_up.h"
 
 #include "base/clock.h"
+#include "model/model.h"
 #include "server/engine/engine.h"
 #include "server/models/served_model.h"
 #include "server/text/translation.h"
@@ -104,6 +105,12 @@ enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
     struct mt_translation_options options = {.split = MT_SPLIT_OFF,
                                              .decoding = {.beam_size = warm_up->beam_size}};
     struct mt_translation *translation;
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(loaded->model);
+    size_t n_languages = mt_tokenizer_n_languages(tokenizer);
+    if (n_languages > 0) { /* any would do */
+        options.source_code = mt_tokenizer_language(tokenizer, 0);
+        options.target_code = mt_tokenizer_language(tokenizer, n_languages - 1);
+    }
     /* A model that never ends must not hold up the start; its weights have been touched by then. */
     if (warm_up->answer[0] == '\0')
         options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;

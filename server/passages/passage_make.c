@@ -5,6 +5,7 @@
 #include "server/text/protect.h"
 #include "server/text/terms.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,8 +272,14 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                                    .reader = options->reader,
                                    .repairs_numbers = options->reader && options->repairs_numbers,
                                    .is_escaped = options->cues == MT_CUES_VTT};
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(model);
+    const char *target = options->plain->target_lang;
+    if (!target)
+        target = mt_tokenizer_target_lang(tokenizer);
     if (options->post_edits)
-        passage->editor = mt_model_tokenizer(model);
+        passage->editor = tokenizer;
+    if (target)
+        snprintf(passage->target_lang, sizeof passage->target_lang, "%s", target);
     struct maker maker = {.passage = passage, .model = model, .options = options};
     enum mt_status status = take_text(&maker, err);
     if (!status && options->terms && mt_terms_have_run_out(options->terms))

@@ -29,7 +29,8 @@ struct mt_passage {
     struct mt_passage_part *parts;
     size_t n, capacity;
     struct mt_alignment_trace *trace;
-    const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
+    const struct mt_tokenizer *editor;   /* NULL: translations stay as the model wrote them */
+    char target_lang[MT_LANGUAGE_BYTES]; /* BCP 47; "": not known */
     const struct mt_proofreader *reader;
     bool repairs_numbers;
 };

@@ -50,6 +50,7 @@ static enum mt_status edit(const struct mt_passage *passage, const struct mt_pas
             mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
     struct mt_post_edit_input input = {
         .tokenizer = passage->editor,
+        .target_lang = passage->target_lang[0] ? passage->target_lang : NULL,
         .source = mt_translation_text(part->translation, &length),
         .target = rendering->target->bytes,
         .target_length = rendering->target->length,

@@ -96,6 +96,44 @@ bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES])
     return mt_language_parse(code, out, NULL) == MT_OK;
 }
 
+/* Individual languages of ISO 639-3 that models name where clients name the macrolanguage, and codes
+ * that only these models have. */
+static const char *const of_models[][2] = {
+    {"arb", "ar"},  {"pes", "fa"}, {"zsm", "ms"}, {"swh", "sw"}, {"lvs", "lv"},     {"khk", "mn"},
+    {"npi", "ne"},  {"uzn", "uz"}, {"azj", "az"}, {"ydd", "yi"}, {"ory", "or"},     {"als", "sq"},
+    {"plt", "mg"},  {"pbt", "ps"}, {"gaz", "om"}, {"quy", "qu"}, {"kmr", "ku"},     {"ayr", "ay"},
+    {"dik", "din"}, {"fuv", "ff"}, {"no", "nb"},  {"ns", "nso"}, {"zh", "zh-Hans"},
+};
+
+/* The script that is written anyhow is not said; nor a region, but for Portuguese, which mBART has
+ * of Brazil. */
+static bool drop_likely(const char *tag, char out[MT_LANGUAGE_BYTES])
+{
+    char language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], likely[ULOC_FULLNAME_CAPACITY],
+        usual[ULOC_SCRIPT_CAPACITY];
+    UErrorCode code = U_ZERO_ERROR;
+    uloc_getLanguage(tag, language, sizeof language, &code);
+    uloc_getScript(tag, script, sizeof script, &code);
+    uloc_addLikelySubtags(language, likely, sizeof likely, &code);
+    uloc_getScript(likely, usual, sizeof usual, &code);
+    if (U_FAILURE(code))
+        return false;
+    bool says_script = script[0] != '\0' && usual[0] != '\0' && strcmp(script, usual) != 0;
+    for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++)
+        if (strcmp(language, of_models[i][0]) == 0 && !says_script)
+            return copy(of_models[i][1], out);
+    int n = snprintf(out, MT_LANGUAGE_BYTES, "%s%s%s", language, says_script ? "-" : "",
+                     says_script ? script : "");
+    return n > 0 && n < MT_LANGUAGE_BYTES;
+}
+
+bool mt_language_of_model(const char *code, char out[MT_LANGUAGE_BYTES])
+{
+    char tag[MT_LANGUAGE_BYTES];
+    return mt_language_normalise(code, tag) && drop_likely(tag, out) &&
+           mt_language_normalise(out, tag) && copy(tag, out);
+}
+
 /* Same language and script, once likely scripts are filled in, and at most one names a region:
  * zh-TW and zh-Hant, but not pt-PT and pt-BR. */
 static bool has_same_script(const char *a, const char *b)

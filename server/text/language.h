@@ -23,6 +23,11 @@ MT_MUST_CHECK enum mt_status mt_language_parse(const char *code, char out[MT_LAN
 /* Whether mt_language_parse could. */
 bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES]);
 
+/* What a model of many languages calls one ("eng_Latn", "en_XX", "zho_Hans", "no"), in our form
+ * ("en", "en", "zh-Hans", "nb"): without the script or the region that the language has anyhow.
+ * False for what is no code. */
+bool mt_language_of_model(const char *code, char out[MT_LANGUAGE_BYTES]);
+
 /* Whether a normalised code that was asked for is served by one that is offered: the same language,
  * and no difference that both name (en-US by en, pt by pt-BR, zh-TW by zh-Hant; not pt-PT by pt-BR,
  * nor zh-Hans by zh-Hant). */

@@ -24,6 +24,7 @@
 /* One sentence. */
 struct edit {
     const struct mt_tokenizer *tokenizer;
+    const char *target_lang;
     const char *source, *target;
     size_t n_source, n_target;
     bool is_unfinished;
@@ -319,7 +320,7 @@ static bool is_known_small(const struct edit *edit, struct mt_range word)
     if (mt_utf8_encode(to_small(first), letter) != char_length(as_is))
         return false;
     memcpy(small, letter, char_length(as_is));
-    if (is_polite(mt_tokenizer_target_lang(edit->tokenizer), as_is) ||
+    if (is_polite(edit->target_lang, as_is) ||
         mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return false;
     bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* and eos */
@@ -383,8 +384,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     size_t n_mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
-        const char *language = mt_tokenizer_target_lang(edit->tokenizer);
-        rules = ucasemap_open(language ? language : "", 0, &code);
+        rules = ucasemap_open(edit->target_lang ? edit->target_lang : "", 0, &code);
         if (U_FAILURE(code))
             return mt_fail_memory(err, 0, "ICU's case rules");
     }
@@ -413,6 +413,7 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
         copy_gap(input, at, to.begin, map, out);
         struct edit edit = {
             .tokenizer = input->tokenizer,
+            .target_lang = input->target_lang,
             .source = input->source + from.begin,
             .target = input->target + to.begin,
             .n_source = from.end - from.begin,

@@ -47,6 +47,7 @@ struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uin
 
 struct mt_post_edit_input {
     const struct mt_tokenizer *tokenizer;
+    const char *target_lang;     /* BCP 47; NULL: not known */
     const char *source, *target; /* well-formed UTF-8 */
     size_t target_length;
     const struct mt_range *source_sentences, *target_sentences;

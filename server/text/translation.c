@@ -45,6 +45,7 @@ struct mt_translation {
     size_t n, capacity;
     bool has_endless; /* words that belong to no part */
     const struct mt_model *model;
+    bool writes_blanks;   /* the target language does */
     float length_penalty; /* of the scores: 1 where they are means */
 };
 
@@ -57,6 +58,8 @@ struct pass {
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
+    struct mt_direction direction;      /* of a model of many languages */
+    const struct mt_direction *towards; /* it, or NULL */
     const char *code; /* what is put before every part: the text's, or the options' */
     size_t code_bytes, code_chars;
     struct mt_text scratch; /* code and sentence, to be tokenized as one */
@@ -91,7 +94,8 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     size_t length = range.end - range.begin;
     bool is_lowered = pass->options->eases_source && mt_is_in_capitals(text, length);
     if (!pass->code_bytes && !is_lowered)
-        return mt_tokenize(pass->tokenizer, text, length, MT_TOKENIZE_SOURCE, out, err);
+        return mt_tokenize_towards(pass->tokenizer, pass->towards, text, length, MT_TOKENIZE_SOURCE,
+                                   out, err);
 
     pass->scratch.length = 0;
     mt_text_append(&pass->scratch, pass->code, pass->code_bytes);
@@ -100,8 +104,8 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     if (!status && is_lowered)
         mt_write_small(text, length, pass->scratch.bytes + pass->code_bytes);
     if (!status)
-        status = mt_tokenize(pass->tokenizer, pass->scratch.bytes, pass->scratch.length,
-                             MT_TOKENIZE_SOURCE, out, err);
+        status = mt_tokenize_towards(pass->tokenizer, pass->towards, pass->scratch.bytes,
+                                     pass->scratch.length, MT_TOKENIZE_SOURCE, out, err);
     if (status)
         return status;
     for (size_t i = 0; i < out->n; i++) {
@@ -251,16 +255,11 @@ static size_t cut_token(const struct mt_token *tokens, size_t from, size_t to, c
 }
 
 /* Tokens around those of a text: bos and the code; eos. */
-struct added {
-    size_t before, behind;
-};
-
-static struct added tokens_added(const struct pass *pass, bool has_code)
+static struct mt_tokens_added tokens_added(const struct pass *pass, bool has_code)
 {
-    return (struct added){
-        .before = (size_t)mt_tokenizer_source_has_bos(pass->tokenizer) + (size_t)has_code,
-        .behind = (size_t)mt_tokenizer_source_has_eos(pass->tokenizer),
-    };
+    struct mt_tokens_added added = mt_tokenizer_source_adds(pass->tokenizer);
+    added.before += (size_t)has_code;
+    return added;
 }
 
 /* Cuts a range whose tokens are too many. The positions come from this one list of tokens, so that
@@ -270,7 +269,7 @@ static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
 {
     const char *text = pass->translation->text + range.begin;
     size_t length = range.end - range.begin;
-    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    struct mt_tokens_added added = tokens_added(pass, pass->code_bytes > 0);
     size_t step = minus_at_most(pass->max_tokens, added.before + added.behind + CUT_RESERVE);
     size_t from = added.before, begin = 0;
     while (from + step < tokens->n - added.behind) {
@@ -311,7 +310,7 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     enum mt_status status = tokenize(pass, range, &tokens, err);
     if (status)
         return status;
-    struct added added = tokens_added(pass, pass->code_bytes > 0);
+    struct mt_tokens_added added = tokens_added(pass, pass->code_bytes > 0);
     if (tokens.n <= added.before + added.behind) { /* the normaliser drops it: blank to the model */
         mt_token_list_finish(&tokens);
         return MT_OK;
@@ -341,8 +340,10 @@ static void take_code(struct pass *pass, const char *code, size_t length)
 static enum mt_status find_code(struct pass *pass, struct mt_error *err)
 {
     struct mt_translation *t = pass->translation;
-    const char *given = pass->options->target_code;
+    const char *given = pass->towards ? NULL : pass->options->target_code;
     take_code(pass, given ? given : "", given ? strlen(given) : 0);
+    if (pass->towards)
+        return MT_OK;
     if (t->length < 5 || memcmp(t->text, ">>", 2) != 0)
         return MT_OK;
     const char *end = memmem(t->text, mt_size_min(t->length, MAX_CODE_BYTES), "<<", 2);
@@ -354,7 +355,7 @@ static enum mt_status find_code(struct pass *pass, struct mt_error *err)
         mt_tokenize(pass->tokenizer, t->text, length, MT_TOKENIZE_SOURCE, &tokens, err);
     if (status)
         return status;
-    struct added added = tokens_added(pass, false);
+    struct mt_tokens_added added = tokens_added(pass, false);
     const struct mt_token *code = &tokens.tokens[added.before];
     if (tokens.n == added.before + 1 + added.behind && code->special && !code->unknown) {
         t->code_length = length;
@@ -410,23 +411,26 @@ static enum mt_status split_forced(struct pass *pass, struct mt_error *err)
         mt_tokenize(pass->tokenizer, target, strlen(target), MT_TOKENIZE_TARGET, &tokens, err);
     if (status)
         return status;
-    if (tokens.n > pass->max_tokens) {
+    size_t n_first = pass->decoding.has_first_target, n = n_first + tokens.n;
+    if (n > pass->max_tokens) {
         status = mt_fail(err, MT_LIMIT,
                          "the given translation is %zu tokens, and at most %zu can be matched "
                          "with a source: give one sentence at a time",
-                         tokens.n, pass->max_tokens);
+                         n, pass->max_tokens);
         mt_token_list_finish(&tokens);
         return status;
     }
-    int32_t *ids = malloc(tokens.n * sizeof *ids);
+    int32_t *ids = malloc(n * sizeof *ids);
     if (!ids) {
         mt_token_list_finish(&tokens);
-        return mt_fail_memory(err, tokens.n * sizeof *ids, "target ids");
+        return mt_fail_memory(err, n * sizeof *ids, "target ids");
     }
+    if (n_first)
+        ids[0] = pass->decoding.first_target;
     for (size_t i = 0; i < tokens.n; i++)
-        ids[i] = tokens.tokens[i].id;
+        ids[n_first + i] = tokens.tokens[i].id;
     pass->decoding.forced_target = ids;
-    pass->decoding.n_forced_target = tokens.n;
+    pass->decoding.n_forced_target = n;
     status = split_text(pass, err);
     free(ids);
     mt_token_list_finish(&tokens);
@@ -457,6 +461,36 @@ static enum mt_status take_text(struct mt_translation *t, const char *text, size
     return MT_OK;
 }
 
+static bool writes_blanks(const char *language)
+{
+    static const char *const without[] = {"zh", "ja", "th", "lo", "km", "my", "yue", "cmn"};
+    size_t length = language ? strcspn(language, "-_") : 0;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strlen(without[i]) == length && memcmp(language, without[i], length) == 0)
+            return false;
+    return true;
+}
+
+/* A model of many languages is told what a text is in, and what it is to become. */
+static enum mt_status take_direction(struct pass *pass, struct mt_error *err)
+{
+    const struct mt_translation_options *options = pass->options;
+    const char *target =
+        options->target_lang ? options->target_lang : mt_tokenizer_target_lang(pass->tokenizer);
+    pass->translation->writes_blanks = writes_blanks(target);
+    if (mt_tokenizer_n_languages(pass->tokenizer) == 0)
+        return MT_OK;
+    enum mt_status status = mt_tokenizer_direction(pass->tokenizer, options->source_code,
+                                                   options->target_code, &pass->direction, err);
+    if (status)
+        return status;
+    pass->towards = &pass->direction;
+    int32_t first = mt_tokenizer_first_target(pass->tokenizer, &pass->direction);
+    pass->decoding.has_first_target = first != MT_NO_TOKEN;
+    pass->decoding.first_target = first;
+    return MT_OK;
+}
+
 static enum mt_status make(struct mt_translation *t, const struct mt_translation_options *options,
                            struct mt_error *err)
 {
@@ -468,8 +502,9 @@ static enum mt_status make(struct mt_translation *t, const struct mt_translation
         .max_tokens = mt_model_hparams(t->model)->max_positions,
         .max_sentences = options->max_sentences ? options->max_sentences : DEFAULT_MAX_SENTENCES,
     };
-    enum mt_status status =
-        options->forced_target_text ? split_forced(&pass, err) : split_text(&pass, err);
+    enum mt_status status = take_direction(&pass, err);
+    if (!status)
+        status = options->forced_target_text ? split_forced(&pass, err) : split_text(&pass, err);
     mt_ranges_finish(&pass.ranges);
     mt_text_finish(&pass.scratch);
     return status;
@@ -537,25 +572,12 @@ const char *mt_translation_text(const struct mt_translation *translation, size_t
     return translation->text;
 }
 
-static bool target_writes_blanks(const struct mt_model *model)
-{
-    static const char *const without[] = {"zh", "ja", "th", "lo", "km", "my", "yue", "cmn"};
-    const char *language = mt_tokenizer_target_lang(mt_model_tokenizer(model));
-    if (!language)
-        return true;
-    size_t length = strcspn(language, "-_");
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (strlen(without[i]) == length && memcmp(language, without[i], length) == 0)
-            return false;
-    return true;
-}
-
 static void append_gap(const struct mt_translation *t, size_t begin, size_t end,
                        struct mt_text *out)
 {
     bool is_empty = begin == end && begin > 0 && end < t->length;
     if (is_empty && writes_no_blanks(mt_utf8_decode(t->text + mt_previous_char(t->text, begin))) &&
-        target_writes_blanks(t->model))
+        t->writes_blanks)
         mt_text_append(out, " ", 1);
     else
         mt_text_append(out, t->text + begin, end - begin);

@@ -52,7 +52,10 @@ struct mt_translation_options {
     bool eases_source;            /* the model sees A SENTENCE IN CAPITALS in small letters, and
                                        [a sentence in brackets] without them: post_edit.h */
     const char *target_code;      /* ">>fra<<", before every sentence, unless the text brings its
-                                       own; NULL: none */
+                                       own; of a model of many languages its own code of the target
+                                       ("fra_Latn"); NULL: none */
+    const char *source_code;      /* of a model of many languages, which needs both */
+    const char *target_lang;      /* BCP 47; NULL: what the model's files say */
     mt_translation_trace *trace_numbers; /* asked about each sentence that holds digits; NULL: none
                                             of them is traced for that */
     void *trace_context;

@@ -101,6 +101,7 @@ START_TEST(a_translation_looks_like_its_source)
     struct mt_text out = {0};
     size_t map[64];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
+                                             .target_lang = "de",
                                              .source = source,
                                              .target = target,
                                              .target_length = to.end,
@@ -122,6 +123,7 @@ START_TEST(sentences_are_edited_each_and_mapped)
     struct mt_text out = {0};
     size_t map[sizeof target];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
+                                             .target_lang = "de",
                                              .source = source,
                                              .target = target,
                                              .target_length = sizeof target - 1,

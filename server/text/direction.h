@@ -1,0 +1,37 @@
+/*
+ * From which language into which a model translates where no route tells it (catalog.h): on the
+ * command line.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_TEXT_DIRECTION_H
+#define MT_SERVER_TEXT_DIRECTION_H
+
+#include "server/text/language.h"
+
+struct mt_tokenizer;
+struct mt_translation_options;
+
+/* Codes of a model of many languages are the tokenizer's; those of others NULL. A language that
+ * nobody says is "". */
+struct mt_text_direction {
+    const char *source_code, *target_code;
+    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
+};
+
+/* source and target: as users write them, or "": what the model's files say. A model of many
+ * languages needs both. MT_INVALID names what it has. */
+MT_MUST_CHECK enum mt_status mt_text_direction_choose(const struct mt_tokenizer *tokenizer,
+                                                      const char *source, const char *target,
+                                                      struct mt_text_direction *out,
+                                                      struct mt_error *err);
+
+/* Into the options, which borrow it. */
+void mt_text_direction_set(const struct mt_text_direction *direction,
+                           struct mt_translation_options *options);
+
+/* The language, or NULL where nobody says it. */
+const char *mt_text_direction_source(const struct mt_text_direction *direction);
+const char *mt_text_direction_target(const struct mt_text_direction *direction);
+
+#endif
