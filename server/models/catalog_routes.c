@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More pairs than that are of nobody's use; a model of 100 languages both ways has 9,900. */
-#define MAX_EDGES ((size_t)1 << 20)
-#define NO_EDGE SIZE_MAX
+#define NO_MODEL SIZE_MAX
 
 /* ---- building ---- */
 
@@ -50,26 +48,34 @@ static enum mt_status collect_languages(struct mt_catalog *catalog, size_t n_men
     return MT_OK;
 }
 
-static enum mt_status collect_edges(struct mt_catalog *catalog, size_t n_edges,
-                                    struct mt_error *err)
+static const size_t *take_indices(const struct mt_language_graph *graph,
+                                  const struct mt_model_language *languages, size_t n, size_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = index_of(graph, languages[i].code);
+    return out;
+}
+
+static enum mt_status collect_models(struct mt_catalog *catalog, size_t n_mentions,
+                                     struct mt_error *err)
 {
     struct mt_language_graph *graph = &catalog->graph;
-    graph->edges = calloc(mt_size_max(n_edges, 1), sizeof graph->edges[0]);
-    if (!graph->edges)
-        return mt_fail_memory(err, n_edges * sizeof graph->edges[0], "pairs of languages");
+    graph->models = calloc(mt_size_max(catalog->n, 1), sizeof graph->models[0]);
+    graph->indices = calloc(mt_size_max(n_mentions, 1), sizeof graph->indices[0]);
+    if (!graph->models || !graph->indices)
+        return mt_fail_memory(err, n_mentions * sizeof graph->indices[0], "languages of models");
+    size_t *at = graph->indices;
     for (size_t i = 0; i < catalog->n; i++) {
         const struct mt_served_model_info *info = mt_served_model_info(catalog->models[i]);
+        struct mt_graph_model *model = &graph->models[i];
         if (catalog->has_failed[i])
             continue;
-        for (size_t s = 0; s < info->n_sources; s++)
-            for (size_t t = 0; t < info->n_targets; t++)
-                graph->edges[graph->n_edges++] = (struct mt_catalog_edge){
-                    .model = i,
-                    .from = index_of(graph, info->sources[s].code),
-                    .to = index_of(graph, info->targets[t].code),
-                    .source = &info->sources[s],
-                    .target = &info->targets[t],
-                };
+        model->n_sources = info->n_sources;
+        model->n_targets = info->n_targets;
+        model->sources = take_indices(graph, info->sources, info->n_sources, at);
+        at += info->n_sources;
+        model->targets = take_indices(graph, info->targets, info->n_targets, at);
+        at += info->n_targets;
     }
     return MT_OK;
 }
@@ -101,53 +107,93 @@ static bool is_detour(const struct mt_language_graph *graph, size_t from, size_t
     return graph->serves[from * n + to] || graph->serves[to * n + from];
 }
 
-/* All that is reached from one language, breadth first. A language that is asked for is also
- * reached where one that serves it is. */
-static void count_hops(struct mt_language_graph *graph, size_t from)
+/* Which languages one more model can begin with. */
+static void open_languages(const struct mt_language_graph *graph, size_t from, unsigned char level,
+                           unsigned char *is_open)
 {
     size_t n = graph->n_languages;
-    unsigned char *hops = graph->hops + from * n;
-    for (unsigned char level = 1; level <= MT_MAX_ROUTE; level++)
-        for (size_t e = 0; e < graph->n_edges; e++) {
-            const struct mt_catalog_edge *edge = &graph->edges[e];
-            bool is_open = level == 1 && graph->serves[from * n + edge->from];
-            for (size_t via = 0; via < n && !is_open && level > 1; via++)
-                is_open = hops[via] == level - 1 && graph->serves[via * n + edge->from];
-            for (size_t to = 0; to < n && is_open; to++)
-                if (hops[to] == 0 && graph->serves[to * n + edge->to] &&
-                    (level == 1 || !is_detour(graph, from, to)))
-                    hops[to] = level;
-        }
+    const unsigned char *hops = graph->hops + from * n;
+    memset(is_open, 0, n);
+    for (size_t via = 0; via < n; via++)
+        if (level == 1 ? via == from : hops[via] == level - 1)
+            for (size_t i = 0; i < n; i++)
+                is_open[i] |= graph->serves[via * n + i];
+}
+
+static bool has_open_source(const struct mt_graph_model *model, const unsigned char *is_open)
+{
+    for (size_t i = 0; i < model->n_sources; i++)
+        if (is_open[model->sources[i]])
+            return true;
+    return false;
+}
+
+static bool is_served_by(const struct mt_language_graph *graph, size_t asked,
+                         const unsigned char *is_reached)
+{
+    size_t n = graph->n_languages;
+    for (size_t i = 0; i < n; i++)
+        if (is_reached[i] && graph->serves[asked * n + i])
+            return true;
+    return false;
+}
+
+/* All that is reached from one language, breadth first. A language that is asked for is also
+ * reached where one that serves it is. scratch: two rows of flags. */
+static void count_hops(const struct mt_catalog *catalog, size_t from, unsigned char *scratch)
+{
+    const struct mt_language_graph *graph = &catalog->graph;
+    size_t n = graph->n_languages, n_left = n;
+    unsigned char *hops = graph->hops + from * n, *is_open = scratch, *is_reached = scratch + n;
+    for (unsigned char level = 1; level <= MT_MAX_ROUTE && n_left > 0; level++) {
+        open_languages(graph, from, level, is_open);
+        memset(is_reached, 0, n);
+        for (size_t m = 0; m < catalog->n; m++)
+            if (has_open_source(&graph->models[m], is_open))
+                for (size_t t = 0; t < graph->models[m].n_targets; t++)
+                    is_reached[graph->models[m].targets[t]] = 1;
+        for (size_t to = 0; to < n; to++)
+            if (hops[to] == 0 && (level == 1 || !is_detour(graph, from, to)) &&
+                is_served_by(graph, to, is_reached)) {
+                hops[to] = level;
+                n_left--;
+            }
+    }
+}
+
+static enum mt_status count_all_hops(const struct mt_catalog *catalog, struct mt_error *err)
+{
+    size_t n = catalog->graph.n_languages;
+    unsigned char *scratch = malloc(2 * n + 1);
+    if (!scratch)
+        return mt_fail_memory(err, 2 * n, "languages");
+    for (size_t i = 0; i < n; i++)
+        count_hops(catalog, i, scratch);
+    free(scratch);
+    return MT_OK;
 }
 
 enum mt_status mt_language_graph_build(struct mt_catalog *catalog, struct mt_error *err)
 {
-    size_t n_mentions = 0, n_edges = 0;
+    size_t n_mentions = 0;
     for (size_t i = 0; i < catalog->n; i++) {
         const struct mt_served_model_info *info = mt_served_model_info(catalog->models[i]);
-        if (catalog->has_failed[i])
-            continue;
-        n_mentions += info->n_sources + info->n_targets;
-        n_edges += info->n_sources * info->n_targets;
+        if (!catalog->has_failed[i])
+            n_mentions += info->n_sources + info->n_targets;
     }
-    if (n_edges > MAX_EDGES)
-        return mt_fail(err, MT_LIMIT,
-                       "the models have %zu pairs of languages, expected at most %zu", n_edges,
-                       MAX_EDGES);
     enum mt_status status = collect_languages(catalog, n_mentions, err);
     if (!status)
-        status = collect_edges(catalog, n_edges, err);
+        status = collect_models(catalog, n_mentions, err);
     if (!status)
         status = compare_languages(&catalog->graph, err);
-    for (size_t i = 0; i < catalog->graph.n_languages && !status; i++)
-        count_hops(&catalog->graph, i);
-    return status;
+    return status ? status : count_all_hops(catalog, err);
 }
 
 void mt_language_graph_finish(struct mt_language_graph *graph)
 {
     free(graph->languages);
-    free(graph->edges);
+    free(graph->models);
+    free(graph->indices);
     free(graph->hops);
     free(graph->serves);
 }
@@ -169,12 +215,13 @@ size_t mt_catalog_hops(const struct mt_catalog *catalog, size_t from, size_t to)
 
 /* ---- searching ---- */
 
-/* The best way of a given number of models that ends with an edge. */
+/* The best way of a given number of models that ends with a model and one of its pairs. */
 struct way {
-    unsigned exactness; /* sum of how_served, at both ends and at the joints */
-    double quality;     /* sum over its models */
-    size_t last;        /* NO_EDGE: there is none */
-    size_t before;      /* the language whose way of one model less this one continues */
+    unsigned exactness;    /* sum of how_served, at both ends and at the joints */
+    double quality;        /* sum over its models */
+    size_t model;          /* NO_MODEL: there is none */
+    size_t source, target; /* which of the model's */
+    size_t before;         /* the language whose way of one model less this one continues */
 };
 
 struct search {
@@ -187,24 +234,25 @@ struct search {
 
 static bool is_better(const struct way *a, const struct way *b)
 {
-    if (a->last == NO_EDGE || b->last == NO_EDGE)
-        return b->last == NO_EDGE && a->last != NO_EDGE;
+    if (a->model == NO_MODEL || b->model == NO_MODEL)
+        return b->model == NO_MODEL && a->model != NO_MODEL;
     if (a->exactness != b->exactness)
         return a->exactness > b->exactness;
     if (a->quality != b->quality)
         return a->quality > b->quality;
-    return a->last < b->last;
+    if (a->model != b->model)
+        return a->model < b->model;
+    return a->source != b->source ? a->source < b->source : a->target < b->target;
 }
 
-/* The best way of n_before models to where the edge begins. */
-static struct way best_before(const struct search *search, const struct mt_catalog_edge *edge,
-                              size_t n_before)
+/* The best way of one model less to a language from which the model leads on. */
+static struct way best_before(const struct search *search, size_t from, size_t n_before)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
-    struct way best = {.last = NO_EDGE};
+    struct way best = {.model = NO_MODEL};
     for (size_t via = 0; via < graph->n_languages; via++) {
         struct way way = search->ways[(n_before - 1) * graph->n_languages + via];
-        unsigned fit = graph->serves[via * graph->n_languages + edge->from];
+        unsigned fit = graph->serves[via * graph->n_languages + from];
         way.exactness += fit;
         way.before = via;
         if (fit > 0 && is_better(&way, &best))
@@ -213,36 +261,52 @@ static struct way best_before(const struct search *search, const struct mt_catal
     return best;
 }
 
+/* The best way into a model, by whichever of its languages. */
+static struct way best_entry(const struct search *search, size_t m, size_t n_models)
+{
+    const struct mt_graph_model *model = &search->catalog->graph.models[m];
+    struct way best = {.model = NO_MODEL};
+    for (size_t i = 0; i < model->n_sources; i++) {
+        unsigned start = search->starts[model->sources[i]];
+        struct way way = {.exactness = start, .model = start > 0 ? m : NO_MODEL};
+        if (n_models > 1)
+            way = best_before(search, model->sources[i], n_models - 1);
+        if (way.model == NO_MODEL)
+            continue;
+        way.model = m;
+        way.source = i;
+        if (is_better(&way, &best))
+            best = way;
+    }
+    best.quality += mt_served_model_info(search->catalog->models[m])->defaults->quality;
+    return best;
+}
+
 static void extend(struct search *search, size_t n_models)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
     struct way *ways = search->ways + (n_models - 1) * graph->n_languages;
     for (size_t i = 0; i < graph->n_languages; i++)
-        ways[i].last = NO_EDGE;
-    for (size_t e = 0; e < graph->n_edges; e++) {
-        const struct mt_catalog_edge *edge = &graph->edges[e];
-        struct way way = {.exactness = search->starts[edge->from], .last = NO_EDGE};
-        if (!search->is_usable[edge->model] || (n_models == 1 && way.exactness == 0))
+        ways[i].model = NO_MODEL;
+    for (size_t m = 0; m < search->catalog->n; m++) {
+        const struct mt_graph_model *model = &graph->models[m];
+        if (!search->is_usable[m])
             continue;
-        if (n_models > 1) {
-            way = best_before(search, edge, n_models - 1);
-            if (way.last == NO_EDGE)
-                continue;
+        struct way way = best_entry(search, m, n_models);
+        for (size_t t = 0; t < model->n_targets && way.model != NO_MODEL; t++) {
+            way.target = t;
+            if (is_better(&way, &ways[model->targets[t]]))
+                ways[model->targets[t]] = way;
         }
-        way.quality +=
-            mt_served_model_info(search->catalog->models[edge->model])->defaults->quality;
-        way.last = e;
-        if (is_better(&way, &ways[edge->to]))
-            ways[edge->to] = way;
     }
 }
 
-/* The language with the best way of n models that serves the target; NO_EDGE: none. */
+/* The language with the best way of n models that serves the target; NO_MODEL: none. */
 static size_t best_end(const struct search *search, size_t n_models)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
-    struct way best = {.last = NO_EDGE};
-    size_t end = NO_EDGE;
+    struct way best = {.model = NO_MODEL};
+    size_t end = NO_MODEL;
     for (size_t i = 0; i < graph->n_languages; i++) {
         struct way way = search->ways[(n_models - 1) * graph->n_languages + i];
         way.exactness += search->ends[i];
@@ -261,11 +325,12 @@ static void trace_back(const struct search *search, size_t end, size_t n_models,
     out->n = n_models;
     for (size_t k = n_models; k-- > 0;) {
         const struct way *way = &search->ways[k * graph->n_languages + end];
-        const struct mt_catalog_edge *edge = &graph->edges[way->last];
+        struct mt_served_model *served = search->catalog->models[way->model];
+        const struct mt_served_model_info *info = mt_served_model_info(served);
         out->steps[k] = (struct mt_model_route_step){
-            .served = search->catalog->models[edge->model],
-            .source = edge->source,
-            .target = edge->target,
+            .served = served,
+            .source = &info->sources[way->source],
+            .target = &info->targets[way->target],
         };
         end = way->before;
     }
@@ -284,8 +349,8 @@ static enum mt_status refuse(const struct search *search, size_t n_models, struc
     const struct mt_language_graph *graph = &search->catalog->graph;
     unsigned char *is_from = search->starts, *is_to = search->ends;
     bool has_source = false, has_target = has_any(is_to, graph->n_languages);
-    for (size_t e = 0; e < graph->n_edges; e++)
-        has_source |= is_from[graph->edges[e].from] != 0;
+    for (size_t m = 0; m < search->catalog->n; m++)
+        has_source |= has_open_source(&graph->models[m], is_from);
     if (!has_source)
         return mt_fail(err, MT_NOT_FOUND, "no model translates from %s", search->source);
     if (!has_target)
@@ -303,7 +368,7 @@ static bool find_shortest(struct search *search, size_t n_most, struct mt_model_
     for (size_t n = 1; n <= n_most; n++) {
         extend(search, n);
         size_t end = best_end(search, n);
-        if (end != NO_EDGE) {
+        if (end != NO_MODEL) {
             trace_back(search, end, n, out);
             return true;
         }

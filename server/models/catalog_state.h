@@ -7,22 +7,23 @@
 
 #include "server/models/catalog.h"
 
-struct mt_catalog_edge {
-    size_t model;    /* index */
-    size_t from, to; /* indices of languages */
-    const struct mt_model_language *source, *target;
+/* Of one model, indices of the graph's languages, in the model's own order: it leads from each of
+ * the one to each of the other. */
+struct mt_graph_model {
+    const size_t *sources, *targets;
+    size_t n_sources, n_targets; /* 0 of one that failed at the scan */
 };
 
 /*
- * The graph: languages[i] are its nodes, in order; each edge is a model and one of its pairs. hops
- * is [n_languages, n_languages]. serves[i, j] says whether a text in language i may be given to an
- * edge from j: 2 for the same language, 1 for one that mt_language_matches, 0.
+ * The graph: languages[i] are its nodes, in order; a model of s and t languages stands for its s x t
+ * edges. hops is [n_languages, n_languages]. serves[i, j] says whether a text in language i may be
+ * given to a model from j: 2 for the same language, 1 for one that mt_language_matches, 0.
  */
 struct mt_language_graph {
     char (*languages)[MT_LANGUAGE_BYTES];
     size_t n_languages;
-    struct mt_catalog_edge *edges;
-    size_t n_edges;
+    struct mt_graph_model *models; /* of the catalog's, in its order */
+    size_t *indices;
     unsigned char *hops, *serves;
 };
 

@@ -118,7 +118,9 @@ static bool drop_likely(const char *tag, char out[MT_LANGUAGE_BYTES])
     uloc_getScript(likely, usual, sizeof usual, &code);
     if (U_FAILURE(code))
         return false;
-    bool says_script = script[0] != '\0' && usual[0] != '\0' && strcmp(script, usual) != 0;
+    bool is_usual = strcmp(script, usual) == 0 ||
+                    (strcmp(language, "ko") == 0 && strcmp(script, "Hang") == 0); /* ICU: Kore */
+    bool says_script = script[0] != '\0' && usual[0] != '\0' && !is_usual;
     for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++)
         if (strcmp(language, of_models[i][0]) == 0 && !says_script)
             return copy(of_models[i][1], out);
