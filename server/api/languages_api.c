@@ -93,9 +93,13 @@ static enum mt_status read_code(const struct mt_service *service, struct mt_serv
     enum mt_status status = mt_language_parse(code, out, err);
     if (status == MT_MEMORY)
         return status;
-    if (status || !is_known(service, only, out))
-        return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
-    return MT_OK;
+    if (!status && is_known(service, only, out))
+        return MT_OK;
+    /* As NLLB calls it: "arb_Arab". */
+    bool names_script = strlen(code) == 8 && strcspn(code, "_-") == 3;
+    if (names_script && mt_language_of_model(code, out) && is_known(service, only, out))
+        return MT_OK;
+    return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
 }
 
 /* "" is what a model that is named has on that side, as far as that is clear. */

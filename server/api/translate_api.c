@@ -26,10 +26,8 @@
 struct text {
     const char *bytes; /* the request's */
     size_t length;
-    bool is_identity;               /* in the target language already */
-    struct mt_detection detected;   /* where the source is "auto" */
-    char source[MT_LANGUAGE_BYTES]; /* as which it is translated */
-    struct mt_model_route route;
+    struct mt_detection detected; /* where the source is "auto" */
+    struct mt_language_pair pair; /* as which it is translated, and its way */
     size_t n_steps;               /* that it has taken */
     bool has_ended;               /* outcome is there */
     struct mt_text input;         /* what the last step gave, for the next one */
@@ -52,10 +50,11 @@ struct state {
     struct text *texts;
     size_t n_texts;
     bool is_array;
-    bool is_auto;    /* each text's language is detected; languages.source is "" then */
+    bool is_auto;    /* each text's language is detected; its pair's source is "" until then */
     bool has_served; /* and one of them is in a language that something leads from */
     struct mt_served_model *only; /* the model that the request names; NULL: any */
-    struct mt_language_pair languages;
+    /* A language of its own for each text; NULL: one for all. */
+    const struct cJSON *sources, *targets;
     struct mt_translate_params params;
     struct mt_glossary passed_on; /* the terms as later steps meet them */
     struct round round;
@@ -125,25 +124,69 @@ static enum mt_status check_sizes(const struct state *state, const struct mt_req
     return MT_OK;
 }
 
-/* A model that is named may say by itself what it translates. */
-static enum mt_status read_code(const struct state *state, const struct mt_params *params,
-                                const char *name, const char **out, struct mt_error *err)
+/* A language for each text, in JSON. "auto" is for all of them. */
+static enum mt_status check_codes(const struct state *state, const struct cJSON *codes,
+                                  const char *name, struct mt_error *err)
 {
+    size_t n = (size_t)cJSON_GetArraySize(codes);
+    if (!state->is_array || n != state->n_texts)
+        return mt_fail(err, MT_INVALID,
+                       "%s: expected one code, or as many as q has texts (%zu), "
+                       "found an array of %zu",
+                       name, state->n_texts, n);
+    for (const struct cJSON *code = codes->child; code; code = code->next)
+        if (!cJSON_IsString(code) || !*code->valuestring ||
+            strcasecmp(code->valuestring, "auto") == 0)
+            return mt_fail(err, MT_INVALID, "%s: expected an array of codes of languages", name);
+    return MT_OK;
+}
+
+/* One code, or *codes. A model that is named may say by itself what it translates. */
+static enum mt_status read_code(const struct state *state, const struct mt_params *params,
+                                const char *name, const char **out, const struct cJSON **codes,
+                                struct mt_error *err)
+{
+    const struct cJSON *value = mt_params_get(params, name);
     *out = "";
+    if (cJSON_IsArray(value)) {
+        *codes = value->child;
+        return check_codes(state, value, name, err);
+    }
     enum mt_status status = mt_params_string(params, name, out, NULL, err);
     if (!status && (*out)[0] == '\0' && !state->only)
         return missing(name, err);
     return status;
 }
 
+static enum mt_status read_pair(const struct state *state, const struct mt_request *request,
+                                const char *source, const char *target,
+                                struct mt_language_pair *out, struct mt_error *err)
+{
+    const struct mt_service *service = request->service;
+    if (state->is_auto)
+        return mt_languages_check_target(service, state->only, target, out, err);
+    return mt_languages_check(service, state->only, source, target, out, err);
+}
+
 static enum mt_status read_languages(struct state *state, const struct mt_request *request,
                                      const char *source, const char *target, struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
+    const struct cJSON *next_source = state->sources, *next_target = state->targets;
+    bool is_one_pair = !next_source && !next_target;
+    enum mt_status status = MT_OK;
     state->is_auto = strcasecmp(source, "auto") == 0;
-    if (state->is_auto)
-        return mt_languages_check_target(service, state->only, target, &state->languages, err);
-    return mt_languages_check(service, state->only, source, target, &state->languages, err);
+    for (size_t i = 0; i < state->n_texts && !status; i++) {
+        struct text *text = &state->texts[i];
+        if (i > 0 && is_one_pair) {
+            text->pair = state->texts[0].pair;
+            continue;
+        }
+        status = read_pair(state, request, next_source ? next_source->valuestring : source,
+                           next_target ? next_target->valuestring : target, &text->pair, err);
+        next_source = next_source ? next_source->next : NULL;
+        next_target = next_target ? next_target->next : NULL;
+    }
+    return status;
 }
 
 /* In the order in which LibreTranslate complains. */
@@ -155,9 +198,9 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
     if (!status)
         status = mt_languages_read_model(request, &state->only, err);
     if (!status)
-        status = read_code(state, &request->params, "source", &source, err);
+        status = read_code(state, &request->params, "source", &source, &state->sources, err);
     if (!status)
-        status = read_code(state, &request->params, "target", &target, err);
+        status = read_code(state, &request->params, "target", &target, &state->targets, err);
     if (!status)
         status = mt_translate_params_read_beam(&state->params, request, err);
     if (!status)
@@ -172,11 +215,13 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
 
 /* ---- the way of each text ---- */
 
-static enum mt_status detect(struct state *state, const struct mt_detect_languages *languages,
-                             struct mt_error *err)
+static enum mt_status detect(struct state *state, const struct mt_request *request,
+                             struct mt_detect_languages *languages, struct mt_error *err)
 {
     for (size_t i = 0; i < state->n_texts; i++) {
         struct text *text = &state->texts[i];
+        if (i == 0 || state->targets)
+            mt_languages_to_detect(request->service, state->only, text->pair.target, languages);
         enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
                                           languages, &text->detected, err);
         if (status)
@@ -205,27 +250,24 @@ static enum mt_status settle(const struct state *state, const struct mt_request 
 static enum mt_status check_pivot(const struct state *state, const struct text *text,
                                   struct mt_error *err)
 {
-    if (text->route.n == 1 || !state->params.returns_alignment)
+    if (text->pair.route.n == 1 || !state->params.returns_alignment)
         return MT_OK;
     return mt_fail(err, MT_INVALID,
                    "alignment is for a direct translation, but there is none from %s to %s",
-                   text->route.steps[0].source->code, state->languages.target);
+                   text->pair.route.steps[0].source->code, text->pair.target);
 }
 
 static enum mt_status find_way(struct state *state, const struct mt_request *request,
                                const struct mt_detect_languages *languages, struct text *text,
                                struct mt_error *err)
 {
-    struct mt_language_pair pair = state->languages;
     enum mt_status status =
-        state->is_auto ? settle(state, request, languages, text, &pair, err) : MT_OK;
+        state->is_auto ? settle(state, request, languages, text, &text->pair, err) : MT_OK;
     if (status)
         return status;
-    memcpy(text->source, pair.source, sizeof text->source);
-    text->is_identity = text->has_ended = pair.is_identity;
-    if (text->is_identity)
+    text->has_ended = text->pair.is_identity;
+    if (text->has_ended)
         return mt_outcome_keep(&text->outcome, text->bytes, text->length, err);
-    text->route = pair.route;
     return check_pivot(state, text, err);
 }
 
@@ -233,20 +275,20 @@ static enum mt_status find_ways(struct state *state, const struct mt_request *re
                                 struct mt_error *err)
 {
     struct mt_detect_languages languages = {.n = 0};
-    enum mt_status status = MT_OK;
-    if (state->is_auto) {
-        mt_languages_to_detect(request->service, state->only, state->languages.target, &languages);
-        status = detect(state, &languages, err);
+    enum mt_status status = state->is_auto ? detect(state, request, &languages, err) : MT_OK;
+    for (size_t i = 0; i < state->n_texts && !status; i++) {
+        struct text *text = &state->texts[i];
+        if (state->is_auto && state->targets)
+            mt_languages_to_detect(request->service, state->only, text->pair.target, &languages);
+        status = find_way(state, request, &languages, text, err);
     }
-    for (size_t i = 0; i < state->n_texts && !status; i++)
-        status = find_way(state, request, &languages, &state->texts[i], err);
     return status;
 }
 
 static bool is_pivoted(const struct state *state)
 {
     for (size_t i = 0; i < state->n_texts; i++)
-        if (state->texts[i].route.n > 1)
+        if (state->texts[i].pair.route.n > 1)
             return true;
     return false;
 }
@@ -273,12 +315,12 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 
 static bool is_at_last_step(const struct text *text)
 {
-    return text->n_steps + 1 == text->route.n;
+    return text->n_steps + 1 == text->pair.route.n;
 }
 
 static bool is_of_round(const struct round *round, const struct text *text)
 {
-    return !text->has_ended && text->route.steps[text->n_steps].served == round->served &&
+    return !text->has_ended && text->pair.route.steps[text->n_steps].served == round->served &&
            is_at_last_step(text) == round->is_last;
 }
 
@@ -289,7 +331,7 @@ static struct mt_served_model *choose_round(struct state *state)
         const struct text *text = &state->texts[i];
         if (text->has_ended)
             continue;
-        state->round.served = text->route.steps[text->n_steps].served;
+        state->round.served = text->pair.route.steps[text->n_steps].served;
         state->round.is_last = is_at_last_step(text);
         return state->round.served;
     }
@@ -326,18 +368,18 @@ static void finish_round(struct round *round)
 /* By which rules its sentences are found. */
 static const char *source_language(const struct text *text)
 {
-    const struct mt_model_language *source = text->route.steps[text->n_steps].source;
+    const struct mt_model_language *source = text->pair.route.steps[text->n_steps].source;
     if (text->n_steps > 0)
         return source ? source->code : NULL;
-    return text->source;
+    return text->pair.source;
 }
 
 /* NULL: unknown. */
-static const char *target_language(const struct state *state, const struct text *text)
+static const char *target_language(const struct text *text)
 {
-    const struct mt_model_language *target = text->route.steps[text->n_steps].target;
-    if (is_at_last_step(text) && state->languages.target[0] != '\0')
-        return state->languages.target;
+    const struct mt_model_language *target = text->pair.route.steps[text->n_steps].target;
+    if (is_at_last_step(text) && text->pair.target[0] != '\0')
+        return text->pair.target;
     return target ? target->code : NULL;
 }
 
@@ -358,7 +400,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     struct round *round = &state->round;
     struct mt_translation_options plain = round->decoding.options, traced = round->traced;
     const struct mt_translate_params *params = &state->params;
-    const struct mt_model_route_step *step = &text->route.steps[text->n_steps];
+    const struct mt_model_route_step *step = &text->pair.route.steps[text->n_steps];
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
     const struct mt_passage_options options = {
         .plain = &plain,
@@ -377,12 +419,11 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
-    plain.target_lang = traced.target_lang = target_language(state, text);
+    plain.target_lang = traced.target_lang = target_language(text);
     plain.target_code = traced.target_code = step->target ? step->target->token : NULL;
     plain.source_code = traced.source_code = step->source ? step->source->token : NULL;
-    enum mt_status status =
-        mt_proofreader_init(&text->reader, request->service->number_words, source_language(text),
-                            target_language(state, text), err);
+    enum mt_status status = mt_proofreader_init(&text->reader, request->service->number_words,
+                                                source_language(text), target_language(text), err);
     if (status)
         return status;
     return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
@@ -448,14 +489,14 @@ static enum mt_status add_warnings(struct state *state, struct text *text, struc
 {
     const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
     return mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
-                           text->route.n > 1 ? info->id : NULL, text->passage, err);
+                           text->pair.route.n > 1 ? info->id : NULL, text->passage, err);
 }
 
 static enum mt_status take_outcome(const struct state *state, struct text *text,
                                    struct mt_error *err)
 {
     const struct round *round = &state->round;
-    text->outcome.keeps_sentences = state->params.returns_sentences && text->route.n == 1;
+    text->outcome.keeps_sentences = state->params.returns_sentences && text->pair.route.n == 1;
     return mt_outcome_take(&text->outcome, text->passage,
                            round->is_last ? state->params.n_alternatives : 0,
                            state->params.returns_alignment ? &round->alignment : NULL, err);
@@ -534,7 +575,7 @@ static void write_detected(struct mt_json_writer *writer, const struct text *tex
 
 static void write_models(struct mt_json_writer *writer, const struct text *text)
 {
-    mt_model_route_write_models(writer, &text->route);
+    mt_model_route_write_models(writer, &text->pair.route);
 }
 
 static void write_scores(struct mt_json_writer *writer, const struct text *text)
@@ -554,7 +595,7 @@ static void write_best(struct mt_json_writer *writer, const struct text *text)
 
 static void write_via(struct mt_json_writer *writer, const struct text *text)
 {
-    mt_model_route_write_via(writer, &text->route);
+    mt_model_route_write_via(writer, &text->pair.route);
 }
 
 static void write_usage(struct mt_json_writer *writer, const struct state *state)
@@ -648,7 +689,7 @@ enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
     const struct text *text = &state->texts[index];
     const struct mt_text *best = &text->outcome.translations[0];
     *out = (struct mt_translated){
-        .source_lang = state->is_auto ? text->detected.language : state->languages.source,
+        .source_lang = state->is_auto ? text->detected.language : text->pair.source,
         .n_chars = mt_utf8_count(text->bytes, text->length),
     };
     mt_text_append(translation, best->bytes ? best->bytes : "", best->length);
@@ -682,12 +723,12 @@ static enum mt_status advance_text(const struct state *state, struct text *text,
                                    struct mt_text *out, bool *moved, struct mt_error *err)
 {
     bool is_running = text->passage && state->round.is_last;
-    *moved = !text->given.has_all && (is_running || text->is_identity);
+    *moved = !text->given.has_all && (is_running || text->pair.is_identity);
     if (!*moved)
         return MT_OK;
     if (is_running && !mt_passage_is_blank(text->passage))
         return mt_passage_advance(text->passage, &text->given, out, moved, err);
-    if (text->is_identity)
+    if (text->pair.is_identity)
         mt_text_append(out, text->bytes, text->length);
     text->given.has_all = true;
     return mt_text_check(out, "a translation", err);

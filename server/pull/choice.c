@@ -12,9 +12,10 @@
 #define INDEX "model.safetensors.index.json"
 #define DECODER "decoder.yml"
 #define CT2_WEIGHTS "model.bin"
-#define SERVED                                                                                \
-    "attentiond serves MarianMT and OPUS-MT (model_type \"marian\"), Marian's .npz with its " \
-    "decoder.yml, CTranslate2's model.bin, and Argos Translate's packages"
+#define SERVED                                                                               \
+    "attentiond serves MarianMT and OPUS-MT (model_type \"marian\"), M2M100, NLLB and "      \
+    "mBART-50 (\"m2m_100\" or \"mbart\", with sentencepiece.bpe.model), Marian's .npz with " \
+    "its decoder.yml, CTranslate2's model.bin, and Argos Translate's packages"
 
 /* In the order in which serving looks for them (model/files/source.c). */
 static const char *const marianmt_weights[] = {"model.safetensors", INDEX, "pytorch_model.bin",
@@ -24,6 +25,10 @@ static const char *const marianmt_needs[] = {"vocab.json", "source.spm", "target
 static const char *const marianmt_documents[] = {"generation_config.json",  "tokenizer_config.json",
                                                  "special_tokens_map.json", "target_vocab.json",
                                                  "attentiond.json",         NULL};
+/* Models of many languages (model/families/multilingual.h). */
+#define MULTILINGUAL_SPM "sentencepiece.bpe.model"
+static const char *const multilingual_needs[] = {MULTILINGUAL_SPM, NULL};
+static const char *const multilingual_documents[] = {"vocab.json", "added_tokens.json", NULL};
 static const char *const ct2_documents[] = {CONFIG,
                                             "shared_vocabulary.json",
                                             "shared_vocabulary.txt",
@@ -57,6 +62,8 @@ const char *const mt_choice_known_names[] = {
     "generation_config.json",
     "tokenizer_config.json",
     "special_tokens_map.json",
+    MULTILINGUAL_SPM,
+    "added_tokens.json",
     "shared_vocabulary.json",
     "shared_vocabulary.txt",
     "source_vocabulary.json",
@@ -152,6 +159,12 @@ static const char *first_there(const struct mt_choice *choice, const char *const
     return *names;
 }
 
+static bool is_multilingual(const struct mt_choice *choice)
+{
+    return is_there(choice, MULTILINGUAL_SPM);
+}
+
+/* And models of many languages, which have other documents beside the same weights. */
 static enum mt_status begin_marianmt(struct mt_choice *choice, const char *weights,
                                      struct mt_error *err)
 {
@@ -162,14 +175,18 @@ static enum mt_status begin_marianmt(struct mt_choice *choice, const char *weigh
     choice->needs_weights = !weights;
     if (status || !weights)
         return status;
-    for (const char *const *need = marianmt_needs; *need && !status; need++)
+    bool is_multi = is_multilingual(choice);
+    const char *const *needs = is_multi ? multilingual_needs : marianmt_needs;
+    for (const char *const *need = needs; *need && !status; need++)
         if (!is_there(choice, *need))
             status = mt_fail(err, MT_NOT_FOUND,
                              "%s: has no %s, without which a MarianMT model cannot be served",
                              choice->remote->title, *need);
     const char *const only[] = {weights, NULL};
     if (!status)
-        status = take_all(choice, marianmt_needs, err);
+        status = take_all(choice, needs, err);
+    if (!status && is_multi)
+        status = take_all(choice, multilingual_documents, err);
     if (!status)
         status = take_all(choice, marianmt_documents, err);
     return status ? status : take_all(choice, only, err);
@@ -301,7 +318,9 @@ static enum mt_status read_config(struct mt_choice *choice, const char *bytes, s
     const char *type = mt_remote_string(config, "model_type");
     if (!*type)
         status = mt_fail(err, MT_UNSUPPORTED, "%s has no model_type; " SERVED, what);
-    else if (strcmp(type, "marian") != 0 && strcmp(type, "attentiond") != 0)
+    else if (strcmp(type, "marian") != 0 && strcmp(type, "attentiond") != 0 &&
+             !(is_multilingual(choice) &&
+               (strcmp(type, "m2m_100") == 0 || strcmp(type, "mbart") == 0)))
         status = mt_fail(err, MT_UNSUPPORTED, "%s is a model of the kind \"%.40s\"; " SERVED, title,
                          type);
     cJSON_Delete(config);

@@ -109,23 +109,26 @@ static const char *const of_models[][2] = {
  * of Brazil. */
 static bool drop_likely(const char *tag, char out[MT_LANGUAGE_BYTES])
 {
-    char language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], likely[ULOC_FULLNAME_CAPACITY],
+    char own[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], likely[ULOC_FULLNAME_CAPACITY],
         usual[ULOC_SCRIPT_CAPACITY];
+    const char *language = own;
     UErrorCode code = U_ZERO_ERROR;
-    uloc_getLanguage(tag, language, sizeof language, &code);
+    uloc_getLanguage(tag, own, sizeof own, &code);
     uloc_getScript(tag, script, sizeof script, &code);
+    for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++)
+        if (strcmp(own, of_models[i][0]) == 0)
+            language = of_models[i][1];
     uloc_addLikelySubtags(language, likely, sizeof likely, &code);
     uloc_getScript(likely, usual, sizeof usual, &code);
     if (U_FAILURE(code))
         return false;
-    bool is_usual = strcmp(script, usual) == 0 ||
+    bool is_usual = script[0] == '\0' || strcmp(script, usual) == 0 ||
                     (strcmp(language, "ko") == 0 && strcmp(script, "Hang") == 0); /* ICU: Kore */
-    bool says_script = script[0] != '\0' && usual[0] != '\0' && !is_usual;
-    for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++)
-        if (strcmp(language, of_models[i][0]) == 0 && !says_script)
-            return copy(of_models[i][1], out);
-    int n = snprintf(out, MT_LANGUAGE_BYTES, "%s%s%s", language, says_script ? "-" : "",
-                     says_script ? script : "");
+    if (usual[0] == '\0') /* not known: most languages have Latin letters */
+        is_usual = script[0] == '\0' || strcmp(script, "Latn") == 0;
+    int n_language = (int)(is_usual ? strlen(language) : strcspn(language, "-"));
+    int n = snprintf(out, MT_LANGUAGE_BYTES, "%.*s%s%s", n_language, language, is_usual ? "" : "-",
+                     is_usual ? "" : script);
     return n > 0 && n < MT_LANGUAGE_BYTES;
 }
 

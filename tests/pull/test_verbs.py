@@ -165,6 +165,16 @@ class HuggingFace(Case):
         self.registry.add_hugging_face("Org/marian", marian | {"model.npz.optimizer.npz": b"x" * 5000})
         self.assertEqual(self.pulled("Org/marian", name="marian"), marian)
 
+    def test_a_model_of_many_languages(self):
+        for name in "m2m100", "nllb":
+            files = files_of(ROOT / "tests/parity/data/multilingual" / name)
+            self.registry.add_hugging_face(f"facebook/{name}", files | {"tokenizer.json": b"x" * 999, "rust_model.ot": b"x" * 9999})
+            self.assertEqual(self.pulled(f"facebook/{name}", name=name), files)
+            result = subprocess.run([BINARY, "translate", "--model", str(self.root / name), "--source-lang", "en", "--target-lang", "fr"],
+                                    input="Hello.\n", capture_output=True, text=True, timeout=PATIENCE_S, env=self.environment())
+            self.assertEqual(result.returncode, OK, result.stderr)
+            self.assertTrue(result.stdout.strip())
+
     def test_where_no_directory_is_named(self):
         environment = self.environment()
         result = self.run_verb("pull", NAME, environment=environment)

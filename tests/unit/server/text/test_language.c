@@ -68,11 +68,49 @@ START_TEST(a_language_serves_its_variants_but_no_other)
 }
 END_TEST
 
+static const struct {
+    const char *own, *code;
+} models[] = {
+    {"en", "en"},
+    {"no", "nb"},
+    {"zh", "zh-Hans"},
+    {"ns", "nso"},
+    {"eng_Latn", "en"},
+    {"zho_Hans", "zh-Hans"},
+    {"zho_Hant", "zh-Hant"},
+    {"arb_Arab", "ar"},
+    {"pes_Arab", "fa"},
+    {"srp_Cyrl", "sr"},
+    {"kor_Hang", "ko"},
+    {"jpn_Jpan", "ja"},
+    {"kas_Arab", "ks"},
+    {"kas_Deva", "ks-Deva"},
+    {"ace_Arab", "ace-Arab"},
+    {"ace_Latn", "ace"},
+    {"nob_Latn", "nb"},
+    {"swh_Latn", "sw"},
+    {"en_XX", "en"},
+    {"pt_XX", "pt"},
+    {"zh_CN", "zh-Hans"},
+    {"de_DE", "de"},
+    {"knc_Arab", "knc-Arab"},
+    {"knc_Latn", "knc"},
+};
+
+START_TEST(what_models_call_them)
+{
+    char code[MT_LANGUAGE_BYTES];
+    ck_assert_msg(mt_language_of_model(models[_i].own, code), "%s", models[_i].own);
+    ck_assert_str_eq(code, models[_i].code);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("language");
     TCase *tcase = tcase_create("language");
     tcase_add_loop_test(tcase, codes_come_to_one_form, 0, sizeof codes / sizeof codes[0]);
+    tcase_add_loop_test(tcase, what_models_call_them, 0, sizeof models / sizeof models[0]);
     tcase_add_loop_test(tcase, a_language_serves_its_variants_but_no_other, 0,
                         sizeof pairs / sizeof pairs[0]);
     suite_add_tcase(suite, tcase);
