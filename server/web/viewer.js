@@ -94,6 +94,8 @@ export class Viewer {
         const {translation} = this;
         const n = translation.sentences.length;
         const picked = (this.index = Math.max(0, Math.min(n - 1, index)));
+        // Another pick, perhaps of the same sentence with another translation, makes this one's reply old.
+        const pick = (this.pick = Symbol());
         $("#sentences").hidden = n < 2;
         $("#sentences span").textContent = `Sentence ${picked + 1} of ${n}`;
         $("#sentences [data-step='-1']").disabled = picked === 0;
@@ -102,10 +104,10 @@ export class Viewer {
         this.onPicked(picked);
         try {
             const found = await translation.attention(picked);
-            if (translation === this.translation && picked === this.index)
+            if (translation === this.translation && pick === this.pick)
                 this.inspect(...found);
         } catch (error) {
-            if (translation !== this.translation || picked !== this.index)
+            if (translation !== this.translation || pick !== this.pick)
                 return;
             if (error.name !== "AbortError")
                 this.hide();
