@@ -1,5 +1,8 @@
-"""What a vocabulary's rows of the embeddings are made of where a model with another vocabulary is to go on with it: a piece that both
-have keeps its row, any other one gets the mean of the rows of the old pieces that spell it. Needs neither torch nor sentencepiece."""
+"""How a model that is there becomes the beginning of another one.
+
+rows_of: what a new vocabulary's rows of the embeddings are made of: a piece that both have keeps its row, any other one gets the mean
+of the rows of the old pieces that spell it. deepened: more encoder layers, which change nothing until they are trained.
+Needs neither torch nor sentencepiece."""
 
 LEFT_OUT = 100  # a character that no piece has costs as much as so many pieces
 
@@ -27,3 +30,29 @@ def rows_of(pieces, old):
         is_byte = len(piece) == 6 and piece.startswith("<0x")
         rows.append([old[piece]] if piece in old else not is_byte and spelling(piece, texts) or every)
     return rows + [[pad]]
+
+
+def deepened(state, n_layers, n_more):
+    """The weights of a post-norm model whose n_layers encoder layers have n_more others among them, which compute the identity.
+
+    A new layer has the projections of the one before it, but nothing comes out of its sublayers, as their last matrices are zero. What
+    it then does is to normalise what is normalised already: so it takes over the gain and bias of the old layer's last norm, which
+    leaves that one, and the new layer's first, with a gain of 1 and a bias of 0. The tensors need what torch's and numpy's have in common."""
+    def named(layer, name):
+        return f"encoder.{layer}.{name}"
+    if not 0 <= n_more <= n_layers:
+        raise ValueError(f"expected 0 to {n_layers} more encoder layers, found {n_more}")
+    old = [{name.split(".", 2)[2]: value for name, value in state.items() if name.startswith(f"encoder.{i}.")} for i in range(n_layers)]
+    layers = []
+    for i, layer in enumerate(old):
+        layers.append(dict(layer))
+        if (i + 1) * n_more // n_layers == i * n_more // n_layers:
+            continue
+        new = dict(layer)
+        for name in ("self_attn.out_proj", "fc2"):
+            new[f"{name}.weight"], new[f"{name}.bias"] = layer[f"{name}.weight"] * 0, layer[f"{name}.bias"] * 0
+        for one, norm in ((layers[-1], "final_layer_norm"), (new, "self_attn_layer_norm")):
+            one[f"{norm}.weight"], one[f"{norm}.bias"] = layer[f"{norm}.weight"] * 0 + 1, layer[f"{norm}.bias"] * 0
+        layers.append(new)
+    made = {name: value for name, value in state.items() if not name.startswith("encoder.")}
+    return made | {named(i, name): value for i, layer in enumerate(layers) for name, value in layer.items()}
