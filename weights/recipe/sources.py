@@ -13,8 +13,8 @@ class Source:
     is_interface: bool = True  # short strings, of which several translations are one too many
 
 
-SHARE_ALIKE = "CC-BY-SA-4.0"  # left out with --no-share-alike
-UNKNOWN = "not found"         # left out always
+SHARE_ALIKE = "CC-BY-SA"  # of any version: left out with --no-share-alike
+UNKNOWN = "not found"     # left out always
 
 SOURCES = [
     Source("tatoeba", "CC-BY-2.0-FR", "tatoeba.org; en-de: manythings.org/anki of 2018-05-13; fr: modelexlab/data; ja: Torey-Clark/japn-eng-translator", is_interface=False),
@@ -62,8 +62,32 @@ SOURCES = [
     Source("opensource-guide", "CC-BY-4.0", "github/opensource.guide", 2, is_interface=False),
     Source("python-docs", "CC0-1.0", "python/python-docs-fr", cap=10000, is_interface=False),
     Source("ami-meetings", "CC-BY-4.0", "tsuruoka-lab/AMI-Meeting-Parallel-Corpus", is_interface=False),
-    Source("bcontrast-chat", SHARE_ALIKE, "Unbabel/BConTrasT", 2, is_interface=False),
-    Source("xquad-wikipedia", SHARE_ALIKE, "deepmind/xquad", 3, is_interface=False),
+    Source("bcontrast-chat", SHARE_ALIKE + "-4.0", "Unbabel/BConTrasT", 2, is_interface=False),
+    Source("xquad-wikipedia", SHARE_ALIKE + "-4.0", "deepmind/xquad", 3, is_interface=False),
+    Source("mlqe-wikipedia", "CC0-1.0", "sheffieldnlp/mlqe-pe; translators corrected a machine's translations", 4, is_interface=False),
+    Source("mt-geneval-wikipedia", SHARE_ALIKE + "-3.0", "amazon-science/machine-translation-gender-eval", 4, is_interface=False),
+    Source("europarl-2000", "EP reuse notice", "European Parliament, debates of 2000, by way of Europarl and Sandeep-4469/SiMT_NLP; reuse is allowed to who names the source", 2, is_interface=False),
+    Source("debian-news", "MIT", "l/debian-webwml, pages since 25 January 2012", 3, is_interface=False),
+    Source("debian-security", "MIT", "l/debian-webwml, pages since 25 January 2012", cap=3000, is_interface=False),
+    Source("mozilla-campaigns", "MPL-2.0", "mozilla-l10n/engagement-l10n", 3, is_interface=False),
+    Source("mozilla-foundation", "MPL-2.0", "mozilla-l10n/fomo-l10n", 2, is_interface=False),
+    Source("mozilla-org", "MPL-2.0", "mozilla-l10n/www.mozilla.org", 2, is_interface=False),
+    Source("mozilla-legal", SHARE_ALIKE + "-3.0", "mozilla/legal-docs", is_interface=False),
+    Source("sky-cultures", SHARE_ALIKE, "Stellarium/stellarium-skycultures, those cultures whose descriptions name this licence", 3, is_interface=False),
+    Source("sdg", "MIT", "open-sdg/sdg-translations; texts of the United Nations", 2, is_interface=False),
+    Source("tico-19", "CC0-1.0", "tico-19/tico-19.github.io", 3, is_interface=False),
+    Source("mgsm", "CC-BY-4.0", "google-research/url-nlp", is_interface=False),
+    Source("corona-warn-documents", "Apache-2.0", "corona-warn-app/cwa-documentation", 2, is_interface=False),
+    Source("covid-certificate", "MPL-2.0", "admin-ch/CovidCertificate-App-Config-Service", is_interface=False),
+    Source("privacy-guides", SHARE_ALIKE + "-4.0", "privacyguides/privacyguides.org, privacyguides/i18n", 1.5, is_interface=False),
+    Source("letsencrypt", "MPL-2.0", "letsencrypt/website", is_interface=False),
+    Source("twelve-factor", "MIT", "heroku/12factor", is_interface=False),
+    Source("bitcoin-org", "MIT", "bitcoin-dot-org/bitcoin.org", is_interface=False),
+    Source("monero-site", "BSD-3-Clause", "monero-project/monero-site", is_interface=False),
+    Source("monero-guides", "BSD-3-Clause", "monero-project/monero-site", is_interface=False),
+    Source("debian-handbook", SHARE_ALIKE + "-3.0", "Debian-VN/debian-handbook; its other licence is GPL-2.0-or-later", is_interface=False),
+    Source("gnome-help", "CC-BY-3.0", "GNOME/gnome-user-docs", cap=3000, is_interface=False),
+    Source("php-manual", "CC-BY-3.0", "php/doc-en, php/doc-{de,fr,ja}", 0.5, cap=5000, is_interface=False),
     Source("cldr-names", "Unicode-3.0", "unicode-org/cldr-json", is_interface=False),
     Source("cldr-numbers-synthetic", "Unicode-3.0", "unicode-org/cldr-json; made of its patterns", 0.5, is_interface=False),
 ]

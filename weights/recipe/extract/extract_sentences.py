@@ -7,6 +7,7 @@ MAX = 400    # characters: prepare.py takes no more
 WORDS = 3    # English words at least: there are enough short strings elsewhere
 RATIO = {"de": (0.5, 1.9), "fr": (0.5, 2.0), "ja": (0.15, 1.1)}  # of the lengths
 EXPECTED = {"de": 1.13, "fr": 1.17, "ja": 0.45}                  # how much longer than English
+RESIDUE = re.compile(r"\{[{%.:#]|\]\(|<|[$]\{|\(\s*\)|\((?:see|siehe|voir) \)|\s[.,;](?:\s|$)")  # of markup, and gaps that it leaves
 BEADS = [(1, 1, 0), (2, 1, 0.3), (1, 2, 0.3), (2, 2, 0.6)]       # how many sentences of each, and what that costs
 
 CLOSED = re.compile(r"[.!?…][\"”“’')»]*$")
@@ -66,6 +67,7 @@ def cut(a, b, lang):
 def add(w, a, b, lang, whole=False):
     """Gives a writer the pairs of a text and its translation that look like sentences and their translations."""
     a, b = (re.sub(r"\s*(?:\[#\d+\]|\^\[[^\]]*\]|(?<=[.,]) :\d+(?= |$))", "", clean(t.replace("\n", " "))) for t in (a, b))
+    a, b = (re.sub(r"!?\[([^\[\]]+)\]\([^()]*\)", r"\1", t) for t in (a, b))
     for s, t in [(a, b)] if whole and max(len(a), len(b)) <= MAX else cut(a, b, lang):
-        if len(s.split()) >= WORDS and max(len(s), len(t)) <= MAX and s != t and fits(s, t, lang):
+        if len(s.split()) >= WORDS and max(len(s), len(t)) <= MAX and s != t and fits(s, t, lang) and not RESIDUE.search(s) and not RESIDUE.search(t):
             w.add(s, t, lang)
