@@ -66,6 +66,8 @@ SOURCES = [
     Source("xquad-wikipedia", SHARE_ALIKE + "-4.0", "deepmind/xquad", 3, is_interface=False),
     Source("mlqe-wikipedia", "CC0-1.0", "sheffieldnlp/mlqe-pe; translators corrected a machine's translations", 4, is_interface=False),
     Source("mt-geneval-wikipedia", SHARE_ALIKE + "-3.0", "amazon-science/machine-translation-gender-eval", 4, is_interface=False),
+    Source("paws-x-wikipedia", "free for any purpose", "google-research-datasets/paws, by way of GautamGupta17/MESH; translated by people for Google", 3, is_interface=False),
+    Source("mlqa-questions", SHARE_ALIKE + "-3.0", "facebookresearch/MLQA, by way of GautamGupta17/MESH", is_interface=False),
     Source("europarl-2000", "EP reuse notice", "European Parliament, debates of 2000, by way of Europarl and Sandeep-4469/SiMT_NLP; reuse is allowed to who names the source", 2, is_interface=False),
     Source("debian-news", "MIT", "l/debian-webwml, pages since 25 January 2012", 3, is_interface=False),
     Source("debian-security", "MIT", "l/debian-webwml, pages since 25 January 2012", cap=3000, is_interface=False),

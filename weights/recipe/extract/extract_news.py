@@ -1,6 +1,6 @@
-"""Long sentences with names and facts: sentences of Wikipedia that translators translated or corrected (MLQE-PE, MT-GenEval),
-and the news, events and security notices of Debian's web pages."""
-import io, re, tarfile
+"""Long sentences with names and facts: sentences of Wikipedia that translators translated or corrected (MLQE-PE, MT-GenEval,
+PAWS-X), questions about its articles (MLQA), and the news, events and security notices of Debian's web pages."""
+import io, json, re, tarfile
 from extract_common import *
 from extract_md import align
 from extract_sentences import add
@@ -62,6 +62,39 @@ def lines(w, r, en, other, lang):
         add(w, re.split(r"\s*<sep>\s*", x)[-1], y, lang, whole=True)
 
 
+def paws():
+    """The parts of PAWS-X that people translated; line by line the same in all languages. English is in separate words."""
+    w, r = Writer("paws-x-wikipedia"), Repo("GautamGupta17/MESH")
+    for l in LANGS:
+        for part in ("dev", "test"):
+            a, b = ((r.read("data/pawsx/%s-%s.tsv" % (part, x)) or "").split("\n") for x in ("en", l))
+            if len(a) != len(b):
+                raise SystemExit("PAWS-X %s: %d lines in English and %d in %s, as many were expected" % (part, len(a), len(b), l))
+            for x, y in zip(a, b):
+                x, y = x.split("\t"), y.split("\t")
+                if len(x) < 2 or x[2:] != y[2:]:  # the third says whether the two sentences mean the same; "test" is without it
+                    continue
+                for s, t in zip(x[:2], y[:2]):
+                    s, t = detokenized(s), re.sub(r'^"(.*)"$', r"\1", t).replace('""', '"')
+                    if not UNSURE.search(s):
+                        add(w, s, t, l, whole=True)
+    w.close()
+
+
+def mlqa():
+    """Questions with the same number in English and in German."""
+    w, r, texts = Writer("mlqa-questions"), Repo("GautamGupta17/MESH"), {"en": {}, "de": {}}
+    for p in sorted(r.ls()):
+        m = re.match(r"data/mlqa/MLQA_V1/dev/dev-context-..-question-(en|de)\.json$", p)
+        for article in json.loads(r.read(p) or "{}").get("data", []) if m else []:
+            for paragraph in article["paragraphs"]:
+                texts[m[1]].update((x["id"], x["question"]) for x in paragraph["qas"])
+    for key, text in texts["de"].items():
+        if key in texts["en"]:
+            add(w, texts["en"][key], text, "de", whole=True)
+    w.close()
+
+
 BLOCK = re.compile(r"</?(?:p|li|ul|ol|dl|dt|dd|h[1-6]|tr|td|th|table|tbody|thead|div|blockquote|br|hr|pre|define-tag|toc-add-entry|toc-display|center|form)\b[^<>]*>", re.I)
 
 
@@ -100,5 +133,7 @@ def debian(name, folders):
 if __name__ == "__main__":
     mlqe()
     geneval()
+    paws()
+    mlqa()
     debian("debian-news", "News|News/weekly|events")
     debian("debian-security", "security")
