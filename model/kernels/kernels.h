@@ -46,9 +46,10 @@ struct mt_attend {
 /* Kernels read keys and values once for so many queries. */
 #define MT_ATTEND_QUERIES 4
 
-/* The most probable tokens of one row of logits. */
+/* What `stream` reads is a multiple of so many bytes. */
 #define MT_STREAM_BYTES 512
 
+/* One of the most probable tokens of a row of logits. */
 struct mt_scored_token {
     int32_t id;
     float logit;
