@@ -46,6 +46,7 @@ struct mt_translation {
     bool has_endless; /* words that belong to no part */
     const struct mt_model *model;
     bool writes_blanks;   /* the target language does */
+    bool joins_sentences; /* it writes nothing between two of them */
     float length_penalty; /* of the scores: 1 where they are means */
 };
 
@@ -461,14 +462,29 @@ static enum mt_status take_text(struct mt_translation *t, const char *text, size
     return MT_OK;
 }
 
+/* Whether a language code, "zh-Hans" or "jpn_Jpan", begins with one of these and ends or goes on with
+ * a script or country. */
+static bool is_one_of(const char *language, const char *const *codes, size_t n)
+{
+    size_t length = language ? strcspn(language, "-_") : 0;
+    for (size_t i = 0; i < n; i++)
+        if (strlen(codes[i]) == length && memcmp(language, codes[i], length) == 0)
+            return true;
+    return false;
+}
+
 static bool writes_blanks(const char *language)
 {
-    static const char *const without[] = {"zh", "ja", "th", "lo", "km", "my", "yue", "cmn"};
-    size_t length = language ? strcspn(language, "-_") : 0;
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (strlen(without[i]) == length && memcmp(language, without[i], length) == 0)
-            return false;
-    return true;
+    static const char *const without[] = {"zh",  "ja",  "th",  "lo",  "km",  "my",  "yue",
+                                          "cmn", "zho", "jpn", "tha", "lao", "khm", "mya"};
+    return !is_one_of(language, without, sizeof without / sizeof *without);
+}
+
+/* Thai and its neighbours have a blank between sentences, though none between words. */
+static bool joins_sentences(const char *language)
+{
+    static const char *const joining[] = {"zh", "ja", "yue", "cmn", "zho", "jpn"};
+    return is_one_of(language, joining, sizeof joining / sizeof *joining);
 }
 
 /* A model of many languages is told what a text is in, and what it is to become. */
@@ -478,6 +494,7 @@ static enum mt_status take_direction(struct pass *pass, struct mt_error *err)
     const char *target =
         options->target_lang ? options->target_lang : mt_tokenizer_target_lang(pass->tokenizer);
     pass->translation->writes_blanks = writes_blanks(target);
+    pass->translation->joins_sentences = joins_sentences(target);
     if (mt_tokenizer_n_languages(pass->tokenizer) == 0)
         return MT_OK;
     enum mt_status status = mt_tokenizer_direction(pass->tokenizer, options->source_code,
@@ -575,11 +592,12 @@ const char *mt_translation_text(const struct mt_translation *translation, size_t
 static void append_gap(const struct mt_translation *t, size_t begin, size_t end,
                        struct mt_text *out)
 {
-    bool is_empty = begin == end && begin > 0 && end < t->length;
-    if (is_empty && writes_no_blanks(mt_utf8_decode(t->text + mt_previous_char(t->text, begin))) &&
-        t->writes_blanks)
+    bool is_between = begin > 0 && end < t->length;
+    bool is_blank = end - begin == 1 && t->text[begin] == ' ';
+    if (is_between && begin == end && t->writes_blanks &&
+        writes_no_blanks(mt_utf8_decode(t->text + mt_previous_char(t->text, begin))))
         mt_text_append(out, " ", 1);
-    else
+    else if (!(is_between && is_blank && t->joins_sentences))
         mt_text_append(out, t->text + begin, end - begin);
 }
 

@@ -7,8 +7,9 @@
  *
  *   "Hello.  How are you?\n"  ->  sentence "Hello." + gap "  " + sentence "How are you?" + gap "\n"
  *
- * Two cases differ. Where a script without blanks (Chinese, Thai) leaves the gap empty and the
- * target language has blanks, the gap becomes one blank. And a leading target language code that
+ * Three cases differ. Where a script without blanks (Chinese, Thai) leaves the gap empty and the
+ * target language has blanks, the gap becomes one blank. Where the target language writes nothing
+ * between sentences (Chinese, Japanese), a gap of one blank goes. And a leading target language code that
  * the model knows (">>fra<< Hello. Bye.") counts for every sentence of the text and is not repeated
  * in the translation.
  *
