@@ -16,7 +16,8 @@
 static size_t step_weights(const struct mt_hparams *h)
 {
     size_t attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * h->d_model * h->d_model;
-    size_t feed_forward = 2 * h->d_model * h->d_ff_decoder;
+    size_t n_linears = h->feed_forward_kind == MT_FEED_FORWARD_GATED ? 3 : 2;
+    size_t feed_forward = n_linears * h->d_model * h->d_ff_decoder;
     return h->n_decoder_layers * (attention + feed_forward) + h->d_model * h->n_target_vocab;
 }
 

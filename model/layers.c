@@ -119,6 +119,17 @@ void mt_linear_run(const struct mt_member *me, const struct mt_kernels *kernels,
     mt_member_barrier(me);
 }
 
+void mt_multiply_run(const struct mt_member *me, const struct mt_kernels *kernels,
+                     const struct mt_rows *rows, const float *factor, size_t n_rows)
+{
+    size_t begin, end;
+    mt_member_rows(me, n_rows, &begin, &end);
+    for (size_t i = begin * rows->width; i < end * rows->width; i++)
+        rows->x[i] *= factor[i];
+    mt_rows_quantize(kernels, rows, begin, end);
+    mt_member_barrier(me);
+}
+
 void mt_add_norm_run(const struct mt_member *me, const struct mt_kernels *kernels,
                      const struct mt_norm *norm, const float *x, const float *y, size_t n_rows,
                      const struct mt_rows *out)

@@ -1,5 +1,5 @@
 /*
- * The layers that every part of the Transformer is made of: linear, and residual + layer norm.
+ * The layers that every part of the Transformer is made of: linear, and residual + norm.
  * Their weights are in model/files/weights.h.
  *
  * All members of a team run the same code on the same rows, each its own share (struct mt_member):
@@ -61,7 +61,11 @@ void mt_linear_run(const struct mt_member *me, const struct mt_kernels *kernels,
                    const struct mt_linear *linear, const struct mt_rows *rows, size_t n_rows,
                    float *y);
 
-/* out = LayerNorm(x + y), quantised too; y may be NULL; out->x may be x. */
+/* rows *= factor [M, width], element by element, quantised too. */
+void mt_multiply_run(const struct mt_member *me, const struct mt_kernels *kernels,
+                     const struct mt_rows *rows, const float *factor, size_t n_rows);
+
+/* out = Norm(x + y), quantised too; y may be NULL; out->x may be x. */
 void mt_add_norm_run(const struct mt_member *me, const struct mt_kernels *kernels,
                      const struct mt_norm *norm, const float *x, const float *y, size_t n_rows,
                      const struct mt_rows *out);

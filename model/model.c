@@ -214,16 +214,23 @@ const char *mt_model_kernels_name(const struct mt_model *model)
     return model->kernels->name;
 }
 
+static size_t feed_forward_parameters(const struct mt_hparams *h, size_t d_ff)
+{
+    size_t n_first = h->feed_forward_kind == MT_FEED_FORWARD_GATED ? 2 : 1;
+    return n_first * (h->d_model * d_ff + d_ff) + d_ff * h->d_model + h->d_model;
+}
+
 /* Weights and biases of the layers and the tables of embeddings, each counted once;
  * no positions. */
 size_t mt_model_n_parameters(const struct mt_model *model)
 {
     const struct mt_hparams *h = &model->hparams;
-    size_t d = h->d_model, attention = 4 * (d * d + d), norm = 2 * d;
-    size_t encoder = attention + norm + (2 * d * h->d_ff_encoder + h->d_ff_encoder + d) + norm;
+    size_t d = h->d_model, attention = 4 * (d * d + d);
+    size_t norm = h->norm_kind == MT_NORM_RMS ? d : 2 * d;
+    size_t encoder = attention + norm + feed_forward_parameters(h, h->d_ff_encoder) + norm;
     size_t self = h->decoder_cell == MT_CELL_SSRU ? 2 * d * d + d : attention;
     size_t decoder =
-        self + attention + 2 * norm + (2 * d * h->d_ff_decoder + h->d_ff_decoder + d) + norm;
+        self + attention + 2 * norm + feed_forward_parameters(h, h->d_ff_decoder) + norm;
     size_t tables = h->n_target_vocab * (d + 1);
     if (!h->shared_embeddings)
         tables += h->n_source_vocab * d;

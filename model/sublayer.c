@@ -61,7 +61,12 @@ void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
     hidden.width = ffn->fc1.n_out;
     hidden.padded = mt_size_round_up(hidden.width, MT_PACK_K);
     mt_linear_run(me, model->kernels, &ffn->fc1, x, n_rows, hidden.x);
-    mt_rows_quantize_run(me, model->kernels, &hidden, n_rows);
+    if (ffn->factor.n_out) {
+        mt_linear_run(me, model->kernels, &ffn->factor, x, n_rows, w->factor);
+        mt_multiply_run(me, model->kernels, &hidden, w->factor, n_rows);
+    } else {
+        mt_rows_quantize_run(me, model->kernels, &hidden, n_rows);
+    }
     mt_linear_run(me, model->kernels, &ffn->fc2, &hidden, n_rows, w->y);
     mt_sublayer_output(me, model, &ffn->norm, w, n_rows);
 }

@@ -1,5 +1,5 @@
 /*
- * What every sublayer has around it: embedding before the first, residual and layer norm, and the
+ * What every sublayer has around it: embedding before the first, residual and norm, and the
  * feed-forward block.
  *
  *   post-norm (the paper):  x = LN(x + f(x))          pre-norm:  x = x + f(LN(x))
@@ -28,7 +28,8 @@ const struct mt_rows *mt_sublayer_input(const struct mt_member *me, const struct
 void mt_sublayer_output(const struct mt_member *me, const struct mt_model *model,
                         const struct mt_norm *norm, const struct mt_workspace *w, size_t n_rows);
 
-/* FFN(x) = act(x W1 + b1) W2 + b2 (section 3.3), as a whole sublayer. */
+/* FFN(x) = act(x W1 + b1) W2 + b2 (section 3.3), or a gated one's (enum mt_feed_forward_kind), as a
+ * whole sublayer. */
 void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
                      const struct mt_feed_forward *ffn, const struct mt_workspace *w,
                      size_t n_rows);

@@ -87,8 +87,9 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
         status = place_rows(&cursor, rows[i].rows, w->n_rows, rows[i].width, shape->is_int8, err);
     if (shape->has_shortlist)
         w->columns_stride = mt_candidates_columns_bytes(MT_SELECT_BLOCK, d, shape->is_int8);
+    bool is_gated = h->feed_forward_kind == MT_FEED_FORWARD_GATED;
     void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL,
-         *order = NULL, *columns = NULL;
+         *order = NULL, *columns = NULL, *factor = NULL;
     const struct block blocks[] = {
         {&y, w->n_rows, d, sizeof(float)},
         {&qkv, w->n_rows, 3 * d, sizeof(float)},
@@ -98,6 +99,7 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
         {&sums, max_rows, w->n_blocks, sizeof(struct mt_block_sum)},
         {&order, n_members, max_rows, sizeof *w->order},
         {&columns, n_members, w->columns_stride, 1},
+        {&factor, is_gated ? w->n_rows : 0, w->hidden.width, sizeof(float)},
     };
     if (!status)
         status = place(&cursor, blocks, sizeof blocks / sizeof *blocks, err);
@@ -111,6 +113,7 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     w->block_sums = sums;
     w->order = order;
     w->columns = columns;
+    w->factor = is_gated ? factor : NULL;
     *n_bytes = cursor.n_bytes;
     return MT_OK;
 }
@@ -123,6 +126,8 @@ struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size
     w.x = mt_rows_from(w.x, first_row);
     w.normed = mt_rows_from(w.normed, first_row);
     w.context = mt_rows_from(w.context, first_row);
+    if (w.factor)
+        w.factor += first_row * w.hidden.width;
     w.hidden = mt_rows_from(w.hidden, first_row);
     w.y += first_row * w.x.width;
     w.qkv += first_row * 3 * w.x.width;

@@ -21,6 +21,7 @@ struct mt_workspace {
                                the output */
     struct mt_rows context; /* [n_rows, D] what attention gathered */
     struct mt_rows hidden;  /* [n_rows, F] */
+    float *factor;          /* [n_rows, F], of models with gated feed-forward blocks, else NULL */
     float *y;               /* [n_rows, D] what a sublayer adds */
     float *qkv;             /* [n_rows, 3D] */
 

@@ -256,7 +256,7 @@ static enum mt_status bind_norm(const struct binder *b, const char *prefix, cons
     out->eps = b->hparams->norm_eps;
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
     enum mt_status status = bind_tensor(b, full, vector_of(part.n_out), &out->gamma);
-    if (status)
+    if (status || b->hparams->norm_kind == MT_NORM_RMS)
         return status;
     snprintf(full, sizeof full, "%s%s.bias", prefix, name);
     return bind_tensor(b, full, vector_of(part.n_out), &out->beta);
@@ -281,27 +281,42 @@ static enum mt_status bind_rows(const struct binder *b, const char *prefix,
     return status;
 }
 
+/* The block's two layers, three of a gated one, and its norm. */
+static enum mt_status bind_feed_forward(const struct binder *b, const char *prefix, size_t d_ff,
+                                        struct mt_feed_forward *f)
+{
+    size_t d = b->hparams->d_model;
+    const struct layer_row gated[] = {{&f->factor, NULL, d, d_ff, 1, {"fc1_factor"}}};
+    const struct layer_row rows[] = {
+        {&f->fc1, NULL, d, d_ff, 1, {"fc1"}},
+        {&f->fc2, NULL, d_ff, d, 1, {"fc2"}},
+        {NULL, &f->norm, d, d, 1, {"final_layer_norm"}},
+    };
+    enum mt_status status = MT_OK;
+    if (b->hparams->feed_forward_kind == MT_FEED_FORWARD_GATED)
+        status = bind_rows(b, prefix, gated, 1);
+    return status ? status : bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+}
+
 static enum mt_status bind_encoder_layer(const struct binder *b, size_t index,
                                          struct mt_encoder_layer *l)
 {
-    size_t d = b->hparams->d_model, f = b->hparams->d_ff_encoder;
+    size_t d = b->hparams->d_model;
     const struct layer_row rows[] = {
         {&l->self.qkv, NULL, d, d, 3, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
         {&l->self.out, NULL, d, d, 1, {"self_attn.out_proj"}},
         {NULL, &l->self.norm, d, d, 1, {"self_attn_layer_norm"}},
-        {&l->ffn.fc1, NULL, d, f, 1, {"fc1"}},
-        {&l->ffn.fc2, NULL, f, d, 1, {"fc2"}},
-        {NULL, &l->ffn.norm, d, d, 1, {"final_layer_norm"}},
     };
     char prefix[64];
     snprintf(prefix, sizeof prefix, "model.encoder.layers.%zu.", index);
-    return bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+    enum mt_status status = bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+    return status ? status : bind_feed_forward(b, prefix, b->hparams->d_ff_encoder, &l->ffn);
 }
 
 static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
                                          struct mt_decoder_layer *l)
 {
-    size_t d = b->hparams->d_model, f = b->hparams->d_ff_decoder;
+    size_t d = b->hparams->d_model;
     const struct layer_row attention[] = {
         {&l->self.qkv, NULL, d, d, 3, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
         {&l->self.out, NULL, d, d, 1, {"self_attn.out_proj"}},
@@ -316,9 +331,6 @@ static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
         {&l->cross.kv, NULL, d, d, 2, {"encoder_attn.k_proj", "encoder_attn.v_proj"}},
         {&l->cross.out, NULL, d, d, 1, {"encoder_attn.out_proj"}},
         {NULL, &l->cross.norm, d, d, 1, {"encoder_attn_layer_norm"}},
-        {&l->ffn.fc1, NULL, d, f, 1, {"fc1"}},
-        {&l->ffn.fc2, NULL, f, d, 1, {"fc2"}},
-        {NULL, &l->ffn.norm, d, d, 1, {"final_layer_norm"}},
     };
     char prefix[64];
     snprintf(prefix, sizeof prefix, "model.decoder.layers.%zu.", index);
@@ -326,7 +338,9 @@ static enum mt_status bind_decoder_layer(const struct binder *b, size_t index,
         b->hparams->decoder_cell == MT_CELL_SSRU
             ? bind_rows(b, prefix, cell, sizeof cell / sizeof *cell)
             : bind_rows(b, prefix, attention, sizeof attention / sizeof *attention);
-    return status ? status : bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+    if (!status)
+        status = bind_rows(b, prefix, rows, sizeof rows / sizeof *rows);
+    return status ? status : bind_feed_forward(b, prefix, b->hparams->d_ff_decoder, &l->ffn);
 }
 
 static void set_activation(const struct binder *b, struct mt_linear *fc1)

@@ -138,9 +138,11 @@ static const char *const deciding_keys[] = {"model_type",
                                             "vocab_size"};
 static const char *const own_keys[] = {"add_final_layer_norm",
                                        "decoder_cell",
+                                       "feed_forward",
                                        "first_position",
                                        "layer_norm_eps",
                                        "max_length_factor",
+                                       "norm",
                                        "normalize_before",
                                        "normalize_embedding",
                                        "position_formula",
@@ -172,6 +174,8 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
     static const char *const formulas[] = {"paper", "tensor2tensor"};
     static const char *const rules[] = {"generate", "marian", "ctranslate2"};
     static const char *const cells[] = {"attention", "ssru"};
+    static const char *const norms[] = {"layer", "rms"};
+    static const char *const blocks[] = {"plain", "gated"};
     bool static_positions = true;
     const struct {
         const char *key;
@@ -184,7 +188,7 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
         {"start_from_zero_embedding", &h->zero_start},
     };
     size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules,
-           cell = h->decoder_cell;
+           cell = h->decoder_cell, norm = h->norm_kind, block = h->feed_forward_kind;
     enum mt_status status =
         check_spelling(config, own_keys, sizeof own_keys / sizeof *own_keys, err);
     if (!status)
@@ -195,10 +199,16 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
         status = get_choice(config, "search", rules, 3, &rule, err);
     if (!status)
         status = get_choice(config, "decoder_cell", cells, 2, &cell, err);
+    if (!status)
+        status = get_choice(config, "norm", norms, 2, &norm, err);
+    if (!status)
+        status = get_choice(config, "feed_forward", blocks, 2, &block, err);
     h->position_layout = (enum mt_position_layout)layout;
     h->position_formula = (enum mt_position_formula)formula;
     h->search_rules = (enum mt_search_rules)rule;
     h->decoder_cell = (enum mt_decoder_cell)cell;
+    h->norm_kind = (enum mt_norm_kind)norm;
+    h->feed_forward_kind = (enum mt_feed_forward_kind)block;
     if (!status)
         status = get_size(config, "first_position", 0, 2, &h->first_position, err);
     for (size_t i = 0; i < sizeof flags / sizeof *flags && !status; i++)

@@ -19,6 +19,8 @@
  *   first_position              0 | 1 | 2
  *   start_from_zero_embedding   false
  *   decoder_cell                attention | ssru
+ *   norm                        layer | rms
+ *   feed_forward                plain | gated
  *   search                      generate | marian | ctranslate2
  *   word_penalty                0        marian
  *   max_length_factor           0: none  marian
@@ -51,6 +53,15 @@ enum mt_position_formula { MT_POSITIONS_PAPER, MT_POSITIONS_TENSOR2TENSOR };
  * elementwise, of the state c before, which is zero at first. */
 enum mt_decoder_cell { MT_CELL_ATTENTION, MT_CELL_SSRU };
 
+/* What a norm does: LayerNorm(x) = (x - mean) / sqrt(variance + eps) * gamma + beta, or RMSNorm(x) =
+ * x / sqrt(mean(x^2) + eps) * gamma (Zhang and Sennrich 2019, "Root Mean Square Layer
+ * Normalization"). */
+enum mt_norm_kind { MT_NORM_LAYER, MT_NORM_RMS };
+
+/* What lies between the two layers of a feed-forward block: act(x W1), or act(x W1) * (x V), element
+ * by element (Shazeer 2020, "GLU Variants Improve Transformer"). */
+enum mt_feed_forward_kind { MT_FEED_FORWARD_PLAIN, MT_FEED_FORWARD_GATED };
+
 /* How hypotheses are searched for and scored: as Hugging Face's generate, Marian or CTranslate2 do
  * (search.h). */
 enum mt_search_rules { MT_SEARCH_GENERATE, MT_SEARCH_MARIAN, MT_SEARCH_CTRANSLATE2 };
@@ -71,10 +82,12 @@ struct mt_hparams {
     size_t max_positions; /* longest source and target, special tokens included */
     enum mt_activation activation;
     enum mt_decoder_cell decoder_cell;
+    enum mt_norm_kind norm_kind;
+    enum mt_feed_forward_kind feed_forward_kind;
     enum mt_position_layout position_layout;
     enum mt_position_formula position_formula;
     size_t first_position; /* of the first token, in the formula or in the learned table: 0 to 2 */
-    float norm_eps;        /* of the layer norms */
+    float norm_eps;        /* of the norms */
     bool zero_start;       /* the start token's embedding is zero, whatever its row says */
     bool normalize_before; /* pre-norm */
     bool normalize_embedding; /* a layer norm behind the embeddings */

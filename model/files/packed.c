@@ -36,8 +36,8 @@ struct entry {
     size_t first_tensor;     /* in an image */
 };
 
-/* 3 + 3 entries a layer at most 7 in the decoder, and a handful more. */
-#define MAX_ENTRIES (128 * (6 + 9) + 16)
+/* 3 + 4 entries of a layer, 3 more in the decoder, and a handful more. */
+#define MAX_ENTRIES (128 * (7 + 10) + 16)
 
 struct entries {
     const struct mt_hparams *hparams;
@@ -87,6 +87,8 @@ static void add_feed_forward(struct entries *e, const char *side, size_t layer, 
 {
     size_t d = e->hparams->d_model;
     add_linear(e, side, layer, "ffn.fc1", d, d_ff, &f->fc1);
+    if (e->hparams->feed_forward_kind == MT_FEED_FORWARD_GATED)
+        add_linear(e, side, layer, "ffn.factor", d, d_ff, &f->factor);
     add_linear(e, side, layer, "ffn.fc2", d_ff, d, &f->fc2);
     add_norm(e, side, layer, "ffn.norm", &f->norm);
 }
@@ -183,7 +185,7 @@ static size_t plan_tensors(const struct mt_hparams *h, const struct entry *entry
     if (entry->norm) {
         out[0] = (struct tensor_plan){".gamma", MT_F32, 1, {h->d_model}};
         out[1] = (struct tensor_plan){".beta", MT_F32, 1, {h->d_model}};
-        return 2;
+        return h->norm_kind == MT_NORM_RMS ? 1 : 2;
     }
     if (entry->positions) {
         out[0] = (struct tensor_plan){"", MT_F32, 2, {h->max_positions, h->d_model}};
@@ -286,7 +288,8 @@ static void copy_entry(struct mt_image *image, const struct mt_hparams *h,
     size_t n_bytes = h->d_model * sizeof(float);
     if (entry->norm) {
         memcpy(mt_image_data(image, entry->first_tensor), entry->norm->gamma, n_bytes);
-        memcpy(mt_image_data(image, entry->first_tensor + 1), entry->norm->beta, n_bytes);
+        if (entry->norm->beta)
+            memcpy(mt_image_data(image, entry->first_tensor + 1), entry->norm->beta, n_bytes);
     } else {
         memcpy(mt_image_data(image, entry->first_tensor), *entry->positions,
                h->max_positions * n_bytes);
@@ -353,12 +356,14 @@ static struct settings_text settings_of(const struct mt_hparams *h)
     snprintf(s.text, sizeof s.text,
              "layers %zu and %zu, positions %zu layout %d formula %d first %zu learned %d, "
              "shared embeddings %d, tied output %d, final norm %d, normalized embedding %d, "
-             "d_model %zu, d_ff %zu and %zu, vocabularies %zu and %zu%s",
+             "d_model %zu, d_ff %zu and %zu, vocabularies %zu and %zu%s%s%s",
              h->n_encoder_layers, h->n_decoder_layers, h->max_positions, (int)h->position_layout,
              (int)h->position_formula, h->first_position, h->learned_positions,
              h->shared_embeddings, h->tied_output, h->final_norm, h->normalize_embedding,
              h->d_model, h->d_ff_encoder, h->d_ff_decoder, h->n_source_vocab, h->n_target_vocab,
-             h->decoder_cell == MT_CELL_SSRU ? ", cell ssru" : "");
+             h->decoder_cell == MT_CELL_SSRU ? ", cell ssru" : "",
+             h->norm_kind == MT_NORM_RMS ? ", norm rms" : "",
+             h->feed_forward_kind == MT_FEED_FORWARD_GATED ? ", feed-forward gated" : "");
     return s;
 }
 
@@ -473,7 +478,7 @@ static enum mt_status bind_entry(const struct mt_safetensors *file, const struct
                                  struct entry *entry, size_t *n_tensors, struct mt_error *err)
 {
     struct tensor_plan plan[MAX_TENSORS];
-    const void *tensors[MAX_TENSORS];
+    const void *tensors[MAX_TENSORS] = {0};
     size_t n = plan_tensors(h, entry, plan);
     *n_tensors += n;
     for (size_t i = 0; i < n; i++) {

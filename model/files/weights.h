@@ -44,7 +44,8 @@ struct mt_linear {
 };
 
 struct mt_norm {
-    const float *gamma, *beta; /* [D]; NULL where the model has no such norm */
+    const float *gamma; /* [D]; NULL where the model has no such norm */
+    const float *beta;  /* [D]; NULL: an RMS norm */
     float eps;
 };
 
@@ -69,8 +70,9 @@ struct mt_cross_attention {
 };
 
 struct mt_feed_forward {
-    struct mt_linear fc1; /* [F, D] */
-    struct mt_linear fc2; /* [D, F] */
+    struct mt_linear fc1;    /* [F, D] */
+    struct mt_linear factor; /* [F, D], of a gated one: what fc1's output is multiplied by */
+    struct mt_linear fc2;    /* [D, F] */
     struct mt_norm norm;
 };
 

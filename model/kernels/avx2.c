@@ -352,12 +352,14 @@ static float center(float *x, size_t n, float mean)
 void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const float *beta,
                       float eps, size_t n, float *out)
 {
-    float mean = add_rows(x, y, n, out) / (float)n;
+    float sum = add_rows(x, y, n, out), mean = beta ? sum / (float)n : 0.0f;
     float variance = center(out, n, mean) / (float)n;
     __m256 inverse = _mm256_set1_ps(1.0f / sqrtf(variance + eps));
     for (size_t i = 0; i < n; i += MT_LANES) {
         __m256 v = _mm256_mul_ps(mt_ymm_load(out + i, n - i), inverse);
-        v = _mm256_fmadd_ps(v, mt_ymm_load(gamma + i, n - i), mt_ymm_load(beta + i, n - i));
+        __m256 factor = mt_ymm_load(gamma + i, n - i);
+        v = beta ? _mm256_fmadd_ps(v, factor, mt_ymm_load(beta + i, n - i))
+                 : _mm256_mul_ps(v, factor);
         mt_ymm_store(out + i, v, n - i);
     }
 }

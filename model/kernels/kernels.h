@@ -95,7 +95,7 @@ struct mt_kernels {
     void (*attend_f16)(const struct mt_attend *attend);
 
     /* out = LayerNorm(x + y) * gamma + beta over n elements, eps inside the root; y may be NULL,
-     * out may be x. */
+     * out may be x. beta NULL: out = (x + y) / sqrt(mean((x + y)^2) + eps) * gamma. */
     void (*add_norm)(const float *x, const float *y, const float *gamma, const float *beta,
                      float eps, size_t n, float *out);
 

@@ -121,14 +121,14 @@ static void add_norm(const float *x, const float *y, const float *gamma, const f
         out[i] = y ? x[i] + y[i] : x[i];
         sums[i % N] += out[i];
     }
-    float mean = mt_wide_lanes_sum(sums) / (float)n;
+    float mean = beta ? mt_wide_lanes_sum(sums) / (float)n : 0.0f;
     for (size_t i = 0; i < n; i++) {
         out[i] -= mean;
         squares[i % N] = fmaf(out[i], out[i], squares[i % N]);
     }
     float inverse = 1.0f / sqrtf(mt_wide_lanes_sum(squares) / (float)n + eps);
     for (size_t i = 0; i < n; i++)
-        out[i] = fmaf(out[i] * inverse, gamma[i], beta[i]);
+        out[i] = beta ? fmaf(out[i] * inverse, gamma[i], beta[i]) : out[i] * inverse * gamma[i];
 }
 
 static void activate(enum mt_activation activation, float *x, size_t n)

@@ -33,6 +33,12 @@ struct bench {
     double stream, peak; /* bytes and multiply-adds per second */
 };
 
+/* Layers of a feed-forward block. */
+static double n_linears(const struct mt_hparams *h)
+{
+    return h->feed_forward_kind == MT_FEED_FORWARD_GATED ? 3 : 2;
+}
+
 /* Weights that a decoder step reads: all of the decoder's layers and the projection, but not the
  * cross-attention's keys and values, which are computed once per sentence. One multiply-add per
  * weight and row. */
@@ -40,13 +46,14 @@ static double step_weights(const struct mt_hparams *h)
 {
     double d = (double)h->d_model, f = (double)h->d_ff_decoder;
     double attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * d * d;
-    return (double)h->n_decoder_layers * (attention + 2 * d * f) + d * (double)h->n_target_vocab;
+    return (double)h->n_decoder_layers * (attention + n_linears(h) * d * f) +
+           d * (double)h->n_target_vocab;
 }
 
 static double encoder_weights(const struct mt_hparams *h)
 {
     double d = (double)h->d_model, f = (double)h->d_ff_encoder;
-    return (double)h->n_encoder_layers * (4 * d * d + 2 * d * f) +
+    return (double)h->n_encoder_layers * (4 * d * d + n_linears(h) * d * f) +
            (double)h->n_decoder_layers * 2 * d * d;
 }
 

@@ -28,10 +28,12 @@ static void describe(const char *directory, const struct mt_model *model)
     fprintf(
         stderr,
         "  d_model %zu; encoder %zu layers, %zu heads, d_ff %zu; decoder %zu layers%s, %zu heads, "
-        "d_ff %zu; %s, %s-norm\n",
+        "d_ff %zu%s; %s, %s-norm%s\n",
         h->d_model, h->n_encoder_layers, h->n_encoder_heads, h->d_ff_encoder, h->n_decoder_layers,
         h->decoder_cell == MT_CELL_SSRU ? " of SSRU" : "", h->n_decoder_heads, h->d_ff_decoder,
-        mt_activation_name(h->activation), h->normalize_before ? "pre" : "post");
+        h->feed_forward_kind == MT_FEED_FORWARD_GATED ? ", gated" : "",
+        mt_activation_name(h->activation), h->normalize_before ? "pre" : "post",
+        h->norm_kind == MT_NORM_RMS ? " (RMS)" : "");
     fprintf(
         stderr,
         "  vocabulary %zu to %zu%s; at most %zu positions; beam %zu, length penalty %g, at most "

@@ -67,15 +67,16 @@ static void report_model(const struct mt_import_report *report, const struct mt_
            report->family, (double)mt_model_n_parameters(model) / 1e6, h->d_model,
            h->n_encoder_layers, h->n_decoder_layers, h->n_encoder_heads, h->d_ff_encoder,
            h->n_source_vocab, h->n_target_vocab);
-    printf(
-        "computes: %s, %s-norm, layer norms with epsilon %g, positions %s, searches as %s does\n",
-        mt_activation_name(h->activation), h->normalize_before ? "pre" : "post",
-        (double)h->norm_eps,
-        h->learned_positions                                ? "learned"
-        : !report->weights.computed_positions               ? "as a table"
-        : h->position_formula == MT_POSITIONS_TENSOR2TENSOR ? "of Tensor2Tensor"
-                                                            : "of the paper",
-        rules[h->search_rules]);
+    printf("computes: %s%s, %s-norm, %s norms with epsilon %g, positions %s, searches as %s does\n",
+           mt_activation_name(h->activation),
+           h->feed_forward_kind == MT_FEED_FORWARD_GATED ? " in gated feed-forward blocks" : "",
+           h->normalize_before ? "pre" : "post", h->norm_kind == MT_NORM_RMS ? "RMS" : "layer",
+           (double)h->norm_eps,
+           h->learned_positions                                ? "learned"
+           : !report->weights.computed_positions               ? "as a table"
+           : h->position_formula == MT_POSITIONS_TENSOR2TENSOR ? "of Tensor2Tensor"
+                                                               : "of the paper",
+           rules[h->search_rules]);
     if (h->decoder_cell == MT_CELL_SSRU)
         printf("decoder: a recurrent cell (SSRU) in the place of self-attention%s\n",
                mt_model_has_shortlist(model) ? "; a lexical shortlist" : "");

@@ -172,12 +172,14 @@ static void check_attends(struct check *c)
 
 /* Rows of floats */
 
-static void check_add_norm(struct check *c, size_t n, enum numbers kind, bool has_y, bool in_place)
+static void check_add_norm(struct check *c, size_t n, enum numbers kind, bool has_y, bool in_place,
+                           bool is_rms)
 {
-    snprintf(c->what, sizeof c->what, "add_norm n %zu kind %d y %d in place %d", n, (int)kind,
-             has_y, in_place);
+    snprintf(c->what, sizeof c->what, "add_norm n %zu kind %d y %d in place %d rms %d", n,
+             (int)kind, has_y, in_place, is_rms);
     float *x = take_floats(c, kind, n), *y = has_y ? take_floats(c, kind, n) : NULL;
-    float *gamma = take_floats(c, NUMBERS_PLAIN, n), *beta = take_floats(c, NUMBERS_PLAIN, n);
+    float *gamma = take_floats(c, NUMBERS_PLAIN, n);
+    float *beta = is_rms ? NULL : take_floats(c, NUMBERS_PLAIN, n);
     float *expected = guarded_take(&c->memory, n, sizeof *expected);
     float *got = in_place ? x : guarded_take(&c->memory, n, sizeof *got);
     c->reference->add_norm(x, y, gamma, beta, 1e-5f, n, expected);
@@ -271,8 +273,8 @@ static void check_rows(struct check *c)
     for (size_t i = 0; i < N_LENGTHS; i++) {
         for (enum numbers kind = 0; kind < NUMBERS_KINDS; kind++) {
             size_t n = lengths[i];
-            for (int variant = 0; variant < 4; variant++)
-                check_add_norm(c, n, kind, variant & 1, variant & 2);
+            for (int variant = 0; variant < 8; variant++)
+                check_add_norm(c, n, kind, variant & 1, variant & 2, variant & 4);
             for (int act = 0; act < MT_ACTIVATIONS; act++)
                 check_activate(c, n, kind, (enum mt_activation)act);
             for (int variant = 0; variant < 4; variant++)

@@ -64,13 +64,13 @@ static void normalize(const struct naive *n, double *x, size_t rows, const float
     size_t d = n->h->d_model;
     for (size_t r = 0; r < rows; r++) {
         double mean = 0.0, variance = 0.0, *row = x + r * d;
-        for (size_t i = 0; i < d; i++)
+        for (size_t i = 0; i < d && beta; i++) /* an RMS norm has none, nor a mean */
             mean += row[i] / (double)d;
         for (size_t i = 0; i < d; i++)
             variance += (row[i] - mean) * (row[i] - mean) / (double)d;
         for (size_t i = 0; i < d; i++)
             row[i] = (row[i] - mean) / sqrt(variance + (double)n->h->norm_eps) * (double)gamma[i] +
-                     (double)beta[i];
+                     (beta ? (double)beta[i] : 0.0);
     }
 }
 
@@ -81,7 +81,7 @@ static void layer_norm(const struct naive *n, double *x, size_t rows, const char
     snprintf(weight, sizeof weight, "%s.weight", name);
     snprintf(bias, sizeof bias, "%s.bias", name);
     normalize(n, x, rows, tensor(n, LAYER, side, layer, weight),
-              tensor(n, LAYER, side, layer, bias));
+              n->h->norm_kind == MT_NORM_RMS ? NULL : tensor(n, LAYER, side, layer, bias));
 }
 
 static void side_norm(const struct naive *n, double *x, size_t rows, const char *side,
@@ -91,7 +91,7 @@ static void side_norm(const struct naive *n, double *x, size_t rows, const char 
     snprintf(weight, sizeof weight, "model.%s.%s.weight", side, name);
     snprintf(bias, sizeof bias, "model.%s.%s.bias", side, name);
     normalize(n, x, rows, mt_safetensors_find(n->file, weight)->data,
-              mt_safetensors_find(n->file, bias)->data);
+              n->h->norm_kind == MT_NORM_RMS ? NULL : mt_safetensors_find(n->file, bias)->data);
 }
 
 static double *attention(const struct naive *n, const double *x, size_t rows, const double *memory,
@@ -176,6 +176,12 @@ static double *feed_forward(const struct naive *n, const double *x, size_t rows,
     double *hidden = layer_linear(n, x, rows, n->h->d_model, d_ff, side, layer, "fc1");
     for (size_t i = 0; i < rows * d_ff; i++)
         hidden[i] = activate(n->h->activation, hidden[i]);
+    if (n->h->feed_forward_kind == MT_FEED_FORWARD_GATED) {
+        double *factor = layer_linear(n, x, rows, n->h->d_model, d_ff, side, layer, "fc1_factor");
+        for (size_t i = 0; i < rows * d_ff; i++)
+            hidden[i] *= factor[i];
+        free(factor);
+    }
     double *out = layer_linear(n, hidden, rows, d_ff, n->h->d_model, side, layer, "fc2");
     free(hidden);
     return out;

@@ -1,7 +1,8 @@
 /*
  * Every architecture that the configuration can ask for, on tiny models with seeded weights,
  * against a naive implementation: activations, pre- and post-norm, both layouts of positions,
- * shared and separate embeddings, an output matrix of its own, extra norms.
+ * shared and separate embeddings, an output matrix of its own, extra norms, RMS norms, gated
+ * feed-forward blocks, recurrent cells.
  */
 #include "base/file.h"
 #include "base/team.h"
@@ -66,6 +67,16 @@ static const struct variant variants[] = {
      "\"activation_function\":\"relu\",\"normalize_before\":true,\"add_final_layer_norm\":true,"
      "\"normalize_embedding\":true,\"decoder_cell\":\"ssru\"",
      64, false, false, true},
+    {"as quickmt trains: RMS norms, gated SiLU",
+     "\"activation_function\":\"swish\",\"scale_embedding\":true,\"normalize_before\":true,"
+     "\"add_final_layer_norm\":true,\"normalize_embedding\":true,"
+     "\"position_layout\":\"interleaved\",\"norm\":\"rms\",\"feed_forward\":\"gated\"",
+     64, false, false, true},
+    {"gated GELU, other d_ff, post-norm",
+     "\"activation_function\":\"gelu\",\"feed_forward\":\"gated\"", 128, false, false, false},
+    {"RMS norms, post-norm, large epsilon",
+     "\"activation_function\":\"relu\",\"norm\":\"rms\",\"layer_norm_eps\":0.05", 64, false, false,
+     false},
     {"untied output", "\"activation_function\":\"relu\",\"tie_word_embeddings\":false", 64, false,
      true, false},
 };
@@ -163,6 +174,8 @@ static void add_side(struct maker *m, const struct variant *v, const char *side,
         if (side[0] == 'd')
             add_attention(m, prefix, "encoder_attn");
         add_pair(m, prefix, "fc1", d_ff, D);
+        if (strstr(v->config, "\"gated\""))
+            add_pair(m, prefix, "fc1_factor", d_ff, D);
         add_pair(m, prefix, "fc2", D, d_ff);
         add_pair(m, prefix, "final_layer_norm", D, 0);
     }
@@ -440,7 +453,7 @@ START_TEST(search_finds_the_same_bytes_however_it_is_shared)
     struct found expected[N_SENTENCES], found[N_SENTENCES];
     size_t n_tables, n_beams = 0;
     const struct mt_kernels *const *tables = mt_kernels_available(&n_tables);
-    if (!strstr(variants[_i].config, "\"ssru\""))
+    if (!strstr(variants[_i].config, "\"ssru\"") && !strstr(variants[_i].config, "\"gated\""))
         return; /* test_identity does it, on a real model */
     write_model(&variants[_i]);
     must(mt_team_try_create(2, &two, &err), &err);
