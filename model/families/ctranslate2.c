@@ -18,10 +18,16 @@
 #define METADATA "metadata.json"
 #define FOLDER "model/" /* of an Argos package */
 #define BPE "bpe.model" /* of subword-nmt, in some Argos packages */
+/* quickmt's: of each side, or of both. */
+#define QUICKMT_SOURCE "src.spm.model"
+#define QUICKMT_TARGET "tgt.spm.model"
+#define QUICKMT_BOTH "joint.spm.model"
 #define VERSION_WITH_CONFIG 6
 #define DEFAULT_NORM_EPS 1e-5
+#define DEFAULT_RMS_NORM_EPS 1e-6
 /* max_decoding_length of translate_batch, and the start token. */
 #define MAX_LENGTH (256 + 1)
+#define QUICKMT_MAX_LENGTH (512 + 1)
 
 /* --- Files --- */
 
@@ -48,6 +54,9 @@ static const char *const in_package[] = {
     FOLDER "source.spm",
     FOLDER "target.spm",
     FOLDER "sentencepiece.model",
+    FOLDER QUICKMT_SOURCE,
+    FOLDER QUICKMT_TARGET,
+    FOLDER QUICKMT_BOTH,
 };
 #define N_IN_PACKAGE (sizeof in_package / sizeof *in_package)
 
@@ -157,7 +166,8 @@ static enum mt_status read_config(struct description *d)
 {
     const cJSON *config = d->config;
     bool has_start = false;
-    double eps = DEFAULT_NORM_EPS;
+    double eps = d->norm_eps;
+    bool has_few_keys = false;
     enum mt_status status = mt_json_get_string(config, "unk_token", &d->unk, NULL, d->err);
     if (!status)
         status = mt_json_get_string(config, "bos_token", &d->bos, NULL, d->err);
@@ -177,6 +187,12 @@ static enum mt_status read_config(struct description *d)
     if (!status)
         status = mt_json_get_number(config, "layer_norm_epsilon", 1e-12, 1e-1, &eps, NULL, d->err);
     d->norm_eps = eps;
+    if (!status)
+        status = mt_json_get_bool(config, "multi_query_attention", &has_few_keys, NULL, d->err);
+    if (!status && has_few_keys)
+        status = mt_fail(d->err, MT_UNSUPPORTED,
+                         "multi_query_attention: expected false, found true: keys and values of "
+                         "fewer heads than queries are not implemented");
     return status ? mt_fail_in(d->err, status, beside(d->files, CONFIG)->path) : MT_OK;
 }
 
@@ -211,7 +227,7 @@ static enum mt_status read_settings(struct description *d)
     d->unk = "<unk>";
     d->bos = "<s>";
     d->eos = "</s>";
-    d->norm_eps = DEFAULT_NORM_EPS;
+    d->norm_eps = d->model.has_rms_norms ? DEFAULT_RMS_NORM_EPS : DEFAULT_NORM_EPS;
     if (mt_ctranslate2_version(d->file) >= VERSION_WITH_CONFIG) {
         d->start = d->bos;
         if (d->config)
@@ -445,21 +461,32 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_ctranslat
     put_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
     put_bool(w, "tie_word_embeddings", m->tied_output);
     put_bool(w, "start_from_zero_embedding", m->start_from_zero_embedding);
+    put_string(w, "norm", m->has_rms_norms ? "rms" : "layer");
+    put_string(w, "feed_forward", m->is_gated ? "gated" : "plain");
     if (!m->has_positions) {
         put_string(w, "position_formula", "tensor2tensor");
         put_numbers(w, &(struct member){"first_position", 1}, 1);
     }
 }
 
-/* CTranslate2's translate_batch, or how Argos Translate calls it. */
+static bool is_quickmt(const struct description *d)
+{
+    return !d->metadata && (beside(d->files, QUICKMT_BOTH) ||
+                            (beside(d->files, QUICKMT_SOURCE) && beside(d->files, QUICKMT_TARGET)));
+}
+
+/* CTranslate2's translate_batch, or how Argos Translate and quickmt call it. */
 static void put_generation(struct mt_json_writer *w, const struct description *d, int32_t eos,
                            int32_t start, int32_t prefix)
 {
+    size_t max_length = is_quickmt(d) ? QUICKMT_MAX_LENGTH : MAX_LENGTH;
     const struct member members[] = {
         {"eos_token_id", (size_t)eos},
         {"decoder_start_token_id", (size_t)start},
-        {"max_length", mt_size_min(MAX_LENGTH, d->model.n_positions)},
-        {"num_beams", d->metadata ? 4 : 2},
+        {"max_length", mt_size_min(max_length, d->model.n_positions)},
+        {"num_beams", d->metadata     ? 4
+                      : is_quickmt(d) ? 5
+                                      : 2},
     };
     put_string(w, "search", "ctranslate2");
     put_bool(w, "renormalize_logits", true);
@@ -520,19 +547,22 @@ static void render_tokenizer(const struct description *d, bool separate, struct 
     mt_json_end_object(&w);
 }
 
-/* source.spm and target.spm, or one for both. */
+/* One for each side, or one for both. */
 static enum mt_status find_processors(const struct description *d,
                                       const struct mt_foreign_file **source,
                                       const struct mt_foreign_file **target)
 {
-    *source = beside(d->files, "source.spm");
-    *target = beside(d->files, "target.spm");
-    if (*source && *target)
-        return MT_OK;
-    *source = beside(d->files, "sentencepiece.model");
-    if (!*source)
-        *source = mt_foreign_file(d->files, "sentencepiece.model");
-    *target = *source;
+    static const char *const names[][2] = {{"source.spm", "target.spm"},
+                                           {"sentencepiece.model", "sentencepiece.model"},
+                                           {QUICKMT_BOTH, QUICKMT_BOTH},
+                                           {QUICKMT_SOURCE, QUICKMT_TARGET}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        *source = beside(d->files, names[i][0]);
+        *target = beside(d->files, names[i][1]);
+        if (*source && *target)
+            return MT_OK;
+    }
+    *source = *target = mt_foreign_file(d->files, "sentencepiece.model");
     if (*source)
         return MT_OK;
     const struct mt_foreign_file *bpe = mt_foreign_file(d->files, BPE);
@@ -542,8 +572,9 @@ static enum mt_status find_processors(const struct description *d,
                        "expected one with sentencepiece.model",
                        bpe->path);
     return mt_fail(d->err, MT_NOT_FOUND,
-                   "%s: expected sentencepiece.model, or source.spm and target.spm, beside the "
-                   "model, found none (other tokenizers are not implemented)",
+                   "%s: expected sentencepiece.model, or source.spm and target.spm, or quickmt's "
+                   "joint.spm.model, or src.spm.model and tgt.spm.model, beside the model, found "
+                   "none (other tokenizers are not implemented)",
                    d->files->directory);
 }
 

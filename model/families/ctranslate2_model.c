@@ -89,6 +89,69 @@ static enum mt_status same_on_both_sides(const struct reader *r, const char *wha
                    mt_ctranslate2_path(r->file), what, encoder, decoder);
 }
 
+/* What the format can say of an encoder-decoder and we do not compute: a part of a name, and what it
+ * stands for. A number of 0 turns some of them off. */
+static const struct {
+    const char *last, *what;
+    bool is_off_at_0;
+} refused[] = {
+    {"rotary_dim", "rotary positions", false},
+    {"relative_position_keys", "relative positions", false},
+    {"relative_asymmetric_position_keys", "relative positions", false},
+    {"relative_attention_bias", "a relative attention bias", false},
+    {"alibi", "attention with linear biases (ALiBi)", true},
+    {"sliding_window", "attention within a window", true},
+    {"multi_query_attention", "multi-query attention", true},
+    {"layer_norm_use_residual", "norms whose gamma is less by one", true},
+    {"scale_outputs", "outputs that are multiplied by a number", true},
+};
+
+/* Layers that have a name of their own: "q_norm/gamma". */
+static const struct {
+    const char *part, *what;
+} refused_parts[] = {
+    {"/q_norm/", "norms of queries and keys"},
+    {"/k_norm/", "norms of queries and keys"},
+    {"/post_attention_layer_norm/", "norms before and behind each sublayer"},
+    {"/external_post_encoder_attention_layer_norm/", "norms before and behind each sublayer"},
+    {"/project_in/", "a projection behind the embeddings"},
+    {"/embeddings_1/", "features of the source's words"},
+};
+
+/* Of a variable, or NULL. */
+static const char *what_is_refused(const struct mt_ctranslate2_variable *v, size_t n_heads)
+{
+    const char *slash = strrchr(v->name, '/'), *last = slash ? slash + 1 : v->name;
+    double value = 0;
+    bool is_number = mt_ctranslate2_scalar(v, &value);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (!strcmp(last, refused[i].last) && !(refused[i].is_off_at_0 && is_number && value == 0))
+            return refused[i].what;
+    if (!strcmp(last, "num_heads_kv") && !(is_number && value == (double)n_heads))
+        return "keys and values of fewer heads than queries";
+    for (size_t i = 0; i < sizeof refused_parts / sizeof *refused_parts; i++)
+        if (strstr(v->name, refused_parts[i].part))
+            return refused_parts[i].what;
+    return NULL;
+}
+
+static enum mt_status refuse_by_name(const struct reader *r)
+{
+    for (size_t i = 0; i < mt_ctranslate2_count(r->file); i++) {
+        const struct mt_ctranslate2_variable *v = mt_ctranslate2_at(r->file, i);
+        bool is_encoder = !strncmp(v->name, "encoder/", strlen("encoder/"));
+        const char *what =
+            what_is_refused(v, is_encoder ? r->model->n_encoder_heads : r->model->n_decoder_heads);
+        if (what)
+            return mt_fail(r->err, MT_UNSUPPORTED,
+                           "%s: variable \"%s\": the model has %s, which is not implemented, "
+                           "expected attention and norms as in the paper, RMS norms or gated "
+                           "feed-forward blocks",
+                           mt_ctranslate2_path(r->file), v->name, what);
+    }
+    return MT_OK;
+}
+
 static enum mt_status check_kind(const struct reader *r)
 {
     static const char *const specs[] = {"", "TransformerBase", "TransformerBig", "TransformerSpec"};
@@ -269,6 +332,17 @@ static enum mt_status read_optional_norm(const struct reader *r, const char *nam
     return same_on_both_sides(r, name, has[ENCODER], has[DECODER]);
 }
 
+/* Whether the first layers have it, on both sides or on neither. */
+static enum mt_status read_layer_part(const struct reader *r, const char *what, const char *name,
+                                      bool *out)
+{
+    bool has[N_SIDES];
+    for (enum side side = ENCODER; side < N_SIDES; side++)
+        has[side] = find(r->file, "%s/layer_0/%s", side_names[side], name) != NULL;
+    *out = has[ENCODER];
+    return same_on_both_sides(r, what, has[ENCODER], has[DECODER]);
+}
+
 static enum mt_status read_settings(const struct reader *r)
 {
     struct mt_ctranslate2_model *m = r->model;
@@ -288,6 +362,14 @@ static enum mt_status read_settings(const struct reader *r)
         status = read_optional_norm(r, "layer_norm", &m->final_norm);
     if (!status)
         status = read_optional_norm(r, "layernorm_embedding", &m->normalize_embedding);
+    bool has_beta = false;
+    if (!status)
+        status =
+            read_layer_part(r, "beta of the norms", "self_attention/layer_norm/beta", &has_beta);
+    m->has_rms_norms = !has_beta;
+    if (!status)
+        status = read_layer_part(r, "the gate of feed-forward blocks", "ffn/linear_0_noact/weight",
+                                 &m->is_gated);
     m->normalize_before = pre_norm != 0;
     m->scale_embedding = scales[ENCODER];
     m->start_from_zero_embedding = flag(r, "decoder/start_from_zero_embedding", false);
@@ -313,6 +395,8 @@ enum mt_status mt_ctranslate2_model_read(const struct mt_ctranslate2 *file,
         status = read_layers(&r, DECODER, &model.n_decoder_layers, &model.d_ff_decoder);
     if (!status)
         status = read_heads(&r);
+    if (!status)
+        status = refuse_by_name(&r);
     if (!status)
         status = read_settings(&r);
     if (!status)
@@ -382,14 +466,18 @@ static enum mt_status add_norm(struct plan *p, const char *from, const char *to)
     const struct mt_ctranslate2_variable *gamma = find(file, "%s/gamma", from);
     const struct mt_ctranslate2_variable *beta = find(file, "%s/beta", from);
     size_t d_model = p->model->d_model;
-    if (!is_vector(gamma, d_model) || !is_vector(beta, d_model))
+    bool is_rms = p->model->has_rms_norms;
+    if (!is_vector(gamma, d_model) || (is_rms ? beta != NULL : !is_vector(beta, d_model)))
         return mt_fail(p->err, MT_FORMAT,
-                       "%s: \"%s\": expected gamma and beta of %zu numbers each (without beta it "
-                       "would be an RMS norm, which is not implemented)",
-                       mt_ctranslate2_path(file), from, d_model);
+                       "%s: \"%s\": expected gamma%s of %zu numbers%s, as in the encoder's first "
+                       "layer",
+                       mt_ctranslate2_path(file), from, is_rms ? "" : " and beta", d_model,
+                       is_rms ? " and no beta (an RMS norm)" : " each");
     enum mt_status status = add(p, gamma, 0, d_model, "%s.weight", to);
-    return status ? status : add(p, beta, 0, d_model, "%s.bias", to);
+    return status || is_rms ? status : add(p, beta, 0, d_model, "%s.bias", to);
 }
+
+#define GATE "ffn/linear_0_noact" /* of gated feed-forward blocks */
 
 /* One row of a layer's table: where it is in the file, and MarianMT's names for its parts. */
 struct layer_row {
@@ -412,6 +500,7 @@ static const struct layer_row layer_rows[] = {
     {false, true, "attention/linear_2", 1, {"encoder_attn.out_proj"}},
     {true, true, "attention/layer_norm", 1, {"encoder_attn_layer_norm"}},
     {false, false, "ffn/linear_0", 1, {"fc1"}},
+    {false, false, GATE, 1, {"fc1_factor"}},
     {false, false, "ffn/linear_1", 1, {"fc2"}},
     {true, false, "ffn/layer_norm", 1, {"final_layer_norm"}},
 };
@@ -422,7 +511,8 @@ static enum mt_status add_layer(struct plan *p, enum side side, size_t layer)
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof layer_rows / sizeof *layer_rows && !status; i++) {
         const struct layer_row *row = &layer_rows[i];
-        if (row->only_decoder && side == ENCODER)
+        if ((row->only_decoder && side == ENCODER) ||
+            (!p->model->is_gated && !strcmp(row->from, GATE)))
             continue;
         snprintf(from, sizeof from, "%s/layer_%zu/%s", side_names[side], layer, row->from);
         snprintf(to, sizeof to, "model.%s.layers.%zu.%s", side_names[side], layer,
@@ -485,6 +575,7 @@ static enum mt_status add_tables(struct plan *p)
 static bool is_setting(const char *name)
 {
     static const char *const known[] = {"num_heads",
+                                        "num_heads_kv",
                                         "pre_norm",
                                         "activation",
                                         "alignment_layer",

@@ -24,6 +24,7 @@ struct mt_ctranslate2_model {
     bool has_positions; /* tables of them; else they are computed, as OpenNMT-tf does */
     enum mt_activation activation;
     bool normalize_before, normalize_embedding, final_norm, scale_embedding;
+    bool has_rms_norms, is_gated; /* mt_norm_kind, mt_feed_forward_kind (hparams.h) */
     bool shared_embeddings, tied_output;
     bool start_from_zero_embedding;
     /* Of files before version 6, whose config.json does not say it. */

@@ -106,10 +106,12 @@ static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
     return status;
 }
 
-/* --- Files without a decoder.yml: by their names, as Firefox's models are published --- */
+/* --- Files without a decoder.yml: by their names, as Firefox's models are published, and HPLT's --- */
 
 /* What Firefox translates with. */
 static const char firefox_settings[] = "beam-size: 1\nnormalize: 1\nmax-length-factor: 2\n";
+/* What HPLT's models were validated with when they were trained. */
+static const char hplt_settings[] = "beam-size: 4\nnormalize: 1\n";
 
 static bool is_model(const struct mt_foreign_file *file)
 {
@@ -136,6 +138,27 @@ static const struct mt_foreign_file *find_vocabulary(const struct mt_foreign_fil
     return *n == 1 ? found : NULL;
 }
 
+/* model.en-fi.spm, of both sides, as HPLT calls it: the languages, too. */
+static bool find_hplt_vocabulary(const struct mt_foreign_files *files, struct mt_marian_model *m)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    size_t n;
+    const struct mt_foreign_file *file = find_vocabulary(files, "model.", &n);
+    if (!file)
+        return false;
+    const char *source = file->name + strlen("model.");
+    size_t n_source = strspn(source, letters);
+    const char *target = source + n_source + 1;
+    size_t n_target = source[n_source] == '-' ? strspn(target, letters) : 0;
+    m->vocabs[0] = m->vocabs[1] = file;
+    if (n_source && n_source < sizeof m->languages[0] && n_target &&
+        n_target < sizeof m->languages[1] && strcmp(target + n_target, ".spm") == 0) {
+        memcpy(m->languages[0], source, n_source);
+        memcpy(m->languages[1], target, n_target);
+    }
+    return true;
+}
+
 static enum mt_status find_vocabularies(const struct mt_foreign_files *files,
                                         struct mt_marian_model *m, struct mt_error *err)
 {
@@ -147,9 +170,14 @@ static enum mt_status find_vocabularies(const struct mt_foreign_files *files,
         m->vocabs[0] = m->vocabs[1] = shared;
     if (m->vocabs[0] && m->vocabs[1] && (shared || !n_shared) && !(shared && n_source))
         return MT_OK;
+    if (!n_shared && !n_source && !n_target && find_hplt_vocabulary(files, m)) {
+        m->is_hplt = true;
+        return MT_OK;
+    }
     return mt_fail(err, MT_NOT_FOUND,
                    "%s: expected decoder.yml, or one vocab*.spm, or one srcvocab*.spm and one "
-                   "trgvocab*.spm, found none of the first and %zu, %zu and %zu of the others",
+                   "trgvocab*.spm, or one model.*.spm, found none of the first and the last, and "
+                   "%zu, %zu and %zu of the others",
                    files->directory, n_shared, n_source, n_target);
 }
 
@@ -186,9 +214,12 @@ static enum mt_status find_by_names(const struct mt_foreign_files *files, struct
     enum mt_status status = find_vocabularies(files, m, err);
     if (!status)
         status = find_lex(files, m, err);
-    return status ? status
-                  : mt_marian_settings_read(firefox_settings, sizeof firefox_settings - 1,
-                                            "Firefox's settings", &m->decoder, err);
+    if (status)
+        return status;
+    return m->is_hplt ? mt_marian_settings_read(hplt_settings, sizeof hplt_settings - 1,
+                                                "HPLT's settings", &m->decoder, err)
+                      : mt_marian_settings_read(firefox_settings, sizeof firefox_settings - 1,
+                                                "Firefox's settings", &m->decoder, err);
 }
 
 /* "ende", between the first two full stops of both names, of the model and of a vocabulary; or
@@ -210,7 +241,7 @@ static enum mt_status find_files(const struct mt_foreign_files *files, struct mt
     enum mt_status status = find_decoder_yml(files, &decoder, err);
     if (!status)
         status = decoder ? read_decoder_yml(files, decoder, m, err) : find_by_names(files, m, err);
-    if (!status)
+    if (!status && !*m->languages[0])
         find_languages(m);
     return status;
 }

@@ -13,13 +13,14 @@
 #include "model/kernels/activation.h"
 
 struct mt_marian_model {
-    struct mt_marian_settings *decoder; /* decoder.yml, or what Firefox has in its place */
+    struct mt_marian_settings *decoder; /* decoder.yml, or what Firefox or HPLT has in its place */
     struct mt_marian_settings *model;   /* special:model.yml */
     struct mt_marian_arrays arrays;
     const struct mt_foreign_file *file;      /* the arrays' */
     const struct mt_foreign_file *vocabs[2]; /* source, target; often the same */
     const struct mt_foreign_file *shortlist; /* or NULL */
-    char languages[2][4];                    /* source, target, if the names tell; else "" */
+    char languages[2][12];                   /* source, target, if the names tell; else "" */
+    bool is_hplt;                            /* without a decoder.yml */
 
     size_t d_model, d_ff_encoder, d_ff_decoder, n_heads;
     size_t n_encoder_layers, n_decoder_layers;

@@ -229,7 +229,7 @@ class Files(Case):
                 ("shared_vocabulary.json", pieces + ["one more"], "vocab"),
                 ("shared_vocabulary.json", pieces[:-1] + ["a" * 1025], "has 1025 bytes, expected at most 1024"),
                 ("shared_vocabulary.json", None, "expected shared_vocabulary.json"),
-                ("source.spm", None, "expected sentencepiece.model, or source.spm and target.spm")):
+                ("source.spm", None, "expected sentencepiece.model, or source.spm and target.spm, or quickmt")):
             with self.subTest(pattern):
                 before = (self.directory / name).read_bytes()
                 self.rewrite(name, content)
@@ -249,10 +249,11 @@ class Files(Case):
         one = struct.pack("<f", 1)
         for name, data, pattern in (
                 ("encoder/layer_0/self_attention/relative_position_keys", one * 4,
-                 'relative_position_keys" belongs to something that is not implemented'),
-                ("decoder/layer_0/ffn/linear_0_noact/weight", one, "belongs to something that is not implemented"),
-                ("encoder/embeddings_1/weight", one, "belongs to something that is not implemented"),
-                ("decoder/scale_outputs", one, "belongs to something that is not implemented")):
+                 'relative_position_keys": the model has relative positions, which is not implemented'),
+                ("decoder/layer_0/ffn/linear_0_noact/weight", one, "gate of feed-forward blocks is 0 in the encoder and 1 in"),
+                ("encoder/embeddings_1/weight", one, "features of the source's words, which is not implemented"),
+                ("decoder/layer_9/ffn/weight", one, "belongs to something that is not implemented"),
+                ("decoder/scale_outputs", one, "outputs that are multiplied by a number, which is not implemented")):
             with self.subTest(name):
                 variable = exporter.variable(name, [len(data) // 4], "float32", data, 2)
                 path.write_bytes(sound[:at] + more + sound[at + 4:] + variable)
@@ -271,7 +272,9 @@ class Files(Case):
                  '"decoder/projection/bins" belongs to something that is not implemented'),
                 (sound.replace(b"encoder/layer_3/", b"encoder/layer_7/"), "belongs to something"),
                 (sound.replace(b"encoder/layer_0/self_attention/layer_norm/beta",
-                               b"encoder/layer_0/self_attention/layer_norm/zeta"), "RMS norm"),
+                               b"encoder/layer_0/self_attention/layer_norm/zeta"), "beta of the norms is 0 in the"),
+                (sound.replace(b"encoder/layer_1/self_attention/layer_norm/beta",
+                               b"encoder/layer_1/self_attention/layer_norm/zeta"), "expected gamma and beta of 256 numbers each"),
                 (sound[:first] + struct.pack("<f", float("nan")) + sound[first + 4:], "expected numbers, found")):
             with self.subTest(pattern):
                 self.rewrite("model.bin", content)

@@ -362,7 +362,7 @@ class Students(Folder):
         shutil.copy(MODEL / "target.spm", student / "trgvocab.deen.spm")
         self.assertEqual(len(self.answers(student)), self.N_LINES)
         (student / "trgvocab.deen.spm").unlink()
-        self.refused(student, "expected decoder.yml, or one vocab.*, found none of the first and 0, 1 and 0")
+        self.refused(student, "expected decoder.yml, or one vocab.*, found none of the first and the last, and 0, 1 and 0")
 
     def test_the_names_tell_the_languages(self):
         for name, vocab, languages in (("model.deen.bin", "vocab.deen.spm", ["de", "en"]),
@@ -374,6 +374,32 @@ class Students(Folder):
             self.assertEqual(result.returncode, 0, result.stderr)
             config = json.loads((self.folder / vocab / "tokenizer_config.json").read_text())
             self.assertEqual([config.get("source_lang"), config.get("target_lang")], languages, name)
+
+    def test_as_hplt_publishes_them(self):
+        """Marian's usual decoder; the names of the vocabulary's two languages, and no decoder.yml."""
+        settings = TINY | {"tied-embeddings-all": True}
+        folder = self.folder / "translate-x-v2.0-hplt_opus"
+        folder.mkdir()
+        export_marian.write_arrays(folder, random_arrays(settings), settings)
+        (folder / "model.npz").rename(folder / "model.npz.best-chrf.npz")
+        shutil.copy(MODEL / "source.spm", folder / "model.en-de.spm")
+        (folder / "model.en-de.vocab").write_text("<unk>\t0\n")
+        model, n_sure = marian_oracle.Model(folder / "model.npz.best-chrf.npz"), 0
+        for ids, answer in zip(source_ids(LINES[:self.N_LINES], folder), self.answers(folder)):
+            found, score, margin = marian_oracle.translate(model, ids, 4, limit=9, never=(UNK,))
+            if margin >= SURE:
+                n_sure += 1
+                self.assertEqual(answer["output_ids"], found)
+                self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
+        self.assertGreaterEqual(n_sure, self.N_LINES // 2)
+        for vocab, languages in (("model.zh_hant-en.spm", ["zh_hant", "en"]), ("model.x.spm", [None, None]), ("model.en-.spm", [None, None])):
+            next(folder.glob("*.spm")).rename(folder / vocab)
+            result = run("import", folder, self.folder / vocab)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            config = json.loads((self.folder / vocab / "tokenizer_config.json").read_text())
+            self.assertEqual([config.get("source_lang"), config.get("target_lang")], languages, vocab)
+        shutil.copy(MODEL / "source.spm", folder / "model.fi-en.spm")
+        self.refused(folder, "or one model.*.spm, found none of the first and the last, and 0, 0 and 0 of the others")
 
     def lexicon(self, n_vocab, n_first=20):
         dice = numpy.random.default_rng(7)
