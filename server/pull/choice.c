@@ -12,10 +12,15 @@
 #define INDEX "model.safetensors.index.json"
 #define DECODER "decoder.yml"
 #define CT2_WEIGHTS "model.bin"
+/* quickmt's names of SentencePiece's models. */
+#define QUICKMT_BOTH "joint.spm.model"
+#define QUICKMT_SOURCE "src.spm.model"
+#define QUICKMT_TARGET "tgt.spm.model"
 #define SERVED                                                                               \
     "attentiond serves MarianMT and OPUS-MT (model_type \"marian\"), M2M100, NLLB and "      \
     "mBART-50 (\"m2m_100\" or \"mbart\", with sentencepiece.bpe.model), Marian's .npz with " \
-    "its decoder.yml, CTranslate2's model.bin, and Argos Translate's packages"
+    "its decoder.yml or HPLT's model.*.spm, CTranslate2's model.bin (quickmt's, too), and "  \
+    "Argos Translate's packages"
 
 /* In the order in which serving looks for them (model/files/source.c). */
 static const char *const marianmt_weights[] = {"model.safetensors", INDEX, "pytorch_model.bin",
@@ -40,6 +45,9 @@ static const char *const ct2_documents[] = {CONFIG,
                                             "source.spm",
                                             "target.spm",
                                             "sentencepiece.model",
+                                            QUICKMT_BOTH,
+                                            QUICKMT_SOURCE,
+                                            QUICKMT_TARGET,
                                             "bpe.model",
                                             "metadata.json",
                                             "attentiond.json",
@@ -71,6 +79,9 @@ const char *const mt_choice_known_names[] = {
     "target_vocabulary.json",
     "target_vocabulary.txt",
     "sentencepiece.model",
+    QUICKMT_BOTH,
+    QUICKMT_SOURCE,
+    QUICKMT_TARGET,
     "attentiond.json",
     "README.md",
     "LICENSE",
@@ -209,11 +220,13 @@ static bool is_ctranslate2(const struct mt_choice *choice)
 static enum mt_status begin_ctranslate2(struct mt_choice *choice, struct mt_error *err)
 {
     static const char *const weights[] = {CT2_WEIGHTS, NULL};
-    if (!is_there(choice, "sentencepiece.model") &&
-        !(is_there(choice, "source.spm") && is_there(choice, "target.spm")))
+    if (!is_there(choice, "sentencepiece.model") && !is_there(choice, QUICKMT_BOTH) &&
+        !(is_there(choice, "source.spm") && is_there(choice, "target.spm")) &&
+        !(is_there(choice, QUICKMT_SOURCE) && is_there(choice, QUICKMT_TARGET)))
         return mt_fail(
             err, MT_NOT_FOUND,
-            "%s: has neither source.spm and target.spm nor sentencepiece.model beside " CT2_WEIGHTS
+            "%s: has neither source.spm and target.spm nor sentencepiece.model (nor quickmt's "
+            "joint.spm.model, or src.spm.model and tgt.spm.model) beside " CT2_WEIGHTS
             ", without which a model of CTranslate2 cannot be served",
             choice->remote->title);
     enum mt_status status = take_all(choice, ct2_documents, err);
@@ -254,6 +267,39 @@ static enum mt_status begin_marian(struct mt_choice *choice, const char *decoder
     return status ? status : take_all(choice, documents, err);
 }
 
+/* The only file whose name begins and ends so, or NULL. */
+static const struct mt_staged_file *only_one(const struct mt_choice *choice, const char *beginning,
+                                             const char *ending)
+{
+    const struct mt_staged_file *found = NULL;
+    for (size_t i = 0; i < choice->remote->n_files; i++) {
+        const struct mt_staged_file *file = &choice->remote->files[i];
+        if (strncmp(file->name, beginning, strlen(beginning)) != 0 ||
+            !ends_with(file->name, ending))
+            continue;
+        if (found)
+            return NULL;
+        found = file;
+    }
+    return found;
+}
+
+/* HPLT's: model.npz.best-chrf.npz and model.en-fi.spm, without a decoder.yml. */
+static bool is_hplt(const struct mt_choice *choice)
+{
+    return only_one(choice, "model.", ".npz") && only_one(choice, "", ".npz") &&
+           only_one(choice, "model.", ".spm");
+}
+
+static enum mt_status begin_hplt(struct mt_choice *choice, struct mt_error *err)
+{
+    static const char *const documents[] = {"attentiond.json", NULL};
+    enum mt_status status = take(choice, only_one(choice, "model.", ".spm"), err);
+    if (!status)
+        status = take_all(choice, documents, err);
+    return status ? status : take(choice, only_one(choice, "model.", ".npz"), err);
+}
+
 /* --- What there is not --- */
 
 static enum mt_status refuse_weights(const struct mt_choice *choice, struct mt_error *err)
@@ -275,7 +321,7 @@ static enum mt_status refuse_weights(const struct mt_choice *choice, struct mt_e
         if (ends_with(remote->files[i].name, ".npz"))
             return mt_fail(err, MT_UNSUPPORTED,
                            "%s: beside %s there is no decoder.yml (or several), which says how "
-                           "it translates",
+                           "it translates, nor one model.*.spm, as HPLT's models have",
                            remote->title, remote->files[i].name);
     return mt_fail(err, MT_NOT_FOUND,
                    "%s: has no weights; expected model.safetensors or pytorch_model.bin with "
@@ -296,6 +342,8 @@ enum mt_status mt_choice_begin(struct mt_remote *remote, struct mt_choice *out,
         status = begin_ctranslate2(choice, err);
     else if (decoder && has_npz(choice))
         status = begin_marian(choice, decoder, err);
+    else if (is_hplt(choice))
+        status = begin_hplt(choice, err);
     else if (is_there(choice, CONFIG) && !is_there(choice, CT2_WEIGHTS))
         status = begin_marianmt(choice, NULL, err);
     else

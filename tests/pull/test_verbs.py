@@ -165,6 +165,14 @@ class HuggingFace(Case):
         self.registry.add_hugging_face("Org/marian", marian | {"model.npz.optimizer.npz": b"x" * 5000})
         self.assertEqual(self.pulled("Org/marian", name="marian"), marian)
 
+    def test_quickmt_and_hplt(self):
+        quickmt = {"config.json": b"{}", "model.bin": b"w" * 999, "shared_vocabulary.json": b"[]", "joint.spm.model": b"s"}
+        self.registry.add_hugging_face("quickmt/quickmt-fr-en", quickmt | {"eole-config.yaml": b"x", "eole-model/model.00.safetensors": b"x"})
+        self.assertEqual(self.pulled("quickmt/quickmt-fr-en", name="quickmt-fr-en"), quickmt)
+        hplt = {"model.npz.best-chrf.npz": b"w" * 999, "model.en-fi.spm": b"s", "README.md": b"x"}
+        self.registry.add_hugging_face("HPLT/translate-en-fi-v2.0-hplt_opus", hplt | {"model.en-fi.vocab": b"x"})
+        self.assertEqual(self.pulled("HPLT/translate-en-fi-v2.0-hplt_opus", name="translate-en-fi-v2.0-hplt_opus"), hplt)
+
     def test_a_model_of_many_languages(self):
         for name in "m2m100", "nllb":
             files = files_of(ROOT / "tests/parity/data/multilingual" / name)
