@@ -353,6 +353,20 @@ const struct mt_setting mt_rows_engine[] = {
     },
     {
         .section = "Decoding defaults",
+        FIELD(target_vocabulary),
+        .value_name = "S",
+        .type = MT_SETTING_CHOICE,
+        .choices = {"on", "off"},
+        .default_string = "on",
+        .verbs = DECODING,
+        .doc =
+            "Whether a model writes only what the vocabulary of the target's language has, where "
+            "attentiond import has made one from texts. On, because a model of many languages "
+            "has pieces for all of them, which each step would have to look at. It counts where "
+            "a request does not say.",
+    },
+    {
+        .section = "Decoding defaults",
         FIELD(post_edit),
         .type = MT_SETTING_BOOLEAN,
         .default_number = 1,

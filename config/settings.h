@@ -93,8 +93,9 @@ struct mt_settings {
     double length_penalty;       /* < 0: the model's */
     int64_t max_decoding_length; /* 0: the model's */
     double max_length_factor;
-    char *split_sentences; /* "on", "off", "newlines" */
-    char *shortlist;       /* "on", "off" */
+    char *split_sentences;   /* "on", "off", "newlines" */
+    char *shortlist;         /* "on", "off" */
+    char *target_vocabulary; /* "on", "off" */
     bool post_edit;
     /* guards */
     bool repair_numbers;

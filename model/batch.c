@@ -97,7 +97,7 @@ static enum mt_status make_workspace(struct mt_batch *b, struct mt_error *err)
     const struct mt_workspace_shape shape = {
         .hparams = &b->model->hparams,
         .is_int8 = b->model->precision == MT_INT8,
-        .has_shortlist = b->model->has_shortlist,
+        .has_candidates = b->model->has_shortlist || b->model->n_target_vocabularies > 0,
         .max_rows = o->max_rows,
         .encode_tokens = o->encode_tokens,
         .max_attended = mt_size_max(o->max_source_tokens, o->max_target_tokens),
@@ -284,7 +284,7 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
 {
     s->columns = (struct mt_linear){0};
-    if (!s->candidates.n || s->candidates.n > MT_CANDIDATES_KEPT)
+    if (!b->columns || !s->candidates.n || s->candidates.n > MT_CANDIDATES_KEPT)
         return;
     unsigned char *memory = mt_scratch_bytes(b->columns);
     s->columns = mt_candidates_columns(&b->model->weights.output, s->candidates.ids,
@@ -318,14 +318,19 @@ static void collect_inputs(struct mt_batch *b)
 static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
                                     size_t position)
 {
+    const struct mt_target_vocabulary *vocabulary = s->vocabulary;
     return (struct mt_decoder_row){.token = token,
                                    .position = position,
                                    .slot = mt_sentence_table(s, beam)[position],
                                    .slots = mt_sentence_table(s, beam),
                                    .cross_slot = s->cross_slot,
                                    .n_source = s->n_source,
-                                   .columns = s->columns.n_out ? &s->columns : NULL,
-                                   .candidates = s->candidates.n ? &s->candidates : NULL};
+                                   .columns = vocabulary         ? &vocabulary->columns
+                                              : s->columns.n_out ? &s->columns
+                                                                 : NULL,
+                                   .candidates = vocabulary        ? &vocabulary->allowed
+                                                 : s->candidates.n ? &s->candidates
+                                                                   : NULL};
 }
 
 /* Positions that read given tokens: as many as fit into the rows that are free in this step. What

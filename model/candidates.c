@@ -51,28 +51,62 @@ static void mark_all(struct marks *marks, const struct mt_model *model, const in
     mark(marks, (size_t)model->hparams.eos_id);
 }
 
+static void mark_ids(struct marks *marks, const int32_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mark(marks, (size_t)ids[i]);
+}
+
+static enum mt_status begin_marks(const struct mt_model *model, struct marks *out,
+                                  struct mt_error *err)
+{
+    *out = (struct marks){.n_vocab = model->hparams.n_target_vocab};
+    out->is_candidate = calloc(out->n_vocab, sizeof *out->is_candidate);
+    return out->is_candidate ? MT_OK : mt_fail_memory(err, out->n_vocab, "candidates");
+}
+
+/* Ends the marks. */
+static enum mt_status take_marked(struct marks *marks, struct mt_arena *arena,
+                                  struct mt_candidates *out, struct mt_error *err)
+{
+    void *ids = NULL;
+    enum mt_status status =
+        mt_arena_take(arena, marks->n, sizeof(int32_t), "candidates", &ids, err);
+    if (!status) {
+        *out = (struct mt_candidates){.ids = ids};
+        for (size_t id = 0; id < marks->n_vocab; id++)
+            if (marks->is_candidate[id])
+                ((int32_t *)ids)[out->n++] = (int32_t)id;
+    }
+    free(marks->is_candidate);
+    return status;
+}
+
 enum mt_status mt_candidates_make(const struct mt_model *model, const int32_t *source,
                                   size_t n_source, const int32_t *given, size_t n_given,
                                   struct mt_arena *arena, struct mt_candidates *out,
                                   struct mt_error *err)
 {
-    struct marks marks = {.n_vocab = model->hparams.n_target_vocab};
-    void *ids = NULL;
-    marks.is_candidate = calloc(marks.n_vocab, sizeof *marks.is_candidate);
-    if (!marks.is_candidate)
-        return mt_fail_memory(err, marks.n_vocab, "candidates");
+    struct marks marks;
+    enum mt_status status = begin_marks(model, &marks, err);
+    if (status)
+        return status;
     mark_all(&marks, model, source, n_source);
-    for (size_t i = 0; i < n_given; i++)
-        mark(&marks, (size_t)given[i]);
-    enum mt_status status = mt_arena_take(arena, marks.n, sizeof(int32_t), "candidates", &ids, err);
-    if (!status) {
-        *out = (struct mt_candidates){.ids = ids};
-        for (size_t id = 0; id < marks.n_vocab; id++)
-            if (marks.is_candidate[id])
-                ((int32_t *)ids)[out->n++] = (int32_t)id;
-    }
-    free(marks.is_candidate);
-    return status;
+    mark_ids(&marks, given, n_given);
+    return take_marked(&marks, arena, out, err);
+}
+
+enum mt_status mt_candidates_join(const struct mt_model *model, const struct mt_candidates *others,
+                                  const int32_t *given, size_t n_given, struct mt_arena *arena,
+                                  struct mt_candidates *out, struct mt_error *err)
+{
+    struct marks marks;
+    enum mt_status status = begin_marks(model, &marks, err);
+    if (status)
+        return status;
+    mark_ids(&marks, others->ids, others->n);
+    mark_ids(&marks, given, n_given);
+    return take_marked(&marks, arena, out, err);
 }
 
 /* --- Columns --- */

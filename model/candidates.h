@@ -1,6 +1,7 @@
 /*
  * What a sentence may be translated to where the model has a lexical shortlist: the words that are
- * frequent, and those that the words of its source are likely to become. Only their logits are
+ * frequent, and those that the words of its source are likely to become. Or where it has a
+ * vocabulary of the target's language (target_vocabularies.h): its tokens. Only their logits are
  * computed, and probabilities are among them.
  *
  * They depend on the sentence alone, and not on those beside it in a batch, as Marian's do: the same
@@ -29,6 +30,13 @@ MT_MUST_CHECK enum mt_status mt_candidates_make(const struct mt_model *model, co
                                                 size_t n_source, const int32_t *given,
                                                 size_t n_given, struct mt_arena *arena,
                                                 struct mt_candidates *out, struct mt_error *err);
+
+/* Others, and those that are to be written whatever they say. */
+MT_MUST_CHECK enum mt_status mt_candidates_join(const struct mt_model *model,
+                                                const struct mt_candidates *others,
+                                                const int32_t *given, size_t n_given,
+                                                struct mt_arena *arena, struct mt_candidates *out,
+                                                struct mt_error *err);
 
 /* So many candidates most sentences have at most: a batch keeps the columns of theirs, which are
  * gathered anew at every step for others. */

@@ -125,6 +125,8 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
     if (!status)
         status = open_shortlist(model, source, err);
     if (!status)
+        status = mt_target_vocabularies_open(model, source, err);
+    if (!status)
         status = mt_model_check(model, err);
     if (!status)
         status = mt_costs_measure(model->kernels, &model->weights.output, &model->costs, err);
@@ -207,6 +209,12 @@ const char *mt_model_note(const struct mt_model *model)
 bool mt_model_has_shortlist(const struct mt_model *model)
 {
     return model->has_shortlist;
+}
+
+size_t mt_model_target_vocabulary_size(const struct mt_model *model, const char *language)
+{
+    const struct mt_target_vocabulary *vocabulary = mt_target_vocabulary_of(model, language);
+    return vocabulary ? vocabulary->allowed.n : 0;
 }
 
 const char *mt_model_kernels_name(const struct mt_model *model)

@@ -82,6 +82,10 @@ const char *mt_model_note(const struct mt_model *model);
  * looked at, unless the sentence's options say otherwise. */
 bool mt_model_has_shortlist(const struct mt_model *model);
 
+/* How many tokens the target vocabulary of a language has (model/files/target_vocabulary.h), by the
+ * model's own code, or NULL; 0: there is none, and any token may be written. */
+size_t mt_model_target_vocabulary_size(const struct mt_model *model, const char *language);
+
 /* The kernels in use: "avx2", ... */
 const char *mt_model_kernels_name(const struct mt_model *model);
 

@@ -6,6 +6,7 @@
 
 #include "model/costs.h"
 #include "model/model.h"
+#include "model/target_vocabularies.h"
 #include "model/files/source.h"
 #include "model/files/weights.h"
 #include "weights/shortlist.h"
@@ -24,6 +25,8 @@ struct mt_model {
     bool has_shortlist;
     struct mt_shortlist shortlist; /* a view of */
     struct mt_document shortlist_file;
+    struct mt_target_vocabulary *target_vocabularies; /* in the arena */
+    size_t n_target_vocabularies;
     bool is_copied; /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Outputs are numbered: first those of rows whose next token may be any, then the others, in the
- * order of their rows, so that rows of one sentence, with the same candidates, follow one another. */
+/* Outputs are numbered: first those of rows whose next token may be any, then the others, so that
+ * rows with the same candidates, those of a sentence or of all into one language, follow one
+ * another. */
 struct projection {
     const struct mt_member *me;
     const struct mt_model *model;
@@ -51,6 +52,15 @@ static void clear_top(const struct projection *p)
     }
 }
 
+/* Among the rows that want an output, those with the same candidates. */
+static bool is_first_of_its_kind(const struct projection *p, size_t row)
+{
+    for (size_t i = row; i-- > 0;)
+        if (p->rows[i].output && p->rows[i].candidates == p->rows[row].candidates)
+            return false;
+    return true;
+}
+
 static void number_outputs(struct projection *p)
 {
     p->order = p->w->order + p->me->index * p->w->max_rows;
@@ -59,8 +69,10 @@ static void number_outputs(struct projection *p)
             p->order[p->n_any++] = (uint32_t)m;
     p->n_outputs = p->n_any;
     for (size_t m = 0; m < p->n_rows; m++)
-        if (p->rows[m].output && p->rows[m].candidates)
-            p->order[p->n_outputs++] = (uint32_t)m;
+        if (p->rows[m].output && p->rows[m].candidates && is_first_of_its_kind(p, m))
+            for (size_t i = m; i < p->n_rows; i++)
+                if (p->rows[i].output && p->rows[i].candidates == p->rows[m].candidates)
+                    p->order[p->n_outputs++] = (uint32_t)i;
 }
 
 /* Rows that want an output, together: the projection is the largest matrix of all. */

@@ -249,6 +249,27 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     s->n_given = s->is_forced ? n : n + 1; /* the last token of a given target is never consumed */
 }
 
+/* Which tokens may be next. Of a given target any: it may hold what the search would never choose. */
+static enum mt_status choose_candidates(struct mt_sentence *s, const struct mt_sentence_options *o,
+                                        struct mt_error *err)
+{
+    const struct mt_model *model = s->model;
+    const int32_t *given = s->given + 1;
+    size_t n_given = s->n_given - 1;
+    if (s->is_forced)
+        return MT_OK;
+    if (model->has_shortlist && !o->skips_shortlist)
+        return mt_candidates_make(model, s->source, s->n_source, given, n_given, s->arena,
+                                  &s->candidates, err);
+    if (!o->skips_target_vocabulary)
+        s->vocabulary = mt_target_vocabulary_of(model, o->target_language);
+    if (!s->vocabulary || mt_target_vocabulary_has(s->vocabulary, given, n_given))
+        return MT_OK;
+    const struct mt_candidates *allowed = &s->vocabulary->allowed;
+    s->vocabulary = NULL;
+    return mt_candidates_join(model, allowed, given, n_given, s->arena, &s->candidates, err);
+}
+
 enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *source_ids,
                                   size_t n_source, const struct mt_sentence_options *options,
                                   struct mt_sentence **out, struct mt_error *err)
@@ -293,9 +314,7 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     }
     memcpy(s->source, source_ids, n_source * sizeof *source_ids);
     copy_given(s, o);
-    if (model->has_shortlist && !o->skips_shortlist && !s->is_forced)
-        status = mt_candidates_make(model, s->source, s->n_source, s->given + 1, s->n_given - 1,
-                                    s->arena, &s->candidates, err);
+    status = choose_candidates(s, o, err);
     if (status) {
         mt_sentence_destroy(s);
         return status;

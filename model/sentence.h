@@ -41,6 +41,9 @@ struct mt_sentence_options {
     float max_length_factor;
     bool skips_shortlist; /* any token may be next, though the model has a lexical shortlist; of no
                              effect on a given target, which may hold any */
+    bool skips_target_vocabulary; /* likewise of the target's vocabulary */
+    const char *target_language;  /* the model's own code, by which that is found; NULL: none said;
+                                     not kept */
     bool has_first_target;
     int32_t first_target;         /* what every hypothesis begins with, at no cost, in the place of
                                      the model's forced_bos_token_id: a language's token */

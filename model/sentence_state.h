@@ -35,7 +35,8 @@ struct mt_sentence {
 
     int32_t *source;
     size_t n_source;
-    struct mt_candidates candidates; /* n 0: any token is one */
+    const struct mt_target_vocabulary *vocabulary; /* whose tokens are candidates; NULL: none */
+    struct mt_candidates candidates; /* of its own; n 0: any token of the vocabulary is one */
     size_t n_beams, n_wanted;        /* rows at most; hypotheses to report */
     size_t max_target;               /* generated tokens at most */
     bool is_forced;                  /* the whole target is given */

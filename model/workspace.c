@@ -85,7 +85,7 @@ enum mt_status mt_workspace_lay_out(struct mt_workspace *w, const struct mt_work
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
         status = place_rows(&cursor, rows[i].rows, w->n_rows, rows[i].width, shape->is_int8, err);
-    if (shape->has_shortlist)
+    if (shape->has_candidates)
         w->columns_stride = mt_candidates_columns_bytes(MT_SELECT_BLOCK, d, shape->is_int8);
     bool is_gated = h->feed_forward_kind == MT_FEED_FORWARD_GATED;
     void *y = NULL, *qkv = NULL, *scores = NULL, *logits = NULL, *top = NULL, *sums = NULL,

@@ -42,8 +42,8 @@ struct mt_workspace {
 
 struct mt_workspace_shape {
     const struct mt_hparams *hparams;
-    bool is_int8;       /* rows carry their quantised form */
-    bool has_shortlist; /* rows may have candidates */
+    bool is_int8;        /* rows carry their quantised form */
+    bool has_candidates; /* rows may have some */
     size_t max_rows, encode_tokens, max_attended, n_members;
 };
 

@@ -6,9 +6,11 @@
 #include "model/families/foreign.h"
 #include "model/files/pack_cache.h"
 #include "model/files/source.h"
+#include "model/files/target_vocabulary.h"
 #include "weights/image.h"
 
 #include <cjson/cJSON.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,29 @@ static enum mt_status remove_leftover(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
+/* Vocabularies of an earlier model's targets. */
+static enum mt_status remove_vocabularies(const char *to, struct mt_error *err)
+{
+    const size_t n_prefix = strlen(MT_TARGET_VOCABULARY_PREFIX);
+    DIR *directory = opendir(to);
+    if (!directory)
+        return mt_fail_errno(err, to, "open the directory");
+    enum mt_status status = MT_OK;
+    const struct dirent *entry;
+    while (!status && (entry = readdir(directory))) {
+        char *path;
+        if (strncmp(entry->d_name, MT_TARGET_VOCABULARY_PREFIX, n_prefix) != 0)
+            continue;
+        status = mt_path_join(to, entry->d_name, &path, err);
+        if (!status) {
+            status = remove_leftover(path, err);
+            free(path);
+        }
+    }
+    closedir(directory);
+    return status;
+}
+
 /* What is to become of a file. {0}: it stays. */
 struct change {
     char *path;                 /* NULL: none */
@@ -99,10 +124,12 @@ static enum mt_status apply(struct change *change, struct mt_error *err)
 
 /* The weights that are there go first, and the new ones come last: if we end in the middle, they
  * would be taken for another model's. */
-static enum mt_status apply_all(struct change *changes, size_t n, const char *weights_path,
-                                bool is_same, struct mt_error *err)
+static enum mt_status apply_all(struct change *changes, size_t n, const char *to,
+                                const char *weights_path, bool is_same, struct mt_error *err)
 {
     enum mt_status status = is_same ? MT_OK : remove_leftover(weights_path, err);
+    if (!status && !is_same)
+        status = remove_vocabularies(to, err);
     for (size_t i = 0; i < n && !status; i++)
         status = apply(&changes[i], err);
     return status;
@@ -128,7 +155,7 @@ static enum mt_status write_model(const struct mt_source *source, const char *to
     for (size_t i = 0; i < N_DOCUMENTS && !is_same && !status; i++)
         status = prepare_document(source, to, i, &changes[i], err);
     if (!status)
-        status = apply_all(changes, N_DOCUMENTS + 1, weights_path, is_same, err);
+        status = apply_all(changes, N_DOCUMENTS + 1, to, weights_path, is_same, err);
     for (size_t i = 0; i <= N_DOCUMENTS; i++) {
         mt_file_draft_drop(&changes[i].draft);
         free(changes[i].path);

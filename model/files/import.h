@@ -33,8 +33,8 @@ MT_MUST_CHECK enum mt_status mt_import_check(const char *from, const char *to,
 
 /* Makes the directory, which mt_import_check found fit. All files are on the disk, under temporary
  * names, before anything of an earlier import is touched, so that a full disk leaves that as it
- * was; then its weights are removed, and documents that this model has not; what people write
- * beside a model (attentiond.json, README.md, LICENSE) stays. Then the files get their names, the
+ * was; then its weights are removed, its target vocabularies, and documents that this model has not;
+ * what people write beside a model (attentiond.json, README.md, LICENSE) stays. Then the files get their names, the
  * weights last. */
 MT_MUST_CHECK enum mt_status mt_import_write(const char *from, const char *to,
                                              const struct mt_import_options *options,

@@ -28,18 +28,23 @@ bool mt_decoding_skips_shortlist(const struct mt_settings *settings)
     return strcmp(settings->shortlist, "off") == 0;
 }
 
-static enum mt_status read_shortlist(const struct mt_service *service,
-                                     const struct mt_params *params,
-                                     struct mt_sentence_options *decoding, struct mt_error *err)
+bool mt_decoding_skips_target_vocabulary(const struct mt_settings *settings)
 {
-    const char *asked = service->settings->shortlist;
-    enum mt_status status = mt_params_string(params, "shortlist", &asked, NULL, err);
+    return strcmp(settings->target_vocabulary, "off") == 0;
+}
+
+/* A field that is "on" or "off", or else as the setting of its name. */
+static enum mt_status read_switch(const struct mt_params *params, const char *name,
+                                  const char *setting, bool *is_off, struct mt_error *err)
+{
+    const char *asked = setting;
+    enum mt_status status = mt_params_string(params, name, &asked, NULL, err);
     if (status)
         return status;
-    decoding->skips_shortlist = strcmp(asked, "off") == 0;
-    return decoding->skips_shortlist || strcmp(asked, "on") == 0
+    *is_off = strcmp(asked, "off") == 0;
+    return *is_off || strcmp(asked, "on") == 0
                ? MT_OK
-               : mt_fail(err, MT_INVALID, "shortlist is \"%.40s\", expected \"on\" or \"off\"",
+               : mt_fail(err, MT_INVALID, "%s is \"%.40s\", expected \"on\" or \"off\"", name,
                          asked);
 }
 
@@ -76,7 +81,12 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                       : mt_decoding_length_factor(service->settings, model->model);
     if (has_minimum || has_maximum)
         decoding->max_length_factor = 0;
-    return status ? status : read_shortlist(service, params, decoding, err);
+    if (!status)
+        status = read_switch(params, "shortlist", service->settings->shortlist,
+                             &decoding->skips_shortlist, err);
+    return status ? status
+                  : read_switch(params, "target_vocabulary", service->settings->target_vocabulary,
+                                &decoding->skips_target_vocabulary, err);
 }
 
 enum mt_status mt_decoding_params_split(const struct mt_service *service,

@@ -24,11 +24,12 @@ size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_l
  * files do. */
 float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model);
 
-/* Whether the setting says that a model's shortlist is not used. */
+/* Whether the setting says that a model's shortlist is not used, or its target vocabularies. */
 bool mt_decoding_skips_shortlist(const struct mt_settings *settings);
+bool mt_decoding_skips_target_vocabulary(const struct mt_settings *settings);
 
-/* length_penalty, min_decoding_length, max_decoding_length, shortlist; of the setting of that name no more
- * than the model has positions. A request that names one of the lengths has no other limit.
+/* length_penalty, min_decoding_length, max_decoding_length, shortlist, target_vocabulary; of the
+ * length's setting no more than the model has positions. A request that names one of the lengths has no other limit.
  * MT_INVALID names field, value and range. */
 MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                                         const struct mt_loaded_model *model,

@@ -12,11 +12,29 @@
 #include "server/requests/handler.h"
 #include "server/service/keys.h"
 #include "server/http/listen.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/models/model_host.h"
 #include "server/models/served_model.h"
 #include "server/http/tls.h"
 
 #include <stdio.h>
+
+/* Where the model has any. */
+static void describe_vocabularies(const struct mt_model *model)
+{
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(model);
+    size_t n_languages = mt_tokenizer_n_languages(tokenizer), n_found = 0;
+    for (size_t i = 0; i < (n_languages ? n_languages : 1); i++) {
+        const char *language = n_languages ? mt_tokenizer_language(tokenizer, i) : NULL;
+        size_t n = mt_model_target_vocabulary_size(model, language);
+        if (n)
+            fprintf(stderr, "%s%s%s%zu",
+                    n_found++ ? ", " : "  tokens that are written: ", language ? language : "",
+                    language ? " " : "", n);
+    }
+    if (n_found)
+        fprintf(stderr, " of %zu\n", mt_model_hparams(model)->n_target_vocab);
+}
 
 static void describe(const char *directory, const struct mt_model *model)
 {
@@ -41,6 +59,7 @@ static void describe(const char *directory, const struct mt_model *model)
         h->n_source_vocab, h->n_target_vocab,
         mt_model_has_shortlist(model) ? ", with a lexical shortlist" : "", h->max_positions,
         h->n_beams, (double)h->length_penalty, h->max_length);
+    describe_vocabularies(model);
 }
 
 static void append_languages(const struct mt_model_language *languages, size_t n,

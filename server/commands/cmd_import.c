@@ -6,6 +6,7 @@
 #include "model/files/source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
+#include "server/commands/import_vocabulary.h"
 #include "server/commands/model_choice.h"
 #include "server/engine/decode.h"
 #include "server/models/model_settings.h"
@@ -171,6 +172,20 @@ static enum mt_status compare(const struct mt_model *original, const struct mt_m
     return status;
 }
 
+/* Of the copy, whose tokenizer and vocabulary they are. */
+static enum mt_status make_vocabularies(const char *to, const struct mt_model_options *options,
+                                        const char *texts, struct mt_error *err)
+{
+    const struct mt_model_options of_copy = {.precision = options->precision,
+                                             .kernels = options->kernels};
+    struct mt_model *copy = NULL;
+    enum mt_status status = mt_model_open(to, &of_copy, &copy, err);
+    if (!status)
+        status = mt_import_vocabularies(copy, to, texts, err);
+    mt_model_close(copy);
+    return status;
+}
+
 /* What was written must open: the report comes from the result, not from the intention. */
 static enum mt_status verify(const char *from, const char *to,
                              const struct mt_model_options *options,
@@ -204,7 +219,7 @@ static bool read_precision(const char *text, enum mt_precision *out)
 }
 
 static int run_import(const struct mt_cli_command *command, const struct mt_cli *cli,
-                      const char *precision, const char *sentence)
+                      const char *precision, const char *sentence, const char *texts)
 {
     struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
     struct mt_import_report report;
@@ -219,6 +234,8 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
     mt_model_options_show_progress(&options);
     if (!status)
         status = mt_model_import(from, to, &options, &report, &err);
+    if (!status && *texts)
+        status = make_vocabularies(to, &options, texts, &err);
     if (!status)
         status = verify(from, to, &options, &report, sentence, &err);
     if (!status)
@@ -229,7 +246,7 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
 
 int mt_cmd_import(int argc, char **argv)
 {
-    const char *precision = "int8", *sentence = SENTENCE;
+    const char *precision = "int8", *sentence = SENTENCE, *texts = "";
     const struct mt_cli_option options[] = {
         {.name = "precision",
          .value_name = "int8|fp32",
@@ -241,6 +258,12 @@ int mt_cmd_import(int argc, char **argv)
          .doc = "translated by the original in fp32 and by the copy, to see that they agree "
                 "(\"" SENTENCE "\")",
          .string = &sentence},
+        {.name = "target-vocabulary",
+         .value_name = "[LANGUAGE=]FILE[,...]",
+         .doc = "texts in the target's language, a sentence a line: the model is to write only "
+                "tokens that they have, and digits and punctuation; of a model of many languages "
+                "with the language before each file",
+         .string = &texts},
         {0},
     };
     const struct mt_cli_command command = {
@@ -265,7 +288,7 @@ int mt_cmd_import(int argc, char **argv)
     int exit_code;
     if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
         return exit_code;
-    exit_code = run_import(&command, &cli, precision, sentence);
+    exit_code = run_import(&command, &cli, precision, sentence, texts);
     mt_cli_finish(&cli);
     return exit_code;
 }

@@ -239,7 +239,8 @@ static struct mt_translation_options translation_options(const struct session *s
                      .length_penalty = (float)settings->length_penalty,
                      .max_decoding_length = (size_t)settings->max_decoding_length,
                      .max_length_factor = mt_decoding_length_factor(settings, session->model),
-                     .skips_shortlist = mt_decoding_skips_shortlist(settings)},
+                     .skips_shortlist = mt_decoding_skips_shortlist(settings),
+                     .skips_target_vocabulary = mt_decoding_skips_target_vocabulary(settings)},
         .split = split_mode(settings),
         .forced_target_text = session->flags->target_text,
     };

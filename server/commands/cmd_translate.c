@@ -82,6 +82,7 @@ static struct mt_sentence_options decoding_options(const struct mt_model *model,
         .max_decoding_length = (size_t)settings->max_decoding_length,
         .max_length_factor = mt_decoding_length_factor(settings, model),
         .skips_shortlist = mt_decoding_skips_shortlist(settings),
+        .skips_target_vocabulary = mt_decoding_skips_target_vocabulary(settings),
         .skip_scores = !flags->as_json,
         .return_logprobs = flags->as_json,
     };

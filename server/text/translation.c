@@ -505,6 +505,7 @@ static enum mt_status take_direction(struct pass *pass, struct mt_error *err)
     int32_t first = mt_tokenizer_first_target(pass->tokenizer, &pass->direction);
     pass->decoding.has_first_target = first != MT_NO_TOKEN;
     pass->decoding.first_target = first;
+    pass->decoding.target_language = options->target_code;
     return MT_OK;
 }
 

@@ -32,7 +32,8 @@ FRONT_DOORS = {
     "weights/shards.h", "weights/shortlist.h", "weights/torch.h", "weights/zip.h",
     "model/model.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/kernels/kernels.h",
     "model/tokenizer/tokenizer.h", "model/tokenizer/tokenizer_config.h", "model/files/cache_files.h", "model/files/hparams.h",
-    "model/files/import.h", "model/files/positions.h", "model/files/source.h", "model/files/tokenizer_files.h",
+    "model/files/import.h", "model/files/positions.h", "model/files/source.h", "model/files/target_vocabulary.h",
+    "model/files/tokenizer_files.h",
 }
 # Only server/ prints and exits; the log is how it does, and a confined process ends itself.
 SPEAKS = {"base/log.c", "base/confined.c"}

@@ -488,6 +488,127 @@ class Students(Folder):
         self.refused(path.parent, 'tensor "model.shared.weight": expected numbers from -127 to 127, found -128 at index 5')
 
 
+class TargetVocabulary(Folder):
+    """What `attentiond import` makes of a text: exact for the tokens that it allows, and alike wherever it is used."""
+
+    NAME = "attentiond.target-vocabulary.txt"
+    N_LINES = 8
+
+    def setUp(self):
+        super().setUp()
+        self.tiny()
+        (self.folder / "text.txt").write_text("Das ist ein Bahnhof.\nWo wohnt Tom?\r\n\n" + "Ein Haus " * 20 + "\n")
+
+    def make(self, *flags, texts=None, precision="fp32", expected=0):
+        result = run("import", self.folder, self.folder / precision, "--precision", precision, "--target-vocabulary",
+                     texts or self.folder / "text.txt", *flags)
+        self.assertEqual(result.returncode, expected, result.stderr)
+        return result.stderr if expected else result.stdout
+
+    def allowed(self, precision="fp32"):
+        title, *ids = (self.folder / precision / self.NAME).read_text().splitlines()
+        self.assertEqual(title, "attentiond target vocabulary 1: 8001")
+        return [int(token) for token in ids]
+
+    def write(self, ids, precision="fp32", title="attentiond target vocabulary 1: 8001"):
+        (self.folder / precision / self.NAME).write_text("".join(f"{line}\n" for line in [title, *ids]))
+
+    def test_ids_are_those_of_the_text_and_common_ones(self):
+        said = self.make()
+        ids = self.allowed()
+        self.assertIn(f"{len(ids)} of 8001 tokens, from 1 text\n", said)
+        vocabulary = json.loads((MODEL / "vocab.json").read_text())
+        pieces = {piece for piece, i in vocabulary.items() if i in ids}
+        self.assertLessEqual({"</s>", ".", "?", ",", "3", "s", "\u2581", "\u2581Das", "\u2581ist", "\u2581Tom", "\u2581Haus"}, pieces)
+        self.assertEqual({"<unk>", "<pad>", "\u2581Ich", "\u2581nicht", "en"} & pieces, set())
+        self.assertLess(len(ids), 400)
+        more = self.folder / "more.txt"
+        more.write_text("Ich nicht")
+        self.assertIn("from 2 texts", self.make(texts=f"{self.folder / 'text.txt'},{more}"))
+        self.assertEqual(set(self.allowed()) - set(ids), {vocabulary["\u2581Ich"], vocabulary["\u2581nicht"]})
+        result = run("check-config", "--model", self.folder / "fp32", "--precision", "fp32")
+        self.assertIn(f"tokens that are written: {len(self.allowed())} of 8001\n", result.stderr)
+
+    def test_as_the_oracle_has_it_with_the_others_masked(self):
+        """The whole vocabulary's logits, those of other tokens -infinity: ids and scores, of one beam and of four."""
+        self.make()
+        model, n_sure = marian_oracle.Model(self.folder / "model.npz"), 0
+        dice = numpy.random.default_rng(3)
+        for among in self.allowed(), sorted({0, *dice.choice(range(2, 8000), 3000, replace=False).tolist()}):
+            self.write(among)
+            for n_beams in 1, 4:
+                answers = translate(self.folder / "fp32", LINES[:self.N_LINES], "--beam-size", n_beams, "--max-decoding-length", 9)
+                for ids, answer in zip(source_ids(LINES[:self.N_LINES]), answers):
+                    self.assertLessEqual(set(answer["output_ids"]), set(among))
+                    found, score, margin = marian_oracle.translate(model, ids, n_beams, limit=9, never=(UNK, PAD), among=among)
+                    if margin >= SURE:
+                        n_sure += 1
+                        self.assertEqual(answer["output_ids"], found)
+                        self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
+        self.assertGreaterEqual(n_sure, self.N_LINES)
+
+    def test_off_is_the_whole_vocabulary(self):
+        self.make(precision="int8")
+        masked, whole = (translate(self.folder / "int8", LINES[:self.N_LINES], *flags, precision="int8")
+                         for flags in ([], ["--target-vocabulary", "off"]))
+        self.assertNotEqual([line["output_ids"] for line in masked], [line["output_ids"] for line in whole])
+        (self.folder / "int8" / self.NAME).unlink()
+        self.assertEqual(translate(self.folder / "int8", LINES[:self.N_LINES], precision="int8"), whole)
+        self.write(range(8001), "int8")  # all of them
+        everything = translate(self.folder / "int8", LINES[:self.N_LINES], precision="int8")
+        self.assertEqual(everything, whole)
+
+    def test_the_same_bytes_in_any_batch(self):
+        self.make(precision="int8")
+        for among in self.allowed("int8"), range(0, 8000, 3):
+            self.write(among, "int8")
+            for n_beams in 1, 2:
+                expected = None
+                for rows, threads, kernels in ((n_beams, 1, "c"), (4, 1, "auto"), (64, 1, "auto"), (64, 2, "auto"), (13, 2, "avx2")):
+                    result = run("translate", "--model", self.folder / "int8", "--json", "--workers", 1, "--beam-size", n_beams,
+                                 "--max-decoding-length", 12, "--batch-size", rows, "--threads-per-worker", threads, "--kernels", kernels,
+                                 text="".join(line + "\n" for line in LINES[:30]))
+                    if kernels == "avx2" and "CPU" in result.stderr:
+                        continue
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    expected = expected or result.stdout
+                    self.assertEqual(result.stdout, expected, (n_beams, rows, threads, kernels))
+
+    def test_an_import_takes_those_of_an_earlier_model_away(self):
+        self.make(precision="int8")
+        result = run("import", self.folder, self.folder / "int8")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertFalse((self.folder / "int8" / self.NAME).exists())
+
+    def test_files_that_lie(self):
+        self.make()
+        for ids, title, pattern in (
+                ([0, 5], "attentiond target vocabulary 2: 8001", 'line 1: expected "attentiond target vocabulary 1: "'),
+                ([0, 5], "attentiond target vocabulary 1: x", "line 1: expected"),
+                ([0, 5], "attentiond target vocabulary 1: 8000", "expected a vocabulary of 8001 tokens, found one of 8000: it is another model"),
+                ([0, 5, 5], None, "line 4: expected an id from 6 to 8000"), ([0, 8001], None, "line 3: expected an id from 1 to 8000"),
+                ([0, "-1"], None, "line 3"), ([0, "5 "], None, "line 3"), ([0, ""], None, "line 3"), ([0, "1" * 30], None, "line 3"),
+                ([5], None, r"expected eos_token_id \(0\) among its 1 ids"), ([], None, "among its 0 ids")):
+            with self.subTest(pattern):
+                self.write(ids, **({"title": title} if title else {}))
+                self.refused(pattern)
+        path = self.folder / "fp32" / self.NAME
+        self.write([0, 5])
+        path.write_bytes(path.read_bytes()[:-1])
+        self.refused("line 3: expected an id")
+
+    def refused(self, pattern):
+        result = run("translate", "--model", self.folder / "fp32", "--precision", "fp32", text="Tom\n")
+        self.assertIn(result.returncode, (1, 2), result.stderr)
+        self.assertRegex(result.stderr, pattern)
+
+    def test_texts_that_are_wrong(self):
+        (self.folder / "bad.txt").write_bytes(b"gut\nb\xff\n")
+        self.assertIn("bad.txt: line 2: ", self.make(texts=self.folder / "bad.txt", expected=2))
+        self.assertIn("none.txt", self.make(texts=self.folder / "none.txt", expected=1))
+        self.assertIn("expected a file, found none", self.make(texts=f"{self.folder / 'text.txt'},", expected=2))
+
+
 class Marian(unittest.TestCase):
     """A student of random numbers, whose answers are Marian's own: data/student/README.md."""
 

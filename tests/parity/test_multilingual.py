@@ -96,6 +96,59 @@ class Int8(unittest.TestCase):
                                      (model, flags))
 
 
+class TargetVocabularies(unittest.TestCase):
+    """A list of tokens for each language, beside the weights: sentences into several languages share a batch."""
+
+    TEXTS = {"de": "Wo ist der Bahnhof?\nDas ist gut.\n", "fr": "C'est la vie.\nBonne nuit!\n"}
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="attentiond-multilingual-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        for language, text in self.TEXTS.items():
+            (self.folder / f"{language}.txt").write_text(text)
+
+    def make(self, name, texts=None):
+        texts = texts or ",".join(f"{language}={self.folder}/{language}.txt" for language in self.TEXTS)
+        return run("import", DATA / name, self.folder / name, "--target-vocabulary", texts)
+
+    def test_each_language_has_its_own(self):
+        for name, codes in (("m2m100", ["de", "fr"]), ("small100", ["de", "fr"]), ("nllb", ["deu_Latn", "fra_Latn"]), ("mbart50", ["de_DE", "fr_XX"])):
+            with self.subTest(model=name):
+                result = self.make(name)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                lists = {}
+                for language, code in zip(self.TEXTS, codes):
+                    path = self.folder / name / f"attentiond.target-vocabulary.{code}.txt"
+                    title, *ids = path.read_text().splitlines()
+                    lists[language] = ids = {int(token) for token in ids}
+                    # Every other token but what the language needs: random weights then choose others.
+                    kept = sorted(token for token in ids if token % 2 or token < 4 or token > 200)
+                    path.write_text("".join(f"{line}\n" for line in [title, *kept]))
+                    lists[language] = set(kept)
+                self.assertNotEqual(lists["de"], lists["fr"])
+                for language in "de", "fr", "en":
+                    texts = [record["text"] for record in RECORDS[:6]]
+                    masked = translate(self.folder / name, texts, "en", language, precision="int8")
+                    whole = translate(self.folder / name, texts, "en", language, "--target-vocabulary", "off", precision="int8")
+                    if language == "en":
+                        self.assertEqual(masked, whole)
+                        continue
+                    self.assertNotEqual([line["output_ids"] for line in masked], [line["output_ids"] for line in whole])
+                    for line in masked:
+                        self.assertLessEqual(set(line["output_ids"]), lists[language])
+                    for flags in ("--batch-size", 5), ("--workers", 1, "--threads-per-worker", 2), ("--kernels", "c"):
+                        self.assertEqual(translate(self.folder / name, texts, "en", language, *flags, precision="int8"), masked, flags)
+
+    def test_languages_must_be_the_models(self):
+        for texts, message in ((f"{self.folder}/de.txt", "expected LANGUAGE=FILE, because the model has many languages"),
+                               (f"xx={self.folder}/de.txt", "--target-vocabulary: "),
+                               ("de=", "expected a file, found none")):
+            with self.subTest(texts):
+                result = self.make("m2m100", texts)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(message, result.stderr)
+
+
 class Errors(unittest.TestCase):
     def changed(self, folder, name, **files):
         """A copy of the model with some of its JSON files changed."""
