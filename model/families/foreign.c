@@ -137,7 +137,8 @@ void mt_foreign_files_finish(struct mt_foreign_files *files)
     for (size_t i = 0; i < files->n; i++) {
         free(files->list[i].name);
         free(files->list[i].path);
-        mt_mapping_close(&files->list[i].mapping);
+        if (!files->list[i].is_borrowed)
+            mt_mapping_close(&files->list[i].mapping);
     }
     files->n = 0;
 }

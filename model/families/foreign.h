@@ -44,6 +44,7 @@ struct mt_foreign_file {
     char *name; /* as it was added, relative to the directory */
     char *path; /* for messages */
     struct mt_mapping mapping;
+    bool is_borrowed; /* the mapping is another's to close */
 };
 
 struct mt_foreign_files {

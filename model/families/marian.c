@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/yaml_reader.h"
+#include "model/families/compressed_files.h"
 #include "model/families/marian_model.h"
 #include "model/tokenizer/spm_check.h"
 #include "model/tokenizer/vocab.h"
@@ -26,8 +27,9 @@
  * called model.bin, too. */
 static bool is_one(const char *directory)
 {
-    return mt_foreign_any(directory, ".npz") || mt_foreign_any(directory, ".intgemm.alphas.bin") ||
-           mt_foreign_any(directory, ".intgemm8.bin") ||
+    return mt_compressed_any(directory, ".npz") ||
+           mt_compressed_any(directory, ".intgemm.alphas.bin") ||
+           mt_compressed_any(directory, ".intgemm8.bin") ||
            mt_foreign_any_begins(directory, ".bin", MT_MARIAN_BIN_MAGIC, MT_MARIAN_BIN_MAGIC_BYTES);
 }
 
@@ -36,7 +38,7 @@ static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
     static const char *const endings[] = {".npz", ".bin", ".yml", ".spm"};
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof endings / sizeof *endings && !status; i++)
-        status = mt_foreign_add_all(files, endings[i], err);
+        status = mt_compressed_add_all(files, endings[i], err);
     return status;
 }
 
@@ -322,11 +324,26 @@ static enum mt_status make_documents(const struct mt_foreign_files *files,
 static enum mt_status describe(const struct mt_foreign_files *files, struct mt_image **out,
                                struct mt_error *err)
 {
+    struct mt_foreign_files plain = {0};
     struct mt_marian_model model = {0};
-    enum mt_status status = mt_marian_model_open(files, &model, err);
+    enum mt_status status = mt_compressed_unpack(files, &plain, err);
     if (!status)
-        status = make_documents(files, &model, out, err);
+        status = mt_marian_model_open(&plain, &model, err);
+    if (!status)
+        status = make_documents(&plain, &model, out, err);
     mt_marian_model_finish(&model);
+    mt_foreign_files_finish(&plain);
+    return status;
+}
+
+static enum mt_status read_weights(const struct mt_foreign_files *files, struct mt_image **out,
+                                   struct mt_error *err)
+{
+    struct mt_foreign_files plain = {0};
+    enum mt_status status = mt_compressed_unpack(files, &plain, err);
+    if (!status)
+        status = mt_marian_read(&plain, out, err);
+    mt_foreign_files_finish(&plain);
     return status;
 }
 
@@ -336,5 +353,5 @@ const struct mt_foreign mt_marian = {
     .is_one = is_one,
     .find = find,
     .describe = describe,
-    .read = mt_marian_read,
+    .read = read_weights,
 };

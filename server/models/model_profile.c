@@ -38,7 +38,12 @@ bool mt_model_profile_counts(const char *name)
 
 static bool is_weights(const char *name)
 {
-    return ends_with(name, ".safetensors") || ends_with(name, ".bin") || ends_with(name, ".npz");
+    static const char *const endings[] = {".safetensors", ".bin",     ".npz",    ".bin.gz",
+                                          ".npz.gz",      ".bin.zst", ".npz.zst"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, endings[i]))
+            return true;
+    return false;
 }
 
 static void add_file(struct mt_model_profile *profile, const char *name, const struct stat *st)
