@@ -17,13 +17,14 @@ import shutil
 import struct
 
 F16_ONE = b"\x00\x3c"
-# What is drawn is the high byte of a number in F16: a sign, an exponent for 2^-8 to 2^-6, and two bits of the mantissa.
-SMALL = bytes((b & 0x80) | (7 + (b >> 2) % 3) << 2 | (b & 3) for b in range(256))
 
 
-def small_numbers(generator, n):
+def small_numbers(generator, n, exponent=-8):
+    """From 2^exponent to eight times as much. What is drawn is the high byte of a number in F16: a sign, one of three
+    exponents, and two bits of the mantissa."""
+    table = bytes((b & 0x80) | (15 + exponent + (b >> 2) % 3) << 2 | (b & 3) for b in range(256))
     numbers = bytearray(generator.randbytes(2 * n))
-    numbers[1::2] = numbers[1::2].translate(SMALL)
+    numbers[1::2] = numbers[1::2].translate(table)
     return bytes(numbers)
 
 
@@ -105,4 +106,5 @@ def main():
     write_weights(options, options.out / "model.safetensors")
 
 
-main()
+if __name__ == "__main__":
+    main()

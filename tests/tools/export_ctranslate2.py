@@ -280,12 +280,21 @@ def tiny():
     return tensors, config
 
 
+def gated(variables, scalars):
+    """RMS norms, and feed-forward blocks with a gate."""
+    variables = {name: matrix for name, matrix in variables.items() if not name.endswith("/beta")}
+    for side in "encoder", "decoder":
+        variables[f"{side}/layer_0/ffn/linear_0_noact/weight"] = variables[f"{side}/layer_0/ffn/linear_0/weight"]
+    return variables, scalars
+
+
 def write_seeds(directory):
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     model = variables_of(*tiny())
     for version in REVISIONS:
         (directory / f"v{version}.bin").write_bytes(model_bin(*model, "float32", version))
+    (directory / "gated.bin").write_bytes(model_bin(*gated(*model), "float16"))
     for kind in ("float16", "bfloat16", "int16", "int8"):
         (directory / f"{kind}.bin").write_bytes(model_bin(*model, kind))
 

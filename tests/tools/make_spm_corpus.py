@@ -89,4 +89,5 @@ def main():
             f.write(content)
 
 
-main()
+if __name__ == "__main__":
+    main()
