@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-/* Shares of columns are multiples of this: whole blocks of the packed form, and of OpenBLAS's
- * kernels. */
+/* Shares of columns are multiples of this: whole blocks of the packed form. */
 #define COLUMN_GRANULARITY 32
 
 void mt_member_barrier(const struct mt_member *me)
@@ -85,10 +84,20 @@ static void columns_fp32(const struct mt_kernels *kernels, const struct mt_linea
         const struct mt_linear_part *part = &linear->parts[p];
         size_t first = begin > column ? begin - column : 0;
         size_t last = end > column ? mt_size_min(end - column, part->n_out) : 0;
-        if (first < last)
-            mt_linear_f32(rows->x, rows->width, n_rows, part->weight + first * linear->n_in,
-                          part->bias ? part->bias + first : NULL, linear->n_in, last - first,
-                          y + (column + first - begin), ldy);
+        if (first < last) {
+            const struct mt_linear_f32 columns = {
+                .x = rows->x,
+                .ldx = rows->width,
+                .n_rows = n_rows,
+                .w = part->weight + first * linear->n_in,
+                .bias = part->bias ? part->bias + first : NULL,
+                .n_in = linear->n_in,
+                .n_columns = last - first,
+                .y = y + (column + first - begin),
+                .ldy = ldy,
+            };
+            kernels->linear_f32(&columns);
+        }
         column += part->n_out;
     }
     for (size_t m = 0; linear->has_activation && m < n_rows; m++)

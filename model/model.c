@@ -57,9 +57,7 @@ static enum mt_status open_shortlist(struct mt_model *model, const struct mt_sou
 static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *source,
                                 enum mt_load_mode load_mode, struct mt_error *err)
 {
-    enum mt_status status = mt_blas_open(err);
-    if (!status)
-        status = mt_source_weights(source, load_mode, &model->file, err);
+    enum mt_status status = mt_source_weights(source, load_mode, &model->file, err);
     if (!status)
         status = mt_bind_marian(model->file, &model->hparams, MT_BIND_FP32, model->arena,
                                 &model->weights, NULL, err);

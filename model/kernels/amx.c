@@ -171,6 +171,7 @@ const struct mt_kernels mt_kernels_amx = {
     .attend_f32 = mt_avx2_attend_f32,
     .attend_f16 = mt_avx2_attend_f16,
     .add_norm = mt_avx2_add_norm,
+    .linear_f32 = mt_avx512vnni_linear_f32,
     .activate = mt_avx2_activate,
     .ssru = mt_avx2_ssru,
     .embed = mt_avx2_embed,

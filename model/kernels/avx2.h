@@ -10,6 +10,7 @@ void mt_avx2_attend_f32(const struct mt_attend *attend);
 void mt_avx2_attend_f16(const struct mt_attend *attend);
 void mt_avx2_add_norm(const float *x, const float *y, const float *gamma, const float *beta,
                       float eps, size_t n, float *out);
+void mt_avx2_linear_f32(const struct mt_linear_f32 *linear);
 void mt_avx2_activate(enum mt_activation activation, float *x, size_t n);
 void mt_avx2_embed(const float *table, float scale, const float *position, size_t n, float *out);
 void mt_avx2_ssru(const float *x, const float *gate, const float *previous, size_t n, float *next,

@@ -10,6 +10,10 @@
  * LayerNorm's sums over a whole row use MT_WIDE times as many lanes, lest they wait for each
  * addition: lanes j, j + 8, j + 16, j + 24 of 32 are added as (l0 + l1) + (l2 + l3), and then as
  * above.
+ *
+ * An fp32 linear layer has twice as many lanes: j and j + 8 of 16 are added, and then as above. It
+ * makes such a sum of every MT_LINEAR_CHUNK elements, whose weights stay in the fastest cache, and
+ * adds one after the other to the bias.
  */
 #ifndef MT_MODEL_KERNELS_CANONICAL_H
 #define MT_MODEL_KERNELS_CANONICAL_H
@@ -21,6 +25,8 @@
 
 #define MT_LANES 8
 #define MT_WIDE 4
+#define MT_LINEAR_LANES 16
+#define MT_LINEAR_CHUNK 512
 
 static inline float mt_lanes_sum(const float lanes[MT_LANES])
 {
@@ -34,6 +40,14 @@ static inline float mt_wide_lanes_sum(const float lanes[MT_WIDE * MT_LANES])
     for (size_t j = 0; j < MT_LANES; j++)
         sums[j] =
             (lanes[j] + lanes[MT_LANES + j]) + (lanes[2 * MT_LANES + j] + lanes[3 * MT_LANES + j]);
+    return mt_lanes_sum(sums);
+}
+
+static inline float mt_linear_lanes_sum(const float lanes[MT_LINEAR_LANES])
+{
+    float sums[MT_LANES];
+    for (size_t j = 0; j < MT_LANES; j++)
+        sums[j] = lanes[j] + lanes[MT_LANES + j];
     return mt_lanes_sum(sums);
 }
 

@@ -4,7 +4,7 @@
  * Every kernel has a C reference (reference.c) and may have faster versions beside it;
  * tests/kernels compares them bit by bit and times them. To make that possible the order of every
  * sum is part of the contract (canonical.h): a result never depends on the instruction set, on the
- * batch or on the number of threads. Linear layers in fp32 are OpenBLAS's and the one exception.
+ * batch or on the number of threads.
  *
  * Thread-safety: kernels are pure functions of their arguments.
  */
@@ -87,6 +87,23 @@ struct mt_qgemm {
     enum mt_activation activation;
 };
 
+/*
+ * An fp32 linear layer, in the order of canonical.h:
+ *
+ *   y[m, n] = bias[n] + sum_k x[m, k] w[n, k]
+ *
+ * Weights are where the model's file has them, row by row: columns of the output are rows of w.
+ */
+struct mt_linear_f32 {
+    const float *x; /* [n_rows, ldx] */
+    size_t ldx, n_rows;
+    const float *w;    /* [n_columns, n_in] */
+    const float *bias; /* [n_columns], or NULL: zeros */
+    size_t n_in, n_columns;
+    float *y; /* [n_rows, ldy], written */
+    size_t ldy;
+};
+
 struct mt_kernels {
     const char *name; /* "c", "avx2", ... */
 
@@ -98,6 +115,9 @@ struct mt_kernels {
      * out may be x. beta NULL: out = (x + y) / sqrt(mean((x + y)^2) + eps) * gamma. */
     void (*add_norm)(const float *x, const float *y, const float *gamma, const float *beta,
                      float eps, size_t n, float *out);
+
+    /* How many rows or columns there are changes no bit of any number. */
+    void (*linear_f32)(const struct mt_linear_f32 *linear);
 
     /* x = act(x), n elements. */
     void (*activate)(enum mt_activation activation, float *x, size_t n);
@@ -148,16 +168,5 @@ MT_MUST_CHECK enum mt_status mt_kernels_find(const char *name, const struct mt_k
 
 /* All tables that this CPU can run, best first; n of them. */
 const struct mt_kernels *const *mt_kernels_available(size_t *n);
-
-/* Loads OpenBLAS, once in the process's life, and sets OPENBLAS_NUM_THREADS. Before a sandbox,
- * which may forbid it, and before threads that read the environment. MT_IO: it cannot be loaded;
- * MT_MEMORY: there is too little address space; MT_UNSUPPORTED: it is not one that we can use; of
- * each call the same. */
-MT_MUST_CHECK enum mt_status mt_blas_open(struct mt_error *err);
-
-/* y[M, n_out] (rows ldy apart) = x[M, n_in] (rows ldx apart) w^T + bias, w [n_out, n_in], by
- * OpenBLAS in the calling thread, after mt_blas_open. bias may be NULL. */
-void mt_linear_f32(const float *x, size_t ldx, size_t n_rows, const float *w, const float *bias,
-                   size_t n_in, size_t n_out, float *y, size_t ldy);
 
 #endif

@@ -131,6 +131,32 @@ static void add_norm(const float *x, const float *y, const float *gamma, const f
         out[i] = beta ? fmaf(out[i] * inverse, gamma[i], beta[i]) : out[i] * inverse * gamma[i];
 }
 
+static float linear_chunk(const float *x, const float *w, size_t n)
+{
+    float lanes[MT_LINEAR_LANES] = {0};
+    size_t i = 0;
+    for (; i + MT_LINEAR_LANES <= n; i += MT_LINEAR_LANES)
+        for (size_t j = 0; j < MT_LINEAR_LANES; j++)
+            lanes[j] = fmaf(x[i + j], w[i + j], lanes[j]);
+    for (size_t j = 0; i + j < n; j++)
+        lanes[j] = fmaf(x[i + j], w[i + j], lanes[j]);
+    return mt_linear_lanes_sum(lanes);
+}
+
+static void linear_f32(const struct mt_linear_f32 *l)
+{
+    for (size_t n = 0; n < l->n_columns; n++) {
+        const float *w = l->w + n * l->n_in;
+        for (size_t m = 0; m < l->n_rows; m++) {
+            float sum = l->bias ? l->bias[n] : 0.0f;
+            for (size_t k = 0; k < l->n_in; k += MT_LINEAR_CHUNK)
+                sum += linear_chunk(l->x + m * l->ldx + k, w + k,
+                                    mt_size_min(MT_LINEAR_CHUNK, l->n_in - k));
+            l->y[m * l->ldy + n] = sum;
+        }
+    }
+}
+
 static void activate(enum mt_activation activation, float *x, size_t n)
 {
     switch (activation) {
@@ -284,6 +310,7 @@ const struct mt_kernels mt_kernels_reference = {
     .attend_f32 = attend_f32,
     .attend_f16 = attend_f16,
     .add_norm = add_norm,
+    .linear_f32 = linear_f32,
     .activate = activate,
     .ssru = ssru,
     .embed = embed,

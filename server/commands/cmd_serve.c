@@ -603,7 +603,6 @@ static int serve(struct server *server, struct mt_settings *settings, int64_t st
     struct sentry sentry;
     limit_heaps();
     choose_connections(settings);
-    (void)!mt_blas_open(NULL); /* who needs it, now or after a reload, hears why it is not there */
     block_signals(&signals);
     enum mt_status status = begin_sentry(&sentry, &err);
     if (!status) {

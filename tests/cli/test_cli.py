@@ -19,7 +19,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEST_MODEL = ROOT / "tests" / "models" / "en-de"
 VERBS = ["serve", "translate", "inspect", "import", "bench", "check-config", "healthcheck"]
 OK, FAILED, USAGE = 0, 1, 2
-SERIAL_OPENBLAS = os.environ.get("SERIAL_OPENBLAS", "")
 IS_SANITIZED = bool(os.environ.get("MT_IS_SANITIZED"))
 
 binary = sys.argv.pop(1)
@@ -325,32 +324,14 @@ class Settings(Case):
         self.assertIn("/nowhere", result.stderr.decode())
 
 
-class OpenBlas(Case):
+class LittleMemory(Case):
     @unittest.skipIf(IS_SANITIZED, "a sanitizer reserves terabytes")
     def test_with_little_address_space_the_program_ends(self):
-        """OpenBLAS's threads, which it starts when it is loaded, would look for memory for ever."""
         for arguments, code in (["version"], OK), (["translate", "--model", str(TEST_MODEL)], FAILED), \
                 (["serve", "--model", str(TEST_MODEL), "--port", "0"], FAILED):
             done = subprocess.run(["sh", "-c", 'ulimit -v 120000; exec "$@"', "sh", binary, *arguments],
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
-
-    def test_one_that_is_built_for_one_thread_is_refused(self):
-        """Called by several at once it computes wrong sums."""
-        with tempfile.TemporaryDirectory() as directory:
-            (pathlib.Path(directory) / "libopenblas.so.0").symlink_to(SERIAL_OPENBLAS)
-            self.refused(FAILED, "^attentiond translate: fp32 takes an OpenBLAS that several threads may call: .*pthread",
-                         "translate", "--model", TEST_MODEL, "--precision", "fp32", LD_LIBRARY_PATH=directory)
-            result = run("translate", "--model", TEST_MODEL, stdin=b"Hello.", LD_LIBRARY_PATH=directory)
-            self.assertEqual(result.returncode, OK, result.stderr.decode())
-
-    def test_without_any_int8_works(self):
-        with tempfile.TemporaryDirectory() as directory:
-            (pathlib.Path(directory) / "libopenblas.so.0").write_text("nothing")
-            self.refused(FAILED, "^attentiond translate: fp32 takes OpenBLAS: .*libopenblas",
-                         "translate", "--model", TEST_MODEL, "--precision", "fp32", LD_LIBRARY_PATH=directory)
-            result = run("translate", "--model", TEST_MODEL, stdin=b"Hello.", LD_LIBRARY_PATH=directory)
-            self.assertEqual(result.returncode, OK, result.stderr.decode())
 
 
 class Healthcheck(Case):

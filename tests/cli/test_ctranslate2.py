@@ -38,19 +38,15 @@ AS_CTRANSLATE2 = {"model_type": "attentiond", "search": "ctranslate2", "num_beam
                   "renormalize_logits": True, "forced_eos_token_id": None, "max_length": 257}
 # Against the answers of float32, on few lines. int8's are as good (below), but not the same.
 LEAST_BLEU = {"float16": 95, "bfloat16": 75, "int16": 90, "int8": 75}
-# Each alone, where fp32 is the same to the last bit.
-GREEDY_ALONE = ("--beam-size", "1", "--batch-size", "1")
+GREEDY = ("--beam-size", "1")
 
 binary = sys.argv.pop(1)
 
 
 def translate(model, lines=None, *flags, precision="fp32"):
-    """The process. fp32 goes through OpenBLAS. With AVX-512 it sums small products in another order, and what is
-    small depends on what else is in the batch and on how many threads share a layer's columns.
-    """
+    """The process."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
-    return subprocess.run([binary, "translate", "--model", str(model), "--precision", precision, "--workers", "1",
-                           "--threads-per-worker", "1", *flags],
+    return subprocess.run([binary, "translate", "--model", str(model), "--precision", precision, *flags],
                           input="".join(f"{line}\n" for line in lines or LINES), capture_output=True, text=True,
                           timeout=PATIENCE_S, env=inherited | {"XDG_CACHE_HOME": CACHE.name}, check=False)
 
@@ -132,7 +128,7 @@ class Exact(Case):
                 self.assertEqual(answers(written("float32", version), LINES[:8], "--json", "--batch-size", "2"), expected)
 
     def test_more_lines_greedy_and_in_int8(self):
-        flags = ("--json", *GREEDY_ALONE)
+        flags = ("--json", *GREEDY)
         self.assertEqual(answers(FLOAT32, LINES, *flags), answers(self.reference, LINES, *flags))
         self.assertEqual(answers(FLOAT32, LINES, "--json", precision="int8"),
                          answers(self.reference, LINES, "--json", precision="int8"))
@@ -141,7 +137,7 @@ class Exact(Case):
         """Whatever the rules of the search: there is nothing to search. But where an end is forced."""
         self.ask_of_reference({"max_length": 257, "forced_eos_token_id": None})
         self.addCleanup(self.ask_of_reference, AS_CTRANSLATE2)
-        found, expected = ([json.loads(line)["text"] for line in answers(model, MANY_LINES, "--json", *GREEDY_ALONE).splitlines()]
+        found, expected = ([json.loads(line)["text"] for line in answers(model, MANY_LINES, "--json", *GREEDY).splitlines()]
                            for model in (FLOAT32, self.reference))
         self.assertEqual(found, expected)
 

@@ -96,11 +96,8 @@ class Forms(unittest.TestCase):
     @staticmethod
     def run_on(directory, precision="fp32", **environment):
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATTENTIOND_")}
-        # fp32 goes through OpenBLAS. With AVX-512 it sums small products in another order, and what is small
-        # depends on what else is in the batch and on how many threads share a layer's columns.
-        return subprocess.run([binary, "translate", "--model", str(directory), "--json", "--batch-size", "1",
-                               "--threads-per-worker", "1", "--precision", precision], input=TEXT,
-                              capture_output=True, text=True, timeout=PATIENCE_S,
+        return subprocess.run([binary, "translate", "--model", str(directory), "--json", "--precision", precision],
+                              input=TEXT, capture_output=True, text=True, timeout=PATIENCE_S,
                               env=inherited | {"XDG_CACHE_HOME": str(directory)} | environment)
 
     def answers(self, precision="fp32"):

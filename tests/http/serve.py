@@ -34,7 +34,6 @@ MODEL = os.environ.get("ATTENTIOND_TEST_MODEL", str(ROOT / "tests/models/en-de")
 SLOWNESS = float(os.environ.get("ATTENTIOND_TEST_SLOWNESS", "1"))
 # Flags that every daemon gets, before those of the test.
 FLAGS = os.environ.get("ATTENTIOND_TEST_FLAGS", "").split()
-IS_FP32 = "fp32" in FLAGS
 if SLOWNESS > 1:
     FLAGS += ["--request-timeout-ms", str(int(60000 * SLOWNESS))]
     FLAGS += ["--drain-timeout-ms", str(int(30000 * SLOWNESS))]
@@ -48,22 +47,6 @@ _microhttpd.MHD_get_version.restype = ctypes.c_char_p
 HAS_NEW_PARSER = not _microhttpd.MHD_get_version().startswith(b"0.")
 
 REPORTS = re.compile(r"AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error|libmicrohttpd gave up")
-
-
-def _is_close(a, b):
-    if isinstance(a, dict):
-        return isinstance(b, dict) and list(a) == list(b) and all(_is_close(a[key], b[key]) for key in a)
-    if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(_is_close, a, b))
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return abs(a - b) < 1e-4
-    return a == b
-
-
-def same_reply(a, b):
-    """Whether two bodies are the same to the byte; in fp32, whose last digits depend on how a step was shared among
-    threads, but for those."""
-    return a == b or (IS_FP32 and _is_close(json.loads(a), json.loads(b)))
 
 
 class Reply:

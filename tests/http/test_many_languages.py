@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from model_fixtures import make_model
-from serve import BINARY, IS_FP32, ROOT, Daemon
+from serve import BINARY, ROOT, Daemon
 
 DATA = ROOT / "tests" / "parity" / "data" / "multilingual"
 RECORDS = [json.loads(line) for line in (DATA / "transformers.jsonl").read_text().splitlines()]
@@ -78,7 +78,6 @@ class ManyLanguages(unittest.TestCase):
                 self.assertEqual([token["id"] for token in sentence["output_tokens"]], record["greedy"])
                 self.assertTrue(sentence["source_tokens"][0]["special"])
 
-    @unittest.skipIf(IS_FP32, "the last bit of fp32's sums depends on how many rows are computed at once")
     def test_texts_into_five_languages_in_one_request(self):
         for model in "m2m100", "nllb":
             targets = [target if model == "nllb" or target != "zh-Hant" else "zh" for target in TARGETS]
@@ -88,7 +87,6 @@ class ManyLanguages(unittest.TestCase):
             self.assertEqual(self.ask(TEXTS[:2], ["en", "fr"], ["de", "de"], model=model),
                              [self.ask(TEXTS[0], "en", "de", model=model), self.ask(TEXTS[1], "fr", "de", model=model)])
 
-    @unittest.skipIf(IS_FP32, "the last bit of fp32's sums depends on how many rows are computed at once")
     def test_vocabularies_of_target_languages(self):
         """Texts into languages with and without one share a batch; what a prefix brings is written whatever they say."""
         words = {"m2m100": {"de": "ein Haus", "fr": "la vie"}, "nllb": {"deu_Latn": "ein Haus", "fra_Latn": "la vie"}}

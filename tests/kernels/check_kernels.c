@@ -340,6 +340,47 @@ static void check_logits(struct check *c)
     }
 }
 
+/* The fp32 linear layer */
+
+static void check_linear(struct check *c, size_t n_rows, size_t n_in, size_t n_columns,
+                         enum numbers kind)
+{
+    struct mt_linear_f32 l = {
+        .n_rows = n_rows,
+        .n_in = n_in,
+        .n_columns = n_columns,
+        .ldx = n_in + dice_below(&c->dice, 2) * 3,
+        .ldy = n_columns + dice_below(&c->dice, 2) * 5,
+    };
+    snprintf(c->what, sizeof c->what, "linear_f32 rows %zu k %zu columns %zu kind %d", n_rows, n_in,
+             n_columns, (int)kind);
+    l.x = take_floats(c, kind, (n_rows - 1) * l.ldx + n_in);
+    l.w = take_floats(c, NUMBERS_PLAIN, n_columns * n_in);
+    l.bias = dice_below(&c->dice, 3) ? take_floats(c, NUMBERS_PLAIN, n_columns) : NULL;
+    size_t y_size = (n_rows - 1) * l.ldy + n_columns;
+    float *got = guarded_take(&c->memory, y_size, sizeof *got);
+    float *expected = guarded_take(&c->memory, y_size, sizeof *expected);
+    l.y = expected;
+    c->reference->linear_f32(&l);
+    l.y = got;
+    c->fast->linear_f32(&l);
+    same_floats(c, "y", got, expected, y_size); /* what lies between the rows is still 0xA5 */
+    end_case(c);
+}
+
+static void check_linears(struct check *c)
+{
+    static const size_t columns[] = {1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 130};
+    for (size_t rows = 1; rows <= 40; rows++)
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+            check_linear(c, rows, lengths[dice_below(&c->dice, N_LENGTHS - 4)], columns[i],
+                         (enum numbers)dice_below(&c->dice, NUMBERS_KINDS));
+    for (size_t i = 0; i < N_LENGTHS; i++)
+        for (size_t rows = 1; rows <= 13; rows++)
+            check_linear(c, rows, lengths[i], 1 + dice_below(&c->dice, 9), NUMBERS_PLAIN);
+    check_linear(c, 200, 1500, 70, NUMBERS_PLAIN);
+}
+
 /* The int8 linear layer */
 
 /* Weights as kernels.h wants them: padding zero, column sums true. */
@@ -461,6 +502,7 @@ static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *
     check_attends(&c);
     check_rows(&c);
     check_logits(&c);
+    check_linears(&c);
     check_qgemms(&c);
     check_stream(&c);
     check_peaks(&c);
@@ -485,6 +527,7 @@ static bool check_emulated(const struct mt_kernels *reference, const char *name,
         if (!is_wanted(tables[i], name))
             continue;
         struct check c = {.fast = tables[i], .reference = reference, .dice = {seed}};
+        check_linears(&c);
         check_qgemms(&c);
         check_peaks(&c);
         printf("%s, emulated: %zu cases, %zu differ from the reference (seed %llu)\n",

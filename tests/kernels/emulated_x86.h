@@ -438,6 +438,7 @@ EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
 #define mt_kernels_avxvnni emulated_avxvnni
 #define mt_kernels_avx512vnni emulated_avx512vnni
 #define mt_kernels_amx emulated_amx
+#define mt_avx512vnni_linear_f32 emulated_avx512vnni_linear_f32
 #define mt_avx512vnni_quantize emulated_avx512vnni_quantize
 #define mt_avx512vnni_sum_exp emulated_avx512vnni_sum_exp
 #define mt_avx512vnni_qgemm emulated_avx512vnni_qgemm

@@ -41,7 +41,7 @@ def run(*arguments, text=""):
 
 
 def translate(model, lines, *flags, precision="fp32"):
-    """One answer a line. fp32 goes through OpenBLAS, whose last bits depend on what else is in the batch."""
+    """One answer a line."""
     result = run("translate", "--model", model, "--json", "--precision", precision, "--workers", 1, "--cache-dir", "",
                  "--threads-per-worker", 1, "--batch-size", 4, *flags, text="".join(line + "\n" for line in lines))
     assert result.returncode == 0, result.stderr
