@@ -32,10 +32,11 @@ const struct mt_setting mt_rows_engine[] = {
         .choices = {"fp32", "int8"},
         .default_string = "int8",
         .verbs = ENGINE,
-        .doc = "Arithmetic of the linear layers. int8 is several times faster, takes a quarter of "
-               "the memory, costs next to nothing in quality, and answers the same text with the "
-               "same bytes on every machine. fp32 is the measure that it is held against; its last "
-               "digits depend on what is translated beside it.",
+        .doc =
+            "Arithmetic of the linear layers. int8 is several times faster, takes a quarter of "
+            "the memory and costs next to nothing in quality; fp32 is the measure that it is held "
+            "against. Either answers the same text with the same bytes on every machine, "
+            "whatever is translated beside it.",
     },
     {
         .section = "Model",

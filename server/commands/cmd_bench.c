@@ -10,6 +10,7 @@
 #include "model/kernels/kernels.h"
 #include "model/sentence.h"
 #include "server/commands/bench_machine.h"
+#include "server/commands/bench_usage.h"
 #include "server/commands/cli.h"
 #include "server/engine/engine.h"
 #include "server/models/model_settings.h"
@@ -24,6 +25,9 @@
 /* Each number of rows runs so often, and at least for so long. */
 #define MIN_ROUNDS 3
 #define RUN_SECONDS 0.5
+
+/* What others take of the processors' time and nobody is told of. */
+#define LITTLE 0.03
 
 struct bench {
     struct mt_model *model;
@@ -247,6 +251,21 @@ static enum mt_status print_start(const struct bench *b, const char *directory,
     return status;
 }
 
+static void warn_of_others(const struct mt_bench_usage *before)
+{
+    struct mt_bench_usage after;
+    if (before->all <= 0.0 || !mt_bench_usage_now(&after))
+        return;
+    struct mt_bench_shares shares = mt_bench_shares(before, &after);
+    if (shares.others + shares.host <= LITTLE)
+        return;
+    fflush(stdout); /* the table first */
+    fprintf(stderr,
+            "attentiond bench: other programs took %.0f %% of the processors' time meanwhile, and "
+            "this virtual machine's host %.0f %%; the figures are too low\n",
+            100 * shares.others, 100 * shares.host);
+}
+
 static enum mt_status bench(const struct mt_settings *settings, size_t length, struct mt_error *err)
 {
     struct mt_model_options options = mt_model_options_of_settings(settings);
@@ -261,7 +280,9 @@ static enum mt_status bench(const struct mt_settings *settings, size_t length, s
         status = mt_kernels_find(mt_model_kernels_name(b.model), &b.kernels, err);
     if (!status)
         status = mt_team_create(n_threads, &b.team, err);
+    struct mt_bench_usage before = {0};
     if (!status) {
+        (void)!mt_bench_usage_now(&before);
         printf("Model: %s, %s, %.1f million parameters\n", settings->model, mt_model_note(b.model),
                (double)mt_model_n_parameters(b.model) / 1e6);
         status = print_machine(&b, err);
@@ -280,6 +301,8 @@ static enum mt_status bench(const struct mt_settings *settings, size_t length, s
     }
     if (!status)
         status = mt_cli_flush(err);
+    if (!status)
+        warn_of_others(&before);
     mt_team_destroy(b.team);
     mt_model_close(b.model);
     return status;
