@@ -13,7 +13,7 @@ ends it, which needs a trained one.
 
 With C clients attentiond answers C requests at once over HTTP, as it is by default; CTranslate2, in process, gets
 batches that hold C sentences together at most: of all ways to share them and the threads out, of its backends, packed
-or not, AVX2 and AVX512, a short trial finds the two fastest, and those are measured. AMX is left to MKL and oneDNN. Then
+or not, AVX2 and AVX512, a short trial finds the fastest, or two that are alike, and those are measured. AMX is left to MKL and oneDNN. Then
 come the rounds, in which each is measured in turn; the table has medians. CTranslate2 reads the whole file at once and
 sorts it by length; it has --batches batches for each of its workers, after a run without them, whose time, with
 loading and warming up, is taken off. attentiond is warm, too, and its window is --seconds long.
@@ -25,6 +25,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import statistics
@@ -35,6 +36,9 @@ import time
 
 MISSING = 77
 WARM_UP_BATCHES, TRIAL_BATCHES = 2, 3
+# What is measured has so many sentences at least, and what warms up a quarter of them.
+MIN_SENTENCES = 100
+ALIKE = 0.85
 # What would keep CTranslate2 from the machine's best instructions, or say what this script says.
 FOREIGN = re.compile(r"(CT2|DNNL|ONEDNN|MKL|OMP|OPENBLAS|KMP|ATTENTIOND)_")
 
@@ -79,7 +83,8 @@ def layouts(n_clients, n_threads, isas, has_mkl):
             for inter in sorted({1, n_threads} if n_clients > 1 else {1}):
                 most = max(1, n_clients // inter)
                 for batch in sorted({most, *(size for size in (16, 32, 64) if size < most)}):
-                    found.append(Layout(isa, use_mkl, packed, inter, n_threads // inter, batch))
+                    for intra in sorted({1, n_threads // inter} if batch == 1 else {n_threads // inter}):
+                        found.append(Layout(isa, use_mkl, packed, inter, intra, batch))
     return found
 
 
@@ -137,23 +142,29 @@ class CTranslate2:
     def rate(self, layout, n_batches, beam_size, length):
         """Sentences a second of n_batches for each worker, and the run that had them."""
         at_once = layout.batch * layout.inter
-        short = self.run(layout, WARM_UP_BATCHES * at_once, beam_size, length)
-        run = self.run(layout, (WARM_UP_BATCHES + n_batches) * at_once, beam_size, length)
+        n_short = max(WARM_UP_BATCHES * at_once, MIN_SENTENCES // 4)
+        n = max(n_batches * at_once, MIN_SENTENCES)
+        if not length and n_batches > TRIAL_BATCHES:  # whole rounds of the input, whose lines are not of one length
+            n = (n + len(self.pieces) - 1) // len(self.pieces) * len(self.pieces)
+        short = self.run(layout, n_short, beam_size, length)
+        run = self.run(layout, n_short + n, beam_size, length)
         rate = difference(run, short)
         if not rate:
             sys.exit(f"{layout}: {n_batches} batches a worker are too few to be measured; more --batches")
         return rate, run
 
     def has_mkl(self):
-        probe = subprocess.run(["ct2-translator", "--model", self.model, "--src", os.devnull],
-                               env=Layout("AVX2", 1, 0, 1, 1, 1).environment(), capture_output=True, text=True, check=False)
-        return "not compiled with Intel MKL" not in probe.stderr
+        """A build without it only says so where it tells of itself."""
+        return "not compiled with Intel MKL" not in self.says(Layout("AVX2", 1, 0, 1, 1, 1))
+
+    def says(self, layout):
+        command = ["ct2-translator", "--model", self.model, "--compute_type", "int8", "--src", os.devnull]
+        return subprocess.run(command, env=layout.environment() | {"CT2_VERBOSE": "1"}, capture_output=True, text=True,
+                              check=False).stderr
 
     def settings(self, layout):
         """What it says of itself."""
-        said = subprocess.run(["ct2-translator", "--model", self.model, "--compute_type", "int8", "--src", os.devnull],
-                              env=layout.environment() | {"CT2_VERBOSE": "1"}, capture_output=True, text=True, check=False)
-        lines = [line.split("] ", 3)[-1].strip() for line in said.stderr.splitlines()]
+        lines = [line.split("] ")[-1].strip(" -") for line in self.says(layout).splitlines()]
         return [line for line in lines if re.search(r"CPU:|ISA|MKL|backend|GEMM|compute type", line, re.I)]
 
 
@@ -203,13 +214,14 @@ class Attentiond:
 
 
 def fastest(ct2, n_clients, beam_size, length, options, isas, has_mkl):
-    """The two best layouts of a short trial."""
+    """The best layout of a short trial, and the next one where a trial hardly tells them apart."""
     rates = {}
     for layout in layouts(n_clients, options.threads, isas, has_mkl):
         rates[layout], _ = ct2.rate(layout, TRIAL_BATCHES, beam_size, length)
         print(f"    trial, {n_clients} at once, beam {beam_size}: {rates[layout]:8.1f} sentences/s by {layout}",
               file=sys.stderr)
-    return sorted(rates, key=rates.get, reverse=True)[:2]
+    best = sorted(rates, key=rates.get, reverse=True)[:2]
+    return [layout for layout in best if rates[layout] > ALIKE * rates[best[0]]]
 
 
 def compare(ct2, daemon, candidates, n_clients, beam_size, length, options):
@@ -231,10 +243,10 @@ def compare(ct2, daemon, candidates, n_clients, beam_size, length, options):
     return runs
 
 
-def print_settings(ct2, daemon, layout, options, n_lines):
+def print_settings(ct2, daemon, layout, options):
     model = re.search(r"^model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
     version = subprocess.run([daemon.command[0], "version"], capture_output=True, text=True, check=False).stdout.strip()
-    print(f"{model[1] if model else 'unknown processor'}, {options.threads} threads, {n_lines} lines of {options.input}\n")
+    print(f"{model[1] if model else 'unknown processor'}, {options.threads} threads\n")
     print(f"attentiond: {version}\n    {' '.join(daemon.command)}")
     print("CTranslate2: its own words")
     for line in ct2.settings(layout) or ["nothing"]:
@@ -280,6 +292,8 @@ def main():
     has_avx512 = " avx512f " in pathlib.Path("/proc/cpuinfo").read_text()
     isas = [options.isa] if options.isa else ["AVX2"] + ["AVX512"] * has_avx512
     with tempfile.TemporaryDirectory(prefix="compare-ct2-") as directory:
+        print(f"{len(lines)} lines of {options.input}, shuffled")
+        random.Random(1).shuffle(lines)
         options.input = pathlib.Path(directory, "text")
         options.input.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         pieces = subprocess.run([pathlib.Path(options.build, "tests/bench/pieces"), options.model, options.input],
@@ -287,16 +301,16 @@ def main():
         ct2 = CTranslate2(options.ct2_model, without_end(pieces, options.ct2_model), directory)
         daemon = Attentiond(options)
         try:
-            run_all(ct2, daemon, options, isas, len(lines))
+            run_all(ct2, daemon, options, isas)
         finally:
             daemon.stop()
 
 
-def run_all(ct2, daemon, options, isas, n_lines):
+def run_all(ct2, daemon, options, isas):
     has_mkl = ct2.has_mkl()
-    print_settings(ct2, daemon, Layout(isas[-1], int(has_mkl), 1, 1, options.threads, 1), options, n_lines)
+    print_settings(ct2, daemon, Layout(isas[-1], int(has_mkl), 1, 1, options.threads, 1), options)
     print("| beam | length | sentences at once | CTranslate2: sentences/s | attentiond | ratio | spread of rounds | "
-          "tokens a sentence | CTranslate2's best |\n" + "|---" * 9 + "|", flush=True)
+          "tokens a sentence (ours with the end) | CTranslate2's best |\n" + "|---" * 9 + "|", flush=True)
     runs = []
     for beam_size, length, n_clients in itertools.product(options.beam_size, options.length, options.clients):
         candidates = fastest(ct2, n_clients, beam_size, length, options, isas, has_mkl)
