@@ -76,7 +76,7 @@ const struct mt_setting mt_rows_engine[] = {
         .default_string = "auto",
         .verbs = ENGINE,
         .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has; the "
-               "others are for comparisons: the answers are the same, bit for bit (int8).",
+               "others are for comparisons: the answers are the same, bit for bit.",
     },
     {
         .section = "Model",

@@ -3,19 +3,44 @@
 #include "model/kernels/cpu.h"
 #include "model/kernels/reference.h"
 
+#include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+
+/* All that there are, on any CPU, best first. */
+static const char *const known[] = {"amx", "avx512vnni", "avxvnni", "avx2", "c"};
+#define N_KNOWN (sizeof known / sizeof *known)
 
 /* Best first, for this CPU; written once. */
 static struct {
-    const struct mt_kernels *tables[5];
+    const struct mt_kernels *tables[N_KNOWN];
     size_t n;
 } available;
 
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strcmp(name, known[i]) == 0)
+            return true;
+    return false;
+}
+
 static void add(bool is_supported, const struct mt_kernels *table)
 {
+    assert(is_known(table->name));
     if (is_supported)
         available.tables[available.n++] = table;
+}
+
+static enum mt_status fail_unknown(const char *name, struct mt_error *err)
+{
+    char names[128] = "\"auto\"";
+    size_t length = strlen(names);
+    for (size_t i = 0; i < N_KNOWN; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%s\"",
+                                   i + 1 < N_KNOWN ? ", " : " or ", known[i]);
+    return mt_fail(err, MT_INVALID, "kernels \"%s\": expected %s", name, names);
 }
 
 static void detect(void)
@@ -41,7 +66,6 @@ const struct mt_kernels *const *mt_kernels_available(size_t *n)
 enum mt_status mt_kernels_find(const char *name, const struct mt_kernels **out,
                                struct mt_error *err)
 {
-    static const char *const known[] = {"amx", "avx512vnni", "avxvnni", "avx2", "c"};
     size_t n;
     const struct mt_kernels *const *tables = mt_kernels_available(&n);
     if (strcmp(name, "auto") == 0) {
@@ -54,14 +78,9 @@ enum mt_status mt_kernels_find(const char *name, const struct mt_kernels **out,
             return MT_OK;
         }
     }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(name, known[i]) == 0)
-            return mt_fail(err, MT_UNSUPPORTED,
-                           "kernels \"%s\": this CPU lacks them; best here: \"%s\"", name,
-                           tables[0]->name);
-    }
-    return mt_fail(err, MT_INVALID,
-                   "kernels \"%s\": expected \"auto\", \"amx\", \"avx512vnni\", "
-                   "\"avxvnni\", \"avx2\" or \"c\"",
-                   name);
+    if (is_known(name))
+        return mt_fail(err, MT_UNSUPPORTED,
+                       "kernels \"%s\": this CPU lacks them; best here: \"%s\"", name,
+                       tables[0]->name);
+    return fail_unknown(name, err);
 }
