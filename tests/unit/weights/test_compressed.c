@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(no_part_of_a_file_is_taken_for_it)
 {
-    struct bytes content = content_of(3000), packed = forms[_i].make(content);
+    struct bytes content = content_of(400), packed = forms[_i].make(content);
     for (size_t n = 0; n < packed.n; n++) {
         struct mt_mapping found;
         struct mt_error err;
@@ -139,7 +139,7 @@ END_TEST
 /* Some bytes say nothing of the content, such as when it was packed. */
 START_TEST(a_flipped_bit_is_an_error_or_says_nothing)
 {
-    struct bytes content = content_of(700), packed = forms[_i].make(content);
+    struct bytes content = content_of(60), packed = forms[_i].make(content);
     size_t n_errors = 0;
     for (size_t bit = 0; bit < 8 * packed.n; bit++) {
         struct mt_mapping found = {0};
