@@ -212,26 +212,6 @@ START_TEST(a_script_without_blanks_gets_them_where_the_target_has_them)
 }
 END_TEST
 
-/* The model knows none of them: only the gaps depend on the language. */
-START_TEST(languages_that_join_sentences_get_no_blank_between_them)
-{
-    static const char *const joining[] = {"ja", "zh-Hans", "jpn_Jpan", "yue"};
-    struct mt_translation_options options = greedy();
-    for (size_t i = 0; i < sizeof joining / sizeof *joining; i++) {
-        options.target_lang = joining[i];
-        struct mt_translation *t = create_with("Hello. You run.  Hello.\nYou run. ", &options);
-        ck_assert_uint_eq(mt_translation_n_sentences(t), 4);
-        expect_alone(t, (const char *const[]){"", "Hello.", "", "You run.", "  ", "Hello.", "\n",
-                                              "You run.", " ", NULL});
-        mt_translation_destroy(t);
-    }
-    options.target_lang = "th"; /* a blank is its full stop */
-    struct mt_translation *t = create_with("Hello. You run.", &options);
-    expect_alone(t, (const char *const[]){"", "Hello.", " ", "You run.", NULL});
-    mt_translation_destroy(t);
-}
-END_TEST
-
 START_TEST(refuses_more_sentences_than_allowed)
 {
     struct mt_translation_options options = greedy();
@@ -783,7 +763,6 @@ static Suite *suite(void)
     tcase_add_test(tcase, splits_as_the_mode_says);
     tcase_add_test(tcase, works_without_a_splitter_of_the_caller);
     tcase_add_test(tcase, a_script_without_blanks_gets_them_where_the_target_has_them);
-    tcase_add_test(tcase, languages_that_join_sentences_get_no_blank_between_them);
     tcase_add_test(tcase, refuses_more_sentences_than_allowed);
     tcase_add_test(tcase, no_sentence_is_made_behind_one_that_is_not_admitted);
     tcase_add_test(tcase, passes_on_what_is_wrong_with_the_options);
