@@ -102,10 +102,13 @@ static void *write_long_lines(void *unused)
     char *bytes = malloc(300000);
     for (size_t i = 0; i < 300000; i++)
         bytes[i] = i % 100000 == 99999 ? '\n' : (char)('a' + i / 100000);
-    for (size_t n = 0, step = 1; n < 300000; n += step, step = step * 2 % 9973 + 1) {
+    for (size_t n = 0, step = 1; n < 300000; step = step * 2 % 9973 + 1) {
         size_t left = 300000 - n;
-        if (write(input[1], bytes + n, step < left ? step : left) < 0)
+        /* Where the process is stopped and goes on meanwhile, not all of it is written. */
+        ssize_t n_written = write(input[1], bytes + n, step < left ? step : left);
+        if (n_written < 0)
             break;
+        n += (size_t)n_written;
     }
     close(input[1]);
     free(bytes);
