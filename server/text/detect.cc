@@ -52,10 +52,13 @@ static bool name_language(CLD2::Language language, char out[MT_LANGUAGE_BYTES])
 static struct ranking rank(const char *text, size_t length, bool is_html, const char *hint)
 {
     const CLD2::CLDHints hints = {hint, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
-    CLD2::Language languages[3];
-    double scores[3];
-    int percents[3], n_bytes, n_valid;
-    bool is_reliable;
+    // CLD2 leaves all of them as they are where the text holds a character that is not for
+    // interchange, such as U+0001.
+    CLD2::Language languages[] = {CLD2::UNKNOWN_LANGUAGE, CLD2::UNKNOWN_LANGUAGE,
+                                  CLD2::UNKNOWN_LANGUAGE};
+    double scores[3] = {};
+    int percents[3] = {}, n_bytes = 0, n_valid = 0;
+    bool is_reliable = false;
     CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(length), !is_html, &hints,
                                             best_effort, languages, percents, scores, nullptr,
                                             &n_bytes, &is_reliable, &n_valid);

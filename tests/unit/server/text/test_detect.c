@@ -108,6 +108,29 @@ START_TEST(short_english_is_never_refused)
 }
 END_TEST
 
+/* Five is German, where a variable that nobody has set is taken for a language. */
+static __attribute__((noinline)) void leave_fives_on_the_stack(void)
+{
+    volatile int numbers[8192];
+    for (size_t i = 0; i < 8192; i++)
+        numbers[i] = 5;
+    ck_assert_int_eq(numbers[0], 5);
+}
+
+/* CLD2 sets nothing for a text with characters that are not for interchange. */
+START_TEST(of_control_characters_nothing_is_known)
+{
+    static const char *const texts[] = {"\x01", "Hello\x02", "\xEF\xBF\xBF", "\xEF\xB7\x90"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct mt_detection found;
+        leave_fives_on_the_stack();
+        ck_assert_int_eq(mt_detect(texts[i], strlen(texts[i]), false, &en_de, &found, &err), MT_OK);
+        ck_assert_str_eq(found.language, "en");
+        ck_assert_double_eq(found.confidence, 0);
+    }
+}
+END_TEST
+
 START_TEST(of_two_languages_the_larger_part_counts)
 {
     static const char text[] =
@@ -156,6 +179,7 @@ int main(void)
                         sizeof cases / sizeof cases[0]);
     tcase_add_loop_test(tcase, another_language_is_named, 0, sizeof others / sizeof others[0]);
     tcase_add_test(tcase, short_english_is_never_refused);
+    tcase_add_test(tcase, of_control_characters_nothing_is_known);
     tcase_add_test(tcase, of_two_languages_the_larger_part_counts);
     tcase_add_test(tcase, tags_do_not_count_in_html);
     tcase_add_test(tcase, only_the_beginning_of_long_texts_is_read);
