@@ -67,6 +67,16 @@ class Students(Folder):
                 self.assertAlmostEqual(answer["score"], score, delta=TOLERANCE)
         self.assertGreaterEqual(n_sure, self.N_LINES // 2)
 
+    def test_an_import_is_exported_again(self):
+        """The recipe writes its students in attentiond's own words, as an import does, and export_marian.py makes Marian's of them."""
+        result = run("import", "--precision", "fp32", self.student(), self.folder / "imported")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for int8, precision in (False, "fp32"), (True, "int8"):
+            expected = self.answers(self.student("model.deen.intgemm8.bin" if int8 else "model.npz", int8), precision=precision)
+            exported = self.folder / precision
+            export_marian.export(self.folder / "imported", exported, "<i1" if int8 else "<f4")
+            self.assertEqual(self.answers(exported, precision=precision), expected)
+
     def compressed(self, folder, kind, *names):
         """The directory as Mozilla serves it."""
         for path in sorted(folder.iterdir()):

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Writes a MarianMT directory's model as Marian keeps its own: .npz, decoder.yml, vocab.yml.
+"""Writes a MarianMT directory's model as Marian keeps its own: .npz, decoder.yml, vocab.yml; and a student's
+(weights/recipe/train.py --student) as Firefox does: .npz or .intgemm8.bin, .spm.
 
-Needs Debian's python3-numpy.  tests/tools/export_marian.py MODEL_DIR OUT [--type f2]
+Needs Debian's python3-numpy.  tests/tools/export_marian.py MODEL_DIR OUT [--type f2|i1]
 
 Marian computes positions by another formula than MarianMT, and with another epsilon: the copy gives other
-answers, unless its reader is told to compute as MarianMT does.
+answers, unless its reader is told to compute as MarianMT does. A student was trained with Marian's.
 """
 
 import argparse
@@ -24,6 +25,8 @@ NAMES = {
     "self_attn_layer_norm.weight": "self_Wo_ln_scale", "self_attn_layer_norm.bias": "self_Wo_ln_bias",
     "encoder_attn_layer_norm.weight": "context_Wo_ln_scale", "encoder_attn_layer_norm.bias": "context_Wo_ln_bias",
     "final_layer_norm.weight": "ffn_ffn_ln_scale", "final_layer_norm.bias": "ffn_ffn_ln_bias",
+    "cell.input.weight": "rnn_W", "cell.forget.weight": "rnn_Wf", "cell.forget.bias": "rnn_bf",
+    "cell_layer_norm.weight": "rnn_ffn_ln_scale", "cell_layer_norm.bias": "rnn_ffn_ln_bias",
 }
 for ours, theirs in LAYER.items():
     for part in ("q", "k", "v", "out"):
@@ -54,6 +57,10 @@ def to_marian(name, array):
             array.T if array.ndim == 2 else array.reshape(1, -1))
 
 
+def is_student(config):
+    return config.get("decoder_cell") == "ssru"
+
+
 def model_yml(config):
     return {
         "type": "transformer", "version": "v1.12.0", "dim-emb": config["d_model"],
@@ -63,7 +70,8 @@ def model_yml(config):
         "transformer-dim-ffn": config["encoder_ffn_dim"],
         "transformer-decoder-dim-ffn": config["decoder_ffn_dim"],
         "transformer-ffn-activation": ACTIVATIONS[config["activation_function"]],
-        "transformer-ffn-depth": 2, "transformer-decoder-autoreg": "self-attention",
+        "transformer-ffn-depth": 2, "transformer-decoder-autoreg": "rnn" if is_student(config) else "self-attention",
+        "dec-cell": "ssru", "dec-cell-base-depth": 2, "dec-cell-high-depth": 1,
         "transformer-no-projection": False, "transformer-tied-layers": [],
         "transformer-preprocess": "", "transformer-postprocess": "dan",
         "transformer-postprocess-emb": "d", "transformer-postprocess-top": "",
@@ -165,17 +173,38 @@ def export(source, out, dtype="<f4"):
     arrays = dict(to_marian(name, array) for name, array in
                   read_safetensors(source / "model.safetensors").items())
     # Row by row: numpy would write a transposed view in Fortran's order.
-    arrays = {name: numpy.ascontiguousarray(array, dtype) for name, array in arrays.items()}
-    write_arrays(out, arrays, model_yml(json.loads((source / "config.json").read_text())))
+    int8 = dtype == "<i1"
+    arrays = {name: numpy.ascontiguousarray(array, "<f4" if int8 else dtype) for name, array in arrays.items()}
+    config = json.loads((source / "config.json").read_text())
+    if is_student(config):
+        write_student(source, out, arrays, config, int8)
+        return
+    if int8:
+        raise SystemExit(f"{source}: no student, whose weights alone are written as i1")
+    write_arrays(out, arrays, model_yml(config))
     write_vocabulary(source, out)
     write_decoder(out, {})
+
+
+def write_student(source, out, arrays, config, int8):
+    """Marian has no pad: where its row is the last, it is left out."""
+    languages = json.loads((source / "tokenizer_config.json").read_text())
+    pair = languages.get("source_lang", "src") + languages.get("target_lang", "trg")
+    n = config["vocab_size"] - (config.get("pad_token_id") == config["vocab_size"] - 1)
+    arrays["Wemb"], arrays["decoder_ff_logit_out_b"] = arrays["Wemb"][:n], arrays["decoder_ff_logit_out_b"][:, :n]
+    settings = model_yml(config | {"vocab_size": n})
+    if int8:
+        (out / f"model.{pair}.intgemm8.bin").write_bytes(to_bin(bin_items(arrays, settings, int8)))
+    else:
+        write_arrays(out, arrays, settings)
+    shutil.copy(source / "source.spm", out / f"vocab.{pair}.spm")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", metavar="MODEL_DIR")
     parser.add_argument("out", metavar="OUT")
-    parser.add_argument("--type", choices=("f4", "f2"), default="f4", help="of the numbers")
+    parser.add_argument("--type", choices=("f4", "f2", "i1"), default="f4", help="of the numbers; i1: of a student's matrices, and f4 of the rest")
     options = parser.parse_args()
     export(options.source, options.out, "<" + options.type)
 

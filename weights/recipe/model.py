@@ -1,5 +1,6 @@
 """The paper's Transformer as MarianMT has it (post-norm, ReLU, sinusoidal positions, tied embeddings), in PyTorch from 1.13 on:
-training, decoding by steps with a cache, and the directory that attentiond and others read."""
+training, decoding by steps with a cache, and the directory that attentiond and others read. And a student as Marian's are: its
+decoder remembers the target by a recurrent cell, and its positions follow Marian's formula."""
 
 import json
 import math
@@ -16,6 +17,7 @@ from torch.nn import functional as F
 EOS = 0
 MAX_POSITIONS = 512
 SIZES = ("d_model", "heads", "ffn", "encoder_layers", "decoder_layers", "vocab")
+NORM_EPSILON = {False: 1e-5, True: 1e-9}  # of students: Marian's
 HAS_FUSED_ATTENTION = hasattr(F, "scaled_dot_product_attention")
 
 # Random numbers are slow on a CPU: masks are windows of one pool.
@@ -73,14 +75,36 @@ class Attention(nn.Module):
         return self.attend(self.split(self.q_proj(x)), self.split(self.k_proj(memory)), self.split(self.v_proj(memory)), mask, is_causal)
 
 
-class Layer(nn.Module):
-    def __init__(self, d, heads, ffn, dropout, is_decoder):
+class Cell(nn.Module):
+    """SSRU (Kim et al. 2019, "From Research to Production and Back"), in the place of the decoder's self-attention. Both products are
+    made for all positions at once; only what is elementwise goes from position to position."""
+
+    def __init__(self, d):
         super().__init__()
-        self.dropout = dropout
-        self.self_attn, self.self_attn_layer_norm = Attention(d, heads, dropout), nn.LayerNorm(d)
+        self.input, self.forget = nn.Linear(d, d, bias=False), nn.Linear(d, d)
+
+    def forward(self, x, state=None):
+        """x [B, T, D], and the state [B, D] before it, zero at first -> (what the cell says [B, T, D], the last state)"""
+        keep = torch.sigmoid(self.forget(x).float())
+        new = (1 - keep) * self.input(x).float()
+        state, states = torch.zeros_like(new[:, 0]) if state is None else state, []
+        for k, n in zip(keep.unbind(1), new.unbind(1)):
+            state = torch.addcmul(n, k, state)
+            states.append(state)
+        return F.relu(torch.stack(states, 1)), state
+
+
+class Layer(nn.Module):
+    def __init__(self, d, heads, ffn, dropout, is_decoder, is_student=False):
+        super().__init__()
+        self.dropout, epsilon = dropout, NORM_EPSILON[is_student]
+        if is_decoder and is_student:
+            self.cell, self.cell_layer_norm = Cell(d), nn.LayerNorm(d, epsilon)
+        else:
+            self.self_attn, self.self_attn_layer_norm = Attention(d, heads, dropout), nn.LayerNorm(d, epsilon)
         if is_decoder:
-            self.encoder_attn, self.encoder_attn_layer_norm = Attention(d, heads, dropout), nn.LayerNorm(d)
-        self.fc1, self.fc2, self.final_layer_norm = nn.Linear(d, ffn), nn.Linear(ffn, d), nn.LayerNorm(d)
+            self.encoder_attn, self.encoder_attn_layer_norm = Attention(d, heads, dropout), nn.LayerNorm(d, epsilon)
+        self.fc1, self.fc2, self.final_layer_norm = nn.Linear(d, ffn), nn.Linear(ffn, d), nn.LayerNorm(d, epsilon)
 
     def added(self, x, y):
         return x + drop(y, self.dropout, self.training)
@@ -92,32 +116,37 @@ class Layer(nn.Module):
     def forward(self, x, mask, memory=None):
         if memory is None:
             return self.feed_forward(self.self_attn_layer_norm(self.added(x, self.self_attn(x, x, mask))))
-        x = self.self_attn_layer_norm(self.added(x, self.self_attn(x, x, None, True)))
+        if hasattr(self, "cell"):
+            x = self.cell_layer_norm(self.added(x, self.cell(x)[0]))
+        else:
+            x = self.self_attn_layer_norm(self.added(x, self.self_attn(x, x, None, True)))
         x = self.encoder_attn_layer_norm(self.added(x, self.encoder_attn(x, memory, mask)))
         return self.feed_forward(x)
 
 
 class Transformer(nn.Module):
-    """sizes: {name of SIZES: number}; vocab counts the pad row, which is the last."""
+    """sizes: {name of SIZES: number}; vocab counts the pad row, which is the last; student, which may be missing, is 1 for Marian's."""
 
     def __init__(self, sizes, dropout=0.0):
         super().__init__()
-        self.sizes, self.dropout = {name: int(sizes[name]) for name in SIZES}, dropout
+        self.sizes, self.dropout = {name: int(sizes[name]) for name in SIZES} | {"student": int(sizes.get("student", 0))}, dropout
+        is_student = self.sizes["student"] == 1
         d, heads, ffn, vocab = (self.sizes[name] for name in ("d_model", "heads", "ffn", "vocab"))
         self.pad = vocab - 1
         self.shared = nn.Embedding(vocab, d)
-        self.encoder = nn.ModuleList(Layer(d, heads, ffn, dropout, False) for _ in range(self.sizes["encoder_layers"]))
-        self.decoder = nn.ModuleList(Layer(d, heads, ffn, dropout, True) for _ in range(self.sizes["decoder_layers"]))
+        self.encoder = nn.ModuleList(Layer(d, heads, ffn, dropout, False, is_student) for _ in range(self.sizes["encoder_layers"]))
+        self.decoder = nn.ModuleList(Layer(d, heads, ffn, dropout, True, is_student) for _ in range(self.sizes["decoder_layers"]))
         self.final_logits_bias = nn.Parameter(torch.zeros(vocab))
         for parameter in self.parameters():
             if parameter.dim() == 2:
                 nn.init.xavier_uniform_(parameter)
         for module in self.modules():
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
         nn.init.normal_(self.shared.weight, 0, d ** -0.5)
         self.shared.weight.data[self.pad] = 0  # the decoder starts from a zero embedding, as Marian does
-        angles = torch.arange(float(MAX_POSITIONS))[:, None] / torch.pow(torch.tensor(10000.0), 2 * torch.arange(d // 2) / d)
+        exponents = torch.arange(d // 2) / (d // 2 - is_student)  # the last of Marian's is 1
+        angles = torch.arange(float(MAX_POSITIONS))[:, None] / torch.pow(torch.tensor(10000.0), exponents)
         self.register_buffer("positions", torch.cat([angles.sin(), angles.cos()], 1), persistent=False)
 
     def embed(self, ids, at=0):
@@ -147,7 +176,8 @@ class Transformer(nn.Module):
 
 class Steps:
     """Decoding position by position: each row is one hypothesis of one sentence. The keys and values of what was written are
-    kept in one tensor a layer, and those of the source once for each sentence where the hypotheses do not part it."""
+    kept in one tensor a layer, and those of the source once for each sentence where the hypotheses do not part it. A student has
+    the state of its cells instead."""
 
     def __init__(self, model, source, beam, longest):
         self.model, self.t = model, 0
@@ -159,17 +189,22 @@ class Steps:
         for layer in model.decoder:
             attention = layer.encoder_attn
             self.cross.append([attention.split(project(memory)).repeat_interleave(beam, 0) for project in (attention.k_proj, attention.v_proj)])
-            self.own.append(torch.empty(shape, dtype=self.cross[-1][0].dtype, device=source.device))
+            own = torch.zeros(rows, model.sizes["d_model"]) if model.sizes["student"] else torch.empty(shape, dtype=self.cross[-1][0].dtype)
+            self.own.append(own.to(source.device))
 
     def step(self, ids):
         """ids [rows] at this position -> logits [rows, V] of the next."""
         x, t = self.model.embed(ids[:, None], self.t), self.t
-        for layer, cross, own in zip(self.model.decoder, self.cross, self.own):
-            attention = layer.self_attn
-            own[0, :, :, t:t + 1] = attention.split(attention.k_proj(x))
-            own[1, :, :, t:t + 1] = attention.split(attention.v_proj(x))
-            y = attention.attend(attention.split(attention.q_proj(x)), own[0, :, :, :t + 1], own[1, :, :, :t + 1], None)
-            x = layer.self_attn_layer_norm(x + y)
+        for i, (layer, cross, own) in enumerate(zip(self.model.decoder, self.cross, self.own)):
+            if self.model.sizes["student"]:
+                y, self.own[i] = layer.cell(x, own)
+                x = layer.cell_layer_norm(x + y)
+            else:
+                attention = layer.self_attn
+                own[0, :, :, t:t + 1] = attention.split(attention.k_proj(x))
+                own[1, :, :, t:t + 1] = attention.split(attention.v_proj(x))
+                y = attention.attend(attention.split(attention.q_proj(x)), own[0, :, :, :t + 1], own[1, :, :, :t + 1], None)
+                x = layer.self_attn_layer_norm(x + y)
             attention = layer.encoder_attn
             y = attention.attend(attention.split(attention.q_proj(x)), *cross, self.mask)
             x = layer.feed_forward(layer.encoder_attn_layer_norm(x + y))
@@ -179,13 +214,16 @@ class Steps:
     def select(self, rows):
         """Goes on with these rows of the ones before, which stay with their sentence: the source's tensors need not move."""
         for own in self.own:
-            own[:, :, :, :self.t] = own[:, rows, :, :self.t]
+            if self.model.sizes["student"]:
+                own[:] = own[rows]
+            else:
+                own[:, :, :, :self.t] = own[:, rows, :, :self.t]
 
     def keep(self, rows):
         """Goes on with these rows alone."""
         self.mask = self.mask[rows]
         self.cross = [[tensor[rows] for tensor in cross] for cross in self.cross]
-        self.own = [own[:, rows] for own in self.own]
+        self.own = [own[rows] if self.model.sizes["student"] else own[:, rows] for own in self.own]
 
 
 # ---- files ----
@@ -215,7 +253,7 @@ def write_safetensors(path, tensors, dtype):
 
 
 def write_directory(state, sizes, pieces, languages, vocabulary, out, dtype):
-    """A MarianMT directory. pieces: of the SentencePiece model `vocabulary`, by id; languages: ("en", "de"). The pad token,
+    """A MarianMT directory, or of a student one of attentiond's own, which tests/tools/export_marian.py makes Marian's of. pieces: of the SentencePiece model `vocabulary`, by id; languages: ("en", "de"). The pad token,
     which SentencePiece has not, is the id behind them."""
     os.makedirs(out, exist_ok=True)
     if len(set(pieces)) != len(pieces) or len(pieces) + 1 != sizes["vocab"] or pieces[EOS] != "</s>":
@@ -226,11 +264,16 @@ def write_directory(state, sizes, pieces, languages, vocabulary, out, dtype):
     ids = dict(bad_words_ids=[[pad]], decoder_start_token_id=pad, eos_token_id=EOS, forced_eos_token_id=EOS, pad_token_id=pad,
                num_beams=4, length_penalty=1.0, max_length=256)
     config = dict(
-        architectures=["MarianMTModel"], model_type="marian", activation_function="relu", d_model=sizes["d_model"], vocab_size=sizes["vocab"],
+        activation_function="relu", d_model=sizes["d_model"], vocab_size=sizes["vocab"],
         encoder_layers=sizes["encoder_layers"], decoder_layers=sizes["decoder_layers"], encoder_attention_heads=sizes["heads"],
         decoder_attention_heads=sizes["heads"], encoder_ffn_dim=sizes["ffn"], decoder_ffn_dim=sizes["ffn"], max_position_embeddings=MAX_POSITIONS,
         scale_embedding=True, static_position_embeddings=True, normalize_before=False, normalize_embedding=False, add_final_layer_norm=False,
         share_encoder_decoder_embeddings=True, tie_word_embeddings=True, is_encoder_decoder=True, torch_dtype=dtype, **ids)
+    if sizes.get("student"):  # what MarianMT has not is said in attentiond's own words (model/files/hparams.h)
+        config.update(model_type="attentiond", decoder_cell="ssru", position_formula="tensor2tensor", start_from_zero_embedding=True,
+                      layer_norm_eps=NORM_EPSILON[True])
+    else:
+        config.update(architectures=["MarianMTModel"], model_type="marian")
     tokenizer = dict(source_lang=languages[0], target_lang=languages[1], model_max_length=512, tokenizer_class="MarianTokenizer",
                      unk_token="<unk>", eos_token="</s>", pad_token="<pad>")
     vocab = {piece: i for i, piece in enumerate(pieces)} | {"<pad>": pad}
@@ -248,7 +291,8 @@ def read_directory(path):
     with open(f"{path}/config.json", encoding="utf-8") as file:
         config = json.load(file)
     sizes = dict(d_model=config["d_model"], heads=config["encoder_attention_heads"], ffn=config["encoder_ffn_dim"],
-                 encoder_layers=config["encoder_layers"], decoder_layers=config["decoder_layers"], vocab=config["vocab_size"])
+                 encoder_layers=config["encoder_layers"], decoder_layers=config["decoder_layers"], vocab=config["vocab_size"],
+                 student=int(config.get("decoder_cell") == "ssru"))
     with open(f"{path}/model.safetensors", "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
         data = file.read()
@@ -266,8 +310,9 @@ def packed_bytes(sizes):
     sides' positions."""
     d, ffn, vocab = sizes["d_model"], sizes["ffn"], sizes["vocab"]
     attention, feed = (4 * d * d, 4 * d), (2 * d * ffn, ffn + d)
-    weights = sizes["encoder_layers"] * (attention[0] + feed[0]) + sizes["decoder_layers"] * (2 * attention[0] + feed[0]) + vocab * d
-    columns = sizes["encoder_layers"] * (attention[1] + feed[1]) + sizes["decoder_layers"] * (2 * attention[1] + feed[1]) + vocab
+    own = (2 * d * d, 2 * d) if sizes.get("student") else attention
+    weights, columns = (sizes["encoder_layers"] * (attention[i] + feed[i]) + sizes["decoder_layers"] * (own[i] + attention[i] + feed[i]) + vocab * (d, 1)[i]
+                        for i in range(2))
     return weights + 12 * columns + 2 * 4 * MAX_POSITIONS * d
 
 

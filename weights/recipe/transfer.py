@@ -1,7 +1,8 @@
 """How a model that is there becomes the beginning of another one.
 
 rows_of: what a new vocabulary's rows of the embeddings are made of: a piece that both have keeps its row, any other one gets the mean
-of the rows of the old pieces that spell it. deepened: more encoder layers, which change nothing until they are trained.
+of the rows of the old pieces that spell it. deepened: more encoder layers, which change nothing until they are trained. reshaped: a
+student, with other sizes and another kind of decoder.
 Needs neither torch nor sentencepiece."""
 
 LEFT_OUT = 100  # a character that no piece has costs as much as so many pieces
@@ -56,3 +57,20 @@ def deepened(state, n_layers, n_more):
         layers.append(new)
     made = {name: value for name, value in state.items() if not name.startswith("encoder.")}
     return made | {named(i, name): value for i, layer in enumerate(layers) for name, value in layer.items()}
+
+
+def reshaped(state, n_layers, fresh, n_fresh_layers):
+    """The weights of a model of which `fresh` has the names and sizes, with random numbers, where each begins as the old one's in so far
+    as there is one. The old model's n_layers decoder layers become n_fresh_layers that lie evenly among them; the norm behind a cell is
+    that of the attention whose place it takes. What a feed-forward layer is wider changes nothing until it is trained."""
+    made = {}
+    for name, value in fresh.items():
+        parts = name.replace("cell_layer_norm", "self_attn_layer_norm").split(".")
+        if parts[0] == "decoder":
+            parts[1] = str((n_layers - 1) * int(parts[1]) // max(1, n_fresh_layers - 1))
+        old = state.get(".".join(parts))
+        made[name] = value
+        if old is not None:
+            made[name] = value * (0 if name.endswith("fc2.weight") else 1)
+            made[name][tuple(slice(n) for n in old.shape)] = old
+    return made
