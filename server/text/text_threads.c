@@ -28,7 +28,8 @@ struct mt_text_threads {
         uint64_t round;                    /* of the task that was run last */
     } lines[N_LINES];
     size_t n_waiting, n_idle;
-    size_t n_long; /* long tasks that run */
+    size_t n_woken; /* of those idle: were told to look for work, and have not looked yet */
+    size_t n_long;  /* long tasks that run */
     unsigned n_short_in_a_row;
     int64_t next_deadline_ns; /* no task that waits has an earlier one */
     bool is_stopping;
@@ -127,6 +128,17 @@ static struct mt_text_task *take_next(struct mt_text_threads *threads, int line)
     return task;
 }
 
+/* With the mutex. Whether an idle thread is to be woken; the caller then signals, best when it has
+ * given the mutex back. One at a time: a thread that was woken finds all that came meanwhile, and
+ * wakes the next one where something is left. To wake one costs more than a short task. */
+static bool should_wake(struct mt_text_threads *threads)
+{
+    if (threads->n_idle == 0 || threads->n_woken > 0)
+        return false;
+    threads->n_woken++;
+    return true;
+}
+
 /* With the mutex. Returns when a task may have become ready. */
 static void sleep_until_work(struct mt_text_threads *threads)
 {
@@ -138,6 +150,8 @@ static void sleep_until_work(struct mt_text_threads *threads)
         pthread_cond_timedwait(&threads->work, &threads->mutex, &until);
     }
     threads->n_idle--;
+    if (threads->n_woken > 0)
+        threads->n_woken--;
 }
 
 /* With the mutex. NULL: the threads stop, and nothing waits. */
@@ -167,12 +181,13 @@ static void *run(void *argument)
     while ((task = wait_for_task(threads))) {
         bool is_long = is_long_line(task->line);
         threads->n_long += is_long;
+        bool wake = choose_line(threads) != N_LINES && should_wake(threads);
         pthread_mutex_unlock(&threads->mutex);
+        if (wake)
+            pthread_cond_signal(&threads->work);
         task->run(task);
         pthread_mutex_lock(&threads->mutex);
         threads->n_long -= is_long;
-        if (is_long && threads->n_waiting > 0 && threads->n_idle > 0)
-            pthread_cond_signal(&threads->work);
     }
     pthread_mutex_unlock(&threads->mutex);
     return NULL;
@@ -247,20 +262,21 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
     put_in(threads, task);
     if (task->deadline_ns < threads->next_deadline_ns)
         threads->next_deadline_ns = task->deadline_ns;
-    if (threads->n_idle > 0)
-        pthread_cond_signal(&threads->work);
+    bool wake = should_wake(threads);
     pthread_mutex_unlock(&threads->mutex);
+    if (wake)
+        pthread_cond_signal(&threads->work);
 }
 
 void mt_text_threads_hurry(struct mt_text_threads *threads, struct mt_text_task *task)
 {
     pthread_mutex_lock(&threads->mutex);
-    if (task->is_waiting) {
+    bool wake = task->is_waiting && should_wake(threads);
+    if (task->is_waiting)
         make_urgent(threads, task);
-        if (threads->n_idle > 0)
-            pthread_cond_signal(&threads->work);
-    }
     pthread_mutex_unlock(&threads->mutex);
+    if (wake)
+        pthread_cond_signal(&threads->work);
 }
 
 size_t mt_text_threads_n_waiting(struct mt_text_threads *threads)
