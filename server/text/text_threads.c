@@ -16,6 +16,8 @@
 /* Short beginnings that run before a long one that waits: some milliseconds each, where the long
  * one takes up to a hundred. */
 #define MAX_SHORT_IN_A_ROW 8
+/* Long beside what it takes to wake a thread, short beside what a client notices. */
+#define LATE_NS 1000000
 
 /* In the order in which they are served. */
 enum line { URGENT, SHORT_ENDINGS, LONG_ENDINGS, SHORT_BEGINNINGS, LONG_BEGINNINGS, N_LINES };
@@ -28,8 +30,8 @@ struct mt_text_threads {
         uint64_t round;                    /* of the task that was run last */
     } lines[N_LINES];
     size_t n_waiting, n_idle;
-    size_t n_woken; /* of those idle: were told to look for work, and have not looked yet */
-    size_t n_long;  /* long tasks that run */
+    int64_t woken_ns; /* when an idle thread was woken that has not looked for work yet; 0: none */
+    size_t n_long;    /* long tasks that run */
     unsigned n_short_in_a_row;
     int64_t next_deadline_ns; /* no task that waits has an earlier one */
     bool is_stopping;
@@ -128,15 +130,23 @@ static struct mt_text_task *take_next(struct mt_text_threads *threads, int line)
     return task;
 }
 
-/* With the mutex. Whether an idle thread is to be woken; the caller then signals, best when it has
- * given the mutex back. One at a time: a thread that was woken finds all that came meanwhile, and
- * wakes the next one where something is left. To wake one costs more than a short task. */
-static bool should_wake(struct mt_text_threads *threads)
+/* Gives the mutex back. Where a task waits, wakes an idle thread, which takes it, or, if it may not
+ * be run yet, sleeps until its deadline. To wake a thread costs more than a short task, and a woken
+ * one finds all that has come until it looks, and wakes the next one if more is left. So no other is
+ * woken meanwhile, unless that one is late: it may have no processor, and glibc may lose a signal
+ * once in a long while (its bug 25847). */
+static void unlock_and_wake(struct mt_text_threads *threads, bool has_task)
 {
-    if (threads->n_idle == 0 || threads->n_woken > 0)
-        return false;
-    threads->n_woken++;
-    return true;
+    bool wakes = false;
+    if (has_task && threads->n_idle > 0) {
+        int64_t now_ns = mt_now_ns();
+        wakes = threads->woken_ns == 0 || now_ns - threads->woken_ns >= LATE_NS;
+        if (wakes)
+            threads->woken_ns = now_ns;
+    }
+    pthread_mutex_unlock(&threads->mutex);
+    if (wakes)
+        pthread_cond_signal(&threads->work);
 }
 
 /* With the mutex. Returns when a task may have become ready. */
@@ -150,8 +160,7 @@ static void sleep_until_work(struct mt_text_threads *threads)
         pthread_cond_timedwait(&threads->work, &threads->mutex, &until);
     }
     threads->n_idle--;
-    if (threads->n_woken > 0)
-        threads->n_woken--;
+    threads->woken_ns = 0;
 }
 
 /* With the mutex. NULL: the threads stop, and nothing waits. */
@@ -181,10 +190,7 @@ static void *run(void *argument)
     while ((task = wait_for_task(threads))) {
         bool is_long = is_long_line(task->line);
         threads->n_long += is_long;
-        bool wake = choose_line(threads) != N_LINES && should_wake(threads);
-        pthread_mutex_unlock(&threads->mutex);
-        if (wake)
-            pthread_cond_signal(&threads->work);
+        unlock_and_wake(threads, threads->n_waiting > 0);
         task->run(task);
         pthread_mutex_lock(&threads->mutex);
         threads->n_long -= is_long;
@@ -262,21 +268,16 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
     put_in(threads, task);
     if (task->deadline_ns < threads->next_deadline_ns)
         threads->next_deadline_ns = task->deadline_ns;
-    bool wake = should_wake(threads);
-    pthread_mutex_unlock(&threads->mutex);
-    if (wake)
-        pthread_cond_signal(&threads->work);
+    unlock_and_wake(threads, true);
 }
 
 void mt_text_threads_hurry(struct mt_text_threads *threads, struct mt_text_task *task)
 {
     pthread_mutex_lock(&threads->mutex);
-    bool wake = task->is_waiting && should_wake(threads);
-    if (task->is_waiting)
+    bool is_waiting = task->is_waiting;
+    if (is_waiting)
         make_urgent(threads, task);
-    pthread_mutex_unlock(&threads->mutex);
-    if (wake)
-        pthread_cond_signal(&threads->work);
+    unlock_and_wake(threads, is_waiting);
 }
 
 size_t mt_text_threads_n_waiting(struct mt_text_threads *threads)
