@@ -7,6 +7,8 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -35,6 +37,7 @@ struct mt_text_threads {
     unsigned n_short_in_a_row;
     int64_t next_deadline_ns; /* no task that waits has an earlier one */
     bool is_stopping;
+    atomic_size_t n_signalling; /* threads between giving the mutex back and having signalled */
 
     size_t max_long;
     size_t n_threads;
@@ -141,12 +144,16 @@ static void unlock_and_wake(struct mt_text_threads *threads, bool has_task)
     if (has_task && threads->n_idle > 0) {
         int64_t now_ns = mt_now_ns();
         wakes = threads->woken_ns == 0 || now_ns - threads->woken_ns >= LATE_NS;
-        if (wakes)
+        if (wakes) {
             threads->woken_ns = now_ns;
+            atomic_fetch_add(&threads->n_signalling, 1);
+        }
     }
     pthread_mutex_unlock(&threads->mutex);
-    if (wakes)
+    if (wakes) {
         pthread_cond_signal(&threads->work);
+        atomic_fetch_sub(&threads->n_signalling, 1);
+    }
 }
 
 /* With the mutex. Returns when a task may have become ready. */
@@ -254,6 +261,9 @@ void mt_text_threads_destroy(struct mt_text_threads *threads)
     pthread_mutex_unlock(&threads->mutex);
     for (size_t i = 0; i < threads->n_threads; i++)
         pthread_join(threads->threads[i], NULL);
+    /* Whoever submitted the last task may still be about to wake a thread for it. */
+    while (atomic_load(&threads->n_signalling) > 0)
+        sched_yield();
     pthread_cond_destroy(&threads->work);
     pthread_mutex_destroy(&threads->mutex);
     free(threads);

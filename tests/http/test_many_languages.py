@@ -22,20 +22,19 @@ class ManyLanguages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.root = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.root)
         for name in "m2m100", "nllb", "mbart50":
             shutil.copytree(DATA / name, cls.root / name)
         make_model(cls.root / "en-de")
         cls.daemon = Daemon("--models-directory", str(cls.root), "--max-length-factor", "0", model=None).start()
+        cls.addClassCleanup(cls.daemon.kill)  # where the second one does not start
         cls.exact = Daemon("--max-length-factor", "0", "--precision", "fp32", "--post-edit=off",
                            model=str(cls.root / "nllb")).start()
 
     @classmethod
     def tearDownClass(cls):
-        try:
-            assert cls.exact.stop() == 0, cls.exact.log
-            assert cls.daemon.stop() == 0, cls.daemon.log
-        finally:
-            shutil.rmtree(cls.root)
+        assert cls.exact.stop() == 0, cls.exact.log
+        assert cls.daemon.stop() == 0, cls.daemon.log
 
     def ask(self, q, source, target, **fields):
         reply = self.daemon.translate(q, source=source, target=target, **fields)

@@ -243,6 +243,28 @@ START_TEST(what_waits_is_run_before_the_end)
 }
 END_TEST
 
+static void *submit_the_first(void *unused)
+{
+    (void)unused;
+    submit(&f.jobs[0]);
+    return NULL;
+}
+
+/* The submitter may still be about to wake a thread when another one has run the task. */
+START_TEST(the_end_may_come_as_soon_as_the_last_one_has_run)
+{
+    for (int round = 0; round < 50; round++) {
+        pthread_t submitter;
+        open_threads();
+        make(0, false, 1);
+        ck_assert_int_eq(pthread_create(&submitter, NULL, submit_the_first, NULL), 0);
+        wait_for(1);
+        mt_text_threads_destroy(f.threads);
+        pthread_join(submitter, NULL);
+    }
+}
+END_TEST
+
 static void submit_again(struct mt_text_task *task)
 {
     if (atomic_fetch_add(&f.n_run, 1) < 99)
@@ -275,6 +297,7 @@ int main(void)
     tcase_add_test(all, an_overdue_one_is_run_to_say_so);
     tcase_add_test(all, a_hurried_one_comes_first);
     tcase_add_test(all, what_waits_is_run_before_the_end);
+    tcase_add_test(all, the_end_may_come_as_soon_as_the_last_one_has_run);
     tcase_add_test(all, a_task_may_submit_itself);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
