@@ -37,7 +37,7 @@ struct mt_text_threads {
     unsigned n_short_in_a_row;
     int64_t next_deadline_ns; /* no task that waits has an earlier one */
     bool is_stopping;
-    atomic_size_t n_signalling; /* threads between giving the mutex back and having signalled */
+    atomic_size_t n_signalling; /* threads that gave the mutex back, and have yet to signal work */
 
     size_t max_long;
     size_t n_threads;
