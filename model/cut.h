@@ -27,7 +27,7 @@ struct mt_hparams;
  * models of 8 and 72 million parameters (docs/performance.md).
  */
 size_t mt_cut_rows_apart(const struct mt_hparams *hparams, const struct mt_costs *costs);
-#define MT_MIN_ROWS_APART 3
+#define MT_MIN_ROWS_APART 1
 #define MT_MAX_ROWS_APART 32
 
 /* Where a member's part begins. */

@@ -187,6 +187,11 @@ void mt_engine_destroy(struct mt_engine *engine)
 
 /* --- waiting, and sharing what waits --- */
 
+size_t mt_engine_load_of(const struct mt_lane *lane, const struct mt_sentence *sentence)
+{
+    return mt_size_min(mt_sentence_n_rows(sentence) * lane->row_load, MT_LOAD_APART);
+}
+
 size_t mt_engine_n_taking(const struct mt_engine *engine)
 {
     size_t n_apart = engine->load / MT_LOAD_APART;
@@ -352,7 +357,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 /* --- what other threads ask for --- */
 
 /* With the mutex held. */
-static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
+static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t load,
                                  uint64_t cost, struct mt_error *err)
 {
     if (engine->is_draining)
@@ -366,7 +371,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     engine->n_accepted++;
     engine->n_live_jobs++;
     job->lane->n_live_jobs++;
-    engine->load += n_rows * job->lane->row_load;
+    engine->load += load;
     engine->waiting_cost += cost;
     mt_engine_wake_takers(engine);
     return MT_OK;
@@ -376,16 +381,16 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
 {
     assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
     enum mt_status status = MT_OK;
-    size_t n_rows = 0;
+    size_t load = 0;
     uint64_t cost = 0;
     for (size_t i = 0; i < job->n_sentences && !status; i++) {
         status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
-        n_rows += mt_sentence_n_rows(job->sentences[i]);
+        load += mt_engine_load_of(job->lane, job->sentences[i]);
         cost += mt_queue_cost(job->sentences[i]);
     }
     pthread_mutex_lock(&engine->mutex);
     if (!status)
-        status = accept_job(engine, job, n_rows, cost, err);
+        status = accept_job(engine, job, load, cost, err);
     if (status)
         engine->n_refused++;
     pthread_mutex_unlock(&engine->mutex);

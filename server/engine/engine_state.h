@@ -137,6 +137,10 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
  */
 #define MT_LOAD_APART 65536
 
+/* The load of a sentence, MT_LOAD_APART at most: two workers cannot share it, however many rows its
+ * beam has. */
+size_t mt_engine_load_of(const struct mt_lane *lane, const struct mt_sentence *sentence);
+
 /* How many workers, the first ones, take sentences now: the main ones, and of the spare ones as
  * many as there is work for by themselves. With the mutex held. */
 size_t mt_engine_n_taking(const struct mt_engine *engine);

@@ -14,11 +14,6 @@
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
-static size_t load_of(const struct mt_job *job, const struct mt_sentence *sentence)
-{
-    return mt_sentence_n_rows(sentence) * job->lane->row_load;
-}
-
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
 static void count_ended(struct mt_engine *engine, struct mt_job *job, size_t n)
 {
@@ -35,7 +30,7 @@ void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_s
     job->status = status;
     size_t n_waiting = job->n_sentences - job->n_taken;
     for (size_t i = job->n_taken; i < job->n_sentences; i++) {
-        engine->load -= load_of(job, job->sentences[i]);
+        engine->load -= mt_engine_load_of(job->lane, job->sentences[i]);
         engine->waiting_cost -= mt_queue_cost(job->sentences[i]);
     }
     if (n_waiting) {
@@ -96,8 +91,8 @@ static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engi
     struct mt_job *job = place->slots[index].job;
     const struct mt_sentence *sentence = place->slots[index].sentence;
     place->n_rows -= mt_sentence_n_rows(sentence);
-    worker->load -= load_of(job, sentence);
-    engine->load -= load_of(job, sentence);
+    worker->load -= mt_engine_load_of(job->lane, sentence);
+    engine->load -= mt_engine_load_of(job->lane, sentence);
     place->n_followed -= job->on_progress != NULL;
     place->slots[index] = place->slots[--place->n_slots];
     engine->n_running_sentences--;
@@ -216,7 +211,7 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     place->has_newcomers = true;
     place->n_followed += job->on_progress != NULL;
     place->n_rows += mt_sentence_n_rows(sentence);
-    worker->load += load_of(job, sentence);
+    worker->load += mt_engine_load_of(job->lane, sentence);
 }
 
 /* Whether what is left of the batch is for brief jobs. */
