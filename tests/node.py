@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-LEAST_NODE = 18
+LEAST_NODE = (18, 15)
 
 
 def skip(reason):
@@ -25,9 +25,9 @@ def find_node():
     if not node:
         skip("there is no node (Debian package nodejs)")
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-    major = re.match(r"v(\d+)", version)
-    if not major or int(major[1]) < LEAST_NODE:
-        skip(f"node is {version.strip()}, expected {LEAST_NODE} or later")
+    numbers = re.match(r"v(\d+)\.(\d+)", version)
+    if not numbers or tuple(map(int, numbers.groups())) < LEAST_NODE:
+        skip(f"node is {version.strip()}, expected {'.'.join(map(str, LEAST_NODE))} or later")
     return node
 
 
@@ -47,7 +47,8 @@ def main():
     folder = pathlib.Path(arguments[0]).resolve().parent
     if not (folder / "node_modules").is_dir():
         skip(f"{folder}/node_modules is missing: run npm ci there, or ./test, which does")
-    os.execv(node, [node, *arguments])
+    # This form of report ends with the tests that failed, so that they are in the part of a long log that is kept.
+    os.execv(node, [node, "--test-reporter=spec", *arguments])
 
 
 if __name__ == "__main__":
