@@ -305,8 +305,8 @@ static bool is_lonely_i(const char *text, struct mt_range range)
 
 /* Whether the words go on with the sentence of the last piece. Where punctuation does not show it,
  * they do not. */
-static bool goes_on(const struct reader *reader, struct mt_range words, size_t n_tags,
-                    const struct mt_document_piece *piece)
+static bool sentence_continues(const struct reader *reader, struct mt_range words, size_t n_tags,
+                               const struct mt_document_piece *piece)
 {
     const char *text = reader->document->bytes;
     int64_t pause_ms = reader->cue.begin_ms - reader->last.end_ms;
@@ -397,7 +397,7 @@ static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, 
                           &tags))
         return fail_tags(reader);
     if (reader->is_open && !is_answer &&
-        goes_on(reader, words, tags.n, &document->pieces[document->n - 1])) {
+        sentence_continues(reader, words, tags.n, &document->pieces[document->n - 1])) {
         piece = &document->pieces[document->n - 1];
         piece->range.end = range.end;
         reader->n_piece_tags += tags.n;

@@ -217,11 +217,11 @@ void mt_engine_wake_one(struct mt_engine *engine)
     pthread_cond_signal(&engine->workers[0].work);
 }
 
-bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns)
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t deadline_ns)
 {
-    if (until_ns == INT64_MAX)
+    if (deadline_ns == INT64_MAX)
         return pthread_cond_wait(condition, &engine->mutex) == 0;
-    const struct timespec until = mt_timespec_of_ns(until_ns);
+    const struct timespec until = mt_timespec_of_ns(deadline_ns);
     return pthread_cond_timedwait(condition, &engine->mutex, &until) != ETIMEDOUT;
 }
 
@@ -448,10 +448,10 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 
 enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
 {
-    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
+    int64_t deadline_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     pthread_mutex_lock(&engine->mutex);
     engine->is_draining = true;
-    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, until_ns)) {
+    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, deadline_ns)) {
     }
     size_t n_left = engine->n_live_jobs;
     pthread_mutex_unlock(&engine->mutex);

@@ -80,7 +80,7 @@ struct mt_engine_worker {
     struct mt_team *team;
     struct mt_scratch *scratch; /* of its batches; guarded by attaching */
     /* Its thread's own: it works alone, without its team, until then, and how long that is for. */
-    int64_t alone_until_ns, alone_ns;
+    int64_t alone_end_ns, alone_ns;
     struct mt_team_judgement judged;
     /* Guarded by the mutex. */
     bool is_idle;                 /* waits for work */
@@ -127,9 +127,9 @@ struct mt_engine {
 /* A worker's thread, from its start to the engine's end; worker is a struct mt_engine_worker. */
 void *mt_engine_run_worker(void *worker);
 
-/* Waits until one of the engine's conditions is signalled, but not longer than until_ns; INT64_MAX:
+/* Waits until one of the engine's conditions is signalled, but not longer than deadline_ns; INT64_MAX:
  * however long. False: it is later than that. With the mutex held. */
-bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t until_ns);
+bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t deadline_ns);
 
 /*
  * A load counts rows, each as a part of what a thread needs to be better off with a batch of its

@@ -321,7 +321,7 @@ static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t
     worker->alone_ns = longer < MIN_ALONE_NS ? MIN_ALONE_NS : longer;
     if (worker->alone_ns > MAX_ALONE_NS)
         worker->alone_ns = MAX_ALONE_NS;
-    worker->alone_until_ns = now + worker->alone_ns;
+    worker->alone_end_ns = now + worker->alone_ns;
 }
 
 /* Returns when it began. */
@@ -348,7 +348,7 @@ static void set_width(struct mt_engine_worker *worker, int64_t now)
     }
     size_t n_threads = engine->threads_per_worker * engine->n_main_workers;
     size_t width = n_threads / n_active + (rank < n_threads % n_active);
-    if (now < worker->alone_until_ns)
+    if (now < worker->alone_end_ns)
         width = 1;
     mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, mt_team_size(worker->team))));
 }

@@ -186,12 +186,12 @@ uint64_t mt_client_of(const struct mt_proxies *proxies, const struct mt_address 
                       const struct mt_gate_head *head)
 {
     struct mt_address client = *peer;
-    bool goes_on = mt_proxies_have(proxies, peer);
-    for (size_t i = head->n_headers; i > 0 && goes_on; i--) {
+    bool is_trusted = mt_proxies_have(proxies, peer);
+    for (size_t i = head->n_headers; i > 0 && is_trusted; i--) {
         const struct mt_gate_header *header = &head->headers[i - 1];
         if (header->name_length == strlen(FORWARDED) &&
             strncasecmp(header->name, FORWARDED, header->name_length) == 0)
-            goes_on = walk_back(proxies, header->value, header->value_length, &client);
+            is_trusted = walk_back(proxies, header->value, header->value_length, &client);
     }
     return mt_address_client(&client);
 }

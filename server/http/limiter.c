@@ -17,7 +17,7 @@ static const double period_seconds[MT_N_RATES] = {
 
 struct entry {
     uint64_t client;
-    int64_t updated_ns, banned_until_ns;
+    int64_t updated_ns, ban_end_ns;
     double levels[MT_N_RATES];
     uint32_t newer, older;   /* in the order of use */
     uint32_t next_in_bucket; /* or in nothing */
@@ -232,15 +232,15 @@ int64_t mt_limiter_banned_seconds(struct mt_limiter *limiter, uint64_t client, i
     int64_t left_ns = 0;
     pthread_mutex_lock(&limiter->mutex);
     const struct entry *entry = find(limiter, client);
-    if (entry && entry->banned_until_ns > now_ns)
-        left_ns = entry->banned_until_ns - now_ns;
+    if (entry && entry->ban_end_ns > now_ns)
+        left_ns = entry->ban_end_ns - now_ns;
     pthread_mutex_unlock(&limiter->mutex);
     return (left_ns + 999999999) / 1000000000;
 }
 
-void mt_limiter_ban(struct mt_limiter *limiter, uint64_t client, int64_t until_ns)
+void mt_limiter_ban(struct mt_limiter *limiter, uint64_t client, int64_t end_ns)
 {
     pthread_mutex_lock(&limiter->mutex);
-    find_or_add(limiter, client, 0)->banned_until_ns = until_ns;
+    find_or_add(limiter, client, 0)->ban_end_ns = end_ns;
     pthread_mutex_unlock(&limiter->mutex);
 }

@@ -110,16 +110,16 @@ static struct mt_served_model *find_closing(const struct mt_model_host *host)
 }
 
 /* The one to close: the least recently used of those that are held and were not given back just
- * now. NULL: *until_ns says when there may be one. */
+ * now. NULL: *wake_ns says when there may be one. */
 static struct mt_served_model *find_victim(const struct mt_model_host *host, int64_t now_ns,
-                                           int64_t *until_ns)
+                                           int64_t *wake_ns)
 {
     struct mt_served_model *oldest = NULL;
     for (struct mt_served_model *s = host->models.first; s; s = s->next) {
         if (s->phase != PHASE_READY || s->info.is_pinned || s->n_holders == 0)
             continue;
-        if (s->open_until_ns > now_ns)
-            *until_ns = s->open_until_ns < *until_ns ? s->open_until_ns : *until_ns;
+        if (s->open_end_ns > now_ns)
+            *wake_ns = s->open_end_ns < *wake_ns ? s->open_end_ns : *wake_ns;
         else if (!oldest || s->used_ns < oldest->used_ns)
             oldest = s;
     }
@@ -375,23 +375,23 @@ static void reopen(struct mt_served_model *served)
     pthread_mutex_lock(&served->host->mutex);
 }
 
-/* False: its holders may still let go of it before *until_ns. */
-static bool give_back(struct mt_served_model *closing, int64_t *until_ns)
+/* False: its holders may still let go of it before *wake_ns. */
+static bool give_back(struct mt_served_model *closing, int64_t *wake_ns)
 {
     int64_t now_ns = mt_now_ns();
     if (mt_model_loading_is_busy(closing))
         closing->busy_ns = now_ns;
-    *until_ns = closing->busy_ns + MT_CLOSING_PATIENCE_MS * NS_PER_MS;
-    if (now_ns < *until_ns)
+    *wake_ns = closing->busy_ns + MT_CLOSING_PATIENCE_MS * NS_PER_MS;
+    if (now_ns < *wake_ns)
         return false;
-    closing->open_until_ns = now_ns + MT_REOPENED_MS * NS_PER_MS;
+    closing->open_end_ns = now_ns + MT_REOPENED_MS * NS_PER_MS;
     reopen(closing);
     return true;
 }
 
 /* Loads the next one, or does what must come before. False: nothing can be done now; then
- * *until_ns says when time changes that. */
-static bool advance(struct mt_model_host *host, int64_t *until_ns)
+ * *wake_ns says when time changes that. */
+static bool advance(struct mt_model_host *host, int64_t *wake_ns)
 {
     struct mt_served_model *served = next_wanted(host);
     struct mt_served_model *closing = find_closing(host), *victim = NULL;
@@ -420,14 +420,14 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
         return true;
     }
     if (closing)
-        return give_back(closing, until_ns);
+        return give_back(closing, wake_ns);
     int64_t now_ns = mt_now_ns();
-    victim = find_victim(host, now_ns, until_ns);
+    victim = find_victim(host, now_ns, wake_ns);
     int64_t patience_ns = served->wanted_ns + MT_LOAD_PATIENCE_MS * NS_PER_MS;
     if (!victim) /* those of a former generation go when it does */
         return false;
     if (now_ns < patience_ns) {
-        *until_ns = patience_ns;
+        *wake_ns = patience_ns;
         return false;
     }
     victim->phase = PHASE_CLOSING;
@@ -435,13 +435,13 @@ static bool advance(struct mt_model_host *host, int64_t *until_ns)
     return true;
 }
 
-static void rest(struct mt_model_host *host, int64_t until_ns)
+static void rest(struct mt_model_host *host, int64_t wake_ns)
 {
-    if (until_ns == NEVER) {
+    if (wake_ns == NEVER) {
         pthread_cond_wait(&host->changed, &host->mutex);
         return;
     }
-    const struct timespec until = mt_timespec_of_ns(until_ns);
+    const struct timespec until = mt_timespec_of_ns(wake_ns);
     pthread_cond_timedwait(&host->changed, &host->mutex, &until);
 }
 
@@ -467,19 +467,19 @@ static void *run_loader(void *argument)
     prctl(PR_SET_NAME, "model-loader");
     pthread_mutex_lock(&host->mutex);
     while (!host->is_stopping) {
-        int64_t until_ns = NEVER;
+        int64_t wake_ns = NEVER;
         recount(host);
-        if (tidy(host) || advance(host, &until_ns))
+        if (tidy(host) || advance(host, &wake_ns))
             continue;
         int64_t now_ns = mt_now_ns();
         for (struct mt_served_model *s = host->models.first; s; s = s->next) {
             int64_t ns = idle_at(s, now_ns);
-            until_ns = ns < until_ns ? ns : until_ns;
+            wake_ns = ns < wake_ns ? ns : wake_ns;
         }
         int64_t recount_ns = recount_at(host, now_ns);
         host->is_watching = recount_ns != NEVER || host->limits.memory_bytes == 0;
-        until_ns = recount_ns < until_ns ? recount_ns : until_ns;
-        rest(host, until_ns);
+        wake_ns = recount_ns < wake_ns ? recount_ns : wake_ns;
+        rest(host, wake_ns);
     }
     cancel_waits(host);
     pthread_mutex_unlock(&host->mutex);
@@ -616,11 +616,11 @@ void mt_model_host_set_limits(struct mt_model_host *host, const struct mt_model_
 
 bool mt_model_host_stop(struct mt_model_host *host, int64_t timeout_ms)
 {
-    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
+    int64_t deadline_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     stop(host);
     pthread_mutex_lock(&host->mutex);
-    while (host->is_at_work && mt_now_ns() < until_ns)
-        rest(host, until_ns);
+    while (host->is_at_work && mt_now_ns() < deadline_ns)
+        rest(host, deadline_ns);
     bool is_idle = !host->is_at_work;
     pthread_mutex_unlock(&host->mutex);
     return is_idle;

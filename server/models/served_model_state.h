@@ -52,7 +52,7 @@ struct mt_served_model {
     uint64_t turn; /* among those that are to be loaded; 0: it is not */
     int64_t wanted_ns, used_ns;
     int64_t busy_ns;                      /* CLOSING: when it last had work, or was closed */
-    int64_t open_until_ns;                /* it was given back, and is not closed before */
+    int64_t open_end_ns;                  /* it was given back, and is not closed before */
     struct mt_served_model_status counts; /* of which state, reason and what is here are not kept */
     struct mt_served_model *next, *previous;
 };

@@ -345,8 +345,8 @@ void mt_generations_reload(struct mt_generations *g)
 
 bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
 {
-    int64_t until_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    struct timespec until = mt_timespec_of_ns(until_ns);
+    int64_t deadline_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
+    struct timespec until = mt_timespec_of_ns(deadline_ns);
     int code = 0;
     pthread_mutex_lock(&g->mutex);
     g->is_stopping = true;
@@ -355,7 +355,7 @@ bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
         code = pthread_cond_timedwait(&g->changed, &g->mutex, &until);
     bool is_idle = !g->is_reloading;
     for (size_t i = 0; i < g->n_alive && is_idle; i++) {
-        int64_t left_ms = (until_ns - mt_now_ns()) / NS_PER_MS;
+        int64_t left_ms = (deadline_ns - mt_now_ns()) / NS_PER_MS;
         is_idle = mt_model_host_stop(mt_generation_host(g->alive[i].generation),
                                      left_ms > 0 ? left_ms : 0);
     }

@@ -106,7 +106,7 @@ static size_t word_begin(const char *text, size_t end)
 
 /* The sentence up to text[end) closes a quotation that asks or exclaims, and next is in lower case:
  * "Really?" she asked. */
-static bool speech_goes_on(const char *text, size_t end, uint32_t next)
+static bool speech_continues(const char *text, size_t end, uint32_t next)
 {
     if (!u_islower((UChar32)next))
         return false;
@@ -129,7 +129,7 @@ bool mt_boundary_is_false(const char *text, size_t length, size_t at, const char
 
     uint32_t next = mt_utf8_decode(text + at);
     if (text[end - 1] != '.')
-        return speech_goes_on(text, end, next);
+        return speech_continues(text, end, next);
 
     size_t word_end = end - 1;
     size_t begin = word_begin(text, word_end);
