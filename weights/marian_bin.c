@@ -228,7 +228,8 @@ static enum mt_status sort_names(const struct reader *r, struct mt_marian_bin *b
 enum mt_status mt_marian_bin_open(const unsigned char *bytes, size_t length, const char *path,
                                   struct mt_marian_bin **out, struct mt_error *err)
 {
-    struct reader r = {.at = bytes, .end = bytes + length, .path = path, .err = err};
+    const unsigned char *end = length ? bytes + length : bytes; /* NULL, of an empty file */
+    struct reader r = {.at = bytes, .end = end, .path = path, .err = err};
     uint64_t n = 0;
     enum mt_status status = read_begin(&r, &n);
     if (status)

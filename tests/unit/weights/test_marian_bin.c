@@ -140,6 +140,17 @@ START_TEST(refuses_lies_by_name)
 }
 END_TEST
 
+START_TEST(refuses_an_empty_file)
+{
+    struct mt_marian_bin *bin = NULL;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_marian_bin_open(NULL, 0, "model.bin", &bin, &err), MT_FORMAT);
+    ck_assert_str_eq(err.message,
+                     "model.bin: a binary model of Marian's: expected 16 bytes, found 0");
+    ck_assert_ptr_null(bin);
+}
+END_TEST
+
 START_TEST(refuses_a_name_that_is_there_twice)
 {
     struct mt_marian_bin *bin = NULL;
@@ -207,6 +218,7 @@ int main(void)
     tcase_add_test(tcase, gives_floats_as_they_are_declared);
     tcase_add_test(tcase, says_how_quantised_ones_lie);
     tcase_add_loop_test(tcase, refuses_lies_by_name, 0, sizeof lies / sizeof *lies);
+    tcase_add_test(tcase, refuses_an_empty_file);
     tcase_add_test(tcase, refuses_a_name_that_is_there_twice);
     tcase_add_test(tcase, refuses_a_scale_that_is_none);
     tcase_add_test(tcase, no_damage_leads_outside);
