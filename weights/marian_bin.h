@@ -50,9 +50,9 @@ struct mt_marian_item {
     float scale;               /* of quantized ones: value = number * scale, scale > 0 */
 };
 
-/* bytes are the caller's, and must outlive the file. path is for messages. The numbers are not
- * looked at. MT_FORMAT (broken), MT_UNSUPPORTED (a version or a type that we do not read),
- * MT_LIMIT, MT_MEMORY. */
+/* bytes are the caller's, must outlive the file, and may be NULL where length is 0. path is for
+ * messages. The numbers are not looked at. MT_FORMAT (broken), MT_UNSUPPORTED (a version or a type
+ * that we do not read), MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_marian_bin_open(const unsigned char *bytes, size_t length,
                                                 const char *path, struct mt_marian_bin **out,
                                                 struct mt_error *err);

@@ -65,6 +65,7 @@ uint64_t mt_limiter_level(struct mt_limiter *limiter, uint64_t client,
 
 /* Seconds until the client's ban ends, rounded up; 0: it has none. */
 int64_t mt_limiter_banned_seconds(struct mt_limiter *limiter, uint64_t client, int64_t now_ns);
+/* Until end_ns, on the clock of now_ns. */
 void mt_limiter_ban(struct mt_limiter *limiter, uint64_t client, int64_t end_ns);
 
 #endif
