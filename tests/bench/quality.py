@@ -160,7 +160,9 @@ def interval(score_of, counts, other_counts):
 
 # A run of digits with what stands between them in numbers: 1,250.5 and 12.05.2024, but 9 and 45 of 9:45.
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-WORDS = ("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf")
+# As words: the German ones begin others that are the same number (dreimal), the French ones stand alone.
+GERMAN = ("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf")
+FRENCH = ("une?", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze")
 
 
 def numbers(text):
@@ -184,16 +186,19 @@ def numbers(text):
 
 
 def keeps_numbers(source, translation):
-    """Whether each number of the source is in the translation; up to twelve it may be a word, in German."""
-    missing = numbers(source) - numbers(translation)
+    """Whether each number of the source is in the translation; up to twelve it may be a word, in German or French."""
+    def missing_from(text):
+        return numbers(source) - numbers(text)
 
     def is_written_out(number):
-        if not number.isdecimal() or not 1 <= int(number) <= len(WORDS):
+        if not number.isdecimal() or not 1 <= int(number) <= len(GERMAN):
             return False
-        word = WORDS[int(number) - 1]  # dreimal is fine, dreizehn is not
-        return re.search(rf"\b{word}(?!zehn|und|zig|ßig|hundert|tausend)", translation.lower()) is not None
+        german, french = GERMAN[int(number) - 1], FRENCH[int(number) - 1]  # but not dreizehn, quatre-vingts
+        return re.search(rf"\b(?:{german}(?!zehn|und|zig|ßig|hundert|tausend)|{french}\b(?!-))", translation.lower()) is not None
 
-    return all(map(is_written_out, missing))
+    # 1 250 with an ordinary blank, as a tokenizer leaves it, is one number in French, and may be two.
+    joined = re.sub(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)", lambda found: found[0].replace(" ", ""), translation)
+    return any(all(map(is_written_out, missing_from(text))) for text in (translation, joined))
 
 
 # ---- token agreement ----

@@ -161,6 +161,9 @@ class Numbers(unittest.TestCase):
                 ("gate B27", "Gate B27"),
                 ("15 %", "15%"),
                 ("3 cats and 12 dogs", "drei Katzen und zwölf Hunde"),
+                ("3 cats and 1 dog", "trois chats et un chien"),
+                ("1,250,000 euros", "1 250 000 euros"),
+                ("1,250.5 euros", "1\u202f250,5 euros"),
                 ("no number", "keine 5")):  # what is added is not looked at
             with self.subTest(source):
                 self.assertTrue(quality.keeps_numbers(source, translation))
@@ -176,7 +179,10 @@ class Numbers(unittest.TestCase):
                 ("born in 1985", "1988 geboren"),
                 ("13 cats", "dreizehn Katzen"),
                 ("3 cats", "vier Katzen"),
-                ("3 cats", "dreizehn Katzen")):
+                ("3 cats", "dreizehn Katzen"),
+                ("4 cats", "quatre-vingts chats"),
+                ("1 cat", "des universités"),
+                ("1,250 euros", "1 25 euros")):
             with self.subTest(source):
                 self.assertFalse(quality.keeps_numbers(source, translation))
 
@@ -185,11 +191,17 @@ class Sets(unittest.TestCase):
     FOLDER = pathlib.Path(__file__).parent / "quality"
 
     def pairs(self, name):
-        lines = quality.read_lines(self.FOLDER / f"{name}.en-de.tsv")
-        pairs = [tuple(line.split("\t")) for line in lines]
-        self.assertEqual(len(pairs), 200)
-        self.assertEqual(len({source for source, _ in pairs}), 200)
-        return pairs
+        """Of both languages, which have the same sources."""
+        sources, found = [], []
+        for lang in ("de", "fr"):
+            lines = quality.read_lines(self.FOLDER / f"{name}.en-{lang}.tsv")
+            pairs = [tuple(line.split("\t")) for line in lines]
+            self.assertEqual(len(pairs), 200)
+            self.assertEqual(len({source for source, _ in pairs}), 200)
+            sources.append([source for source, _ in pairs])
+            found += pairs
+        self.assertEqual(*sources)
+        return found
 
     def test_each_has_200_pairs(self):
         for name in ("interface", "numbers"):
