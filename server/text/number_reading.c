@@ -244,10 +244,13 @@ static void read_number(const struct mt_number_side *side, struct mt_number *num
                      UINT64_C(1099511628211);
     add_reading(number,
                 (struct mt_number_value){.digits = parts.hash, .exponent = MT_NUMBER_GROUPS});
-    if (mt_number_is_grouped(side, number, number->n))
+    bool is_grouped = mt_number_is_grouped(side, number, number->n);
+    if (is_grouped)
         add_reading(number, mt_digits_value(&all, 0));
-    bool has_own_separator = number->n == 2 || groups[1].separator != last->separator;
-    if (mt_number_is_decimal(last->separator) && has_own_separator &&
+    /* 340,000 is no 340: three zeros are thousands. */
+    bool has_own_separator = number->n == 2 || groups[1].separator != last->separator,
+         is_round = is_grouped && mt_number_is_zero(last);
+    if (mt_number_is_decimal(last->separator) && has_own_separator && !is_round &&
         (number->n == 2 || mt_number_is_grouped(side, number, number->n - 1)))
         add_reading(number, mt_digits_value(&all, -(int32_t)last->n_digits));
 }
