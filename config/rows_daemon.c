@@ -501,7 +501,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .doc =
             "Numbers that one attention request may trace or get; more get 413. Each takes 4 "
             "bytes of memory while the reply is sent and about 7 as JSON: 32 million are 128 MB, "
-            "every head of the bundled model for 512 by 512 tokens. What a search weighed counts "
+            "every head of a bundled model for 512 by 512 tokens. What a search weighed counts "
             "for as many steps as a translation may have. Requests together get twice as many; "
             "others wait their turn (503).",
     },

@@ -21,7 +21,7 @@ const struct mt_setting mt_rows_engine[] = {
                "package of Argos Translate (LibreTranslate's), as a folder or .argosmodel file. "
                "Empty: the models of models_directory. Verbs that take one model take the first of "
                "these. There is no default, because most want other languages than the bundled "
-               "model's; ./run sets it to that one.",
+               "models'.",
     },
     {
         .section = "Model",
@@ -146,8 +146,8 @@ const struct mt_setting mt_rows_engine[] = {
             "Empty: none where model is set; else those that there are of attentiond/models "
             "below XDG_DATA_HOME or .local/share in HOME (without either, "
             "/var/lib/attentiond/models), where attentiond pull puts models; of LibreTranslate's "
-            "packages; and of ../share/attentiond beside the program, where the bundled model "
-            "is installed.",
+            "packages; and of ../share/attentiond beside the program, where the bundled models "
+            "are installed.",
     },
     {
         .section = "Models",

@@ -420,8 +420,8 @@ int mt_cmd_list(int argc, char **argv)
         .synopsis = "[--json] [--path NAME | --remote LANGUAGE]",
         .summary = "show the models on this machine, or what there is to pull",
         .detail =
-            "What attentiond pull has fetched, the packages of LibreTranslate, the bundled model "
-            "where it is\n"
+            "What attentiond pull has fetched, the packages of LibreTranslate, the bundled models "
+            "where they are\n"
             "installed, and of Hugging Face's cache what can be served. PACKED says whether the "
             "int8 weights\n"
             "are made already; otherwise the first start or request makes them. The names are "

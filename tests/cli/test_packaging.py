@@ -177,11 +177,12 @@ class Installation(unittest.TestCase):
                      "share/attentiond/grafana-dashboard.json", "libexec/attentiond/attentiond-pull"):
             self.assertGreater((self.prefix / path).stat().st_size, 100, path)
 
-    def test_translates_with_the_installed_model(self):
+    def test_translates_with_the_installed_models(self):
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ATTENTIOND_")}
-        result = run(self.program, "translate", "--model", self.prefix / "share/attentiond/en-de", "--cache-dir", self.folder.name,
-                     input="Where is the train station?\n", env=clean)
-        self.assertEqual((result.returncode, result.stdout), (0, "Wo ist der Bahnhof?\n"), result.stderr)
+        for model, answer in (("en-de", "Wo ist der Bahnhof?\n"), ("en-fr", "Où est la gare ?\n")):
+            result = run(self.program, "translate", "--model", self.prefix / "share/attentiond" / model, "--cache-dir", self.folder.name,
+                         input="Where is the train station?\n", env=clean)
+            self.assertEqual((result.returncode, result.stdout), (0, answer), result.stderr)
 
     @needs("systemd-analyze")
     def test_unit_is_one_that_systemd_understands(self):
@@ -259,10 +260,10 @@ class Run(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             return (root / "calls").read_text().replace(folder, "ROOT").splitlines(), result.stdout
 
-    def test_serves_the_bundled_model_and_what_was_pulled(self):
-        self.assertEqual(self.calls()[0], ["serve --model ROOT/weights/en-de"])
+    def test_serves_the_bundled_models_and_what_was_pulled(self):
+        self.assertEqual(self.calls()[0], ["serve --models-directory ROOT/weights"])
         self.assertEqual(self.calls("--port", "1", has_pulled=True)[0],
-                         ["serve --model ROOT/weights/en-de --models-directory ROOT/.local/share/attentiond/models --port 1"])
+                         ["serve --models-directory ROOT/.local/share/attentiond/models:ROOT/weights --port 1"])
         self.assertEqual(self.calls(has_pulled=True, ATTENTIOND_MODEL="x")[0], ["serve"])
 
     def test_fetches_a_model_that_is_missing_and_says_so(self):
