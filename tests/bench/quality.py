@@ -14,6 +14,7 @@ keep every one, long% that of translations more than twice as long as their refe
 
 import argparse
 import collections
+import decimal
 import json
 import math
 import random
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import time
 
-# BLEU   nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp
+# BLEU   nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp; tok:char for a line whose reference is written without blanks
 # chrF2  nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no
 BLEU_ORDER = 4
 CHRF_ORDER = 6
@@ -43,6 +44,9 @@ LONG_CHARS = 20
 
 TRANSLATE_TIMEOUT_SECONDS = 3600
 
+# Kana and Chinese characters.
+WITHOUT_BLANKS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
 
 # ---- BLEU ----
 
@@ -59,13 +63,18 @@ def tokenize_13a(text):
     return text.split()
 
 
+def tokenize(text, as_in):
+    """The tokens of a text in the language of `as_in`: each character where it is Japanese or Chinese, else 13a's."""
+    return list("".join(text.split())) if WITHOUT_BLANKS.search(as_in) else tokenize_13a(text)
+
+
 def ngrams(sequence, n):
     return collections.Counter(tuple(sequence[i:i + n]) for i in range(len(sequence) - n + 1))
 
 
 def bleu_counts(hypothesis, reference):
     """What BLEU needs to know of a line: both lengths, then matches and n-grams of each order."""
-    hypothesis, reference = tokenize_13a(hypothesis), tokenize_13a(reference)
+    hypothesis, reference = tokenize(hypothesis, reference), tokenize(reference, reference)
     counts = [len(hypothesis), len(reference)]
     for n in range(1, BLEU_ORDER + 1):
         found = ngrams(hypothesis, n)
@@ -163,6 +172,11 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # As words: the German ones begin others that are the same number (dreimal), the French ones stand alone.
 GERMAN = ("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf")
 FRENCH = ("une?", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze")
+# The Japanese ones count something: 一つ, 三人, but not 一緒.
+JAPANESE = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+COUNTERS = "つ人日度回匹頭羽個本冊枚番月時年歳才週か箇ヶカケ分秒階杯部台曲行語点泊章巻位組軒通切輪"
+MYRIADS = {"": 1, "万": 10**4, "億": 10**8, "兆": 10**12}
+THOUSANDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 
 def numbers(text):
@@ -185,20 +199,41 @@ def numbers(text):
     return collections.Counter(found)
 
 
-def keeps_numbers(source, translation):
-    """Whether each number of the source is in the translation; up to twelve it may be a word, in German or French."""
-    def missing_from(text):
-        return numbers(source) - numbers(text)
+def in_digits(number):
+    return f"{number.normalize():f}"
 
+
+def spelled_in_digits(text):
+    """The text with 1250000 for 125万 and 1億5000万, as numbers in digits and large units are written in Japanese."""
+    def digits(found):
+        terms = re.findall(r"([\d,]+(?:\.\d+)?)([万億兆]?)", found[0])
+        return in_digits(sum(decimal.Decimal(number.replace(",", "")) * MYRIADS[unit] for number, unit in terms))
+
+    return re.sub(r"(?:\d[\d,]*(?:\.\d+)?[万億兆])+(?:\d+)?", digits, text)
+
+
+def without_words_for_thousands(text):
+    """The text with 3400000 for 3.4 million, which Japanese has no word for."""
+    def digits(found):
+        return in_digits(decimal.Decimal(found[1].replace(",", "")) * THOUSANDS[found[2].lower()])
+
+    return re.sub(r"(?i)(\d[\d,]*(?:\.\d+)?) (thousand|million|billion|trillion)\b", digits, text)
+
+
+def keeps_numbers(source, translation):
+    """Whether each number of the source is in the translation; up to twelve it may be a word, in German, French or Japanese."""
     def is_written_out(number):
         if not number.isdecimal() or not 1 <= int(number) <= len(GERMAN):
             return False
-        german, french = GERMAN[int(number) - 1], FRENCH[int(number) - 1]  # but not dreizehn, quatre-vingts
-        return re.search(rf"\b(?:{german}(?!zehn|und|zig|ßig|hundert|tausend)|{french}\b(?!-))", translation.lower()) is not None
+        german, french, japanese = (words[int(number) - 1] for words in (GERMAN, FRENCH, JAPANESE))
+        return re.search(rf"\b(?:{german}(?!zehn|und|zig|ßig|hundert|tausend)|{french}\b(?!-))"  # but not dreizehn, quatre-vingts
+                         rf"|(?<![一二三四五六七八九十百千万]){japanese}[{COUNTERS}]", translation.lower()) is not None
 
     # 1 250 with an ordinary blank, as a tokenizer leaves it, is one number in French, and may be two.
     joined = re.sub(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)", lambda found: found[0].replace(" ", ""), translation)
-    return any(all(map(is_written_out, missing_from(text))) for text in (translation, joined))
+    return any(all(map(is_written_out, numbers(wanted) - numbers(text))) for wanted, text in (
+        (source, translation), (source, joined), (source, spelled_in_digits(translation)),
+        (without_words_for_thousands(source), spelled_in_digits(translation))))
 
 
 # ---- token agreement ----

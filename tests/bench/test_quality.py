@@ -65,6 +65,10 @@ class Bleu(unittest.TestCase):
         self.check(0, [""], ["a"])
         self.check(0, ["a b c"], ["a b c"])  # no 4-gram: that order cannot be scored
 
+    def test_japanese_is_compared_by_characters(self):
+        # 4 of 5 characters, 2 of 4 pairs, none of 3 triples (half a one), none of 2 runs of four (a quarter).
+        self.check(100 * (4 / 5 * 2 / 4 * 0.5 / 3 * 0.25 / 2) ** 0.25, ["猫が好 きだ"], ["猫が嫌きだ"])
+
     def test_case_counts(self):
         self.assertLess(quality.bleu(["das ist ein Haus."], ["Das ist ein Haus."]), 100)
 
@@ -164,6 +168,14 @@ class Numbers(unittest.TestCase):
                 ("3 cats and 1 dog", "trois chats et un chien"),
                 ("1,250,000 euros", "1 250 000 euros"),
                 ("1,250.5 euros", "1\u202f250,5 euros"),
+                ("1,250,000 people", "125万人"),
+                ("150,000,000 people", "1億5000万人"),
+                ("150,001,234 people", "1億5000万1234人"),
+                ("15,500 people", "1.55万人"),
+                ("3.4 million people", "340万人"),
+                ("1.7 billion euros", "17億ユーロ"),
+                ("3.4 million people", "3,4 Millionen Menschen"),
+                ("3 cats and 12 dogs", "三匹の猫と十二匹の犬"),
                 ("no number", "keine 5")):  # what is added is not looked at
             with self.subTest(source):
                 self.assertTrue(quality.keeps_numbers(source, translation))
@@ -182,7 +194,11 @@ class Numbers(unittest.TestCase):
                 ("3 cats", "dreizehn Katzen"),
                 ("4 cats", "quatre-vingts chats"),
                 ("1 cat", "des universités"),
-                ("1,250 euros", "1 25 euros")):
+                ("1,250 euros", "1 25 euros"),
+                ("1,250,000 people", "12万5000人"),
+                ("3.4 million people", "34万人"),
+                ("1 cat", "一緒に"),
+                ("2 cats", "十二匹の猫")):
             with self.subTest(source):
                 self.assertFalse(quality.keeps_numbers(source, translation))
 
@@ -191,16 +207,17 @@ class Sets(unittest.TestCase):
     FOLDER = pathlib.Path(__file__).parent / "quality"
 
     def pairs(self, name):
-        """Of both languages, which have the same sources."""
+        """Of all languages, which have the same sources."""
         sources, found = [], []
-        for lang in ("de", "fr"):
+        for lang in ("de", "fr", "ja"):
             lines = quality.read_lines(self.FOLDER / f"{name}.en-{lang}.tsv")
             pairs = [tuple(line.split("\t")) for line in lines]
             self.assertEqual(len(pairs), 200)
             self.assertEqual(len({source for source, _ in pairs}), 200)
             sources.append([source for source, _ in pairs])
             found += pairs
-        self.assertEqual(*sources)
+        for others in sources[1:]:
+            self.assertEqual(others, sources[0])
         return found
 
     def test_each_has_200_pairs(self):

@@ -55,6 +55,23 @@ class Notation(unittest.TestCase):
             self.assertEqual(augment.canonical_numbers(source, target, "de"), expected)
 
 
+class Japanese(unittest.TestCase):
+    def test_targets_have_no_blanks_and_the_marks_of_japanese(self):
+        for text, expected in (
+                ("２０１７ 年 ７ 月 に", "2017年7月に"), ("元気ですか?", "元気ですか？"), ("すごい!!", "すごい！！"), ("１０～２０ 分", "10\uff5e20分"), ("Tom は Google Chrome を使う。", "TomはGoogle Chromeを使う。"),
+                ("{count} 件", "{count} 件"), ("%s は 3 回", "%s は3回"), ("OK?", "OK?")):
+            self.assertEqual(prepare.clean_target(text, "ja"), expected)
+
+    def test_digits_may_stand_for_months_and_words(self):
+        for source, target in (
+                ("It was in March 2011.", "2011年3月でした。"), ("Three men came at ten.", "10時に3人の男が来た。"), ("Six cans of beer and one glass", "ビール6缶とグラス1つ"), ("She came twice.", "彼女は2回来た。"),
+                ("A thousand dollars", "1000ドル"), ("the third day", "3日目"), ("Philip II", "フィリップ2世"), ("Oct 5, 1999", "1999年10月5日")):
+            self.assertIsNone(prepare.problem(source, target, "ja", "tatoeba"), source)
+        for source, target in (
+                ("It was in March 2011.", "2011年4月でした。"), ("Three men came.", "4人の男が来た。"), ("It was in 2011.", "3月でした。"), ("in 1999 and 2000", "1999年に"), ("There were few rainy days in August.", "2月は雨の日が少なかった。")):
+            self.assertEqual(prepare.problem(source, target, "ja", "tatoeba"), "other numbers", source)
+
+
 class Changes(unittest.TestCase):
     def check_numbers(self, source, target):
         self.assertEqual(quality.numbers(source), quality.numbers(target), (source, target))
@@ -89,6 +106,16 @@ class Changes(unittest.TestCase):
             day, month, year = re.fullmatch(r"Es war am (\d+)\. (\w+) (\d+)\.", target).groups()
             english = augment.MONTHS["en"][augment.MONTHS["de"].index(month)]
             self.assertIn(source, (f"It was on {english} {day}, {year}.", f"It was on {day} {english} {year}."))
+
+    def test_other_dates_and_numbers_in_japanese(self):
+        for source, target in drawn(augment.replace_dates, "It was on May 12, 2024.", "2024年5月12日でした。", "ja"):
+            year, month, day = re.fullmatch(r"(\d+)年(\d+)月(\d+)日でした。", target).groups()
+            english = augment.MONTHS["en"][int(month) - 1]
+            self.assertIn(source, (f"It was on {english} {day}, {year}.", f"It was on {day} {english} {year}."))
+        for source, target in drawn(augment.numbers_for_words, "Tom has three cats.", "トムは猫を3匹飼っている。", "ja"):
+            self.check_numbers(source, target)
+            self.assertRegex(target, r"^トムは猫を[\d,]+匹飼っている。$")
+        self.assertIsNone(augment.numbers_for_words(random.Random(1), "It was in March, three years ago.", "3年前の3年生だった。", "ja"))
 
     def test_other_names_are_the_same_wherever_they_stand(self):
         for source, target in drawn(augment.replace_names, "Mary said Tom's dog bit Tom.", "Maria sagte, Toms Hund habe Tom gebissen."):

@@ -207,26 +207,30 @@ def canonical_numbers(source, target, lang):
     return re.sub(r"([$€£])\s?(\d[\d.]*(?:,\d+)?)", r"\2 \1", target) if lang in ("de", "fr") else target
 
 
-def numbers_for_words(random, source, target, lang):
-    """Three cats, drei Katzen: 17 cats, 17 Katzen. None where the words are not on both sides exactly once."""
-    if lang not in WORDS:
-        return None
-    left = {}
-    for match in re.finditer(r"\b[a-z]+(?:-[a-z]+)?\b", source, re.I):
-        n = WORDS["en"].get(match[0].lower())
-        if n:
-            left.setdefault(n, []).append(match.span())
-    right = {}
-    for match in re.finditer(r"\b[^\W\d_]+(?:-[^\W\d_]+)?\b", target):
+def words_for_numbers(text, lang):
+    """{number: [spans]} of the words of a text that are numbers; of a Japanese one, of its digits, which stand for English words as often."""
+    found = {}
+    if lang == "ja":
+        for begin, end, token in find_numbers(text, lang):
+            if token.isdecimal() and text[end:end + 1] != "月":
+                found.setdefault(int(token), []).append((begin, end))
+        return found
+    for match in re.finditer(r"\b[^\W\d_]+(?:-[^\W\d_]+)?\b", text):
         n = WORDS[lang].get(match[0].lower())
         if n:
-            right.setdefault(n, []).append(match.span())
+            found.setdefault(n, []).append(match.span())
+    return found
+
+
+def numbers_for_words(random, source, target, lang):
+    """Three cats, drei Katzen: 17 cats, 17 Katzen. None where the words are not on both sides exactly once."""
+    left, right = words_for_numbers(source, "en"), words_for_numbers(target, lang)
     numbers = [n for n in left if len(left[n]) == 1 and len(right.get(n, [])) == 1]
     # "halb sieben" and "Viertel vor acht" would not be what the English says.
     if not numbers or sum(map(len, left.values())) != len(numbers) or sum(map(len, right.values())) != len(numbers) \
             or re.search(r"\b(half|quarter|past|hundred|thousand|million)\b", source, re.I):
         return None
-    is_hour = re.search(r"o'clock|\bUhr\b|heures?\b", source + target)
+    is_hour = re.search(r"o'clock|\bUhr\b|heures?\b|\d時(?!間)", source + target)
     spans = [], []
     for n in numbers:
         if is_hour:
@@ -243,18 +247,23 @@ def numbers_for_words(random, source, target, lang):
 DATE_EN = re.compile(r"\b(?:(\d{1,2}) (%s)|(%s) (\d{1,2})(?:st|nd|rd|th)?),?(?: (\d{4}))?\b" % (("|".join(MONTHS["en"]),) * 2))
 
 
+def dates_in(text, lang):
+    """[(match, (day, month, year))], each as digits; the year None where there is none."""
+    if lang == "ja":
+        return [(match, (match[3], match[2], match[1])) for match in re.finditer(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})日", text)]
+    if lang == "en":
+        return [(match, (match[1] or match[4], str(MONTHS["en"].index(match[2] or match[3]) + 1), match[5])) for match in DATE_EN.finditer(text)]
+    pattern = r"\b(\d{1,2}|1er)\.? (%s)(?: (\d{4}))?\b" % "|".join(MONTHS[lang])
+    return [(match, (match[1].replace("er", ""), str(MONTHS[lang].index(match[2]) + 1), match[3])) for match in re.finditer(pattern, text)]
+
+
 def replace_dates(random, source, target, lang):
     """Another date in place of the only one."""
-    if lang not in MONTHS:
+    left, right = dates_in(source, "en"), dates_in(target, lang)
+    if len(left) != 1 or len(right) != 1 or left[0][1] != right[0][1]:
         return None
-    date = re.compile(r"\b(\d{1,2}|1er)\.? (%s)(?: (\d{4}))?\b" % "|".join(MONTHS[lang]))
-    left, right = list(DATE_EN.finditer(source)), list(date.finditer(target))
-    if len(left) != 1 or len(right) != 1:
-        return None
-    a, b = left[0], right[0]
-    if MONTHS["en"].index(a[2] or a[3]) != MONTHS[lang].index(b[2]) or (a[1] or a[4]) != b[1].replace("er", "") or a[5] != b[3]:
-        return None
-    day, month, year = random.randint(1, 28), random.randint(1, 12), random.randint(1900, 2035) if a[5] else None
+    (a, (_, _, a_year)), (b, _) = left[0], right[0]
+    day, month, year = random.randint(1, 28), random.randint(1, 12), random.randint(1900, 2035) if a_year else None
     return (source[:a.start()] + english_date(random, day, month, year) + source[a.end():],
             target[:b.start()] + date_of(lang, day, month, year) + target[b.end():])
 

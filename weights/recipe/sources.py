@@ -17,7 +17,8 @@ SHARE_ALIKE = "CC-BY-SA"  # of any version: left out with --no-share-alike
 UNKNOWN = "not found"     # left out always
 
 SOURCES = [
-    Source("tatoeba", "CC-BY-2.0-FR", "tatoeba.org; en-de: manythings.org/anki of 2018-05-13; fr: modelexlab/data; ja: Torey-Clark/japn-eng-translator", is_interface=False),
+    Source("tatoeba", "CC-BY-2.0-FR", "tatoeba.org; en-de: manythings.org/anki of 2018-05-13; fr: modelexlab/data; ja: manythings.org/anki of 2021-06-21, by way of Lolzyhaxy/experiments", is_interface=False),
+    Source("tanaka", "CC-BY-2.0-FR", "Tanaka corpus, by way of odashi/small_parallel_enja", is_interface=False),
     Source("android-aosp", "Apache-2.0", "LineageOS and CyanogenMod apps, Katsuna/public_packages_apps_Settings, Ankits-lab/frameworks_base", 2),
     Source("mozilla-firefox", "MPL-2.0", "Floorp-Projects/Unified-l10n-central, mozilla-l10n/firefox-l10n-source", 2),
     Source("mozilla-thunderbird", "MPL-2.0", "Floorp-Projects/Unified-l10n-central, thunderbird/thunderbird-l10n, thunderbird/thunderbird-l10n-source", 2),

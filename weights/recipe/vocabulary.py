@@ -30,11 +30,14 @@ REMOVED = [*range(0x1, 0x9), 0xB, 0xC, *range(0xE, 0x20), *range(0x7F, 0xA0), 0x
 BLANKS = [0x9, 0xA, 0xD, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 
 
-def rules():
-    """NFC, blanks of one kind, no invisible characters, ASCII for its wide forms. NFKC would lose what a translation has
-    to keep: it makes 2 of a square, three full stops of an ellipsis."""
+JAPANESE_MARKS = (0xFF01, 0xFF1F, 0xFF5E)  # ！？～
+
+
+def rules(lang):
+    """NFC, blanks of one kind, no invisible characters, ASCII for its wide forms but for the marks of Japanese. NFKC would lose
+    what a translation has to keep: it makes 2 of a square, three full stops of an ellipsis."""
     found = {(code,): () for code in REMOVED} | {(code,): (0x20,) for code in BLANKS}
-    found |= {(0xFF01 + i,): (0x21 + i,) for i in range(94)} | {(code,): (0x27,) for code in (0x2018, 0x2019, 0x2BC)}
+    found |= {(code,): (code - 0xFEE0,) for code in range(0xFF01, 0xFF5F) if lang != "ja" or code not in JAPANESE_MARKS} | {(code,): (0x27,) for code in (0x2018, 0x2019, 0x2BC)}
     for code in [*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000), *range(0xFB00, 0xFB07)]:
         composed = unicodedata.normalize("NFC", chr(code))
         kinds = [unicodedata.normalize("NFD", chr(code))] + ([chr(code)] if code >= 0xFB00 else [])
@@ -46,9 +49,9 @@ def rules():
     return found
 
 
-def write_rules(path):
+def write_rules(path, lang):
     with open(path, "w", encoding="ascii") as file:
-        for source, target in sorted(rules().items()):
+        for source, target in sorted(rules(lang).items()):
             file.write(" ".join(f"{code:X}" for code in source) + "\t" + " ".join(f"{code:X}" for code in target) + "\n")
 
 
@@ -59,14 +62,11 @@ def train_model(directory, pairs, options):
         for _, name, source, target in pairs:
             if name[0] != "+" or name in ("+templates",) and len(source) % 7 == 0:
                 file.write(f"{source}\n{target}\n")
-    normalisation = dict(normalization_rule_name="nmt_nfkc")
-    if options.lang != "ja":
-        write_rules(f"{directory}/rules.tsv")
-        normalisation = dict(normalization_rule_tsv=f"{directory}/rules.tsv")
+    write_rules(f"{directory}/rules.tsv", options.lang)
     sentencepiece.SentencePieceTrainer.train(
         input=text, model_prefix=f"{directory}/joint", vocab_size=options.size, model_type="unigram", character_coverage=0.9997,
         byte_fallback=True, split_digits=True, required_chars="0123456789.,:;!?%€$£°+-=/()[]\"'„“”…–&@#*_~",
-        max_sentence_length=4000, bos_id=-1, pad_id=-1, eos_id=EOS, unk_id=UNK, num_threads=options.threads, minloglevel=1, **normalisation)
+        max_sentence_length=4000, bos_id=-1, pad_id=-1, eos_id=EOS, unk_id=UNK, num_threads=options.threads, minloglevel=1, normalization_rule_tsv=f"{directory}/rules.tsv")
     for name in ("vocabulary.txt", "joint.vocab", "rules.tsv"):
         if os.path.exists(f"{directory}/{name}"):
             os.remove(f"{directory}/{name}")
