@@ -68,7 +68,8 @@ class Japanese(unittest.TestCase):
                 ("A thousand dollars", "1000ドル"), ("the third day", "3日目"), ("Philip II", "フィリップ2世"), ("Oct 5, 1999", "1999年10月5日")):
             self.assertIsNone(prepare.problem(source, target, "ja", "tatoeba"), source)
         for source, target in (
-                ("It was in March 2011.", "2011年4月でした。"), ("Three men came.", "4人の男が来た。"), ("It was in 2011.", "3月でした。"), ("in 1999 and 2000", "1999年に"), ("There were few rainy days in August.", "2月は雨の日が少なかった。")):
+                ("It was in March 2011.", "2011年4月でした。"), ("Three men came.", "4人の男が来た。"), ("It was in 2011.", "3月でした。"), ("in 1999 and 2000", "1999年に"), ("There were few rainy days in August.", "2月は雨の日が少なかった。"),
+                ("Mary decided to marry.", "メアリーは3月に結婚を決めた。"), ("from 3 to 3", "3から5まで")):
             self.assertEqual(prepare.problem(source, target, "ja", "tatoeba"), "other numbers", source)
 
 

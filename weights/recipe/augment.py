@@ -208,7 +208,7 @@ def canonical_numbers(source, target, lang):
 
 
 def words_for_numbers(text, lang):
-    """{number: [spans]} of the words of a text that are numbers; of a Japanese one, of its digits, which stand for English words as often."""
+    """{number: [spans]} of the words of a text that are numbers; in Japanese of its digits, because three cats are 3匹 there."""
     found = {}
     if lang == "ja":
         for begin, end, token in find_numbers(text, lang):

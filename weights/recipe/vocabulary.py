@@ -37,7 +37,8 @@ def rules(lang):
     """NFC, blanks of one kind, no invisible characters, ASCII for its wide forms but for the marks of Japanese. NFKC would lose
     what a translation has to keep: it makes 2 of a square, three full stops of an ellipsis."""
     found = {(code,): () for code in REMOVED} | {(code,): (0x20,) for code in BLANKS}
-    found |= {(code,): (code - 0xFEE0,) for code in range(0xFF01, 0xFF5F) if lang != "ja" or code not in JAPANESE_MARKS} | {(code,): (0x27,) for code in (0x2018, 0x2019, 0x2BC)}
+    found |= {(code,): (code - 0xFEE0,) for code in range(0xFF01, 0xFF5F) if lang != "ja" or code not in JAPANESE_MARKS}
+    found |= {(code,): (0x27,) for code in (0x2018, 0x2019, 0x2BC)}
     for code in [*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000), *range(0xFB00, 0xFB07)]:
         composed = unicodedata.normalize("NFC", chr(code))
         kinds = [unicodedata.normalize("NFD", chr(code))] + ([chr(code)] if code >= 0xFB00 else [])
