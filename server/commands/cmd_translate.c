@@ -62,11 +62,11 @@ struct session {
 
 static const char detail[] =
     "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
-    "may hold several sentences; an empty line stays empty. With --json each line becomes\n"
-    "{\"source\", \"text\", \"output_ids\", \"score\", \"token_logprobs\"}, with \"warnings\" "
-    "where "
-    "there\nare some, and a line is one sentence\n"
-    "(--split-sentences off), cut only where it is too long for the model.\n\n"
+    "may hold several sentences; an empty line stays empty. Placeholders, addresses and emoji are\n"
+    "kept. With --json each line becomes {\"source\", \"text\", \"output_ids\", \"score\",\n"
+    "\"token_logprobs\"}, with \"warnings\" where there are some: as the model sees it, so nothing\n"
+    "is kept from it, and a line is one sentence (--split-sentences off), cut only where it is too\n"
+    "long for the model.\n\n"
     "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
     "whole: what is no text in it stays as it is.\n";
 

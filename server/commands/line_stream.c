@@ -35,9 +35,10 @@ struct line {
     struct stream *stream;
     size_t number;
     char *text; /* which the passage borrows */
+    size_t length;
     struct mt_alignment_trace trace;
     struct mt_passage *passage;
-    struct mt_translation *translation; /* the passage's only one */
+    struct mt_translation *translation; /* the passage's only one; NULL: not as_json */
     struct mt_sentence **sentences;
     struct mt_job job;
     bool is_done; /* guarded by the stream's mutex */
@@ -88,15 +89,26 @@ static void line_done(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&stream->mutex);
 }
 
+static size_t count_sentences(const struct mt_passage *passage)
+{
+    const struct mt_translation *translation;
+    size_t n = 0, position = 0;
+    while ((translation = mt_passage_next(passage, &position)))
+        n += mt_translation_n_sentences(translation);
+    return n;
+}
+
 static enum mt_status list_sentences(struct line *line, struct mt_error *err)
 {
-    size_t n = mt_translation_n_sentences(line->translation);
+    const struct mt_translation *translation;
+    size_t n = count_sentences(line->passage), n_listed = 0, position = 0;
     line->is_done = n == 0;
     line->sentences = malloc(mt_size_max(n, 1) * sizeof *line->sentences);
     if (!line->sentences)
         return mt_fail_memory(err, n * sizeof *line->sentences, "the sentences of a line");
-    for (size_t i = 0; i < n; i++)
-        line->sentences[i] = mt_translation_part(line->translation, i).sentence;
+    while ((translation = mt_passage_next(line->passage, &position)))
+        for (size_t i = 0; i < mt_translation_n_sentences(translation); i++)
+            line->sentences[n_listed++] = mt_translation_part(translation, i).sentence;
     line->job = (struct mt_job){
         .sentences = line->sentences,
         .n_sentences = n,
@@ -118,10 +130,12 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         return mt_fail_memory(err, length + 1, "a line");
     memcpy(line->text, text, length);
     line->text[length] = '\0';
+    line->length = length;
     const struct mt_passage_options passage = {
         .plain = &options->translation,
         .traced = &traced,
         .trace = &line->trace,
+        .protects = !options->as_json, /* it shows what the model saw */
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,
     };
@@ -130,7 +144,7 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
     if (!status)
         status =
             mt_passage_create(options->model, line->text, length, &passage, &line->passage, err);
-    if (!status)
+    if (!status && options->as_json)
         line->translation = mt_passage_next(line->passage, &(size_t){0});
     return status;
 }
@@ -254,12 +268,10 @@ static enum mt_status append_object(const struct stream *stream, const struct li
                                     struct mt_text *out, struct mt_error *err)
 {
     struct mt_json_writer writer;
-    size_t length;
-    const char *source = mt_translation_text(line->translation, &length);
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
     mt_json_key(&writer, "source");
-    mt_json_string(&writer, source, length);
+    mt_json_string(&writer, line->text, line->length);
     enum mt_status status = append_hypothesis(&writer, line, 0, err);
     if (!status && stream->options->translation.decoding.num_hypotheses > 1)
         status = append_others(&writer, line, err);
@@ -344,11 +356,10 @@ static enum mt_status write_lines(struct stream *stream, struct mt_text *out, st
 {
     struct line *line;
     bool has_next;
-    size_t n_lines = 0, n_bytes = 0, length;
+    size_t n_lines = 0, n_bytes = 0;
     while ((line = take_line(stream, &has_next))) {
         post(stream->event_fd);
-        (void)mt_translation_text(line->translation, &length);
-        n_bytes += length + 1;
+        n_bytes += line->length + 1;
         enum mt_status status = append_line(stream, line, out, err);
         if (!status)
             status = mt_model_check(stream->options->model, err);

@@ -131,6 +131,20 @@ class Lines(Case):
     def test_a_last_line_without_line_feed_counts(self):
         self.assertEqual(self.translated("I love it.\nI love it."), "Ich liebe es.\n" * 2)
 
+    def test_placeholders_addresses_and_emoji_survive(self):
+        texts = ["I love {name}.", "{name}", "Where is %s? \U0001F389", "  https://example.org/a?b=c  ",
+                 "Where is %(file)s? I love it.", " ".join(f"Where is {{{i}}}?" for i in range(600))]
+        out = self.translated("\n".join(texts) + "\n").splitlines()
+        for text, line in zip(texts, out, strict=True):
+            for kept in re.findall(r"\{\w+\}|%\(file\)s|%s|\U0001F389|https\S+|^ +| +$", text):
+                self.assertEqual(line.count(kept), text.count(kept), kept)
+        self.assertEqual((out[1], out[3]), (texts[1], texts[3]))
+
+    def test_json_shows_a_placeholder_to_the_model(self):
+        line, = self.objects("{name}\n")
+        self.assertEqual(line["source"], "{name}")
+        self.assertGreater(len(line["output_ids"]), 1)  # not the end alone
+
     def test_carriage_returns_stay_at_the_end(self):
         self.assertEqual(self.translated("I love it.\r\n\r\n"), "Ich liebe es.\r\n\r\n")
 
