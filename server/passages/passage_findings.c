@@ -1,5 +1,9 @@
 #include "server/passages/passage_state.h"
 
+#include "base/size.h"
+
+#include <string.h>
+
 struct proofreading {
     const struct mt_guard_options *guards;
     mt_passage_finding *report;
@@ -13,7 +17,7 @@ struct part_findings {
     struct mt_passage_part *part;
     struct mt_rendering as_written, rendering;
     bool is_rendered;
-    struct mt_ranges terms, excused;
+    struct mt_ranges all_excused, excused;
     struct mt_numbers_difference difference;
 };
 
@@ -35,6 +39,31 @@ static void list_repairs(const struct mt_rendering *rendering, size_t sentence, 
         mt_text_append(out, rendering->repaired.bytes + one->at.begin, one->at.end - one->at.begin);
         mt_text_append(out, "", 1);
     }
+}
+
+/* Numbers that stand in for placeholders, and that the model wrote in another way. */
+static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_range sentence,
+                                      const struct mt_proofread_pair *pair)
+{
+    size_t n_garbled = 0;
+    for (size_t i = 0; marked && i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        const char *word = marked->text.bytes + mark->begin;
+        if (mark->kind == MT_MARK_STAND_IN && mark->begin >= sentence.begin &&
+            mark->end <= sentence.end && *word >= '0' && *word <= '9')
+            n_garbled += !memmem(pair->target, pair->n_target, word, mark->end - mark->begin);
+    }
+    return n_garbled;
+}
+
+/* A placeholder stands in the place of its number even where that is garbled: the model's number is
+ * nothing that anybody sees. */
+static void leave_out_stand_ins(struct part_findings *findings, size_t sentence,
+                                const struct mt_proofread_pair *pair)
+{
+    size_t n = count_garbled_stand_ins(findings->part->marked,
+                                       findings->as_written.source_sentences[sentence], pair);
+    findings->difference.added.n -= mt_size_min(n, findings->difference.added.n);
 }
 
 static enum mt_status report_numbers(const struct mt_passage *passage,
@@ -90,12 +119,15 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
     report_kinds(proofreading, sentence, found);
     if (!passage->reader)
         return MT_OK;
-    enum mt_status status = mt_passage_describe_pair(
-        part, &findings->as_written, sentence, &findings->terms, &findings->excused, &pair, err);
+    enum mt_status status =
+        mt_passage_describe_pair(part, &findings->as_written, sentence, &findings->all_excused,
+                                 &findings->excused, &pair, err);
     if (!status)
         status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
-    if (!status)
+    if (!status) {
+        leave_out_stand_ins(findings, sentence, &pair);
         status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
+    }
     if (!status)
         status = mt_proofread_language(passage->reader, &pair, &warnings, err);
     if (!status)
@@ -115,13 +147,13 @@ static enum mt_status proofread_part(const struct mt_passage *passage, size_t in
     size_t n = mt_translation_n_sentences(part->translation);
     enum mt_status status = mt_rendering_make(&unchanged, part, 0, &findings.as_written, err);
     if (!status)
-        status = mt_passage_list_terms(part, &findings.terms, err);
+        status = mt_passage_list_excused(part, &findings.all_excused, err);
     for (size_t i = 0; i < n && !status; i++)
         status = proofread_sentence(passage, part, &findings, i, proofreading, err);
     proofreading->n_before += n;
     mt_rendering_finish(&findings.as_written);
     mt_rendering_finish(&findings.rendering);
-    mt_ranges_finish(&findings.terms);
+    mt_ranges_finish(&findings.all_excused);
     mt_ranges_finish(&findings.excused);
     mt_numbers_difference_finish(&findings.difference);
     return status;

@@ -68,16 +68,17 @@ MT_MUST_CHECK enum mt_status mt_rendering_find_links(const struct mt_passage *pa
                                                      const struct mt_word_links **out,
                                                      struct mt_error *err);
 
-/* Where the terms are in a part's text: they bring numbers of their own. */
-MT_MUST_CHECK enum mt_status mt_passage_list_terms(const struct mt_passage_part *part,
-                                                   struct mt_ranges *out, struct mt_error *err);
+/* What of a part's text brings no numbers: terms, which have others, and stand-ins, which go. */
+MT_MUST_CHECK enum mt_status mt_passage_list_excused(const struct mt_passage_part *part,
+                                                     struct mt_ranges *out, struct mt_error *err);
 
-/* A sentence's pair in what the model wrote, of a rendering that is not edited; *excused are the
- * terms in it, and hold what *out points to. */
+/* A sentence's pair in what the model wrote, of a rendering that is not edited; *excused are those
+ * of all_excused in it, and hold what *out points to. */
 MT_MUST_CHECK enum mt_status
 mt_passage_describe_pair(const struct mt_passage_part *part, const struct mt_rendering *rendering,
-                         size_t sentence, const struct mt_ranges *terms, struct mt_ranges *excused,
-                         struct mt_proofread_pair *out, struct mt_error *err);
+                         size_t sentence, const struct mt_ranges *all_excused,
+                         struct mt_ranges *excused, struct mt_proofread_pair *out,
+                         struct mt_error *err);
 
 /* What is done with each part, until one fails. */
 typedef enum mt_status mt_passage_each_part(const struct mt_passage *passage, size_t index,

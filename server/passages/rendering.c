@@ -100,33 +100,32 @@ enum mt_status mt_rendering_find_links(const struct mt_passage *passage,
 
 /* ---- numbers ---- */
 
-/* Where the terms are in a part's text: they bring numbers of their own. */
-enum mt_status mt_passage_list_terms(const struct mt_passage_part *part, struct mt_ranges *out,
-                                     struct mt_error *err)
+enum mt_status mt_passage_list_excused(const struct mt_passage_part *part, struct mt_ranges *out,
+                                       struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     const struct mt_marked *marked = part->marked;
     for (size_t i = 0; marked && i < marked->n && !status; i++)
-        if (marked->marks[i].kind == MT_MARK_TERM)
+        if (marked->marks[i].kind == MT_MARK_TERM || marked->marks[i].kind == MT_MARK_STAND_IN)
             status = mt_ranges_append(out, marked->marks[i].begin, marked->marks[i].end, err);
     return status;
 }
 
-/* A sentence's pair in what the model wrote; *excused are the terms in it. */
 enum mt_status mt_passage_describe_pair(const struct mt_passage_part *part,
                                         const struct mt_rendering *rendering, size_t sentence,
-                                        const struct mt_ranges *terms, struct mt_ranges *excused,
-                                        struct mt_proofread_pair *out, struct mt_error *err)
+                                        const struct mt_ranges *all_excused,
+                                        struct mt_ranges *excused, struct mt_proofread_pair *out,
+                                        struct mt_error *err)
 {
     size_t length;
     struct mt_range source = rendering->source_sentences[sentence];
     struct mt_range target = rendering->target_sentences[sentence];
     enum mt_status status = MT_OK;
     excused->n = 0;
-    for (size_t i = 0; i < terms->n && !status; i++)
-        if (terms->items[i].begin >= source.begin && terms->items[i].end <= source.end)
-            status = mt_ranges_append(excused, terms->items[i].begin - source.begin,
-                                      terms->items[i].end - source.begin, err);
+    for (size_t i = 0; i < all_excused->n && !status; i++)
+        if (all_excused->items[i].begin >= source.begin && all_excused->items[i].end <= source.end)
+            status = mt_ranges_append(excused, all_excused->items[i].begin - source.begin,
+                                      all_excused->items[i].end - source.begin, err);
     *out = (struct mt_proofread_pair){
         .source = mt_translation_text(part->translation, &length) + source.begin,
         .n_source = source.end - source.begin,
@@ -142,7 +141,8 @@ enum mt_status mt_passage_describe_pair(const struct mt_passage_part *part,
 static enum mt_status needs_repair(const struct mt_passage *passage,
                                    const struct mt_passage_part *part,
                                    const struct mt_rendering *rendering,
-                                   const struct mt_ranges *terms, bool *out, struct mt_error *err)
+                                   const struct mt_ranges *all_excused, bool *out,
+                                   struct mt_error *err)
 {
     struct mt_numbers_difference difference = {0};
     struct mt_ranges excused = {0};
@@ -152,7 +152,7 @@ static enum mt_status needs_repair(const struct mt_passage *passage,
         struct mt_proofread_pair pair;
         if (!mt_sentence_trace(mt_translation_part(part->translation, i).sentence))
             continue;
-        status = mt_passage_describe_pair(part, rendering, i, terms, &excused, &pair, err);
+        status = mt_passage_describe_pair(part, rendering, i, all_excused, &excused, &pair, err);
         if (!status)
             status = mt_proofread_numbers(passage->reader, &pair, &difference, err);
         *out = !status && difference.missing.n > 0 && difference.added.n > 0;
@@ -165,13 +165,13 @@ static enum mt_status needs_repair(const struct mt_passage *passage,
 static enum mt_status repair(const struct mt_passage *passage, struct mt_passage_part *part,
                              size_t rank, struct mt_rendering *rendering, struct mt_error *err)
 {
-    struct mt_ranges terms = {0};
+    struct mt_ranges all_excused = {0};
     const struct mt_word_links *links = NULL;
     bool is_needed = false;
     size_t length, *step = NULL, n = mt_translation_n_sentences(part->translation);
-    enum mt_status status = mt_passage_list_terms(part, &terms, err);
+    enum mt_status status = mt_passage_list_excused(part, &all_excused, err);
     if (!status)
-        status = needs_repair(passage, part, rendering, &terms, &is_needed, err);
+        status = needs_repair(passage, part, rendering, &all_excused, &is_needed, err);
     if (!status && is_needed)
         status = mt_rendering_find_links(passage, part, rank, rendering, &links, err);
     if (!status && is_needed && !(step = calloc(rendering->written.length + 1, sizeof *step)))
@@ -185,13 +185,13 @@ static enum mt_status repair(const struct mt_passage *passage, struct mt_passage
             .source_sentences = rendering->source_sentences,
             .target_sentences = rendering->target_sentences,
             .n_sentences = n,
-            .excused = terms.items,
-            .n_excused = terms.n,
+            .excused = all_excused.items,
+            .n_excused = all_excused.n,
             .links = links,
         };
         status = mt_number_repair(&input, step, &rendering->repaired, &rendering->repairs, err);
     }
-    mt_ranges_finish(&terms);
+    mt_ranges_finish(&all_excused);
     if (!status && is_needed)
         move_on(rendering, n, &rendering->repaired, step);
     else

@@ -341,8 +341,9 @@ static void add_found(struct builder *builder, const struct mt_protected *found,
         else if (found->kind != MT_PROTECTED_NOTHING)
             mt_marked_pass_over(marked, content.bytes, content.length);
     } else if (found->kind == MT_PROTECTED_WORD) {
-        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), bytes,
-                           content.length);
+        mt_marked_stand_in(marked,
+                           mt_stand_ins_next(builder->options->stand_ins, bytes, content.length),
+                           bytes, content.length);
     } else if (found->kind == MT_PROTECTED_EMOJI) {
         mt_marked_point(marked, bytes, content.length);
     } else if (found->kind == MT_PROTECTED_TERM) {
@@ -377,8 +378,9 @@ static void add_whole(struct builder *builder, const GumboNode *node, bool is_wo
     if (!is_word)
         mt_marked_point(marked, bytes, content.length);
     else
-        mt_marked_stand_in(marked, mt_stand_ins_next(builder->options->stand_ins), bytes,
-                           content.length);
+        mt_marked_stand_in(marked,
+                           mt_stand_ins_next(builder->options->stand_ins, bytes, content.length),
+                           bytes, content.length);
     finish_part(builder, &content);
 }
 

@@ -262,25 +262,67 @@ bool mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *
 /* ---- standing in ---- */
 
 /* First those that small models copy too. */
-static const char *const candidates[] = {"Tom",  "Maria",  "Boston", "Mary", "Paul",
-                                         "Anna", "Peter",  "Laura",  "John", "Julia",
-                                         "Max",  "Berlin", "London", "Ken",  "Bob"};
+static const char *const names[] = {"Tom",  "Maria",  "Boston", "Mary", "Paul",
+                                    "Anna", "Peter",  "Laura",  "John", "Julia",
+                                    "Max",  "Berlin", "London", "Ken",  "Bob"};
+/* None that is the number of something, such as 12 and 24, and so has a word of its own. */
+static const char *const numbers[] = {"17", "34", "58", "26", "73", "41", "95", "62",
+                                      "87", "39", "53", "78", "46", "91", "67"};
+
+static void choose(struct mt_stand_in_words *chosen, const char *const *candidates, size_t n,
+                   const char *text, size_t length)
+{
+    for (size_t i = 0; i < n; i++)
+        if (chosen->n < MT_MAX_STAND_INS &&
+            (length == 0 || !memmem(text, length, candidates[i], strlen(candidates[i]))))
+            chosen->words[chosen->n++] = candidates[i];
+    if (chosen->n == 0) /* a text with all of them has more than enough for the alignment */
+        chosen->words[chosen->n++] = candidates[0];
+}
 
 void mt_stand_ins_init(struct mt_stand_ins *stand_ins, const char *text, size_t length)
 {
     *stand_ins = (struct mt_stand_ins){0};
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (stand_ins->n < MT_MAX_STAND_INS &&
-            (length == 0 || !memmem(text, length, candidates[i], strlen(candidates[i]))))
-            stand_ins->words[stand_ins->n++] = candidates[i];
-    if (stand_ins->n == 0) /* a text with all of them has more than enough for the alignment */
-        stand_ins->words[stand_ins->n++] = candidates[0];
+    choose(&stand_ins->names, names, sizeof names / sizeof *names, text, length);
+    choose(&stand_ins->numbers, numbers, sizeof numbers / sizeof *numbers, text, length);
 }
 
-const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins)
+/* {count}, {{ n }}, ${num}, %{number}: nothing but the name and what marks it. */
+static bool is_name_of_count(const char *bytes, size_t length)
 {
-    const char *word = stand_ins->words[stand_ins->next];
-    stand_ins->next = (stand_ins->next + 1) % stand_ins->n;
+    static const char *const counts[] = {"n", "num", "count", "number"};
+    size_t begin = 0;
+    while (begin < length && strchr("%${ ", bytes[begin]))
+        begin++;
+    size_t end = begin;
+    while (end < length && is_letter(bytes[end]))
+        end++;
+    for (size_t i = end; i < length; i++)
+        if (bytes[i] != '}' && bytes[i] != ' ')
+            return false;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (end - begin == strlen(counts[k]) &&
+            strncasecmp(bytes + begin, counts[k], end - begin) == 0)
+            return true;
+    return false;
+}
+
+/* Whether it will be a whole number: %d, %1$lu, %(files)i, Qt's %n; or is named so. */
+static bool is_count(const char *bytes, size_t length)
+{
+    if (length == 0)
+        return false;
+    if (match_percent(bytes, length, 0) == length && strchr("diun", bytes[length - 1]))
+        return true;
+    return match_word(bytes, length, 0) == length && is_name_of_count(bytes, length);
+}
+
+const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins, const char *bytes, size_t length)
+{
+    struct mt_stand_in_words *words =
+        is_count(bytes, length) ? &stand_ins->numbers : &stand_ins->names;
+    const char *word = words->words[words->next];
+    words->next = (words->next + 1) % words->n;
     return word;
 }
 
@@ -330,7 +372,7 @@ static void append_found(struct mt_marked *marked, struct mt_stand_ins *stand_in
     const char *bytes = scan->text + found->begin;
     size_t length = found->end - found->begin;
     if (found->kind == MT_PROTECTED_WORD) {
-        mt_marked_stand_in(marked, mt_stand_ins_next(stand_ins), bytes, length);
+        mt_marked_stand_in(marked, mt_stand_ins_next(stand_ins, bytes, length), bytes, length);
     } else if (found->kind == MT_PROTECTED_EMOJI) {
         mt_marked_point(marked, bytes, length);
     } else if (found->kind == MT_PROTECTED_TERM) {

@@ -110,6 +110,11 @@ class Warnings(Case):
         self.assertIn(b"missing: 365", result.stderr)
         self.assertNotIn(b"put in", result.stderr)
 
+    def test_the_number_that_stood_for_a_placeholder_is_never_seen(self):
+        result = self.run_with("There are %d days in a year.\nFound {count} errors in the document.\n")
+        self.assertEqual((result.stdout.count(b"%d"), result.stdout.count(b"{count}"), result.stderr), (1, 1, b""))
+        self.assertNotRegex(result.stdout, b"[0-9]")
+
     def test_after_twenty_they_are_counted(self):
         result = self.run_with("There are 365 days in a year.\n" * 25)
         lines = result.stderr.splitlines()

@@ -360,8 +360,11 @@ def replace_places(random, source, target):
 
 # What the server finds (server/text/protect.h), and what the sources hold beside it.
 PLACEHOLDER = re.compile(r"%\([^)\s]*\)[a-z]|%(?:\d+\$)?[-+0#]*[\d.]*l*(?:[sSdiufxc]\b|@)|\$?\{\{[^{}]*\}\}|\$?\{[^{}]*\}|\{\$[^{}]*\}|%%\w+%%|%[A-Za-z_]+%|__\w+__")
+# Those that will be a whole number, as server/text/protect.c knows them.
+COUNT = re.compile(r"%(?:\d+\$|\([^)]*\))?[-+0#]*[hlLqjzt]*[diun]|[%$]?\{\{? *(?:n|num|count|number) *\}?\}", re.IGNORECASE)
 # Those that the server puts in the place of one; it never uses one that the text has.
 STAND_INS = "Tom Maria Boston Mary Paul Anna Peter Laura John Julia Max Berlin London Ken Bob".split()
+STAND_IN_NUMBERS = "17 34 58 26 73 41 95 62 87 39 53 78 46 91 67".split()
 
 
 def placeholders(text):
@@ -369,13 +372,18 @@ def placeholders(text):
 
 
 def stand_ins(random, source, target):
-    """Placeholders as the server shows them to a model: first names, another one for each."""
+    """Placeholders as the server shows them to a model: numbers for counts and first names for the others, each another one."""
     found = list(dict.fromkeys(PLACEHOLDER.findall(source)))
-    names = [name for name in STAND_INS if name not in source and name not in target]
-    if not found or len(found) > len(names) or placeholders(source) != placeholders(target):
+    if not found or placeholders(source) != placeholders(target):
         return None
-    names = dict(zip(found, names if random.random() < 0.5 else random.sample(names, len(names))))
-    return tuple(PLACEHOLDER.sub(lambda match: names[match[0]], text) for text in (source, target))
+    words = {}
+    for all_words, of_kind in ((STAND_IN_NUMBERS, [one for one in found if COUNT.fullmatch(one)]),
+                               (STAND_INS, [one for one in found if not COUNT.fullmatch(one)])):
+        free = [word for word in all_words if word not in source and word not in target]
+        if len(of_kind) > len(free):
+            return None
+        words.update(zip(of_kind, free if random.random() < 0.5 else random.sample(free, len(free))))
+    return tuple(PLACEHOLDER.sub(lambda match: words[match[0]], text) for text in (source, target))
 
 
 # ---- what is typed and pasted ----

@@ -90,20 +90,54 @@ START_TEST(a_text_that_is_one_placeholder_is_known)
 }
 END_TEST
 
-START_TEST(stand_ins_are_not_in_the_text)
+static const char *next_stand_in(struct mt_stand_ins *stand_ins, const char *placeholder)
 {
-    static const char text[] = "Tom saw Maria.";
-    struct mt_stand_ins stand_ins;
-    mt_stand_ins_init(&stand_ins, text, sizeof text - 1);
-    ck_assert_uint_eq(stand_ins.n, MT_MAX_STAND_INS);
-    const char *first = mt_stand_ins_next(&stand_ins);
-    for (size_t i = 1; i < stand_ins.n; i++) {
-        const char *word = mt_stand_ins_next(&stand_ins);
-        ck_assert_str_ne(word, "Tom");
-        ck_assert_str_ne(word, "Maria");
+    return mt_stand_ins_next(stand_ins, placeholder, strlen(placeholder));
+}
+
+static void check_words(struct mt_stand_ins *stand_ins, const struct mt_stand_in_words *words,
+                        const char *placeholder, const char *const not_these[2])
+{
+    ck_assert_uint_eq(words->n, MT_MAX_STAND_INS);
+    const char *first = next_stand_in(stand_ins, placeholder);
+    for (size_t i = 1; i < words->n; i++) {
+        const char *word = next_stand_in(stand_ins, placeholder);
+        ck_assert_str_ne(word, not_these[0]);
+        ck_assert_str_ne(word, not_these[1]);
         ck_assert_str_ne(word, first);
     }
-    ck_assert_str_eq(mt_stand_ins_next(&stand_ins), first);
+    ck_assert_str_eq(next_stand_in(stand_ins, placeholder), first);
+}
+
+START_TEST(stand_ins_are_not_in_the_text)
+{
+    static const char text[] = "Tom saw Maria 17 times in 2034.";
+    struct mt_stand_ins stand_ins;
+    mt_stand_ins_init(&stand_ins, text, sizeof text - 1);
+    check_words(&stand_ins, &stand_ins.names, "{x}", (const char *const[]){"Tom", "Maria"});
+    check_words(&stand_ins, &stand_ins.numbers, "%d", (const char *const[]){"17", "34"});
+}
+END_TEST
+
+static const struct {
+    const char *placeholder;
+    bool is_count;
+} counts[] = {
+    {"%d", true},         {"%1$d", true},     {"%lu", true},        {"%(files)i", true},
+    {"%n", true},         {"{count}", true},  {"{{ n }}", true},    {"${num}", true},
+    {"%{count}", true},   {"{Number}", true}, {"%s", false},        {"%.2f", false},
+    {"{0}", false},       {"{name}", false},  {"{counts}", false},  {"{account}", false},
+    {"file_%d", false},   {"%d/%d", false},   {"{count:N}", false}, {"%(n)s", false},
+    {"<b>%d</b>", false}, {"www.n.d", false}, {"{n", false},        {"", false},
+};
+
+START_TEST(a_number_stands_in_for_a_count)
+{
+    struct mt_stand_ins stand_ins;
+    mt_stand_ins_init(&stand_ins, "", 0);
+    const char *word = next_stand_in(&stand_ins, counts[_i].placeholder);
+    ck_assert_msg((word[0] >= '0' && word[0] <= '9') == counts[_i].is_count, "%s: %s",
+                  counts[_i].placeholder, word);
 }
 END_TEST
 
@@ -213,6 +247,7 @@ int main(void)
     tcase_add_test(tcase, cut_texts_are_read_to_their_end_alone);
     tcase_add_test(tcase, a_text_that_is_one_placeholder_is_known);
     tcase_add_test(tcase, stand_ins_are_not_in_the_text);
+    tcase_add_loop_test(tcase, a_number_stands_in_for_a_count, 0, sizeof counts / sizeof *counts);
     tcase_add_test(tcase, texts_are_marked_and_cut_where_marks_are_many);
     tcase_add_test(tcase, terms_and_placeholders_come_in_order);
     tcase_add_test(tcase, what_closes_a_placeholder_is_not_sought_byte_by_byte);
