@@ -1,6 +1,7 @@
 #include "base/size.h"
 #include "model/model.h"
 #include "server/commands/cli.h"
+#include "server/commands/model_choice.h"
 #include "server/commands/commands.h"
 #include "server/engine/decode.h"
 #include "server/api/decoding_params.h"
@@ -314,9 +315,7 @@ static enum mt_status inspect(struct session *session, const char *text, size_t 
     const struct mt_settings *settings = session->settings;
     struct mt_text_direction *direction = &session->direction;
     struct mt_translation *translation = NULL;
-    enum mt_status status =
-        mt_text_direction_choose(mt_model_tokenizer(session->model), settings->source_lang,
-                                 settings->target_lang, direction, err);
+    enum mt_status status = mt_model_choice_direction(settings, session->model, direction, err);
     if (status)
         return status;
     const struct mt_inspection_model description = mt_inspection_describe_model(

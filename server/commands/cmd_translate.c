@@ -17,6 +17,7 @@
 #include "server/commands/warning_printer.h"
 #include "server/models/model_defaults.h"
 #include "server/models/served_model.h"
+#include "server/commands/model_choice.h"
 #include "server/passages/budget.h"
 #include "server/service/service.h"
 #include "server/text/direction.h"
@@ -64,8 +65,10 @@ static const char detail[] =
     "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
     "may hold several sentences; an empty line stays empty. Placeholders, addresses and emoji are\n"
     "kept. With --json each line becomes {\"source\", \"text\", \"output_ids\", \"score\",\n"
-    "\"token_logprobs\"}, with \"warnings\" where there are some: as the model sees it, so nothing\n"
-    "is kept from it, and a line is one sentence (--split-sentences off), cut only where it is too\n"
+    "\"token_logprobs\"}, with \"warnings\" where there are some: as the model sees it, so "
+    "nothing\n"
+    "is kept from it, and a line is one sentence (--split-sentences off), cut only where it is "
+    "too\n"
     "long for the model.\n\n"
     "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
     "whole: what is no text in it stays as it is.\n";
@@ -149,9 +152,7 @@ static enum mt_status make_reader(struct session *session, const struct mt_setti
 {
     struct mt_text_direction *direction = &session->direction;
     session->printer.guards = mt_guard_options_of(settings);
-    enum mt_status status =
-        mt_text_direction_choose(mt_model_tokenizer(session->model), settings->source_lang,
-                                 settings->target_lang, direction, err);
+    enum mt_status status = mt_model_choice_direction(settings, session->model, direction, err);
     if (!status)
         status = mt_number_words_create(&session->number_words, err);
     return status ? status

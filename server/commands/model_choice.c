@@ -3,9 +3,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "config/settings.h"
+#include "model/model.h"
+#include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
 #include "server/models/model_profile.h"
+#include "server/store/hub.h"
 #include "server/store/store.h"
+#include "server/text/direction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,5 +150,36 @@ enum mt_status mt_model_choice_make(const struct mt_model_choice *choice,
     else if (choice->needs_one)
         status = fail_without(&store, err);
     mt_store_close(&store);
+    return status;
+}
+
+/* ---- languages ---- */
+
+static const char *only(const struct mt_model_language *languages, size_t n)
+{
+    return n == 1 ? languages[0].code : "";
+}
+
+enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
+                                         const struct mt_model *model,
+                                         struct mt_text_direction *out, struct mt_error *err)
+{
+    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(model);
+    const char *source = settings->source_lang, *target = settings->target_lang;
+    if ((*source || mt_tokenizer_source_lang(tokenizer)) &&
+        (*target || mt_tokenizer_target_lang(tokenizer)))
+        return mt_text_direction_choose(tokenizer, source, target, out, err);
+    char name[MT_HUB_NAME_BYTES];
+    struct mt_model_profile profile;
+    mt_model_name_of(settings->model, name);
+    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    if (status)
+        return status;
+    if (!*source && !mt_tokenizer_source_lang(tokenizer))
+        source = only(profile.sources, profile.n_sources);
+    if (!*target && !mt_tokenizer_target_lang(tokenizer))
+        target = only(profile.targets, profile.n_targets);
+    status = mt_text_direction_choose(tokenizer, source, target, out, err);
+    mt_model_profile_finish(&profile);
     return status;
 }

@@ -12,7 +12,9 @@
 
 #include <stdbool.h>
 
+struct mt_model;
 struct mt_settings;
+struct mt_text_direction;
 
 /* The path of the model that a text names: the text itself where there is such a path, or where it
  * could be nothing else; the caller frees *out. Otherwise statuses and messages of mt_store_find.
@@ -39,5 +41,12 @@ struct mt_model_choice {
 MT_MUST_CHECK enum mt_status mt_model_choice_make(const struct mt_model_choice *choice,
                                                   struct mt_settings *settings,
                                                   struct mt_error *err);
+
+/* From which language into which a command with one model translates: as settings say, else as the
+ * model's directory does (model_profile.h), where that names one. Statuses of both. */
+MT_MUST_CHECK enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
+                                                       const struct mt_model *model,
+                                                       struct mt_text_direction *out,
+                                                       struct mt_error *err);
 
 #endif

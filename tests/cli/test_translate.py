@@ -541,6 +541,13 @@ class Bundled(unittest.TestCase):
         for source, translation in zip(news, result.stdout.decode().splitlines(), strict=True):
             self.assertLess(len(translation), 3 * len(source), source)
 
+    def test_the_languages_are_those_that_the_directory_says(self):
+        # Its attentiond.json alone says that the target is Japanese, which has no blank between two sentences.
+        result = subprocess.run([binary, "translate", "--model", str(ROOT / "weights" / "en-ja")], input=b"Hello. How are you?",
+                                capture_output=True, timeout=PATIENCE_S, env=environment())
+        self.assertEqual((result.returncode, complaints(result)), (OK, []))
+        self.assertRegex(result.stdout.decode(), "^[^ ]+。[^ ]+。\n$")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)
