@@ -228,6 +228,13 @@ bool mt_number_is_decimal(uint32_t separator)
            separator == 0xFF0E || separator == 0xFF0C;
 }
 
+/* What tells a group from others. More zeros are another number where they are thousands. */
+static uint64_t group_hash(const struct mt_number_group *group)
+{
+    uint64_t n_zeros = mt_number_is_zero(group) && group->n_digits > 2 ? group->n_digits : 0;
+    return group->value.digits ^ (uint64_t)group->value.exponent ^ n_zeros;
+}
+
 static void read_number(const struct mt_number_side *side, struct mt_number *number)
 {
     const struct mt_number_group *groups = mt_number_group(side, number, 0),
@@ -240,8 +247,7 @@ static void read_number(const struct mt_number_side *side, struct mt_number *num
         return;
     }
     for (size_t i = 0; i < number->n; i++)
-        parts.hash = (parts.hash ^ groups[i].value.digits ^ (uint64_t)groups[i].value.exponent) *
-                     UINT64_C(1099511628211);
+        parts.hash = (parts.hash ^ group_hash(&groups[i])) * UINT64_C(1099511628211);
     add_reading(number,
                 (struct mt_number_value){.digits = parts.hash, .exponent = MT_NUMBER_GROUPS});
     bool is_grouped = mt_number_is_grouped(side, number, number->n);
