@@ -17,6 +17,7 @@ SETS = {
     "android-thunderbird": ["thunderbird/thunderbird-android"],
     "android-corona-warn": ["corona-warn-app/cwa-app-android"],
     "android-wikipedia": ["wikimedia/apps-android-wikipedia"],
+    "android-pocket-casts": ["Automattic/pocket-casts-android"],
     "android-element": ["vector-im/element-android"],
 }
 

@@ -72,3 +72,8 @@ if __name__ == "__main__":
     run("godot-editor", "godotengine/godot-editor-l10n", lambda l: r"^(editor|properties|extractable)/%s\.po$" % l, bb)
     run("libreoffice-online-po", "LibreOffice/online", lambda l: r"^loleaflet/po/(ui|help|ios)-%s\.po$" % l, lambda s: re.sub(r"\(~\w\)|~(?=\w)", "", s))
     run("python-docs", {"fr": "python/python-docs-fr@3.13", "ja": "python/python-docs-ja"}, lambda l: r"\.po$", rst)
+    run("free-online-office-po", "freeonlineoffice/online", lambda l: r"^browser/po/(ui|help|core|descriptions)-%s\.po$" % l, lambda s: re.sub(r"\(~\w\)|~(?=\w)", "", s))
+    run("indico", "indico/indico", lambda l: r"^indico/translations/%s_%s/LC_MESSAGES/messages-all\.po$" % (l, {"de": "DE", "fr": "FR", "ja": "JP"}[l]))
+    run("django-oscar", "django-oscar/django-oscar", lambda l: r"^src/oscar/locale/%s/LC_MESSAGES/.*\.po$" % l)
+    run("pinta", "PintaProject/Pinta", lambda l: r"^po/%s\.po$" % l, lambda s: re.sub(r"_(?=\w)", "", s))
+    run("horizon", "openstack/horizon", lambda l: r"^(horizon|openstack_auth|openstack_dashboard)/locale/%s/LC_MESSAGES/.*\.po$" % l)
