@@ -64,11 +64,10 @@ struct session {
 static const char detail[] =
     "Reads UTF-8 from standard input and writes one line for each line, in the same order. A line\n"
     "may hold several sentences; an empty line stays empty. Placeholders, addresses and emoji are\n"
-    "kept. With --json each line becomes {\"source\", \"text\", \"output_ids\", \"score\",\n"
-    "\"token_logprobs\"}, with \"warnings\" where there are some: as the model sees it, so "
-    "nothing\n"
-    "is kept from it, and a line is one sentence (--split-sentences off), cut only where it is "
-    "too\n"
+    "kept.\n\n"
+    "With --json each line becomes {\"source\", \"text\", \"output_ids\", \"score\",\n"
+    "\"token_logprobs\"}, with \"warnings\" where there are some. The model reads placeholders\n"
+    "itself then, and a line is one sentence (--split-sentences off), cut only where it is too\n"
     "long for the model.\n\n"
     "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
     "whole: what is no text in it stays as it is.\n";

@@ -89,19 +89,10 @@ static void line_done(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&stream->mutex);
 }
 
-static size_t count_sentences(const struct mt_passage *passage)
-{
-    const struct mt_translation *translation;
-    size_t n = 0, position = 0;
-    while ((translation = mt_passage_next(passage, &position)))
-        n += mt_translation_n_sentences(translation);
-    return n;
-}
-
 static enum mt_status list_sentences(struct line *line, struct mt_error *err)
 {
     const struct mt_translation *translation;
-    size_t n = count_sentences(line->passage), n_listed = 0, position = 0;
+    size_t n = mt_passage_n_sentences(line->passage), n_listed = 0, position = 0;
     line->is_done = n == 0;
     line->sentences = malloc(mt_size_max(n, 1) * sizeof *line->sentences);
     if (!line->sentences)
@@ -135,7 +126,7 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .plain = &options->translation,
         .traced = &traced,
         .trace = &line->trace,
-        .protects = !options->as_json, /* it shows what the model saw */
+        .protects = !options->as_json, /* its ids are of the line as it is */
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,
     };

@@ -29,8 +29,8 @@ struct mt_line_stream_options {
     size_t window;                             /* sentences in flight before reading pauses */
     /* One object per line instead of text: "source", "text", "output_ids" (without start, with
      * eos), "score", "token_logprobs", "alternatives" where there are more hypotheses than one, and
-     * "warnings" (warnings.h, without "text") where there are some. The model sees all of the line,
-     * then; without it placeholders and emoji are kept from the model (protect.h). */
+     * "warnings" (warnings.h, without "text") where there are some. The model reads the line as it
+     * is, then; otherwise it gets other words in the place of placeholders (protect.h). */
     bool as_json;
     int in_fd, out_fd;
     struct mt_progress_bar *bar; /* is told of the lines that are written; may be NULL */

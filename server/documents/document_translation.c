@@ -63,15 +63,6 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
     return mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced, err);
 }
 
-static size_t count_sentences(const struct mt_passage *passage)
-{
-    const struct mt_translation *translation;
-    size_t n = 0, position = 0;
-    while ((translation = mt_passage_next(passage, &position)))
-        n += mt_translation_n_sentences(translation);
-    return n;
-}
-
 static enum mt_status make_passage(struct mt_document_translation *t, size_t index,
                                    struct mt_error *err)
 {
@@ -90,7 +81,7 @@ enum mt_status mt_document_translation_make(struct mt_document_translation *t, s
         enum mt_status status = make_passage(t, t->n_made, err);
         if (status)
             return status;
-        n += count_sentences(t->passages[t->n_made++]);
+        n += mt_passage_n_sentences(t->passages[t->n_made++]);
     }
     *is_made = t->n_made == t->n;
     return MT_OK;

@@ -34,6 +34,15 @@ struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t 
     return NULL;
 }
 
+size_t mt_passage_n_sentences(const struct mt_passage *passage)
+{
+    const struct mt_translation *translation;
+    size_t n = 0, position = 0;
+    while ((translation = mt_passage_next(passage, &position)))
+        n += mt_translation_n_sentences(translation);
+    return n;
+}
+
 bool mt_passage_is_blank(const struct mt_passage *passage)
 {
     struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);

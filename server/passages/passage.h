@@ -50,6 +50,9 @@ void mt_passage_destroy(struct mt_passage *passage);
  * Borrowed; NULL: there is no other. */
 struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position);
 
+/* Of everything that has to be decoded. */
+size_t mt_passage_n_sentences(const struct mt_passage *passage);
+
 /* Nothing but blanks. */
 bool mt_passage_is_blank(const struct mt_passage *passage);
 

@@ -265,7 +265,7 @@ bool mt_protect_is_all(const char *text, size_t length, enum mt_protected_kind *
 static const char *const names[] = {"Tom",  "Maria",  "Boston", "Mary", "Paul",
                                     "Anna", "Peter",  "Laura",  "John", "Julia",
                                     "Max",  "Berlin", "London", "Ken",  "Bob"};
-/* None that is the number of something, such as 12 and 24, and so has a word of its own. */
+/* Without 12, 20 and the like, for which a translation may have a word: a dozen. */
 static const char *const numbers[] = {"17", "34", "58", "26", "73", "41", "95", "62",
                                       "87", "39", "53", "78", "46", "91", "67"};
 

@@ -53,10 +53,11 @@ def tilde(s):
     return re.sub(r"\(~\w\)|~", "", s)
 
 
-def run(name, rn, pairs, parse=lambda t: flat(load(t)), keys=False, top=None, drop=None, prep=lambda s: s):
-    """pairs(paths, lang) gives (english path, other path); keys=True: the key is the English text; top: removes the language's own top key"""
+def run(name, rn, pairs, parse=lambda t: flat(load(t)), keys=False, top=None, drop=None, prep=lambda s: s, english=None):
+    """pairs(paths, lang) gives (english path, other path); keys=True: the key is the English text; top: removes the language's own top key; english: the repository of the English paths, where it is another"""
     w = Writer(name)
     r = Repo(rn)
+    er = Repo(english) if english else r
     try:
         paths = r.ls()
     except Exception as e:
@@ -69,7 +70,7 @@ def run(name, rn, pairs, parse=lambda t: flat(load(t)), keys=False, top=None, dr
             if keys:
                 a = {k: k.split("\x00")[-1] for k in b}
             else:
-                a = parse(r.read(ep))
+                a = parse(er.read(ep))
                 if top:
                     a = {re.sub(r"^\x00[\w-]+", "", k): v for k, v in a.items()}
             for k, v in b.items():
@@ -91,7 +92,7 @@ def same(en, fmt):
         for code in fmt(l):
             for p in sorted(paths):
                 if re.search(en, p):
-                    q = re.sub(en, lambda m: m.group(0).replace(m.group(1), code), p)
+                    q = re.sub(en, lambda m: p[m.start():m.start(1)] + code + p[m.end(1):m.end()], p)
                     if q in paths and q != p:
                         yield p, q
     return f
