@@ -235,6 +235,15 @@ static uint64_t group_hash(const struct mt_number_group *group)
     return group->value.digits ^ (uint64_t)group->value.exponent ^ n_zeros;
 }
 
+bool mt_number_is_list(const struct mt_number_side *side, const struct mt_number *number)
+{
+    const struct mt_number_group *groups = mt_number_group(side, number, 0);
+    for (size_t i = 1; i < number->n; i++)
+        if (groups[i].separator != ',' && groups[i].separator != 0xFF0C)
+            return false;
+    return number->n > 2;
+}
+
 static void read_number(const struct mt_number_side *side, struct mt_number *number)
 {
     const struct mt_number_group *groups = mt_number_group(side, number, 0),
@@ -246,6 +255,7 @@ static void read_number(const struct mt_number_side *side, struct mt_number *num
         add_reading(number, mt_digits_value(&all, 0));
         return;
     }
+    parts.hash += mt_number_is_list(side, number);
     for (size_t i = 0; i < number->n; i++)
         parts.hash = (parts.hash ^ group_hash(&groups[i])) * UINT64_C(1099511628211);
     add_reading(number,

@@ -71,6 +71,8 @@ bool mt_number_is_decimal(uint32_t separator);
 /* Whether the first n groups are one whole number: 1,250,000 or, in India, 12,50,000. */
 bool mt_number_is_grouped(const struct mt_number_side *side, const struct mt_number *number,
                           size_t n);
+/* Whether commas part more than two groups: 2,1,3 is no version 2.1.3, and no date. */
+bool mt_number_is_list(const struct mt_number_side *side, const struct mt_number *number);
 
 /* What stands behind a number's digits, blanks and a hyphen aside. */
 size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at);

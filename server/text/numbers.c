@@ -69,11 +69,21 @@ static bool is_of_amount(const struct mt_number_side *side, const struct mt_numb
            mt_number_is_grouped(side, number, number->n);
 }
 
+/* Whether one is of a version or a date, and the other of a list. */
+static bool are_of_other_kinds(const struct mt_number_side *source,
+                               const struct mt_number_group *from,
+                               const struct mt_number_side *target,
+                               const struct mt_number_group *to)
+{
+    const struct mt_number *a = &source->numbers[from->number], *b = &target->numbers[to->number];
+    return a->n > 2 && b->n > 2 && mt_number_is_list(source, a) != mt_number_is_list(target, b);
+}
+
 static bool have_same_value(const struct mt_number_side *source, const struct mt_number_group *from,
                             const struct mt_number_side *target, const struct mt_number_group *to)
 {
     return mt_number_is_same(from->value, to->value) && !is_of_amount(source, from) &&
-           !is_of_amount(target, to);
+           !is_of_amount(target, to) && !are_of_other_kinds(source, from, target, to);
 }
 
 /* Two groups, the hour before a colon or a full stop. */
