@@ -54,9 +54,22 @@ const char *mt_source_other_weights(const char *directory, const char *name)
     return NULL;
 }
 
-static bool has_marianmt_weights(const char *directory)
+/* CTranslate2 has a config.json, too: the weights beside it tell whether the directory is a
+ * MarianMT one after all. */
+static enum mt_status pass_over_foreign(struct mt_source *source, struct mt_error *err)
 {
-    return mt_source_other_weights(directory, "") != NULL;
+    if (!source->foreign || !source->foreign->read ||
+        !mt_source_other_weights(source->directory, ""))
+        return MT_OK;
+    if (!mt_source_other_weights(source->directory, MT_PACKED_FILE_NAME))
+        return mt_fail(err, MT_FORMAT,
+                       "%s: holds " MT_PACKED_FILE_NAME
+                       ", which belongs to a MarianMT directory, beside the files of a %s model; "
+                       "expected one of the two: remove the file, or move it to a directory of "
+                       "its own with the other files that 'attentiond import' wrote",
+                       source->directory, source->foreign->family);
+    source->foreign = NULL;
+    return MT_OK;
 }
 
 bool mt_source_is_model(const char *directory)
@@ -85,9 +98,8 @@ enum mt_status mt_source_open(const char *directory, struct mt_source **out, str
         status = mt_fail_memory(err, strlen(directory) + 1, "path");
     else
         source->foreign = mt_foreign_of(directory);
-    /* CTranslate2 has a config.json, too: the weights tell. */
-    if (source->foreign && source->foreign->read && has_marianmt_weights(directory))
-        source->foreign = NULL;
+    if (!status)
+        status = pass_over_foreign(source, err);
     if (!status && source->foreign)
         status = open_foreign(source, err);
     if (status) {

@@ -448,6 +448,10 @@ class Import(Case):
         shutil.copytree(FLOAT32, self.directory / "foreign")
         result = self.imports(self.directory / "foreign", to="foreign")
         self.assertIn("a model of another family is there", result.stderr)
+        shutil.copy(self.directory / "copy" / "attentiond.int8.safetensors", self.directory / "foreign")
+        result = translate(self.directory / "foreign", precision="int8")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, "foreign: holds attentiond.int8.safetensors.* beside the files of a CTranslate2 model; expected one")
 
     def test_nothing_is_written_of_a_broken_model(self):
         for name, change, pattern in (
