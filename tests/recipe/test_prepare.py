@@ -188,7 +188,7 @@ class Files(unittest.TestCase):
     def prepare(self, *flags):
         out = os.path.join(self.directory.name, "out")
         subprocess.run([sys.executable, "-B", os.path.join(RECIPE, "prepare.py"), self.pairs, out, "--never", os.path.join(self.pairs, "never.tsv"),
-                        "--per-template", "2", "--bare", "20", *flags], check=True, stdout=subprocess.PIPE)
+                        "--per-template", "2", "--bare", "20", *flags], check=True, capture_output=True)
         with open(os.path.join(out, "train.tsv"), encoding="utf-8") as file:
             return file.read()
 
@@ -212,6 +212,15 @@ class Files(unittest.TestCase):
     def test_share_alike_sources_can_be_left_out(self):
         self.assertIn("Hallo zusammen", self.prepare())
         self.assertNotIn("Hallo zusammen", self.prepare("--no-share-alike"))
+
+    def test_weights_are_those_of_the_command_line(self):
+        text = self.prepare("--weights", "wekan=5", "interface*3", "prose*0.5", "bcontrast-chat=1.5")
+        of_sentence = {english: float(weight) for weight, _, english, _ in (line.split("\t") for line in text.splitlines())}
+        for sentence, weight in ("I live in Boston.", 0.5), ("Open settings", 6), ("Save changes", 6), ("Hi there!", 1.5):
+            self.assertAlmostEqual(of_sentence[sentence], weight, msg=sentence)
+        for wrong in "wekan", "wekan=", "wekan=-1", "wekan*2", "nobody=2", "interface=2":
+            with self.assertRaises(subprocess.CalledProcessError, msg=wrong):
+                self.prepare("--weights", wrong)
 
     def test_the_split_is_that_of_the_models_before(self):
         # The first lines of their development set and of their training pairs.
