@@ -194,6 +194,8 @@ def numbers(text):
             found.append("".join(groups))                                # 1,250,000; also 3.142
         elif len(separators) == 1:
             found.append(".".join(groups))                               # 7.50
+        elif set(separators) == {","}:
+            found.append(number)                                         # 2,1,3 is no version 2.1.3
         else:
             found += groups
     return collections.Counter(found)

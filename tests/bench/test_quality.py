@@ -187,6 +187,7 @@ class Numbers(unittest.TestCase):
                 ("7.50 euros", "750 Euro"),
                 ("error 404", "Fehler 44"),
                 ("version 2.1.3", "Version 2.1"),
+                ("version 2.1.3", "version 2,1,3"),
                 ("2 of 2", "2 von"),
                 ("born in 1985", "1988 geboren"),
                 ("13 cats", "dreizehn Katzen"),
