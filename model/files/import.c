@@ -20,7 +20,6 @@
 
 #define CONFIG_NAME "config.json"
 #define WEIGHTS_NAME "model.safetensors"
-#define MAX_CONFIG_BYTES ((size_t)1 << 20)
 /* Largest of the files beside the weights: a vocabulary or a SentencePiece model. */
 #define MAX_DOCUMENT_BYTES ((size_t)256 << 20)
 
@@ -240,26 +239,6 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-/* By config.json alone: the others may be of two models, if an import ended in the middle. */
-static enum mt_status find_marianmt(const char *directory, bool *out, struct mt_error *err)
-{
-    char *path;
-    cJSON *config = NULL;
-    const char *type = NULL;
-    enum mt_status status = mt_path_join(directory, CONFIG_NAME, &path, err);
-    if (status)
-        return status;
-    status = mt_json_read_file(path, MAX_CONFIG_BYTES, NULL, &config, err);
-    free(path);
-    if (status == MT_MEMORY)
-        return status;
-    *out = !status && cJSON_IsObject(config) &&
-           !mt_json_get_string(config, "model_type", &type, NULL, NULL) && type &&
-           (strcmp(type, "marian") == 0 || strcmp(type, MT_OWN_MODEL_TYPE) == 0);
-    cJSON_Delete(config);
-    return MT_OK;
-}
-
 /* A directory with files of these names that is no model of ours is somebody's work, or another
  * program's model: what would be overwritten or removed there cannot be had back. */
 static enum mt_status check_no_others(const char *from, const char *to, const char *weights_name,
@@ -267,7 +246,7 @@ static enum mt_status check_no_others(const char *from, const char *to, const ch
 {
     const char *found = mt_path_holds(to, weights_name) ? weights_name : NULL;
     bool is_ours = mt_path_holds(to, MT_PACKED_FILE_NAME);
-    enum mt_status status = is_ours ? MT_OK : find_marianmt(to, &is_ours, err);
+    enum mt_status status = is_ours ? MT_OK : mt_source_find_config(to, &is_ours, err);
     if (status || is_ours)
         return status;
     for (size_t i = 0; i < sizeof documents / sizeof *documents && !found; i++)

@@ -1,21 +1,27 @@
 #include "model/files/source.h"
 
 #include "base/confined.h"
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "model/families/foreign.h"
 #include "weights/shards.h"
 #include "weights/torch.h"
 
+#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#define CONFIG "config.json"
 #define WEIGHTS "model.safetensors"
 #define INDEX "model.safetensors.index.json"
 #define CHECKPOINT "pytorch_model.bin"
 
+/* Of a config.json: those of models have a few kilobytes. */
+#define MAX_CONFIG_BYTES ((size_t)1 << 20)
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_CHECKPOINT_SECONDS 120
 #define MAX_CHECKPOINT_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
@@ -54,27 +60,51 @@ const char *mt_source_other_weights(const char *directory, const char *name)
     return NULL;
 }
 
-/* CTranslate2 has a config.json, too: the weights beside it tell whether the directory is a
- * MarianMT one after all. */
-static enum mt_status pass_over_foreign(struct mt_source *source, struct mt_error *err)
+enum mt_status mt_source_find_config(const char *directory, bool *out, struct mt_error *err)
 {
-    if (!source->foreign || !source->foreign->read ||
-        !mt_source_other_weights(source->directory, ""))
-        return MT_OK;
-    if (!mt_source_other_weights(source->directory, MT_PACKED_FILE_NAME))
-        return mt_fail(err, MT_FORMAT,
-                       "%s: holds " MT_PACKED_FILE_NAME
-                       ", which belongs to a MarianMT directory, beside the files of a %s model; "
-                       "expected one of the two: remove the file, or move it to a directory of "
-                       "its own with the other files that 'attentiond import' wrote",
-                       source->directory, source->foreign->family);
-    source->foreign = NULL;
+    char *path;
+    cJSON *config = NULL;
+    const char *type = NULL;
+    enum mt_status status = mt_path_join(directory, CONFIG, &path, err);
+    if (status)
+        return status;
+    status = mt_json_read_file(path, MAX_CONFIG_BYTES, NULL, &config, err);
+    free(path);
+    if (status == MT_MEMORY)
+        return status;
+    *out = !status && cJSON_IsObject(config) &&
+           !mt_json_get_string(config, "model_type", &type, NULL, NULL) && type &&
+           (strcmp(type, "marian") == 0 || strcmp(type, MT_OWN_MODEL_TYPE) == 0);
+    cJSON_Delete(config);
     return MT_OK;
+}
+
+/* Takes the directory for a MarianMT one after all if its weights lie there: CTranslate2 has a
+ * config.json, too, and files of other families may have stayed behind. The packed form alone is
+ * of no use without the config.json that belongs to it. */
+static enum mt_status prefer_marianmt(struct mt_source *source, struct mt_error *err)
+{
+    const char *directory = source->directory;
+    if (!source->foreign || !source->foreign->read || !mt_source_other_weights(directory, ""))
+        return MT_OK;
+    bool is_marianmt = mt_source_other_weights(directory, MT_PACKED_FILE_NAME) != NULL;
+    enum mt_status status =
+        is_marianmt ? MT_OK : mt_source_find_config(directory, &is_marianmt, err);
+    if (!status && !is_marianmt)
+        status = mt_fail(err, MT_FORMAT,
+                         "%s: holds " MT_PACKED_FILE_NAME
+                         ", which belongs to a MarianMT directory, beside the files of a %s "
+                         "model; expected one of the two: remove the file, or move it to a "
+                         "directory of its own with the other files that 'attentiond import' wrote",
+                         directory, source->foreign->family);
+    if (!status)
+        source->foreign = NULL;
+    return status;
 }
 
 bool mt_source_is_model(const char *directory)
 {
-    return mt_path_holds(directory, "config.json") || mt_foreign_of(directory);
+    return mt_path_holds(directory, CONFIG) || mt_foreign_of(directory);
 }
 
 static enum mt_status open_foreign(struct mt_source *source, struct mt_error *err)
@@ -99,7 +129,7 @@ enum mt_status mt_source_open(const char *directory, struct mt_source **out, str
     else
         source->foreign = mt_foreign_of(directory);
     if (!status)
-        status = pass_over_foreign(source, err);
+        status = prefer_marianmt(source, err);
     if (!status && source->foreign)
         status = open_foreign(source, err);
     if (status) {

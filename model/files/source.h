@@ -28,7 +28,8 @@ struct mt_source;
 
 /* Finds out which family the directory is of; of a foreign one, reads its documents, but no
  * weights. A directory of no family that we know is taken for a MarianMT one: what is missing is
- * found out by who asks for it. */
+ * found out by who asks for it. MT_FORMAT: it holds the packed form of a MarianMT model beside the
+ * files of a foreign one. */
 MT_MUST_CHECK enum mt_status mt_source_open(const char *directory, struct mt_source **out,
                                             struct mt_error *err);
 /* Takes NULL. */
@@ -36,6 +37,12 @@ void mt_source_close(struct mt_source *source);
 
 /* Whether a directory holds a model, by the names of its files. */
 bool mt_source_is_model(const char *directory);
+
+/* Whether the directory has the config.json of a MarianMT model, by its "model_type"; false where it
+ * is another family's, broken or not there. The other files may be of two models, if an import ended
+ * in the middle. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_source_find_config(const char *directory, bool *out,
+                                                   struct mt_error *err);
 
 /* The first file of weights in a MarianMT directory that is not of this name, or NULL. */
 const char *mt_source_other_weights(const char *directory, const char *name);

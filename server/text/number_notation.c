@@ -93,18 +93,17 @@ static bool has_separator(const struct parsed *number, uint32_t c)
     return false;
 }
 
-/* 07,02,2023 is written for 07.02.2023: the same groups of digits, and commas for full stops. */
-static bool has_commas_for_points(const struct mt_notation_input *input,
-                                  const struct parsed *number)
+/* 07,02,2023 stands there for 07.02.2023: only full stops became commas. */
+static bool has_commas_for_points(const struct mt_notation_input *input)
 {
-    struct parsed written;
-    const struct mt_notation_input other = {.number = input->written, .length = input->n_written};
-    bool is_same = input->n_written > 0 && parse(&other, &written) && written.n == number->n &&
-                   number->n > 2 && strcmp(written.digits, number->digits) == 0;
-    for (size_t i = 1; i < number->n && is_same; i++)
-        is_same = written.ends[i - 1] == number->ends[i - 1] && written.separators[i] == ',' &&
-                  number->separators[i] == '.';
-    return is_same;
+    if (input->n_written != input->length)
+        return false;
+    for (size_t i = 0; i < input->length; i++) {
+        char expected = input->number[i], written = input->written[i];
+        if (written != expected && !(written == ',' && expected == '.'))
+            return false;
+    }
+    return true;
 }
 
 static enum form form_of(const struct mt_notation_input *input, const struct parsed *number,
@@ -114,7 +113,7 @@ static enum form form_of(const struct mt_notation_input *input, const struct par
     if (number->n == 1 || input->is_code)
         return FORM_AS_IT_IS;
     if (is_date(number))
-        return has_commas_for_points(input, number) ? FORM_AS_IT_IS : FORM_UNSURE;
+        return has_commas_for_points(input) ? FORM_AS_IT_IS : FORM_UNSURE;
     if (has_separator(number, ':') || has_separator(number, '/'))
         return FORM_AS_IT_IS;
     *n_whole = count_whole_groups(number, format);

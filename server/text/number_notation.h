@@ -26,8 +26,8 @@ struct mt_notation_input {
  * Appends the number as it belongs into a text of the target language. Digits without separators,
  * times, versions and codes stay as they are; amounts get the target's separators, or the one that
  * what stands there has. *is_sure is false, and nothing appended, where it cannot be told: a date
- * in digits, whose order differs (but for one whose full stops became commas); separators that the
- * source language does not use so. MT_MEMORY.
+ * in digits, whose order differs, unless what stands there is the same but for commas in the place
+ * of full stops; separators that the source language does not use so. MT_MEMORY.
  */
 MT_MUST_CHECK enum mt_status mt_number_write(const struct mt_notation_input *input,
                                              struct mt_text *out, bool *is_sure,

@@ -7,7 +7,8 @@
  *
  *   locale forms    1,250.5  1.250,5  1 250,5  1'250.5  12,50,000  1250000
  *   fractions       7.50  7,5; but three zeros are thousands: 340,000 is not 340
- *   dates, times    12/05/2024  12.05.2024  2024-05-12, in any order; 9:45  9.45; 10:00  10
+ *   dates, times    12/05/2024  12.05.2024  2024-05-12, in any order; 9:45  9.45; 10:00  10;
+ *                   but with commas it is a list: 12,05,2024 is not 12.05.2024, nor 2,1,3 2.1.3
  *   halves of days  3 pm  15: where a side says so, or both are times
  *   years           1998  '98  98er
  *   large numbers   1.5 million  1,5 Mio.  150万  1500000

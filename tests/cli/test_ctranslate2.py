@@ -452,6 +452,11 @@ class Import(Case):
         result = translate(self.directory / "foreign", precision="int8")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, "foreign: holds attentiond.int8.safetensors.* beside the files of a CTranslate2 model; expected one")
+        # Beside the config.json that belongs to it, it is a model, whatever else was left there.
+        expected = answers(self.directory / "copy", LINES[:3], precision="int8")
+        (self.directory / "copy" / "model.safetensors").unlink()
+        shutil.copy(FLOAT32 / "model.bin", self.directory / "copy")
+        self.assertEqual(answers(self.directory / "copy", LINES[:3], precision="int8"), expected)
 
     def test_nothing_is_written_of_a_broken_model(self):
         for name, change, pattern in (
