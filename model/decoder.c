@@ -77,18 +77,15 @@ static void fetch(const struct mt_kvcache *cache, const void *region, size_t fir
         __builtin_prefetch(begin + i, 0, 2);
 }
 
-/* What row m will attend to: weights and other sentences have pushed it out of the caches since the
- * last step. Asked for one row ahead, and for a member's first row before the layer that makes its
- * query. */
+/* The keys that row m will attend to: weights and other sentences have pushed them out of the caches
+ * since the last step. Asked for one row ahead, and for a member's first row before the layer that
+ * makes its query. The kernels ask for the values while they read the keys. */
 static void fetch_target(const struct step *s, size_t m, size_t layer)
 {
     if (m >= s->end)
         return;
-    for (size_t t = 0; t < s->rows[m].position; t++) {
-        uint16_t slot = s->rows[m].slots[t];
-        fetch(s->self, mt_kvcache_keys(s->self, slot, layer), t, 1);
-        fetch(s->self, mt_kvcache_values(s->self, slot, layer), t, 1);
-    }
+    for (size_t t = 0; t < s->rows[m].position; t++)
+        fetch(s->self, mt_kvcache_keys(s->self, s->rows[m].slots[t], layer), t, 1);
 }
 
 static void fetch_source(const struct step *s, size_t m, size_t layer)
@@ -97,7 +94,23 @@ static void fetch_source(const struct step *s, size_t m, size_t layer)
         return;
     const struct mt_decoder_row *row = &s->rows[m];
     fetch(s->cross, mt_kvcache_keys(s->cross, row->cross_slot, layer), 0, row->n_source);
-    fetch(s->cross, mt_kvcache_values(s->cross, row->cross_slot, layer), 0, row->n_source);
+}
+
+/* Asks for where my rows' keys and values will be written, before the layer that makes them: stores
+ * to memory that is in no cache wait for each other. */
+static void fetch_written(const struct step *s, size_t layer)
+{
+    size_t n_bytes = s->self->d_model * s->self->element_bytes;
+    for (size_t m = s->begin; m < s->end; m++) {
+        const struct mt_decoder_row *row = &s->rows[m];
+        size_t offset = row->position * n_bytes;
+        const char *key = (const char *)mt_kvcache_keys(s->self, row->slot, layer) + offset;
+        const char *value = (const char *)mt_kvcache_values(s->self, row->slot, layer) + offset;
+        for (size_t i = 0; i < n_bytes; i += 64) {
+            __builtin_prefetch(key + i, 1, 2);
+            __builtin_prefetch(value + i, 1, 2);
+        }
+    }
 }
 
 static void attend_to_target(const struct step *s, size_t layer)
@@ -129,6 +142,7 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
 {
     const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &a->norm, s->w, s->n_rows);
     fetch_target(s, s->begin, layer);
+    fetch_written(s, layer);
     mt_linear_run(s->me, s->model->kernels, &a->qkv, x, s->n_rows, s->w->qkv);
     cache_keys_and_values(s, layer);
     attend_to_target(s, layer);

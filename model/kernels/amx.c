@@ -21,6 +21,10 @@
 #define TILE_BYTES 1024
 #define PREFETCH_BYTES 2048
 
+/* Up to so many rows AVX512-VNNI is faster: on a Xeon with both, a step of 8 rows took 0.91 of the
+ * time, one of 16 rows 1.18. */
+#define FEW_ROWS 10
+
 /* The operand of ldtilecfg: Intel's manual, volume 1, table 18-1. */
 struct tile_config {
     uint8_t palette, start_row, reserved[14];
@@ -140,7 +144,7 @@ static void multiply_columns(const struct mt_qgemm *g, size_t first, size_t n_ro
 
 static void qgemm(const struct mt_qgemm *g)
 {
-    if (g->n_rows <= 1) { /* no gain from tiles of one row */
+    if (g->n_rows <= FEW_ROWS) {
         mt_avx512vnni_qgemm(g);
         return;
     }
@@ -168,8 +172,8 @@ static uint64_t int8_peak(size_t n)
 
 const struct mt_kernels mt_kernels_amx = {
     .name = "amx",
-    .attend_f32 = mt_avx2_attend_f32,
-    .attend_f16 = mt_avx2_attend_f16,
+    .attend_f32 = mt_avx512vnni_attend_f32,
+    .attend_f16 = mt_avx512vnni_attend_f16,
     .add_norm = mt_avx2_add_norm,
     .linear_f32 = mt_avx512vnni_linear_f32,
     .activate = mt_avx2_activate,

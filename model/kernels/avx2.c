@@ -6,7 +6,7 @@
 
 #include "base/size.h"
 #include "model/kernels/reference.h"
-#include "model/kernels/ymm.h"
+#include "model/kernels/ymm_attend.h"
 
 /* Attention. The two formats of K and V differ in how eight numbers are loaded; always inlined with
  * a constant is_f16. */
@@ -25,11 +25,6 @@ MT_INLINE __m256 load_kv_tail(const void *kv, size_t at, size_t n, bool is_f16)
     uint16_t halves[8] = {0};
     memcpy(halves, (const uint16_t *)kv + at, n * sizeof *halves);
     return load_kv(halves, 0, true);
-}
-
-MT_INLINE size_t offset_of(const struct mt_attend *a, size_t t)
-{
-    return t * a->stride + (a->slots ? (size_t)a->slots[t] * a->slot_stride : 0);
 }
 
 /* Canonical sums of four registers. */
@@ -63,19 +58,6 @@ MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t *at, 
     return _mm256_set_m128(n_keys == 8 ? four_sums(sums + 4) : low, low);
 }
 
-/* Fetches a head's values of n_keys positions, which are needed only after all keys. */
-MT_INLINE void prefetch_values(const struct mt_attend *a, size_t head, const size_t *at,
-                               size_t n_keys, bool is_f16)
-{
-    size_t bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
-    MT_UNROLL
-    for (size_t j = 0; j < n_keys; j++) {
-        const char *v = (const char *)a->values + (at[j] + head) * bytes;
-        for (size_t i = 0; i < a->d_k * bytes; i += 64)
-            _mm_prefetch(v + i, _MM_HINT_T0);
-    }
-}
-
 /* The products of positions t to t + n_keys, of which those from n on do not exist: the last one
  * stands in. */
 MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bool is_f16)
@@ -84,9 +66,9 @@ MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bo
     size_t at[8];
     MT_UNROLL
     for (size_t j = 0; j < n_keys; j++)
-        at[j] = offset_of(a, mt_size_min(t + j, a->n - 1));
+        at[j] = mt_attend_at(a, mt_size_min(t + j, a->n - 1));
     for (size_t h = 0; h < a->n_heads; h++) {
-        prefetch_values(a, h * a->d_k, at, n_keys, is_f16);
+        mt_attend_prefetch(a, h * a->d_k, at, n_keys, is_f16);
         __m256 products = dots(a, h * a->d_k, at, n_keys, is_f16);
         mt_ymm_store(a->weights + h * a->n + t, _mm256_mul_ps(products, scale), a->n - t);
     }
@@ -148,7 +130,7 @@ MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, 
         sums[j] = _mm256_setzero_ps();
     for (size_t t = 0; t < a->n; t++) {
         __m256 weight = _mm256_broadcast_ss(weights + t);
-        size_t at = offset_of(a, t) + i;
+        size_t at = mt_attend_at(a, t) + i;
         MT_UNROLL
         for (size_t j = 0; j < n_registers; j++)
             sums[j] =
@@ -165,7 +147,7 @@ MT_INLINE void weigh_tail(const struct mt_attend *a, const float *weights, size_
     __m256 sum = _mm256_setzero_ps();
     for (size_t t = 0; t < a->n; t++)
         sum = _mm256_fmadd_ps(_mm256_broadcast_ss(weights + t),
-                              load_kv_tail(a->values, offset_of(a, t) + i, n, is_f16), sum);
+                              load_kv_tail(a->values, mt_attend_at(a, t) + i, n, is_f16), sum);
     mt_ymm_store_tail(a->out + i, sum, n);
 }
 
@@ -202,14 +184,14 @@ MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
 MT_INLINE void score_two_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m128 scale = _mm_set1_ps(1.0f / sqrtf((float)a->d_k));
-    const size_t at[2] = {offset_of(a, t), offset_of(a, mt_size_min(t + 1, a->n - 1))};
+    const size_t at[2] = {mt_attend_at(a, t), mt_attend_at(a, mt_size_min(t + 1, a->n - 1))};
     for (size_t h = 0; h < a->n_heads; h++) {
         size_t head = h * a->d_k;
         __m256 sums[QUERIES][2];
         MT_UNROLL
         for (size_t i = 0; i < QUERIES; i++)
             sums[i][0] = sums[i][1] = _mm256_setzero_ps();
-        prefetch_values(a, head, at, 2, is_f16);
+        mt_attend_prefetch(a, head, at, 2, is_f16);
         for (size_t k = head; k < head + a->d_k; k += MT_LANES) {
             __m256 x = load_kv(a->keys, at[0] + k, is_f16), y = load_kv(a->keys, at[1] + k, is_f16);
             MT_UNROLL
@@ -243,7 +225,7 @@ MT_INLINE void weigh_four(const struct mt_attend *a, size_t h, size_t i, bool is
     for (size_t j = 0; j < QUERIES; j++)
         sums[j][0] = sums[j][1] = _mm256_setzero_ps();
     for (size_t t = 0; t < a->n; t++) {
-        size_t at = offset_of(a, t) + i;
+        size_t at = mt_attend_at(a, t) + i;
         __m256 x = load_kv(a->values, at, is_f16), y = load_kv(a->values, at + MT_LANES, is_f16);
         MT_UNROLL
         for (size_t j = 0; j < QUERIES; j++) {
@@ -431,22 +413,6 @@ void mt_avx2_sum_exp(const float *x, size_t n, float *max, float *sum)
     *sum = mt_ymm_sum(total);
 }
 
-/* What a logit has to exceed. */
-MT_INLINE float threshold_of(const struct mt_scored_token *last)
-{
-    return last->id < 0 ? -INFINITY : last->logit;
-}
-
-/* The rare path: one of n logits may belong to the best. */
-static void merge_few(const float *logits, size_t n, int32_t first_id, size_t n_top,
-                      struct mt_scored_token *top)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (logits[i] > threshold_of(&top[n_top - 1]))
-            mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
-    }
-}
-
 void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n_top,
                        struct mt_scored_token *top)
 {
@@ -454,7 +420,7 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
         return;
     enum { STEP = 4 * MT_LANES };
     size_t i = 0;
-    __m256 threshold = _mm256_set1_ps(threshold_of(&top[n_top - 1]));
+    __m256 threshold = _mm256_set1_ps(mt_top_threshold(&top[n_top - 1]));
     for (; i + STEP <= n; i += STEP) {
         const float *x = logits + i;
         /* max(x, y) is y where one of them is NaN: NaN must stand on the left */
@@ -465,10 +431,10 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
         __m256 is_above = _mm256_cmp_ps(_mm256_max_ps(a, b), threshold, _CMP_GT_OQ);
         if (!_mm256_movemask_ps(is_above))
             continue;
-        merge_few(x, STEP, first_id + (int32_t)i, n_top, top);
-        threshold = _mm256_set1_ps(threshold_of(&top[n_top - 1]));
+        mt_kernels_reference.merge_top(x, STEP, first_id + (int32_t)i, n_top, top);
+        threshold = _mm256_set1_ps(mt_top_threshold(&top[n_top - 1]));
     }
-    merge_few(logits + i, n - i, first_id + (int32_t)i, n_top, top);
+    mt_kernels_reference.merge_top(logits + i, n - i, first_id + (int32_t)i, n_top, top);
 }
 
 /* Quantisation */

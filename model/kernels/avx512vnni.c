@@ -1,7 +1,8 @@
 /*
  * AVX512-VNNI: vpdpbusd multiplies four unsigned by four signed bytes and adds them to an int32,
- * without saturation: one instruction for 16 columns and 4 k. Most other kernels are those for AVX2,
- * whose registers are the eight canonical lanes.
+ * without saturation: one instruction for 16 columns and 4 k. Attention has a file of its own.
+ * Most other kernels are those for AVX2, whose registers are the eight canonical lanes: LayerNorm and
+ * the search for the best logits were no faster on registers of twice the size.
  */
 #include "model/kernels/avx512vnni.h"
 
@@ -246,21 +247,10 @@ void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
 
 /* Logits */
 
-/* The first n of sixteen lanes, or all. */
-MT_INLINE __mmask16 first_of16(size_t n)
-{
-    return (__mmask16)(n < 16 ? (1U << n) - 1 : 0xFFFF);
-}
-
 /* Up to sixteen numbers, -infinity behind them. */
 MT_INLINE __m512 load16(const float *x, size_t n)
 {
-    return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), first_of16(n), x);
-}
-
-MT_INLINE __m256 high8(__m512 x)
-{
-    return _mm256_castsi256_ps(_mm512_extracti64x4_epi64(_mm512_castps_si512(x), 1));
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), mt_zmm_first(n), x);
 }
 
 /* x > max ? x : max: skips NaN. */
@@ -279,13 +269,13 @@ MT_INLINE __m512 largest16(const float *x, size_t n)
 void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum)
 {
     __m512 largest = largest16(x, n);
-    __m256 offset = mt_ymm_max(_mm256_max_ps(_mm512_castps512_ps256(largest), high8(largest)));
+    __m256 offset = mt_ymm_max(_mm256_max_ps(mt_zmm_low8(largest), mt_zmm_high8(largest)));
     __m512 offsets = _mm512_set1_ps(_mm256_cvtss_f32(offset));
     __m256 total = _mm256_setzero_ps();
     for (size_t i = 0; i < n; i += 16) {
         __m512 e = mt_zmm_exp(_mm512_sub_ps(load16(x + i, n - i), offsets));
-        total = _mm256_add_ps(total, _mm512_castps512_ps256(e));
-        total = _mm256_add_ps(total, high8(e));
+        total = _mm256_add_ps(total, mt_zmm_low8(e));
+        total = _mm256_add_ps(total, mt_zmm_high8(e));
     }
     *max = _mm256_cvtss_f32(offset) + 0.0f;
     *sum = mt_ymm_sum(total);
@@ -315,7 +305,7 @@ MT_INLINE struct range range_of(const float *x, size_t n)
         widen(&b, _mm512_loadu_ps(x + i + 16));
     }
     for (; i < n; i += 16) /* zeros behind the tail do not widen the range */
-        widen(&a, _mm512_maskz_loadu_ps(first_of16(n - i), x + i));
+        widen(&a, _mm512_maskz_loadu_ps(mt_zmm_first(n - i), x + i));
     return (struct range){_mm512_min_ps(a.low, b.low), _mm512_max_ps(a.high, b.high),
                           (__mmask16)(a.nans | b.nans)};
 }
@@ -336,7 +326,7 @@ static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, 
     for (; i + 16 <= n; i += 16)
         _mm_storeu_si128((void *)(q + i), quantized16(_mm512_loadu_ps(x + i), factor, offset));
     if (i < n) {
-        __m512 rest = _mm512_maskz_loadu_ps(first_of16(n - i), x + i);
+        __m512 rest = _mm512_maskz_loadu_ps(mt_zmm_first(n - i), x + i);
         uint8_t bytes[16];
         _mm_storeu_si128((void *)bytes, quantized16(rest, factor, offset));
         memcpy(q + i, bytes, n - i);
@@ -347,8 +337,8 @@ void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *
                             int32_t *zero)
 {
     struct range parts = range_of(x, n);
-    __m256 low = _mm256_min_ps(_mm512_castps512_ps256(parts.low), high8(parts.low));
-    __m256 high = _mm256_max_ps(_mm512_castps512_ps256(parts.high), high8(parts.high));
+    __m256 low = _mm256_min_ps(mt_zmm_low8(parts.low), mt_zmm_high8(parts.low));
+    __m256 high = _mm256_max_ps(mt_zmm_low8(parts.high), mt_zmm_high8(parts.high));
     float smallest = mt_ymm_smallest(low);
     float range = _mm256_cvtss_f32(mt_ymm_max(high)) - smallest;
     if (!mt_quantize_begin(smallest, range, parts.nans != 0, scale, zero)) {
@@ -435,8 +425,8 @@ uint64_t mt_avx512vnni_fp32_peak(size_t n)
 
 const struct mt_kernels mt_kernels_avx512vnni = {
     .name = "avx512vnni",
-    .attend_f32 = mt_avx2_attend_f32,
-    .attend_f16 = mt_avx2_attend_f16,
+    .attend_f32 = mt_avx512vnni_attend_f32,
+    .attend_f16 = mt_avx512vnni_attend_f16,
     .add_norm = mt_avx2_add_norm,
     .linear_f32 = mt_avx512vnni_linear_f32,
     .activate = mt_avx2_activate,

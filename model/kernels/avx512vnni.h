@@ -6,6 +6,8 @@
 
 #include "model/kernels/kernels.h"
 
+void mt_avx512vnni_attend_f32(const struct mt_attend *attend);
+void mt_avx512vnni_attend_f16(const struct mt_attend *attend);
 void mt_avx512vnni_qgemm(const struct mt_qgemm *gemm);
 void mt_avx512vnni_linear_f32(const struct mt_linear_f32 *linear);
 void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float *scale,

@@ -224,8 +224,7 @@ static void merge_top(const float *logits, size_t n, int32_t first_id, size_t n_
         return;
     const struct mt_scored_token *last = &top[n_top - 1];
     for (size_t i = 0; i < n; i++) {
-        bool belongs = last->id < 0 ? logits[i] > -INFINITY : logits[i] > last->logit;
-        if (belongs)
+        if (logits[i] > mt_top_threshold(last))
             mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
     }
 }

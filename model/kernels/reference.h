@@ -6,6 +6,8 @@
 
 #include "model/kernels/kernels.h"
 
+#include <math.h>
+
 extern const struct mt_kernels mt_kernels_reference;
 
 /* On x86-64 only. */
@@ -14,6 +16,12 @@ extern const struct mt_kernels mt_kernels_avx2, mt_kernels_avxvnni, mt_kernels_a
 
 /* What attends for one of a's queries alone. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);
+
+/* What a logit has to exceed to be among the best, of which last is the last. */
+static inline float mt_top_threshold(const struct mt_scored_token *last)
+{
+    return last->id < 0 ? -INFINITY : last->logit;
+}
 
 /* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
  * out. The caller has checked that it belongs there; ids come in rising order. */

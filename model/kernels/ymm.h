@@ -103,6 +103,15 @@ MT_INLINE void mt_ymm_store_tail(float *x, __m256 v, size_t n)
         _mm_store_ss(x, part);
 }
 
+/* The first n of four numbers, or all. */
+MT_INLINE void mt_xmm_store(float *x, __m128 v, size_t n)
+{
+    if (n >= 4)
+        _mm_storeu_ps(x, v);
+    else
+        mt_ymm_store_tail(x, _mm256_castps128_ps256(v), n);
+}
+
 /* Eight numbers of which only the first n exist, 0 < n <= 8. */
 MT_INLINE __m256 mt_ymm_load(const float *x, size_t n)
 {

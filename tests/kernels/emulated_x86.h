@@ -309,16 +309,81 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
     return (union emulated_512){a}.f;
 }
 
+EMULATED __m512d emulated_twice_f64(__m256d half)
+{
+    __m512d out;
+    memcpy(&out, &half, sizeof half);
+    memcpy((char *)&out + sizeof half, &half, sizeof half);
+    return out;
+}
+
+EMULATED __m512 emulated_f64_as_f32(__m512d a)
+{
+    __m512 out;
+    memcpy(&out, &a, sizeof out);
+    return out;
+}
+
+/* In halves, by the instructions for 256 bits. */
+EMULATED __m512 emulated_f16_to_f32(__m256i a)
+{
+    __m256 halves[2] = {_mm256_cvtph_ps(_mm256_castsi256_si128(a)),
+                        _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1))};
+    __m512 out;
+    memcpy(&out, halves, sizeof out);
+    return out;
+}
+
+EMULATED __m512 emulated_zero_unless_f32(__mmask16 mask, __m512 a)
+{
+    union emulated_512 x = {.f = a};
+    for (int i = 0; i < 16; i++)
+        x.f32[i] = mask >> i & 1 ? x.f32[i] : 0.0f;
+    return x.f;
+}
+
+/* Quarters 0 and 1 of the result are two of a, the others two of b. */
+EMULATED __m512 emulated_shuffle_quarters_f32(__m512 a, __m512 b, int which)
+{
+    union emulated_512 x = {.f = a}, y = {.f = b}, out;
+    for (int i = 0; i < 16; i++) {
+        int from = which >> (i / 4 * 2) & 3;
+        out.f32[i] = (i < 8 ? x : y).f32[from * 4 + i % 4];
+    }
+    return out.f;
+}
+
+/* The same within each quarter, number by number. */
+EMULATED __m512 emulated_shuffle_f32(__m512 a, __m512 b, int which)
+{
+    union emulated_512 x = {.f = a}, y = {.f = b}, out;
+    for (int i = 0; i < 16; i++) {
+        int from = which >> (i % 4 * 2) & 3;
+        out.f32[i] = (i % 4 < 2 ? x : y).f32[i / 4 * 4 + from];
+    }
+    return out.f;
+}
+
+EMULATED void emulated_store_f32(void *p, __m512 value)
+{
+    memcpy(p, &value, sizeof value);
+}
+
 #undef _mm512_cmp_ps_mask
 #undef _mm512_extracti64x4_epi64
+#undef _mm512_shuffle_f32x4
+#undef _mm512_shuffle_ps
 #undef _mm512_slli_epi32
 #define _mm512_add_epi32 emulated_add_i32
 #define _mm512_add_ps emulated_add_f32
+#define _mm512_broadcast_f64x4 emulated_twice_f64
+#define _mm512_castpd_ps emulated_f64_as_f32
 #define _mm512_castps512_ps256 emulated_low_half_f32
 #define _mm512_castps_si512 emulated_f32_as_i32
 #define _mm512_castsi512_ps emulated_i32_as_f32
 #define _mm512_cmp_ps_mask emulated_compare_f32
 #define _mm512_cvtepi32_ps emulated_i32_to_f32
+#define _mm512_cvtph_ps emulated_f16_to_f32
 #define _mm512_cvtps_epi32 emulated_f32_to_i32
 #define _mm512_cvtusepi32_epi8 emulated_u32_to_u8
 #define _mm512_div_ps emulated_divide_f32
@@ -331,6 +396,7 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 #define _mm512_mask_storeu_ps emulated_store_masked_f32
 #define _mm512_maskz_loadu_epi32 emulated_load_masked_i32
 #define _mm512_maskz_loadu_ps emulated_load_masked_f32
+#define _mm512_maskz_mov_ps emulated_zero_unless_f32
 #define _mm512_maskz_mul_ps emulated_multiply_masked_f32
 #define _mm512_max_epi32 emulated_max_i32
 #define _mm512_max_ps emulated_max_f32
@@ -341,7 +407,10 @@ EMULATED __m512 emulated_i32_as_f32(__m512i a)
 #define _mm512_set1_ps emulated_set1_f32
 #define _mm512_setzero_ps emulated_zero_512
 #define _mm512_setzero_si512 emulated_zero_512i
+#define _mm512_shuffle_f32x4 emulated_shuffle_quarters_f32
+#define _mm512_shuffle_ps emulated_shuffle_f32
 #define _mm512_slli_epi32 emulated_shift_left_i32
+#define _mm512_storeu_ps emulated_store_f32
 #define _mm512_sub_epi32 emulated_sub_i32
 #define _mm512_sub_ps emulated_sub_f32
 #define _mm512_xor_si512 emulated_xor
@@ -438,6 +507,8 @@ EMULATED void emulated_tile_dpbusd(int sums, int a, int b)
 #define mt_kernels_avxvnni emulated_avxvnni
 #define mt_kernels_avx512vnni emulated_avx512vnni
 #define mt_kernels_amx emulated_amx
+#define mt_avx512vnni_attend_f16 emulated_avx512vnni_attend_f16
+#define mt_avx512vnni_attend_f32 emulated_avx512vnni_attend_f32
 #define mt_avx512vnni_linear_f32 emulated_avx512vnni_linear_f32
 #define mt_avx512vnni_quantize emulated_avx512vnni_quantize
 #define mt_avx512vnni_sum_exp emulated_avx512vnni_sum_exp
