@@ -10,7 +10,7 @@
 #include "model/kernels/ymm_attend.h"
 #include "model/kernels/zmm.h"
 
-/* Always inlined with a constant is_f16. */
+/* Of fp32 or binary16. Always inlined with a constant is_f16. */
 MT_INLINE __m512 load16(const void *kv, size_t at, bool is_f16)
 {
     if (is_f16)
@@ -80,7 +80,7 @@ MT_INLINE void score_keys(const struct mt_attend *a, size_t t, bool is_f16)
     }
 }
 
-/* As for AVX2: a tail stays in a register. */
+/* The tail stays in a register: what was written in parts could not be read back at once. */
 static void softmax(float *x, size_t n)
 {
     __m512 largest = _mm512_set1_ps(x[0]); /* x > max ? x : max: skips NaN, except as the first */
@@ -141,7 +141,9 @@ MT_INLINE void weigh_head(const struct mt_attend *a, size_t h, bool is_f16)
     size_t i = h * a->d_k, end = i + a->d_k;
     for (; i + 64 <= end; i += 64)
         weigh(a, weights, i, 4, is_f16);
-    for (; i < end; i += 16)
+    for (; i + 32 <= end; i += 32)
+        weigh(a, weights, i, 2, is_f16);
+    if (i < end)
         weigh(a, weights, i, 1, is_f16);
 }
 
@@ -159,7 +161,7 @@ MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
 
 #define QUERIES MT_ATTEND_QUERIES
 
-/* The products of positions t to t + 4, of which those from n on do not exist. */
+/* As above, of positions t to t + 4. */
 MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
@@ -192,7 +194,8 @@ MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
                 sums[i][1] = _mm512_fmadd_ps(q, second_halves(x[1], x[3]), sums[i][1]);
             }
         }
-        /* two queries at a time: of the first keys 0, 1 and of the second, then keys 2, 3 */
+        /* Two queries at a time: eight sums are the first query's keys 0 and 1, the second's, then the
+         * keys 2 and 3 of each. */
         MT_UNROLL
         for (size_t i = 0; i < QUERIES; i += 2) {
             const __m512 v[4] = {sums[i][0], sums[i][1], sums[i + 1][0], sums[i + 1][1]};
@@ -263,6 +266,7 @@ MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
     }
 }
 
+/* Heads of other sizes have tails, which AVX2's kernels know. */
 static bool has_whole_registers(const struct mt_attend *a)
 {
     return a->d_k % 16 == 0;

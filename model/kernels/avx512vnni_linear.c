@@ -4,6 +4,7 @@
 #include "model/kernels/avx512vnni.h"
 
 #include "model/kernels/linear_f32.h"
+#include "model/kernels/zmm.h"
 
 #define ROWS_AT_ONCE 6 /* times four columns: 24 sums of 32 registers */
 
@@ -41,7 +42,7 @@ MT_INLINE void multiply(const struct mt_linear_tile *t, size_t n_rows, size_t n_
         }
     }
     if (k < t->n) {
-        __mmask16 rest = (__mmask16)((1U << (t->n - k)) - 1);
+        __mmask16 rest = mt_zmm_first(t->n - k);
         MT_UNROLL
         for (size_t j = 0; j < n_columns; j++)
             w[j] = _mm512_maskz_loadu_ps(rest, t->w + j * t->ldw + k);

@@ -16,8 +16,7 @@ struct mt_zmm_columns {
 
 MT_INLINE struct mt_zmm_columns mt_zmm_columns_of(const struct mt_qgemm *g, size_t first)
 {
-    size_t n = mt_size_min(MT_PACK_COLUMNS, g->n_columns - first);
-    struct mt_zmm_columns c = {.mask = (__mmask16)((1u << n) - 1)};
+    struct mt_zmm_columns c = {.mask = mt_zmm_first(g->n_columns - first)};
     c.scales = _mm512_maskz_loadu_ps(c.mask, g->scales + first);
     c.bias = g->bias ? _mm512_maskz_loadu_ps(c.mask, g->bias + first) : _mm512_setzero_ps();
     c.column_sums = _mm512_maskz_loadu_epi32(c.mask, g->column_sums + first);
