@@ -165,10 +165,59 @@ static size_t match_mail(const char *text, size_t length, size_t begin)
     return last_dot > domain ? i - begin : 0;
 }
 
+static bool is_group_char(char c, char mark)
+{
+    return is_digit(c) || (mark != '.' && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+}
+
+/* Groups of digits with the same mark between them: decimal ones at full stops, hexadecimal ones at
+ * colons and hyphens, and one digit at least is decimal. Three may be a date or a time; four, or two
+ * at IPv6's double colon, are a name. */
+static size_t match_groups(const char *text, size_t length, size_t begin, char mark)
+{
+    size_t i = begin, n_groups = 0, n_digits = 0;
+    bool has_double = false;
+    while (i - begin < MT_MAX_PLACEHOLDER_BYTES && is_group_char(at(text, length, i), mark)) {
+        for (; is_group_char(at(text, length, i), mark); i++)
+            n_digits += is_digit(text[i]);
+        n_groups++;
+        if (at(text, length, i) != mark)
+            break;
+        if (mark == ':' && !has_double && at(text, length, i + 1) == ':') {
+            has_double = true;
+            i += 2;
+        } else if (is_group_char(at(text, length, i + 1), mark)) {
+            i++;
+        }
+    }
+    bool is_name = n_groups >= 4 || (has_double && n_groups >= 2);
+    return is_name && n_digits && !is_name_char(at(text, length, i)) ? i - begin : 0;
+}
+
+/* 192.168.0.1:8080, version 1.2.3.4, 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
+static size_t match_address(const char *text, size_t length, size_t begin)
+{
+    char before = begin > 0 ? text[begin - 1] : ' ';
+    if (is_digit(before) || (before && strchr(".:-", before)))
+        return 0;
+    size_t n = match_groups(text, length, begin, '.');
+    if (n) {
+        size_t end = begin + n;
+        if (at(text, length, end) == ':')
+            for (end++; is_digit(at(text, length, end));)
+                end++;
+        return text[end - 1] == ':' ? n : end - begin;
+    }
+    if (is_name_char(before))
+        return 0;
+    n = match_groups(text, length, begin, ':');
+    return n ? n : match_groups(text, length, begin, '-');
+}
+
 static size_t match_word(const char *text, size_t length, size_t begin)
 {
     static size_t (*const matchers[])(const char *, size_t, size_t) = {
-        match_brace, match_dollar, match_percent, match_url, match_mail};
+        match_brace, match_dollar, match_percent, match_url, match_mail, match_address};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         size_t n = matchers[k](text, length, begin);
         if (n)
