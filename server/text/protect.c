@@ -194,6 +194,24 @@ static size_t match_groups(const char *text, size_t length, size_t begin, char m
     return is_name && n_digits && !is_name_char(at(text, length, i)) ? i - begin : 0;
 }
 
+/* 1.234.567.890, as German and Spanish write it. Of an address of four such groups none is above 255 or
+ * begins with 0. */
+static bool is_thousands(const char *groups, size_t length)
+{
+    bool is_address = true;
+    size_t n_groups = 0;
+    for (size_t begin = 0, end; begin < length; begin = end + 1, n_groups++) {
+        unsigned value = 0;
+        for (end = begin; end < length && end - begin <= 3 && is_digit(groups[end]); end++)
+            value = 10 * value + (unsigned)(groups[end] - '0');
+        size_t n = end - begin;
+        if (n > 3 || (begin > 0 && n < 3))
+            return false;
+        is_address = is_address && value <= 255 && (n == 1 || groups[begin] != '0');
+    }
+    return !is_address || n_groups != 4;
+}
+
 /* 192.168.0.1:8080, version 1.2.3.4, 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
 static size_t match_address(const char *text, size_t length, size_t begin)
 {
@@ -201,11 +219,12 @@ static size_t match_address(const char *text, size_t length, size_t begin)
     if (is_digit(before) || (before && strchr(".:-", before)))
         return 0;
     size_t n = match_groups(text, length, begin, '.');
-    if (n) {
-        size_t end = begin + n;
-        if (at(text, length, end) == ':')
-            for (end++; is_digit(at(text, length, end));)
-                end++;
+    if (n && is_thousands(text + begin, n))
+        return 0;
+    if (n) { /* and a port */
+        size_t end = begin + n + (at(text, length, begin + n) == ':');
+        while (is_digit(at(text, length, end)))
+            end++;
         return text[end - 1] == ':' ? n : end - begin;
     }
     if (is_name_char(before))
