@@ -1,11 +1,12 @@
 /*
  * Placeholders in a text, which must come out of a translation as they went in: printf's %s and
- * %(name)s, {name}, {{x}}, ${x}, URLs, e-mail addresses, numbers of four groups and more
- * (192.168.0.1, a UUID); and emoji. The model sees a stand-in for a placeholder: a number for one
- * that counts (%d, {count}), or else a first name, because these are what models copy; emoji are
- * taken out. Beside them the terms of a request (terms.h), which the model sees as they are: on 583
- * sentences of the development set with one term each the translation had BLEU 30.1 and chrF 52.9
- * so, 17.8 and 45.7 with stand-ins, 28.7 and 51.9 when the model went on behind the given words.
+ * %(name)s, {name}, {{x}}, ${x}, URLs and e-mail addresses; numbers of four groups and more
+ * (192.168.0.1, a UUID), hashes and keys, accounts, timestamps of ISO 8601, Windows' paths; and
+ * emoji. The model sees a stand-in for a placeholder: a number for one that counts (%d, {count}), or
+ * else a first name, because these are what models copy; emoji are taken out. Beside them the terms
+ * of a request (terms.h), which the model sees as they are: on 583 sentences of the development set
+ * with one term each the translation had BLEU 30.1 and chrF 52.9 so, 17.8 and 45.7 with stand-ins,
+ * 28.7 and 51.9 when the model went on behind the given words.
  *
  * Thread-safety: one thread at a time.
  */
@@ -15,9 +16,6 @@
 #include "server/text/marked.h"
 
 struct mt_terms;
-
-/* Longest placeholder in bytes, URLs apart. */
-#define MT_MAX_PLACEHOLDER_BYTES 256
 
 enum mt_protected_kind {
     MT_PROTECTED_NOTHING,

@@ -290,6 +290,7 @@ PLACEHOLDERS = ["%s", "%d", "%(name)s", "%1$s", "%.2f", "{name}", "{0}", "{user.
                 "${x}", "${total}", "%{id}", "https://example.com/a?b=1&c=2", "http://example.org/~tom/",
                 "www.example.net", "mailto:a@example.com", "tom@example.com", "first.last+tag@mail.example.org",
                 "192.168.178.1", "127.0.0.1:8080", "10.1.0.0/16", "2001:db8::1", "00:1A:2B:3C:4D:5E", "550e8400-e29b-41d4-a716-446655440000",
+                "sha256:9f86d081884c7d65", "DE89 3704 0044 0532 0130 00", "2024-11-08T12:30:00Z", "C:\\Users\\Public",
                 "\U0001F600", "\u2764\uFE0F", "\U0001F1E9\U0001F1EA", "\U0001F468\u200D\U0001F469\u200D\U0001F467",
                 "\U0001F44D\U0001F3FD"]
 FRAMES = ["Hello {}, where is the train station?", "I have seen {} in the garden.", "Please send {} to my brother.",

@@ -360,7 +360,7 @@ def replace_places(random, source, target):
 
 # What the server finds (server/text/protect.h), and what the sources hold beside it.
 PLACEHOLDER = re.compile(r"%\([^)\s]*\)[a-z]|%(?:\d+\$)?[-+0#]*[\d.]*l*(?:[sSdiufxc]\b|@)|\$?\{\{[^{}]*\}\}|\$?\{[^{}]*\}|\{\$[^{}]*\}|%%\w+%%|%[A-Za-z_]+%|__\w+__")
-# Those that will be a whole number, as server/text/protect.c knows them.
+# Those that will be a whole number, as server/text/placeholders.c knows them.
 COUNT = re.compile(r"%(?:\d+\$|\([^)]*\))?[-+0#\d.]*[hlLqjzt]*[diun]|[%$]?\{\{? *(?:n|num|count|number) *\}?\}", re.IGNORECASE)
 # Those that the server puts in the place of one; it never uses one that the text has.
 STAND_INS = "Tom Maria Boston Mary Paul Anna Peter Laura John Julia Max Berlin London Ken Bob".split()

@@ -1,0 +1,418 @@
+#include "server/text/placeholders.h"
+
+#include "base/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <unicode/uchar.h>
+
+/* Shorter words are names and versions, which models copy: MP3, Python3, 1920x1080. */
+#define LEAST_KEY_BYTES 16
+#define LONGEST_FOLDER_BYTES 64
+/* An IBAN has 34 characters at most. */
+#define MAX_ACCOUNT_GROUPS 9
+
+/* ---- ASCII classes; placeholders are made of nothing else ---- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_name_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Other letters than ASCII's are no part of a placeholder, but of the word that it would be cut of. */
+static bool is_word_byte(char c)
+{
+    return is_name_char(c) || (unsigned char)c >= 0x80;
+}
+
+bool mt_placeholder_may_touch(char c)
+{
+    return is_name_char(c) || c == '/' || c == '\\' || c == '=' || c == '#' || c == '@' || c == '$';
+}
+
+static char at(const char *text, size_t length, size_t index)
+{
+    return index < length ? text[index] : '\0';
+}
+
+static bool starts(const char *text, size_t length, size_t begin, const char *with)
+{
+    size_t n = strlen(with);
+    return length - begin >= n && memcmp(text + begin, with, n) == 0;
+}
+
+/* ---- matchers: bytes that are a placeholder from text[begin] on, or 0 ---- */
+
+/* Ends behind the closing string, or is 0; no line feeds, not too long, not empty. */
+static size_t match_closed(const char *text, size_t length, size_t begin, const char *closing)
+{
+    size_t limit =
+        length - begin < MT_MAX_PLACEHOLDER_BYTES ? length : begin + MT_MAX_PLACEHOLDER_BYTES;
+    const char *feed = memchr(text + begin, '\n', limit - begin);
+    size_t n = feed ? (size_t)(feed - text) - begin : limit - begin;
+    const char *end = memmem(text + begin, n, closing, strlen(closing));
+    return end > text + begin ? (size_t)(end - text) - begin + strlen(closing) : 0;
+}
+
+/* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything without blanks. */
+static size_t match_brace(const char *text, size_t length, size_t begin)
+{
+    if (at(text, length, begin) != '{')
+        return 0;
+    if (at(text, length, begin + 1) == '{') {
+        size_t n = match_closed(text, length, begin + 2, "}}");
+        return n ? n + 2 : 0;
+    }
+    size_t n = match_closed(text, length, begin + 1, "}");
+    if (n == 0 || !is_name_char(text[begin + 1]))
+        return 0;
+    for (size_t i = begin + 1; i < begin + n; i++)
+        if (text[i] == ' ' || text[i] == '{' || text[i] == '\t')
+            return 0;
+    return n + 1;
+}
+
+static size_t match_dollar(const char *text, size_t length, size_t begin)
+{
+    if (at(text, length, begin) != '$' || at(text, length, begin + 1) != '{')
+        return 0;
+    size_t n = match_closed(text, length, begin + 2, "}");
+    return n ? n + 2 : 0;
+}
+
+/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld. Not "50% discount": a blank is no flag here. */
+static size_t match_percent(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin + 1;
+    if (at(text, length, begin) != '%')
+        return 0;
+    if (at(text, length, i) == '{') {
+        size_t n = match_brace(text, length, i);
+        return n ? n + 1 : 0;
+    }
+    if (at(text, length, i) == '(') {
+        size_t n = match_closed(text, length, i + 1, ")");
+        if (!n)
+            return 0;
+        i += n + 1;
+    }
+    while (strchr("-+#0123456789.$*'", at(text, length, i)) && i < length)
+        i++;
+    while (i < length && strchr("hlLqjzt", text[i]))
+        i++;
+    if (i >= length || !strchr("diouxXeEfFgGaAcspn@r", text[i]))
+        return 0;
+    return is_letter(at(text, length, i + 1)) ? 0 : i + 1 - begin;
+}
+
+static bool is_url_char(char c)
+{
+    return (unsigned char)c > ' ' && c != 0x7F && !strchr("<>\"`{}|\\^", c);
+}
+
+/* Full stops, brackets and the like at the end are the sentence's. */
+static size_t trim_url(const char *text, size_t begin, size_t end)
+{
+    const char *open = memchr(text + begin, '(', end - begin);
+    while (end > begin) {
+        char last = text[end - 1];
+        bool is_balanced = last == ')' && open && open < text + end;
+        if (is_balanced || !strchr(".,;:!?)'*]", last))
+            break;
+        end--;
+    }
+    return end;
+}
+
+static size_t match_url(const char *text, size_t length, size_t begin)
+{
+    static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
+                                          "www.",    "ssh://",   "git://", "file://"};
+    if (begin > 0 && is_name_char(text[begin - 1]))
+        return 0;
+    for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
+        size_t n = strlen(schemes[k]);
+        if (length - begin <= n || strncasecmp(text + begin, schemes[k], n) != 0)
+            continue;
+        size_t end = begin + n;
+        while (end < length && is_url_char(text[end]))
+            end += mt_utf8_length((unsigned char)text[end]);
+        end = trim_url(text, begin, end);
+        return end > begin + n ? end - begin : 0;
+    }
+    return 0;
+}
+
+static bool is_mail_char(char c)
+{
+    return is_name_char(c) || c == '.' || c == '+' || c == '-';
+}
+
+static size_t match_mail(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin, last_dot = 0;
+    if (!is_name_char(at(text, length, begin)) || (begin > 0 && is_mail_char(text[begin - 1])))
+        return 0;
+    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES && is_mail_char(text[i]))
+        i++;
+    if (at(text, length, i) != '@' || i - begin >= MT_MAX_PLACEHOLDER_BYTES)
+        return 0;
+    size_t domain = ++i;
+    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES &&
+           (is_name_char(text[i]) || text[i] == '.' || text[i] == '-'))
+        i++;
+    while (i > domain && (text[i - 1] == '.' || text[i - 1] == '-'))
+        i--;
+    for (size_t k = domain; k < i; k++)
+        if (text[k] == '.')
+            last_dot = k;
+    return last_dot > domain ? i - begin : 0;
+}
+
+static bool is_group_char(char c, char mark)
+{
+    return is_digit(c) || (mark != '.' && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+}
+
+/* Groups of digits with the same mark between them: decimal ones at full stops, hexadecimal ones at
+ * colons and hyphens, and one digit at least is decimal. Three may be a date or a time; four, or two
+ * at IPv6's double colon, are a name. */
+static size_t match_groups(const char *text, size_t length, size_t begin, char mark)
+{
+    size_t i = begin, n_groups = 0, n_digits = 0;
+    bool has_double = false;
+    while (i - begin < MT_MAX_PLACEHOLDER_BYTES && is_group_char(at(text, length, i), mark)) {
+        for (; is_group_char(at(text, length, i), mark); i++)
+            n_digits += is_digit(text[i]);
+        n_groups++;
+        if (at(text, length, i) != mark)
+            break;
+        if (mark == ':' && !has_double && at(text, length, i + 1) == ':') {
+            has_double = true;
+            i += 2;
+        } else if (is_group_char(at(text, length, i + 1), mark)) {
+            i++;
+        }
+    }
+    bool is_name = n_groups >= 4 || (has_double && n_groups >= 2);
+    return is_name && n_digits && !is_name_char(at(text, length, i)) ? i - begin : 0;
+}
+
+/* 1.234.567.890, as German and Spanish write it. Of an address of four such groups none is above 255 or
+ * begins with 0. */
+static bool is_thousands(const char *groups, size_t length)
+{
+    bool is_address = true;
+    size_t n_groups = 0;
+    for (size_t begin = 0, end; begin < length; begin = end + 1, n_groups++) {
+        unsigned value = 0;
+        for (end = begin; end < length && end - begin <= 3 && is_digit(groups[end]); end++)
+            value = 10 * value + (unsigned)(groups[end] - '0');
+        size_t n = end - begin;
+        if (n > 3 || (begin > 0 && n < 3))
+            return false;
+        is_address = is_address && value <= 255 && (n == 1 || groups[begin] != '0');
+    }
+    return !is_address || n_groups != 4;
+}
+
+/* 192.168.0.1:8080, version 1.2.3.4, 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
+static size_t match_address(const char *text, size_t length, size_t begin)
+{
+    char before = begin > 0 ? text[begin - 1] : ' ';
+    if (is_digit(before) || (before && strchr(".:-", before)))
+        return 0;
+    size_t n = match_groups(text, length, begin, '.');
+    if (n && is_thousands(text + begin, n))
+        return 0;
+    if (n) { /* and a port */
+        size_t end = begin + n + (at(text, length, begin + n) == ':');
+        while (is_digit(at(text, length, end)))
+            end++;
+        return text[end - 1] == ':' ? n : end - begin;
+    }
+    if (is_name_char(before))
+        return 0;
+    n = match_groups(text, length, begin, ':');
+    return n ? n : match_groups(text, length, begin, '-');
+}
+
+/* A word in which letters and digits take turns: a hash, a key, an account; sha256:9f86d081884c7d65. */
+static size_t match_key(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin, n_turns = 0;
+    if (begin > 0 && is_word_byte(text[begin - 1]))
+        return 0;
+    for (; is_name_char(at(text, length, i)) ||
+           (at(text, length, i) == ':' && is_name_char(at(text, length, i + 1)));
+         i++)
+        n_turns += i > begin && is_digit(text[i]) && is_letter(text[i - 1]);
+    bool is_whole = i > begin && !is_word_byte(at(text, length, i));
+    return is_whole && n_turns >= 2 && i - begin >= LEAST_KEY_BYTES ? i - begin : 0;
+}
+
+/* DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111: groups of four, as accounts and cards have. */
+static size_t match_account(const char *text, size_t length, size_t begin)
+{
+    size_t end = begin + 4, n_groups = 1;
+    if ((begin > 0 && is_word_byte(text[begin - 1])) || length - begin < end - begin)
+        return 0;
+    bool is_iban = is_capital(text[begin]) && is_capital(text[begin + 1]);
+    for (size_t i = begin + 2 * is_iban; i < end; i++)
+        if (!is_digit(text[i]))
+            return 0;
+    while (n_groups < MAX_ACCOUNT_GROUPS && at(text, length, end) == ' ') {
+        size_t n = 0;
+        while (n < 4 && (is_digit(at(text, length, end + 1 + n)) ||
+                         (is_iban && is_capital(at(text, length, end + 1 + n)))))
+            n++;
+        if ((n < 4 && !is_iban) || is_word_byte(at(text, length, end + 1 + n)) || n == 0)
+            break;
+        end += 1 + n;
+        n_groups++;
+        if (n < 4)
+            break;
+    }
+    return n_groups >= 4 && !is_word_byte(at(text, length, end)) ? end - begin : 0;
+}
+
+/* 2024-11-08T12:30:00Z, as ISO 8601 and RFC 3339 have it. */
+static size_t match_timestamp(const char *text, size_t length, size_t begin)
+{
+    static const char shape[] = "dddd-dd-ddTdd:dd";
+    size_t end = begin + sizeof shape - 1;
+    if ((begin > 0 && is_word_byte(text[begin - 1])) || length - begin < sizeof shape - 1)
+        return 0;
+    for (size_t i = begin; i < end; i++)
+        if (shape[i - begin] == 'd' ? !is_digit(text[i]) : text[i] != shape[i - begin])
+            return 0;
+    while (end < length && strchr("0123456789:.+-Z", text[end]))
+        end++;
+    return trim_url(text, begin, end) - begin;
+}
+
+static bool is_path_char(char c)
+{
+    return (unsigned char)c > ' ' && !strchr("<>\"|*?", c);
+}
+
+/* Whether the blank at text[begin] is in a folder's name: Files\ follows in C:\Program Files\. */
+static bool is_in_folder(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin;
+    while (i - begin < LONGEST_FOLDER_BYTES && at(text, length, i) &&
+           (text[i] == ' ' || is_word_byte(text[i]) || strchr("().-", text[i])))
+        i++;
+    return at(text, length, i) == '\\' && text[i - 1] != ' ';
+}
+
+/* C:\Users\Public, \\server\share. */
+static size_t match_path(const char *text, size_t length, size_t begin)
+{
+    size_t end = begin;
+    if (begin > 0 && is_word_byte(text[begin - 1]))
+        return 0;
+    if (is_letter(at(text, length, begin)) && starts(text, length, begin + 1, ":\\"))
+        end += 3;
+    else if (starts(text, length, begin, "\\\\") && is_name_char(at(text, length, begin + 2)))
+        end += 2;
+    else
+        return 0;
+    while (is_path_char(at(text, length, end)) ||
+           (at(text, length, end) == ' ' && is_in_folder(text, length, end)))
+        end++;
+    return trim_url(text, begin, end) - begin;
+}
+
+size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
+{
+    static size_t (*const matchers[])(const char *, size_t, size_t) = {
+        match_brace,     match_dollar,  match_percent, match_url, match_mail,
+        match_timestamp, match_account, match_address, match_key, match_path};
+    for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
+        size_t n = matchers[k](text, length, begin);
+        if (n)
+            return n;
+    }
+    return 0;
+}
+
+/* Emoji_Presentation, or a symbol that is one (Unicode's property Emoji, digits and the like
+ * apart). */
+static bool is_emoji(uint32_t c)
+{
+    return c >= 0xA9 && u_hasBinaryProperty((UChar32)c, UCHAR_EMOJI);
+}
+
+/* What continues one: joiner, variation selectors, skin, keycap, tags. */
+static bool continues_emoji(uint32_t c)
+{
+    return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3 ||
+           (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0020 && c <= 0xE007F);
+}
+
+/* A run of emoji that touch. */
+size_t mt_emoji_at(const char *text, size_t length, size_t begin)
+{
+    size_t end = begin;
+    char first = at(text, length, begin);
+    bool is_keycap = (is_digit(first) || first == '#' || first == '*') &&
+                     (starts(text, length, begin + 1, "\xEF\xB8\x8F\xE2\x83\xA3") ||
+                      starts(text, length, begin + 1, "\xE2\x83\xA3"));
+    if (is_keycap)
+        end++;
+    else if ((unsigned char)first < 0x80)
+        return 0;
+    while (end < length) {
+        uint32_t c = mt_utf8_decode(text + end);
+        if (!is_emoji(c) && !(end > begin && continues_emoji(c)))
+            break;
+        end += mt_utf8_length((unsigned char)text[end]);
+    }
+    return end - begin;
+}
+
+/* {count}, {{ n }}, ${num}, %{number}: nothing but the name and what marks it. */
+static bool is_name_of_count(const char *bytes, size_t length)
+{
+    static const char *const counts[] = {"n", "num", "count", "number"};
+    size_t begin = 0;
+    while (begin < length && strchr("%${ ", bytes[begin]))
+        begin++;
+    size_t end = begin;
+    while (end < length && is_letter(bytes[end]))
+        end++;
+    for (size_t i = end; i < length; i++)
+        if (bytes[i] != '}' && bytes[i] != ' ')
+            return false;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (end - begin == strlen(counts[k]) &&
+            strncasecmp(bytes + begin, counts[k], end - begin) == 0)
+            return true;
+    return false;
+}
+
+bool mt_placeholder_is_count(const char *bytes, size_t length)
+{
+    if (length == 0)
+        return false;
+    if (match_percent(bytes, length, 0) == length && strchr("diun", bytes[length - 1]))
+        return true;
+    return mt_placeholder_at(bytes, length, 0) == length && is_name_of_count(bytes, length);
+}
