@@ -144,12 +144,13 @@ class Changes(unittest.TestCase):
             self.assertEqual(re.findall(r'"(\w+)"', listed), words)
 
     def test_templates_have_the_same_slots_and_numbers_on_both_sides(self):
-        for template in augment.templates("de"):
-            self.assertEqual(len(template), 2, template)
-            self.assertEqual(sorted(augment.SLOT.findall(template[0])), sorted(augment.SLOT.findall(template[1])), template)
-            for source, target in drawn(lambda draw, t: augment.fill(draw, *t, "de"), template):
-                self.assertTrue(quality.keeps_numbers(source, target), (source, target))
-                self.assertNotIn("{", source + target)
+        for lang in "de", "ja":
+            for template in augment.templates(lang):
+                self.assertEqual(len(template), 2, template)
+                self.assertEqual(sorted(augment.SLOT.findall(template[0])), sorted(augment.SLOT.findall(template[1])), template)
+                for source, target in drawn(lambda draw, t: augment.fill(draw, *t, lang), template):
+                    self.assertTrue(quality.keeps_numbers(source, target), (source, target))
+                    self.assertNotIn("{", source + target)
 
     def test_changes_are_the_seed_s(self):
         pair = "Tom paid 7.50 euros to three men from Boston on May 12.", "Tom zahlte drei Männern aus Boston am 12. Mai 7,50 Euro."
