@@ -278,13 +278,16 @@ static size_t match_account(const char *text, size_t length, size_t begin)
         if (!is_digit(text[i]))
             return 0;
     while (n_groups < MAX_ACCOUNT_GROUPS && at(text, length, end) == ' ') {
-        size_t n = 0;
-        while (n < 4 && (is_digit(at(text, length, end + 1 + n)) ||
-                         (is_iban && is_capital(at(text, length, end + 1 + n)))))
-            n++;
-        if ((n < 4 && !is_iban) || is_word_byte(at(text, length, end + 1 + n)) || n == 0)
+        const size_t first = end + 1;
+        size_t n = 0, n_digits = 0;
+        for (; n < 4 && (is_digit(at(text, length, first + n)) ||
+                         (is_iban && is_capital(at(text, length, first + n))));
+             n++)
+            n_digits += is_digit(text[first + n]);
+        bool is_last = is_iban && n > 0 && n_digits == n; /* not the "I" that goes on */
+        if ((n < 4 && !is_last) || is_word_byte(at(text, length, first + n)))
             break;
-        end += 1 + n;
+        end = first + n;
         n_groups++;
         if (n < 4)
             break;
@@ -307,9 +310,10 @@ static size_t match_timestamp(const char *text, size_t length, size_t begin)
     return trim_url(text, begin, end) - begin;
 }
 
+/* Not from U+3000 on: Chinese and Japanese go on without a blank. */
 static bool is_path_char(char c)
 {
-    return (unsigned char)c > ' ' && !strchr("<>\"|*?", c);
+    return (unsigned char)c > ' ' && (unsigned char)c < 0xE3 && !strchr("<>\"|*?", c);
 }
 
 /* Whether the blank at text[begin] is in a folder's name: Files\ follows in C:\Program Files\. */
