@@ -1,19 +1,25 @@
 #include "server/text/placeholders.h"
 
 #include "base/text.h"
+#include "server/text/splitter.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include <unicode/uchar.h>
 
+/* Longest placeholder in bytes; URLs, keys and paths may be longer. */
+#define MAX_PLACEHOLDER_BYTES 256
 /* Shorter words are names and versions, which models copy: MP3, Python3, 1920x1080. */
 #define LEAST_KEY_BYTES 16
 #define LONGEST_FOLDER_BYTES 64
 /* An IBAN has 34 characters at most. */
 #define MAX_ACCOUNT_GROUPS 9
+/* From here on come Chinese and Japanese, which go on without a blank: a letter of theirs beside a
+ * placeholder is another word. */
+#define FIRST_IDEOGRAPH 0x2E80
 
-/* ---- ASCII classes; placeholders are made of nothing else ---- */
+/* ---- classes of characters ---- */
 
 static bool is_letter(char c)
 {
@@ -35,12 +41,6 @@ static bool is_capital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Other letters than ASCII's are no part of a placeholder, but of the word that it would be cut of. */
-static bool is_word_byte(char c)
-{
-    return is_name_char(c) || (unsigned char)c >= 0x80;
-}
-
 bool mt_placeholder_may_touch(char c)
 {
     return is_name_char(c) || c == '/' || c == '\\' || c == '=' || c == '#' || c == '@' || c == '$';
@@ -49,6 +49,25 @@ bool mt_placeholder_may_touch(char c)
 static char at(const char *text, size_t length, size_t index)
 {
     return index < length ? text[index] : '\0';
+}
+
+/* A letter, digit or mark of a word that has not ended there. */
+static bool is_word_char(uint32_t c)
+{
+    if (c < 0x80)
+        return is_name_char((char)c);
+    return c < FIRST_IDEOGRAPH &&
+           (u_isalnum((UChar32)c) || u_charType((UChar32)c) == U_NON_SPACING_MARK);
+}
+
+static bool is_word_at(const char *text, size_t length, size_t index)
+{
+    return index < length && is_word_char(mt_utf8_decode(text + index));
+}
+
+static bool is_within_word(const char *text, size_t length, size_t index)
+{
+    return index > 0 && is_word_at(text, length, mt_previous_char(text, index));
 }
 
 static bool starts(const char *text, size_t length, size_t begin, const char *with)
@@ -62,8 +81,7 @@ static bool starts(const char *text, size_t length, size_t begin, const char *wi
 /* Ends behind the closing string, or is 0; no line feeds, not too long, not empty. */
 static size_t match_closed(const char *text, size_t length, size_t begin, const char *closing)
 {
-    size_t limit =
-        length - begin < MT_MAX_PLACEHOLDER_BYTES ? length : begin + MT_MAX_PLACEHOLDER_BYTES;
+    size_t limit = length - begin < MAX_PLACEHOLDER_BYTES ? length : begin + MAX_PLACEHOLDER_BYTES;
     const char *feed = memchr(text + begin, '\n', limit - begin);
     size_t n = feed ? (size_t)(feed - text) - begin : limit - begin;
     const char *end = memmem(text + begin, n, closing, strlen(closing));
@@ -169,12 +187,12 @@ static size_t match_mail(const char *text, size_t length, size_t begin)
     size_t i = begin, last_dot = 0;
     if (!is_name_char(at(text, length, begin)) || (begin > 0 && is_mail_char(text[begin - 1])))
         return 0;
-    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES && is_mail_char(text[i]))
+    while (i < length && i - begin < MAX_PLACEHOLDER_BYTES && is_mail_char(text[i]))
         i++;
-    if (at(text, length, i) != '@' || i - begin >= MT_MAX_PLACEHOLDER_BYTES)
+    if (at(text, length, i) != '@' || i - begin >= MAX_PLACEHOLDER_BYTES)
         return 0;
     size_t domain = ++i;
-    while (i < length && i - begin < MT_MAX_PLACEHOLDER_BYTES &&
+    while (i < length && i - begin < MAX_PLACEHOLDER_BYTES &&
            (is_name_char(text[i]) || text[i] == '.' || text[i] == '-'))
         i++;
     while (i > domain && (text[i - 1] == '.' || text[i - 1] == '-'))
@@ -197,7 +215,7 @@ static size_t match_groups(const char *text, size_t length, size_t begin, char m
 {
     size_t i = begin, n_groups = 0, n_digits = 0;
     bool has_double = false;
-    while (i - begin < MT_MAX_PLACEHOLDER_BYTES && is_group_char(at(text, length, i), mark)) {
+    while (i - begin < MAX_PLACEHOLDER_BYTES && is_group_char(at(text, length, i), mark)) {
         for (; is_group_char(at(text, length, i), mark); i++)
             n_digits += is_digit(text[i]);
         n_groups++;
@@ -232,24 +250,29 @@ static bool is_thousands(const char *groups, size_t length)
     return !is_address || n_groups != 4;
 }
 
-/* 192.168.0.1:8080, version 1.2.3.4, 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
-static size_t match_address(const char *text, size_t length, size_t begin)
+/* 192.168.0.1:8080, version 1.2.3.4, v1.2.3.4. */
+static size_t match_dotted(const char *text, size_t length, size_t begin)
 {
     char before = begin > 0 ? text[begin - 1] : ' ';
     if (is_digit(before) || (before && strchr(".:-", before)))
         return 0;
     size_t n = match_groups(text, length, begin, '.');
-    if (n && is_thousands(text + begin, n))
+    if (!n || is_thousands(text + begin, n))
         return 0;
-    if (n) { /* and a port */
-        size_t end = begin + n + (at(text, length, begin + n) == ':');
-        while (is_digit(at(text, length, end)))
-            end++;
-        return text[end - 1] == ':' ? n : end - begin;
-    }
-    if (is_name_char(before))
+    size_t end = begin + n + (at(text, length, begin + n) == ':');
+    while (is_digit(at(text, length, end))) /* the port */
+        end++;
+    return text[end - 1] == ':' ? n : end - begin;
+}
+
+/* ---- matchers of whole words: text[begin] is not within one ---- */
+
+/* 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
+static size_t match_grouped(const char *text, size_t length, size_t begin)
+{
+    if (begin > 0 && strchr(".:-", text[begin - 1]))
         return 0;
-    n = match_groups(text, length, begin, ':');
+    size_t n = match_groups(text, length, begin, ':');
     return n ? n : match_groups(text, length, begin, '-');
 }
 
@@ -257,42 +280,45 @@ static size_t match_address(const char *text, size_t length, size_t begin)
 static size_t match_key(const char *text, size_t length, size_t begin)
 {
     size_t i = begin, n_turns = 0;
-    if (begin > 0 && is_word_byte(text[begin - 1]))
-        return 0;
+    if (begin > 1 && text[begin - 1] == ':' && is_name_char(text[begin - 2]))
+        return 0; /* it was looked at with what is before the colon */
     for (; is_name_char(at(text, length, i)) ||
-           (at(text, length, i) == ':' && is_name_char(at(text, length, i + 1)));
+           (i > begin && at(text, length, i) == ':' && is_name_char(at(text, length, i + 1)));
          i++)
         n_turns += i > begin && is_digit(text[i]) && is_letter(text[i - 1]);
-    bool is_whole = i > begin && !is_word_byte(at(text, length, i));
-    return is_whole && n_turns >= 2 && i - begin >= LEAST_KEY_BYTES ? i - begin : 0;
+    return n_turns >= 2 && i - begin >= LEAST_KEY_BYTES && !is_word_at(text, length, i) ? i - begin
+                                                                                        : 0;
+}
+
+/* Where a group of four digits, or for an IBAN also capitals, ends; of an IBAN's last group there may be
+ * fewer digits, but not the word "I" that goes on. 0: it is none. */
+static size_t end_of_group(const char *text, size_t length, size_t begin, bool is_iban)
+{
+    size_t end = begin, n_digits = 0;
+    for (; end < begin + 4 &&
+           (is_digit(at(text, length, end)) || (is_iban && is_capital(at(text, length, end))));
+         end++)
+        n_digits += is_digit(text[end]);
+    bool is_whole = end == begin + 4 || (is_iban && n_digits > 0 && n_digits == end - begin);
+    return is_whole && !is_word_at(text, length, end) ? end : 0;
 }
 
 /* DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111: groups of four, as accounts and cards have. */
 static size_t match_account(const char *text, size_t length, size_t begin)
 {
-    size_t end = begin + 4, n_groups = 1;
-    if ((begin > 0 && is_word_byte(text[begin - 1])) || length - begin < end - begin)
+    bool is_iban = is_capital(at(text, length, begin)) && is_capital(at(text, length, begin + 1)) &&
+                   is_digit(at(text, length, begin + 2)) && is_digit(at(text, length, begin + 3));
+    size_t end = end_of_group(text, length, begin, is_iban), n_groups = 1;
+    if (end != begin + 4)
         return 0;
-    bool is_iban = is_capital(text[begin]) && is_capital(text[begin + 1]);
-    for (size_t i = begin + 2 * is_iban; i < end; i++)
-        if (!is_digit(text[i]))
-            return 0;
-    while (n_groups < MAX_ACCOUNT_GROUPS && at(text, length, end) == ' ') {
-        const size_t first = end + 1;
-        size_t n = 0, n_digits = 0;
-        for (; n < 4 && (is_digit(at(text, length, first + n)) ||
-                         (is_iban && is_capital(at(text, length, first + n))));
-             n++)
-            n_digits += is_digit(text[first + n]);
-        bool is_last = is_iban && n > 0 && n_digits == n; /* not the "I" that goes on */
-        if ((n < 4 && !is_last) || is_word_byte(at(text, length, first + n)))
+    for (size_t next = end; n_groups < MAX_ACCOUNT_GROUPS && next == begin + 5 * n_groups - 1;
+         n_groups++) {
+        next = at(text, length, end) == ' ' ? end_of_group(text, length, end + 1, is_iban) : 0;
+        if (!next)
             break;
-        end = first + n;
-        n_groups++;
-        if (n < 4)
-            break;
+        end = next;
     }
-    return n_groups >= 4 && !is_word_byte(at(text, length, end)) ? end - begin : 0;
+    return n_groups >= 4 ? end - begin : 0;
 }
 
 /* 2024-11-08T12:30:00Z, as ISO 8601 and RFC 3339 have it. */
@@ -300,29 +326,33 @@ static size_t match_timestamp(const char *text, size_t length, size_t begin)
 {
     static const char shape[] = "dddd-dd-ddTdd:dd";
     size_t end = begin + sizeof shape - 1;
-    if ((begin > 0 && is_word_byte(text[begin - 1])) || length - begin < sizeof shape - 1)
+    if (length - begin < sizeof shape - 1)
         return 0;
     for (size_t i = begin; i < end; i++)
         if (shape[i - begin] == 'd' ? !is_digit(text[i]) : text[i] != shape[i - begin])
             return 0;
-    while (end < length && strchr("0123456789:.+-Z", text[end]))
+    while (at(text, length, end) && strchr("0123456789:.+-Z", text[end]))
         end++;
     return trim_url(text, begin, end) - begin;
 }
 
-/* Not from U+3000 on: Chinese and Japanese go on without a blank. */
-static bool is_path_char(char c)
+/* What a file's name may have, but for blanks. Of other than ASCII's characters letters alone: quotation
+ * marks end a path. */
+static bool is_path_at(const char *text, size_t length, size_t index)
 {
-    return (unsigned char)c > ' ' && (unsigned char)c < 0xE3 && !strchr("<>\"|*?", c);
+    char c = at(text, length, index);
+    if ((unsigned char)c >= 0x80)
+        return is_word_at(text, length, index);
+    return c > ' ' && !strchr("<>\"|*?", c);
 }
 
 /* Whether the blank at text[begin] is in a folder's name: Files\ follows in C:\Program Files\. */
 static bool is_in_folder(const char *text, size_t length, size_t begin)
 {
     size_t i = begin;
-    while (i - begin < LONGEST_FOLDER_BYTES && at(text, length, i) &&
-           (text[i] == ' ' || is_word_byte(text[i]) || strchr("().-", text[i])))
-        i++;
+    while (at(text, length, i) && i - begin < LONGEST_FOLDER_BYTES &&
+           (strchr(" ().-", text[i]) || is_word_at(text, length, i)))
+        i += mt_utf8_length((unsigned char)text[i]);
     return at(text, length, i) == '\\' && text[i - 1] != ' ';
 }
 
@@ -330,31 +360,40 @@ static bool is_in_folder(const char *text, size_t length, size_t begin)
 static size_t match_path(const char *text, size_t length, size_t begin)
 {
     size_t end = begin;
-    if (begin > 0 && is_word_byte(text[begin - 1]))
-        return 0;
     if (is_letter(at(text, length, begin)) && starts(text, length, begin + 1, ":\\"))
         end += 3;
     else if (starts(text, length, begin, "\\\\") && is_name_char(at(text, length, begin + 2)))
         end += 2;
     else
         return 0;
-    while (is_path_char(at(text, length, end)) ||
+    while (is_path_at(text, length, end) ||
            (at(text, length, end) == ' ' && is_in_folder(text, length, end)))
-        end++;
+        end += mt_utf8_length((unsigned char)text[end]);
     return trim_url(text, begin, end) - begin;
+}
+
+typedef size_t matcher(const char *text, size_t length, size_t begin);
+
+static size_t first_of(matcher *const matchers[], size_t n, const char *text, size_t length,
+                       size_t begin)
+{
+    size_t n_bytes = 0;
+    for (size_t k = 0; k < n && !n_bytes; k++)
+        n_bytes = matchers[k](text, length, begin);
+    return n_bytes;
 }
 
 size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
 {
-    static size_t (*const matchers[])(const char *, size_t, size_t) = {
-        match_brace,     match_dollar,  match_percent, match_url, match_mail,
-        match_timestamp, match_account, match_address, match_key, match_path};
-    for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
-        size_t n = matchers[k](text, length, begin);
-        if (n)
-            return n;
-    }
-    return 0;
+    static matcher *const anywhere[] = {match_brace, match_dollar, match_percent,
+                                        match_url,   match_mail,   match_dotted};
+    static matcher *const words[] = {match_timestamp, match_account, match_grouped, match_key,
+                                     match_path};
+    size_t n = first_of(anywhere, sizeof anywhere / sizeof *anywhere, text, length, begin);
+    if (n || begin >= length || (!is_name_char(text[begin]) && text[begin] != '\\') ||
+        is_within_word(text, length, begin))
+        return n;
+    return first_of(words, sizeof words / sizeof *words, text, length, begin);
 }
 
 /* Emoji_Presentation, or a symbol that is one (Unicode's property Emoji, digits and the like

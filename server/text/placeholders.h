@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longest placeholder in bytes; URLs, keys and paths may be longer. */
-#define MT_MAX_PLACEHOLDER_BYTES 256
-
 /* The bytes of the placeholder that text[begin, length) begins with, or 0. What is before begin is
  * looked at: a placeholder does not begin within a word. */
 size_t mt_placeholder_at(const char *text, size_t length, size_t begin);

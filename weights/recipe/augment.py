@@ -358,7 +358,7 @@ def replace_places(random, source, target):
 
 # ---- placeholders ----
 
-# What the server finds (server/text/protect.h), and what the sources hold beside it.
+# Those that the server finds (server/text/placeholders.c), and others that the sources hold.
 PLACEHOLDER = re.compile(r"%\([^)\s]*\)[a-z]|%(?:\d+\$)?[-+0#]*[\d.]*l*(?:[sSdiufxc]\b|@)|\$?\{\{[^{}]*\}\}|\$?\{[^{}]*\}|\{\$[^{}]*\}|%%\w+%%|%[A-Za-z_]+%|__\w+__")
 # Those that will be a whole number, as server/text/placeholders.c knows them.
 COUNT = re.compile(r"%(?:\d+\$|\([^)]*\))?[-+0#\d.]*[hlLqjzt]*[diun]|[%$]?\{\{? *(?:n|num|count|number) *\}?\}", re.IGNORECASE)

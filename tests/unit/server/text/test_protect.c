@@ -52,6 +52,19 @@ static const struct {
     {"GB29 NWBK 6016 1331 9268 19", "GB29 NWBK 6016 1331 9268 19", MT_PROTECTED_WORD},
     {"DE89 3704 0044 0532 I sent", "DE89 3704 0044 0532", MT_PROTECTED_WORD},
     {"C:\\Users\\M\xC3\xBCller\xE3\x82\x92", "C:\\Users\\M\xC3\xBCller", MT_PROTECTED_WORD},
+    {"\xE2\x80\x9C"
+     "C:\\Users\\Public\xE2\x80\x9D",
+     "C:\\Users\\Public", MT_PROTECTED_WORD},
+    {"\xE2\x80\x9E"
+     "3f786850e387550f\xE2\x80\x9C",
+     "3f786850e387550f", MT_PROTECTED_WORD},
+    {"\xC2\xAB"
+     "DE89 3704 0044 0532\xC2\xBB",
+     "DE89 3704 0044 0532", MT_PROTECTED_WORD},
+    {"\xE3\x81\xAF"
+     "2024-11-08T12:30:00Z\xE3\x81\xA7",
+     "2024-11-08T12:30:00Z", MT_PROTECTED_WORD},
+    {"1a2b3c4d5e6f7a8b9c:x", "1a2b3c4d5e6f7a8b9c:x", MT_PROTECTED_WORD},
     {"card 4111 1111 1111 1111 was", "4111 1111 1111 1111", MT_PROTECTED_WORD},
     {"at 2024-11-08T12:30:00Z.", "2024-11-08T12:30:00Z", MT_PROTECTED_WORD},
     {"2024-11-08T12:30:00.250+01:00", "2024-11-08T12:30:00.250+01:00", MT_PROTECTED_WORD},
@@ -289,6 +302,28 @@ START_TEST(the_brackets_behind_a_url_are_looked_at_once)
 }
 END_TEST
 
+static const char *const repeated[] = {
+    "a:",    "a1:", "1:",    "1-",  "1.", "ab-", "::1", "1 ",        "(", "C:\\",    "C:\\a ",
+    "\\\\a", "a\\", "2024-", "DE8", "a.", "a@",  "/",   "1234 567 ", "{", "\xC3\xBC"};
+
+/* Something begins at every word and never ends: looked at from each beginning to the end, such a text
+ * would take longer than a test may. */
+START_TEST(a_long_text_is_looked_at_once)
+{
+    enum { N = 1 << 20 };
+    char *text = malloc(N);
+    size_t n_unit = strlen(repeated[_i]), length = N / n_unit * n_unit;
+    for (size_t i = 0; i < length; i += n_unit)
+        memcpy(text + i, repeated[_i], n_unit);
+    for (size_t from = 0; from < length;) {
+        struct mt_protected found = mt_protect_find(text, length, from);
+        ck_assert(found.begin >= from && found.end > from && found.end <= length);
+        from = found.end;
+    }
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("protect");
@@ -303,6 +338,8 @@ int main(void)
     tcase_add_test(tcase, terms_and_placeholders_come_in_order);
     tcase_add_test(tcase, what_closes_a_placeholder_is_not_sought_byte_by_byte);
     tcase_add_test(tcase, the_brackets_behind_a_url_are_looked_at_once);
+    tcase_add_loop_test(tcase, a_long_text_is_looked_at_once, 0,
+                        sizeof repeated / sizeof *repeated);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
