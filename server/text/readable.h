@@ -1,0 +1,30 @@
+/*
+ * What of a text a model can read: the characters that its source vocabulary has pieces for. One
+ * that only byte pieces or the unknown piece spell says nothing to it, and is answered with words
+ * from nowhere.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_TEXT_READABLE_H
+#define MT_SERVER_TEXT_READABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_tokenizer;
+
+enum mt_reading {
+    MT_READS,     /* as it is */
+    MT_READS_AS,  /* only as another character, which says the same: ' for U+2019, - for a dash */
+    MT_READS_NOT, /* not at all */
+    MT_INVISIBLE, /* not at all, and nobody sees it: variation selectors, marks of direction, tags */
+};
+
+/* *as is set for MT_READS_AS: NUL-terminated, never freed. tokenizer NULL: everything is read. */
+enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
+                              const char **as);
+
+/* Whether it is a letter or digit (mt_is_word_char) that the model reads in some way. */
+bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point);
+
+#endif
