@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "base/team.h"
 #include "model/tokenizer/align.h"
+#include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/rewrite.h"
 #include "model/tokenizer/spm.h"
 #include "model/tokenizer/spm_check.h"
@@ -37,6 +38,7 @@ struct mt_tokenizer {
     struct mt_tokenizer_config config;
     int32_t *languages; /* ids of config.languages */
     struct side source, target;
+    struct mt_alphabet *alphabet; /* of the source */
 };
 
 /* --- Opening --- */
@@ -239,6 +241,8 @@ enum mt_status mt_tokenizer_open(const struct mt_tokenizer_config *config,
         status = mt_tokenizer_config_copy(config, t->arena, &t->config, err);
     if (!status)
         status = open_files(t, files, err);
+    if (!status)
+        status = mt_alphabet_create(&t->alphabet, err);
     if (status) {
         mt_tokenizer_close(t);
         return status;
@@ -251,6 +255,7 @@ void mt_tokenizer_close(struct mt_tokenizer *t)
 {
     if (!t)
         return;
+    mt_alphabet_destroy(t->alphabet);
     mt_spm_close(t->source.own_spm);
     mt_spm_close(t->target.own_spm);
     mt_vocab_close(t->source.own_vocab);
@@ -721,6 +726,38 @@ int32_t mt_tokenizer_first_target(const struct mt_tokenizer *t,
 {
     return t->config.language_rule == MT_LANGUAGES_TARGET_IN_SOURCE ? MT_NO_TOKEN
                                                                     : direction->target;
+}
+
+/* Whether each piece of one character is in the vocabulary. */
+struct spelling {
+    const struct side *side;
+    bool is_read;
+};
+
+static enum mt_status look_at_piece(void *context, const struct mt_spm_piece *piece)
+{
+    struct spelling *spelling = context;
+    bool is_blank =
+        piece->length == strlen(BLANK) && memcmp(piece->bytes, BLANK, piece->length) == 0;
+    if (!is_blank &&
+        (piece->is_byte || mt_vocab_id(spelling->side->vocab, piece->bytes, piece->length) < 0))
+        spelling->is_read = false;
+    return MT_OK;
+}
+
+bool mt_tokenizer_reads(const struct mt_tokenizer *t, uint32_t code_point)
+{
+    bool is_read;
+    if (mt_alphabet_knows(t->alphabet, code_point, &is_read))
+        return is_read;
+    char bytes[4];
+    struct mt_error err;
+    struct spelling spelling = {.side = &t->source, .is_read = true};
+    size_t n = mt_utf8_encode(code_point, bytes);
+    if (mt_spm_encode(t->source.spm, bytes, n, look_at_piece, &spelling, &err))
+        return true; /* no memory: what comes next will say so */
+    mt_alphabet_learn(t->alphabet, code_point, spelling.is_read);
+    return spelling.is_read;
 }
 
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *t)

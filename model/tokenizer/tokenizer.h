@@ -152,6 +152,11 @@ int32_t mt_tokenizer_pad_id(
 size_t mt_tokenizer_source_size(const struct mt_tokenizer *tokenizer); /* highest id + 1 */
 size_t mt_tokenizer_target_size(const struct mt_tokenizer *tokenizer);
 
+/* Whether the source's vocabulary has a piece for the character, after normalisation: false where only
+ * byte pieces or the unknown piece spell it. Combining marks count as read, since they compose with the
+ * letter before them. Found out once for each character. */
+bool mt_tokenizer_reads(const struct mt_tokenizer *tokenizer, uint32_t code_point);
+
 /* From tokenizer_config.json, or NULL: "en", "de", ... */
 const char *mt_tokenizer_source_lang(const struct mt_tokenizer *tokenizer);
 const char *mt_tokenizer_target_lang(const struct mt_tokenizer *tokenizer);

@@ -127,6 +127,9 @@ MT_MUST_CHECK enum mt_status mt_coded_merge(struct mt_coded_segment *segment,
 void mt_coded_write_range(const struct mt_coded *coded, const struct mt_coded_segment *segment,
                           struct mt_range range, size_t *code, struct mt_text *out);
 
+/* The index of the first code behind one and what is within it. */
+size_t mt_coded_behind(const struct mt_coded_segment *segment, size_t code);
+
 /* Appends one code, with what is within it. */
 void mt_coded_write_code(const struct mt_coded *coded, const struct mt_coded_segment *segment,
                          size_t code, struct mt_text *out);
