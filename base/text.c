@@ -163,6 +163,15 @@ void mt_text_append(struct mt_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
+void mt_text_append_own(struct mt_text *text, size_t from, size_t length)
+{
+    if (!reserve(text, length))
+        return;
+    memcpy(text->bytes + text->length, text->bytes + from, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
 void mt_text_append_char(struct mt_text *text, uint32_t code_point)
 {
     char bytes[4];

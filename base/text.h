@@ -48,6 +48,8 @@ struct mt_text {
 
 void mt_text_finish(struct mt_text *text);
 void mt_text_append(struct mt_text *text, const char *bytes, size_t length);
+/* Appends bytes[from, from + length) of its own once more. */
+void mt_text_append_own(struct mt_text *text, size_t from, size_t length);
 void mt_text_append_char(struct mt_text *text, uint32_t code_point);
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);

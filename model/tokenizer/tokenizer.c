@@ -613,6 +613,7 @@ enum mt_status mt_detokenize(const struct mt_tokenizer *t, const int32_t *ids, s
     if (status)
         goto done;
     mt_rewrite_replace(&rewrite, BLANK, " ");
+    mt_rewrite_replace(&rewrite, REPLACEMENT, ""); /* bytes that make no character */
     mt_rewrite_strip(&rewrite);
     if (t->config.clean_up)
         mt_rewrite_clean_up(&rewrite);
@@ -627,10 +628,7 @@ done:
     return status;
 }
 
-/* What a piece of bytes becomes while its character is incomplete. */
-#define REPLACEMENT "\xEF\xBF\xBD"
-
-/* And the blanks before it: what clean-up joins begins with blanks, and no rule has one inside that
+/* With the blanks before it: what clean-up joins begins with blanks, and no rule has one inside that
  * is not its last character. */
 static void drop_last_word(struct mt_text *text, size_t start)
 {
@@ -647,8 +645,6 @@ enum mt_status mt_detokenize_begin(const struct mt_tokenizer *t, const int32_t *
     enum mt_status status = mt_detokenize(t, ids, n, NULL, out, err);
     if (status)
         return status;
-    while (out->length - start >= 3 && memcmp(out->bytes + out->length - 3, REPLACEMENT, 3) == 0)
-        out->length -= 3;
     if (t->config.clean_up)
         drop_last_word(out, start);
     out->bytes[out->length] = '\0';

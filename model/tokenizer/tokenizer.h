@@ -117,7 +117,7 @@ struct mt_tokens_added {
 struct mt_tokens_added mt_tokenizer_source_adds(const struct mt_tokenizer *tokenizer);
 
 /* Target ids to text: eos, pad (also the start token) and <unk> are dropped, U+2581 becomes a
- * blank, the ends are stripped; blanks before punctuation go where tokenizer_config.json says
+ * blank, bytes that make no character are dropped, the ends are stripped; blanks before punctuation go where tokenizer_config.json says
  * clean_up_tokenization_spaces. With spans (array of n, may be NULL) spans[i] gets the part of *out
  * that ids[i] stands for, without blanks at its ends; empty for dropped ones. Appends to out, which
  * is always well-formed UTF-8. An id without a piece counts as <unk> and is dropped like it, as

@@ -130,7 +130,7 @@ static enum mt_status detect_language(struct state *state, const struct mt_servi
     mt_text_append(&sample, "", 0);
     for (size_t i = 0; i < mt_document_n_texts(state->document); i++) {
         struct mt_document_text text = mt_document_text(state->document, i);
-        is_html = text.form != MT_FORM_TEXT;
+        is_html = text.read != mt_read_plain;
         mt_text_append(&sample, text.bytes, text.length);
         mt_text_append(&sample, "\n", 1);
         if (sample.length > MT_DETECT_MAX_BYTES)

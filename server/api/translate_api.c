@@ -406,13 +406,14 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
         .plain = &plain,
         .traced = &traced,
         .trace = &round->marks,
-        .is_html = params->is_html,
         .protects = !params->returns_alignment, /* it shows what the model saw */
         .post_edits = params->post_edits,
         .terms = glossary->terms,
         .reader = &text->reader,
         .repairs_numbers = params->repairs_numbers,
-        .max_html_tags = (size_t)request->service->settings->max_html_tags,
+    };
+    const struct mt_coded_options reading = {
+        .max_tags = (size_t)request->service->settings->max_html_tags,
         .ignored_tags = params->ignored_tags.items,
         .n_ignored_tags = params->ignored_tags.n,
     };
@@ -424,9 +425,15 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     plain.source_code = traced.source_code = step->source ? step->source->token : NULL;
     enum mt_status status = mt_proofreader_init(&text->reader, request->service->number_words,
                                                 source_language(text), target_language(text), err);
-    if (status)
+    struct mt_coded coded = {0};
+    if (!status)
+        status =
+            (params->is_html ? mt_read_html : mt_read_plain)(bytes, length, &reading, &coded, err);
+    if (status) {
+        mt_coded_finish(&coded);
         return status;
-    return mt_passage_create(request->model->model, bytes, length, &options, &text->passage, err);
+    }
+    return mt_passage_create(request->model->model, &coded, &options, &text->passage, err);
 }
 
 static enum mt_status add_passage(struct mt_request *request, struct state *state,

@@ -130,11 +130,15 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,
     };
+    struct mt_coded coded = {0};
     enum mt_status status =
         mt_alignment_trace_begin(&line->trace, options->service, options->loaded, &traced, err);
     if (!status)
-        status =
-            mt_passage_create(options->model, line->text, length, &passage, &line->passage, err);
+        status = mt_read_plain(line->text, length, NULL, &coded, err);
+    if (status)
+        mt_coded_finish(&coded);
+    else
+        status = mt_passage_create(options->model, &coded, &passage, &line->passage, err);
     if (!status && options->as_json)
         line->translation = mt_passage_next(line->passage, &(size_t){0});
     return status;

@@ -192,7 +192,7 @@ static void append_tag(struct writing *writing, const struct mt_cue_tag *tag)
 
 static bool is_open_at(const struct writing *writing, const struct mt_cue_tag *tag, size_t at)
 {
-    return !tag->is_closing && tag->mate != MT_NO_MARK && tag->begin < at &&
+    return !tag->is_closing && tag->mate != MT_NO_MATE && tag->begin < at &&
            writing->tags.items[tag->mate].begin >= at;
 }
 

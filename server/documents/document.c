@@ -250,7 +250,7 @@ size_t mt_document_n_texts(const struct mt_document *document)
 struct mt_document_text mt_document_text(const struct mt_document *document, size_t index)
 {
     const struct mt_text *text = &document->pieces[index].text;
-    return (struct mt_document_text){text->bytes, text->length, document->reader->form};
+    return (struct mt_document_text){text->bytes, text->length, document->reader->read_text};
 }
 
 /* ---- writing ---- */

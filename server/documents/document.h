@@ -21,6 +21,7 @@
 #define MT_SERVER_DOCUMENTS_DOCUMENT_H
 
 #include "base/text.h"
+#include "server/text/coded.h"
 
 enum mt_document_format {
     MT_DOCUMENT_TEXT, /* lines; paragraphs that were wrapped are wrapped again */
@@ -44,14 +45,6 @@ bool mt_document_format_of_file(const char *file_name, enum mt_document_format *
 /* By mt_document_format_name. */
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out);
 
-/* How a text is to be read: what are words in it and what is markup. */
-enum mt_document_form {
-    MT_FORM_TEXT,
-    MT_FORM_HTML,
-    MT_FORM_SRT, /* cue_tags.h */
-    MT_FORM_VTT, /* cue_tags.h, and entities */
-};
-
 struct mt_document;
 
 struct mt_document_options {
@@ -71,7 +64,7 @@ void mt_document_destroy(struct mt_document *document);
 struct mt_document_text {
     const char *bytes;
     size_t length;
-    enum mt_document_form form;
+    mt_coded_reader *read; /* what are words in it and what is markup */
 };
 size_t mt_document_n_texts(const struct mt_document *document);
 struct mt_document_text mt_document_text(const struct mt_document *document, size_t index);

@@ -105,7 +105,7 @@ static bool read_times(const struct mt_document *document, const struct mt_docum
                        struct cue *out)
 {
     const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
-    bool needs_hours = document->reader->form == MT_FORM_SRT;
+    bool needs_hours = document->reader->read_text == mt_read_srt;
     skip_blanks(&at, end);
     if (!read_time(&at, end, needs_hours, &out->begin_ms))
         return false;
@@ -151,7 +151,7 @@ static enum mt_status fail_times(const struct mt_document *document,
                                  const struct mt_document_line *line, struct mt_error *err)
 {
     return mt_document_fail(document, line, err,
-                            document->reader->form == MT_FORM_SRT
+                            document->reader->read_text == mt_read_srt
                                 ? "is no time of a subtitle: expected 00:00:01,000 --> 00:00:02,000"
                                 : "is no time of a cue: expected 00:01.000 --> 00:02.000");
 }
@@ -725,6 +725,6 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
 }
 
 const struct mt_document_reader mt_document_srt_reader = {
-    .form = MT_FORM_SRT, .read = read_cues, .write = write_cues, .finish = finish_cues};
+    .read_text = mt_read_srt, .read = read_cues, .write = write_cues, .finish = finish_cues};
 const struct mt_document_reader mt_document_vtt_reader = {
-    .form = MT_FORM_VTT, .read = read_cues, .write = write_cues, .finish = finish_cues};
+    .read_text = mt_read_vtt, .read = read_cues, .write = write_cues, .finish = finish_cues};

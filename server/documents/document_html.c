@@ -156,7 +156,7 @@ static bool write_html(const struct mt_document *document, const struct mt_docum
 }
 
 const struct mt_document_reader mt_document_html_reader = {
-    .form = MT_FORM_HTML,
+    .read_text = mt_read_html,
     .read = read_html,
     .write = write_html,
     .find_charset = find_charset,

@@ -588,7 +588,7 @@ static void finish_po(void *own)
 }
 
 const struct mt_document_reader mt_document_po_reader = {
-    .form = MT_FORM_TEXT,
+    .read_text = mt_read_plain,
     .read = read_po,
     .write = write_po,
     .finish = finish_po,

@@ -16,7 +16,7 @@ struct mt_document_piece {
 
 /* One format. */
 struct mt_document_reader {
-    enum mt_document_form form;
+    mt_coded_reader *read_text; /* what are words in a text and what is markup */
     enum mt_status (*read)(struct mt_document *document, const struct mt_document_options *options,
                            struct mt_error *err);
     /* Appends what takes the place of the piece's range. False: nothing was appended, and the file

@@ -310,4 +310,4 @@ static bool write_text(const struct mt_document *document, const struct mt_docum
 }
 
 const struct mt_document_reader mt_document_text_reader = {
-    .form = MT_FORM_TEXT, .read = read_text, .write = write_text, .finish = finish_text};
+    .read_text = mt_read_plain, .read = read_text, .write = write_text, .finish = finish_text};

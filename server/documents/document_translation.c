@@ -18,6 +18,7 @@ struct mt_document_translation {
     const struct mt_model *model;
     struct mt_translation_options plain, traced;
     struct mt_passage_options options;
+    struct mt_coded_options reading;
     size_t n_made, n_rendered, n_forgotten; /* passages, from the first on */
     struct mt_text *outputs;                /* what has become of them; NULL: none is rendered */
 };
@@ -32,18 +33,11 @@ size_t mt_document_n_chars(const struct mt_document *document)
     return n_chars;
 }
 
-static enum mt_cue_markup cues_of(enum mt_document_form form)
-{
-    if (form == MT_FORM_SRT)
-        return MT_CUES_SRT;
-    return form == MT_FORM_VTT ? MT_CUES_VTT : MT_CUES_NONE;
-}
-
 enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,
                                                   const struct mt_document_step *step,
                                                   struct mt_error *err)
 {
-    bool is_html = t->n > 0 && mt_document_text(t->document, 0).form == MT_FORM_HTML;
+    bool is_html = t->n > 0 && mt_document_text(t->document, 0).read == mt_read_html;
     t->model = step->model->model;
     t->plain = *step->options;
     if (is_html && t->plain.split == MT_SPLIT_OFF)
@@ -58,8 +52,8 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
         .terms = step->terms,
         .reader = step->reader,
         .repairs_numbers = step->repairs_numbers,
-        .max_html_tags = (size_t)step->service->settings->max_html_tags,
     };
+    t->reading.max_tags = (size_t)step->service->settings->max_html_tags;
     return mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced, err);
 }
 
@@ -69,9 +63,13 @@ static enum mt_status make_passage(struct mt_document_translation *t, size_t ind
     struct mt_document_text text = mt_document_text(t->document, index);
     const char *bytes = t->inputs ? t->inputs[index].bytes : text.bytes;
     size_t length = t->inputs ? t->inputs[index].length : text.length;
-    t->options.is_html = text.form == MT_FORM_HTML;
-    t->options.cues = cues_of(text.form);
-    return mt_passage_create(t->model, bytes, length, &t->options, &t->passages[index], err);
+    struct mt_coded coded = {0};
+    enum mt_status status = text.read(bytes, length, &t->reading, &coded, err);
+    if (status) {
+        mt_coded_finish(&coded);
+        return status;
+    }
+    return mt_passage_create(t->model, &coded, &t->options, &t->passages[index], err);
 }
 
 enum mt_status mt_document_translation_make(struct mt_document_translation *t, size_t n_sentences,

@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "server/passages/number_repair.h"
 #include "server/text/guard.h"
+#include "server/text/localise.h"
 #include "server/text/lost.h"
 #include "server/text/post_edit.h"
 
@@ -17,10 +18,12 @@ void mt_passage_destroy(struct mt_passage *passage)
     for (size_t i = 0; i < passage->n; i++) {
         mt_translation_destroy(passage->parts[i].translation);
         mt_word_links_finish(&passage->parts[i].links);
-        mt_marked_finish(&passage->parts[i].own);
+        if (passage->parts[i].marked)
+            mt_marked_finish(passage->parts[i].marked);
+        free(passage->parts[i].marked);
     }
     free(passage->parts);
-    mt_markup_destroy(passage->markup);
+    mt_coded_finish(&passage->coded);
     free(passage);
 }
 
@@ -45,15 +48,17 @@ size_t mt_passage_n_sentences(const struct mt_passage *passage)
 
 bool mt_passage_is_blank(const struct mt_passage *passage)
 {
-    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
-    bool is_untranslated = !passage->markup && passage->n == 1 && !passage->parts[0].marked &&
+    const struct mt_coded *coded = &passage->coded;
+    struct mt_range inner = mt_range_trim(coded->source, 0, coded->length);
+    bool is_untranslated = passage->is_plain && passage->n == 1 && !passage->parts[0].marked &&
+                           passage->parts[0].translation &&
                            mt_translation_is_blank(passage->parts[0].translation);
     return inner.begin == inner.end || is_untranslated;
 }
 
 const char *mt_passage_text(const struct mt_passage *passage)
 {
-    return passage->text;
+    return passage->coded.source;
 }
 
 /* ---- putting together ---- */
@@ -131,17 +136,25 @@ static void order_gaps(const struct mt_marked *marked, struct mt_placement *plac
             }
 }
 
-static void write_plain(const void *context, const char *bytes, size_t length, struct mt_text *out)
+/* Whose words are written. */
+struct written {
+    const struct mt_coded *coded;
+    const struct mt_coded_segment *segment;
+};
+
+static struct written written_of(const struct mt_passage *passage,
+                                 const struct mt_passage_part *part)
 {
-    (void)context;
-    mt_text_append(out, bytes, length);
+    return (struct written){&passage->coded, &passage->coded.segments[part->segment]};
 }
 
-static mt_placement_write *writer_of(const struct mt_passage *passage)
+static void write_words(const void *context, const char *bytes, size_t length, struct mt_text *out)
 {
-    if (passage->markup)
-        return mt_markup_write_text;
-    return passage->is_escaped ? mt_cue_write_escaped : write_plain;
+    const struct written *written = context;
+    if (written->coded->write && length > 0)
+        written->coded->write(written->segment, bytes, length, out);
+    else
+        mt_text_append(out, bytes, length);
 }
 
 static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
@@ -161,7 +174,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
         .n_sentences = mt_translation_n_sentences(part->translation),
         .written_sentences = rendering->written_sentences,
     };
-    const struct mt_markup_text text = {.markup = passage->markup, .segment = index};
+    const struct written written = written_of(passage, part);
     status = find_links(passage, part, rank, &input, rendering, err);
     if (!status)
         status = mt_placement_find(&input, &rendering->placement, err);
@@ -169,7 +182,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
         order_gaps(part->marked, &rendering->placement);
     if (!status)
         status =
-            mt_placement_render(&input, &rendering->placement, writer_of(passage), &text, out, err);
+            mt_placement_render(&input, &rendering->placement, write_words, &written, out, err);
     return status;
 }
 
@@ -187,7 +200,8 @@ static enum mt_status render_plain(const struct mt_passage *passage, struct mt_p
         rendering->written_sentences[i] =
             (struct mt_range){base + sentence.begin, base + sentence.end};
     }
-    mt_text_append(out, rendering->target->bytes, rendering->target->length);
+    const struct written written = written_of(passage, part);
+    write_words(&written, rendering->target->bytes, rendering->target->length, out);
     return MT_OK;
 }
 
@@ -202,14 +216,47 @@ static enum mt_status add_pairs(const struct mt_passage *passage,
     enum mt_status status = reserve_pairs(pairs, n, err);
     if (status)
         return status;
-    if (part->marked)
-        mt_marked_find_source(part->marked, passage->text, part->range, sources, n, sources);
-    for (size_t i = 0; i < n && !part->marked; i++)
-        sources[i] = (struct mt_range){base + sources[i].begin, base + sources[i].end};
+    for (size_t i = 0; i < n; i++) {
+        struct mt_range own = {base + sources[i].begin, base + sources[i].end};
+        if (part->marked)
+            own = mt_marked_find_source(part->marked, sources[i]);
+        sources[i] = mt_range_trim(passage->coded.source, own.begin, own.end);
+    }
     for (size_t i = 0; i < n; i++)
         pairs->items[pairs->n++] = (struct mt_sentence_pair){
             .source = sources[i], .target = rendering->written_sentences[i]};
     return MT_OK;
+}
+
+/* What is not translated: words and codes as they are, but for what each language writes in its own
+ * way. */
+static enum mt_status write_kept(const struct mt_passage *passage,
+                                 const struct mt_passage_part *part, struct mt_text *out,
+                                 struct mt_error *err)
+{
+    const struct written written = written_of(passage, part);
+    const struct mt_coded_segment *segment = written.segment;
+    const struct mt_localising localising = {.source_lang = passage->source_lang,
+                                             .target_lang = passage->target_lang};
+    size_t at = part->range.begin;
+    enum mt_status status = MT_OK;
+    for (size_t i = part->code; i < part->code_end && !status; i = mt_coded_behind(segment, i)) {
+        const struct mt_code *code = &segment->codes[i];
+        write_words(&written, segment->words.bytes + at, code->at.begin - at, out);
+        at = code->at.end;
+        if (code->form == MT_CODE_AS_IT_IS) {
+            mt_coded_write_code(written.coded, segment, i, out);
+            continue;
+        }
+        struct mt_text own = {0};
+        status = mt_localise(&localising, code->form, segment->words.bytes + code->at.begin,
+                             code->at.end - code->at.begin, &own, err);
+        if (!status)
+            write_words(&written, own.bytes, own.length, out);
+        mt_text_finish(&own);
+    }
+    write_words(&written, segment->words.bytes + at, part->range.end - at, out);
+    return status ? status : mt_text_check(out, "a translation", err);
 }
 
 /* pairs NULL: not wanted. */
@@ -218,12 +265,11 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
                                   struct mt_error *err)
 {
     struct mt_passage_part *part = &passage->parts[index];
-    if (!part->marked && !passage->editor && !passage->repairs_numbers && !pairs)
+    if (!part->translation)
+        return write_kept(passage, part, out, err);
+    if (!part->marked && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
+        !pairs)
         return mt_translation_render(part->translation, rank, out, err);
-    if (!part->translation) {
-        mt_text_append(out, passage->text + part->range.begin, part->range.end - part->range.begin);
-        return mt_text_check(out, "a translation", err);
-    }
     struct mt_rendering rendering = {0};
     enum mt_status status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
                                          : render_plain(passage, part, rank, &rendering, out, err);
@@ -242,31 +288,47 @@ enum mt_status mt_passage_for_each(const struct mt_passage *passage, mt_passage_
     return status;
 }
 
-struct render {
-    size_t rank;
-    struct mt_sentence_pairs *pairs;
-    struct mt_text *out;
-};
-
-static enum mt_status append_part(const struct mt_passage *passage, size_t index, void *context,
-                                  struct mt_error *err)
+static void write_source(const struct mt_passage *passage, size_t begin, size_t end,
+                         struct mt_text *out)
 {
-    const struct render *render = context;
-    if (passage->markup)
-        mt_markup_write_verbatim(passage->markup, index, render->out);
-    return render_part(passage, index, render->rank, render->pairs, render->out, err);
+    mt_text_append(out, passage->coded.source + begin, end - begin);
+}
+
+/* The parts of one segment, of which parts[*index] is the first, and the source before it. *index is
+ * moved behind them. */
+static enum mt_status render_segment(const struct mt_passage *passage, size_t *index, size_t rank,
+                                     struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                     struct mt_error *err)
+{
+    const struct mt_coded *coded = &passage->coded;
+    size_t k = passage->parts[*index].segment;
+    const struct mt_coded_segment *segment = &coded->segments[k];
+    enum mt_status status = MT_OK;
+    write_source(passage, k > 0 ? coded->segments[k - 1].range.end : 0, segment->range.begin, out);
+    size_t from = out->length;
+    for (; *index < passage->n && passage->parts[*index].segment == k && !status; ++*index)
+        status = render_part(passage, *index, rank, pairs, out, err);
+    return status || passage->is_plain ? status : mt_coded_restore(coded, segment, from, out, err);
+}
+
+static void write_tail(const struct mt_passage *passage, struct mt_text *out)
+{
+    const struct mt_coded *coded = &passage->coded;
+    write_source(passage, coded->n > 0 ? coded->segments[coded->n - 1].range.end : 0, coded->length,
+                 out);
 }
 
 enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
                                        struct mt_sentence_pairs *pairs, struct mt_text *out,
                                        struct mt_error *err)
 {
-    struct render render = {.rank = rank, .pairs = pairs, .out = out};
-    assert(!pairs || (!passage->markup && !passage->is_escaped));
+    enum mt_status status = MT_OK;
+    assert(!pairs || passage->is_plain);
     mt_text_append(out, "", 0);
-    enum mt_status status = mt_passage_for_each(passage, append_part, &render, err);
-    if (!status && passage->markup)
-        mt_markup_write_verbatim(passage->markup, passage->n, out);
+    for (size_t i = 0; i < passage->n && !status;)
+        status = render_segment(passage, &i, rank, pairs, out, err);
+    if (!status)
+        write_tail(passage, out);
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
@@ -292,26 +354,49 @@ static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passag
     return status;
 }
 
-/* What stays as it is, and one segment. */
-static enum mt_status advance_segment(struct mt_passage *passage, struct mt_passage_cursor *cursor,
-                                      struct mt_text *out, bool *moved, struct mt_error *err)
+/* Whether the parts of the segment that begins with parts[index] have been decoded; of plain text that
+ * part alone. */
+static bool has_ended(const struct mt_passage *passage, size_t index)
+{
+    size_t k = passage->parts[index].segment;
+    for (; index < passage->n && passage->parts[index].segment == k; index++) {
+        const struct mt_translation *translation = passage->parts[index].translation;
+        if (translation && !mt_translation_has_ended(translation))
+            return false;
+        if (passage->is_plain)
+            break;
+    }
+    return true;
+}
+
+/* What stays as it is, and one piece with a translation. */
+static enum mt_status advance_pieces(struct mt_passage *passage, struct mt_passage_cursor *cursor,
+                                     struct mt_text *out, bool *moved, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     bool is_translated = false;
-    while (!status && !is_translated && cursor->part < passage->n) {
-        struct mt_passage_part *part = &passage->parts[cursor->part];
-        if (part->translation && !mt_translation_has_ended(part->translation))
-            return MT_OK;
+    while (!status && !is_translated && cursor->part < passage->n &&
+           has_ended(passage, cursor->part)) {
+        size_t part = cursor->part;
         *moved = true;
-        if (passage->markup)
-            mt_markup_write_verbatim(passage->markup, cursor->part, out);
-        status = render_part(passage, cursor->part, 0, NULL, out, err);
-        is_translated = part->translation != NULL;
-        if (is_translated)
-            cursor->n_sentences += mt_translation_n_sentences(part->translation);
-        cursor->part++;
+        if (passage->is_plain)
+            status = render_part(passage, cursor->part++, 0, NULL, out, err);
+        else
+            status = render_segment(passage, &cursor->part, 0, NULL, out, err);
+        for (; part < cursor->part; part++) {
+            const struct mt_translation *translation = passage->parts[part].translation;
+            is_translated = is_translated || translation;
+            cursor->n_sentences += translation ? mt_translation_n_sentences(translation) : 0;
+        }
     }
     return status;
+}
+
+/* A part whose pieces are its translation's own: each token counts. */
+static bool is_direct(const struct mt_passage *passage, size_t index)
+{
+    const struct mt_passage_part *part = &passage->parts[index];
+    return passage->is_plain && part->translation && (!part->marked || part->marked->n == 0);
 }
 
 enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_cursor *cursor,
@@ -321,13 +406,12 @@ enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_
     if (cursor->has_all)
         return MT_OK;
     enum mt_status status = MT_OK;
-    if (cursor->part < passage->n && !passage->parts[cursor->part].marked)
+    if (cursor->part < passage->n && is_direct(passage, cursor->part))
         status = advance_plain(passage, cursor, out, moved, err);
     else
-        status = advance_segment(passage, cursor, out, moved, err);
+        status = advance_pieces(passage, cursor, out, moved, err);
     if (!status && cursor->part == passage->n) {
-        if (passage->markup)
-            mt_markup_write_verbatim(passage->markup, passage->n, out);
+        write_tail(passage, out);
         *moved = cursor->has_all = true;
     }
     return status ? status : mt_text_check(out, "a translation", err);

@@ -1,7 +1,7 @@
 /*
- * One text of a request from its own form to its translation's and back: plain text, HTML or a
- * subtitle, with placeholders that survive. It is cut into parts that are translated each; what the
- * model must not see is kept aside and put back where the alignment says.
+ * One text of a request, as words and codes (coded.h), on its way to its translation. It is cut into
+ * parts, of which those with words are translated; what the model cannot read is kept aside and put
+ * back where the alignment says.
  *
  *   create -> decode every translation -> render each rank
  *
@@ -11,7 +11,7 @@
 #define MT_SERVER_PASSAGES_PASSAGE_H
 
 #include "server/passages/alignment_trace.h"
-#include "server/text/cue_tags.h"
+#include "server/text/coded.h"
 #include "server/text/proofread.h"
 #include "server/text/translation.h"
 
@@ -22,25 +22,19 @@ struct mt_passage_options {
     const struct mt_translation_options *plain;  /* how parts are translated, */
     const struct mt_translation_options *traced; /* and those that need an alignment */
     struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
-    bool is_html;
-    enum mt_cue_markup cues; /* a subtitle's text without line feeds; at most MT_MAX_CUE_TAGS */
-    bool protects;           /* placeholders and emoji */
-    bool post_edits;         /* post_edit.h; plain and traced have eases_source then */
-    struct mt_terms *terms;  /* NULL: none */
+    bool protects;          /* the model sees only what it can read; codes in the words are found */
+    bool post_edits;        /* post_edit.h; plain and traced have eases_source then */
+    struct mt_terms *terms; /* NULL: none */
     const struct mt_proofreader *reader; /* borrowed until the passage's end; NULL: none */
     bool repairs_numbers;                /* number_repair.h; with a reader */
-    size_t max_html_tags;
-    const char *const *ignored_tags; /* markup.h */
-    size_t n_ignored_tags;
 };
 
 /*
- * Takes the text apart. text is well-formed UTF-8, ends in NUL, and is borrowed until the passage's
- * end. Takes what traces need from the service's budget (MT_BUSY); where the request would need
- * more than it may, the words' order takes the place of the alignment.
+ * Takes the text apart. What coded holds is moved into the passage, on failure too; its source is
+ * borrowed until the passage's end. Takes what traces need from the service's budget (MT_BUSY); where
+ * the request would need more than it may, the words' order takes the place of the alignment.
  */
-MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
-                                               size_t length,
+MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *coded,
                                                const struct mt_passage_options *options,
                                                struct mt_passage **out, struct mt_error *err);
 /* Takes NULL. */
@@ -72,7 +66,7 @@ struct mt_sentence_pairs {
 };
 void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs);
 
-/* The same of plain text into an empty out, and the sentences (pairs may be NULL); of every rank
+/* The same of plain text (mt_read_plain) into an empty out, and the sentences (pairs may be NULL); of every rank
  * as many, in the same order. Placeholders and emoji at a sentence's end may be left out of it. */
 MT_MUST_CHECK enum mt_status mt_passage_render_pairs(struct mt_passage *passage, size_t rank,
                                                      struct mt_sentence_pairs *pairs,
@@ -89,7 +83,7 @@ struct mt_passage_cursor {
 };
 
 /* As mt_translation_advance. Where something has to be put back, which takes the whole alignment,
- * the pieces are segments of HTML and lines with placeholders. */
+ * the pieces are segments of other texts than plain ones, and cells with codes. */
 MT_MUST_CHECK enum mt_status mt_passage_advance(struct mt_passage *passage,
                                                 struct mt_passage_cursor *cursor,
                                                 struct mt_text *out, bool *moved,

@@ -1,50 +1,104 @@
+/*
+ * Takes a text apart: each segment of words and codes (coded.h) into lines, lines into cells at their
+ * edges, and from a cell's ends what is no word. What is left is translated.
+ */
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
 #include "model/model.h"
+#include "server/text/codes_find.h"
 #include "server/text/protect.h"
+#include "server/text/readable.h"
 #include "server/text/terms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines with placeholders of one text, and what stands between them. */
-#define MAX_LINE_PARTS 20000
+/* Parts of one text. */
+#define MAX_PARTS 40000
 
-/* What taking it apart needs. */
+/* A code that lies within no other. */
+struct outer {
+    size_t code; /* its index */
+    size_t mate; /* of a pair: the other one's index among the outer ones; else MT_NO_MATE */
+};
+
+/* What taking one segment apart needs. */
 struct maker {
     struct mt_passage *passage;
     const struct mt_model *model;
     const struct mt_passage_options *options;
-    struct mt_protect_scan scan; /* of plain text */
+    const struct mt_tokenizer *reads; /* NULL: the model is shown everything */
     struct mt_stand_ins stand_ins;
+    struct mt_coded_segment *segment;
+    struct outer *outer;
+    bool *is_cut; /* of each outer one: an edge where a text ends */
+    size_t n;
 };
 
-static enum mt_status add_part(struct mt_passage *passage, struct mt_passage_part **out,
-                               struct mt_error *err)
+/* Words and the outer codes among them. */
+struct stretch {
+    struct mt_range words;
+    size_t first, end; /* outer codes */
+};
+
+static const struct mt_code *code_at(const struct maker *maker, size_t outer)
 {
+    return &maker->segment->codes[maker->outer[outer].code];
+}
+
+/* ---- parts ---- */
+
+static enum mt_status add_part(struct maker *maker, const struct stretch *stretch,
+                               struct mt_passage_part **out, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    if (passage->n >= MAX_PARTS)
+        return mt_fail(err, MT_LIMIT, "the text has more than %d lines and cells with codes",
+                       MAX_PARTS / 2);
     if (passage->n == passage->capacity) {
         size_t capacity = mt_size_max(1, passage->capacity * 2);
         struct mt_passage_part *parts = realloc(passage->parts, capacity * sizeof *parts);
         if (!parts)
             return mt_fail_memory(err, capacity * sizeof *parts, "parts of a text");
-        for (size_t i = 0; i < passage->n; i++) /* they point into themselves */
-            if (parts[i].marked && !passage->markup)
-                parts[i].marked = &parts[i].own;
         passage->parts = parts;
         passage->capacity = capacity;
     }
+    const struct mt_coded_segment *segment = maker->segment;
     *out = &passage->parts[passage->n++];
-    **out = (struct mt_passage_part){0};
+    **out = (struct mt_passage_part){
+        .segment = (size_t)(segment - passage->coded.segments),
+        .range = stretch->words,
+        .code = stretch->first < maker->n ? maker->outer[stretch->first].code : segment->n,
+        .code_end = stretch->end < maker->n ? maker->outer[stretch->end].code : segment->n,
+    };
+    return MT_OK;
+}
+
+/* What stays as it is; one part with such a part before it. */
+static enum mt_status keep(struct maker *maker, const struct stretch *stretch, struct mt_error *err)
+{
+    struct mt_passage *passage = maker->passage;
+    struct mt_passage_part *part;
+    if (stretch->words.begin == stretch->words.end && stretch->first == stretch->end)
+        return MT_OK;
+    struct mt_passage_part *last = passage->n > 0 ? &passage->parts[passage->n - 1] : NULL;
+    if (!last || last->translation || last->marked ||
+        &passage->coded.segments[last->segment] != maker->segment)
+        return add_part(maker, stretch, &part, err);
+    last->range.end = stretch->words.end;
+    last->code_end = stretch->end < maker->n ? maker->outer[stretch->end].code : maker->segment->n;
     return MT_OK;
 }
 
 static enum mt_status create_traced(struct maker *maker, struct mt_passage_part *part,
                                     const char *text, size_t length, struct mt_error *err)
 {
-    enum mt_status status = mt_translation_create(maker->model, text, length,
-                                                  maker->options->traced, &part->translation, err);
+    struct mt_translation_options traced = *maker->options->traced;
+    traced.leaves_signs = maker->options->protects;
+    enum mt_status status =
+        mt_translation_create(maker->model, text, length, &traced, &part->translation, err);
     if (status)
         return status;
     status = mt_alignment_trace_reserve(maker->passage->trace, part->translation, err);
@@ -64,6 +118,7 @@ static enum mt_status translate(struct maker *maker, struct mt_passage_part *par
     if (status != MT_LIMIT)
         return status;
     struct mt_translation_options plain = *maker->options->plain;
+    plain.leaves_signs = maker->options->protects;
     if (maker->passage->repairs_numbers) {
         plain.trace_numbers = mt_alignment_trace_reserve_sentence;
         plain.trace_context = maker->passage->trace;
@@ -71,207 +126,534 @@ static enum mt_status translate(struct maker *maker, struct mt_passage_part *par
     return mt_translation_create(maker->model, text, length, &plain, &part->translation, err);
 }
 
-static enum mt_status translate_marked(struct maker *maker, struct mt_passage_part *part,
-                                       struct mt_error *err)
+/* Lines without codes: as they are. The code at `first` is the next one. */
+static enum mt_status take_plain(struct maker *maker, struct mt_range range, size_t first,
+                                 struct mt_error *err)
 {
-    const struct mt_text *text = &part->marked->text;
-    if (!mt_marked_has_words(part->marked))
-        return MT_OK;
-    return translate(maker, part, text->bytes, text->length, err);
-}
-
-static enum mt_status parse_html(struct maker *maker, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    const struct mt_markup_options options = {.stand_ins = &maker->stand_ins,
-                                              .protects = maker->options->protects,
-                                              .terms = maker->options->terms,
-                                              .max_tags = maker->options->max_html_tags,
-                                              .ignored_tags = maker->options->ignored_tags,
-                                              .n_ignored_tags = maker->options->n_ignored_tags};
-    return mt_markup_parse(passage->text, passage->length, &options, &passage->markup, err);
-}
-
-static enum mt_status take_html(struct maker *maker, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    enum mt_status status = parse_html(maker, err);
-    size_t n = status ? 0 : mt_markup_n_segments(passage->markup);
-    for (size_t i = 0; i < n && !status; i++) {
-        struct mt_passage_part *part;
-        status = add_part(passage, &part, err);
-        if (status)
-            break;
-        part->marked = mt_markup_segment(passage->markup, i);
-        status = translate_marked(maker, part, err);
-    }
-    return status;
-}
-
-/* Text without placeholders, and whole lines of it: as it is. */
-static enum mt_status take_plain(struct maker *maker, struct mt_range range, struct mt_error *err)
-{
-    struct mt_passage *passage = maker->passage;
-    struct mt_range inner = mt_range_trim(passage->text, range.begin, range.end);
+    const char *words = maker->segment->words.bytes;
+    struct mt_range inner = mt_range_trim(words, range.begin, range.end);
     struct mt_passage_part *part = NULL;
-    if (range.begin == range.end && passage->length > 0)
-        return MT_OK;
-    enum mt_status status = add_part(passage, &part, err);
-    if (status)
-        return status;
-    part->range = range;
-    if (inner.begin < inner.end || passage->n == 1)
-        return translate(maker, part, passage->text + range.begin, range.end - range.begin, err);
-    mt_marked_init(&part->own);
-    part->marked = &part->own;
-    return MT_OK;
+    const struct stretch stretch = {.words = range, .first = first, .end = first};
+    if (inner.begin == inner.end)
+        return keep(maker, &stretch, err);
+    enum mt_status status = add_part(maker, &stretch, &part, err);
+    return status ? status
+                  : translate(maker, part, words + range.begin, range.end - range.begin, err);
+}
+
+/* ---- a cell as the model sees it ---- */
+
+static size_t char_length(const char *at)
+{
+    return mt_utf8_length((unsigned char)*at);
 }
 
 /* Where the line that holds text[begin] ends, end at the latest. */
 static size_t line_end(const char *text, size_t begin, size_t end)
 {
     while (begin < end && !mt_is_line_break(mt_utf8_decode(text + begin)))
-        begin += mt_utf8_length((unsigned char)text[begin]);
+        begin += char_length(text + begin);
     return begin;
 }
 
-/* Lines that are one sentence together: their breaks are marks, and come back where the alignment
- * says. Returns where the next part begins. */
-static size_t append_lines(struct maker *maker, struct mt_passage_part *part, struct mt_range range)
+/* Whether the blanks text[begin, end) hold a line break. */
+static bool breaks_line(const char *text, size_t begin, size_t end)
 {
-    const char *text = maker->passage->text;
-    size_t at = range.begin;
-    while (at < range.end && part->own.n < MT_MAX_MARKS) {
-        size_t stop = mt_range_trim(text, at, line_end(text, at, range.end)).end;
-        size_t end = mt_protect_append(&part->own, &maker->stand_ins, &maker->scan, at, stop);
-        if (end < stop)
-            return end;
-        at = mt_range_trim(text, stop, range.end).begin;
-        if (at > stop && at < range.end)
-            mt_marked_gap(&part->own, text + stop, at - stop);
+    return line_end(text, begin, end) < end;
+}
+
+/* Words as the model reads them. */
+static void append_words(struct maker *maker, struct mt_marked *marked, size_t begin, size_t end)
+{
+    const char *words = maker->segment->words.bytes, *as = NULL;
+    size_t from = begin, blanks_end = begin;
+    mt_marked_at(marked, begin);
+    for (size_t at = begin; at < end && !marked->status;) {
+        uint32_t c = mt_utf8_decode(words + at);
+        bool begins_blanks = at >= blanks_end && mt_is_space(c);
+        if (begins_blanks)
+            blanks_end = mt_range_trim(words, at, end).begin;
+        bool is_gap = begins_blanks && breaks_line(words, at, blanks_end);
+        if (!is_gap && mt_reading_of(maker->reads, c, &as) != MT_READS_AS) {
+            at += char_length(words + at);
+            continue;
+        }
+        mt_marked_append(marked, words + from, at - from);
+        if (is_gap)
+            mt_marked_gap(marked, words + at, blanks_end - at);
+        mt_marked_at(marked, at);
+        if (!is_gap)
+            mt_marked_append(marked, as, strlen(as));
+        from = at = is_gap ? blanks_end : at + char_length(words + at);
+        mt_marked_at(marked, at);
     }
+    mt_marked_append(marked, words + from, end - from);
+}
+
+static void write_words(struct maker *maker, const char *bytes, size_t length, struct mt_text *out)
+{
+    const struct mt_coded *coded = &maker->passage->coded;
+    if (coded->write)
+        coded->write(maker->segment, bytes, length, out);
+    else
+        mt_text_append(out, bytes, length);
+}
+
+static void append_term(struct maker *maker, struct mt_marked *marked, const struct mt_code *code,
+                        const struct mt_text *own)
+{
+    struct mt_term term = mt_terms_at(maker->options->terms, code->term);
+    const char *words = maker->segment->words.bytes + code->at.begin;
+    size_t n_words = code->at.end - code->at.begin;
+    struct mt_text written = {0};
+    if (!term.is_kept)
+        write_words(maker, term.target, strlen(term.target), &written);
+    const struct mt_text *as = term.is_kept ? own : &written;
+    const struct mt_marked_term mark = {
+        .words = words,
+        .n_words = n_words,
+        .target = term.is_kept ? words : term.target,
+        .n_target = term.is_kept ? n_words : strlen(term.target),
+        .written = as->bytes,
+        .n_written = as->length,
+        .term = code->term,
+        .is_kept = term.is_kept,
+    };
+    mt_marked_term(marked, &mark);
+    if (written.status)
+        marked->status = written.status;
+    mt_text_finish(&written);
+}
+
+/* Both ends of a pair are in the stretch, or it is a point. */
+static bool is_pair(const struct maker *maker, size_t outer, const struct stretch *stretch)
+{
+    size_t mate = maker->outer[outer].mate;
+    return mate != MT_NO_MATE && mate >= stretch->first && mate < stretch->end;
+}
+
+static void append_code(struct maker *maker, struct mt_marked *marked, size_t outer,
+                        const struct stretch *stretch)
+{
+    const struct mt_code *code = code_at(maker, outer);
+    struct mt_text own = {0};
+    mt_text_append(&own, "", 0);
+    mt_coded_write_code(&maker->passage->coded, maker->segment, maker->outer[outer].code, &own);
+    mt_marked_at(marked, code->at.begin);
+    if (code->kind == MT_CODE_OPEN && is_pair(maker, outer, stretch))
+        mt_marked_open(marked, own.bytes, own.length);
+    else if (code->kind == MT_CODE_CLOSE && is_pair(maker, outer, stretch))
+        mt_marked_close(marked, own.bytes, own.length);
+    else if (code->kind == MT_CODE_GAP)
+        mt_marked_gap(marked, own.bytes, own.length);
+    else if (code->kind == MT_CODE_BREAK)
+        mt_marked_break(marked, own.bytes, own.length);
+    else if (code->kind == MT_CODE_TERM)
+        append_term(maker, marked, code, &own);
+    else if (code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER)
+        mt_marked_stand_in(marked,
+                           mt_stand_ins_next(&maker->stand_ins, code->kind == MT_CODE_NUMBER),
+                           own.bytes, own.length);
+    else
+        mt_marked_point(marked, own.bytes, own.length);
+    if (own.status)
+        marked->status = own.status;
+    mt_text_finish(&own);
+    mt_marked_at(marked, code->at.end);
+}
+
+/* How many codes from `outer` on repeat the word before them, one behind the other. */
+static size_t count_repeats(const struct maker *maker, size_t outer, size_t end)
+{
+    size_t n = 0;
+    while (outer + n < end && code_at(maker, outer + n)->kind == MT_CODE_REPEAT &&
+           (n == 0 || code_at(maker, outer + n)->at.begin == code_at(maker, outer + n - 1)->at.end))
+        n++;
+    return n;
+}
+
+static size_t last_word(const char *words, size_t begin, size_t end)
+{
+    size_t at = end;
+    while (at > begin && mt_is_word_char(mt_utf8_decode(words + mt_previous_char(words, at))))
+        at = mt_previous_char(words, at);
     return at;
 }
 
-/* A line, in as many parts as its marks need. */
-static enum mt_status take_marked(struct maker *maker, struct mt_range line, struct mt_error *err)
+/* The words [begin, end), of which the last one is said n times more. */
+static void append_repeated(struct maker *maker, struct mt_marked *marked, size_t begin,
+                            const struct mt_code *first, size_t n)
+{
+    const char *words = maker->segment->words.bytes;
+    size_t word = last_word(words, begin, first->at.begin), n_word = first->at.begin - word;
+    size_t n_code = first->at.end - first->at.begin;
+    append_words(maker, marked, begin, word);
+    mt_marked_open(marked, "", 0);
+    append_words(maker, marked, word, first->at.begin);
+    mt_marked_repeat(marked, n, words + first->at.begin, n_code > n_word ? n_code - n_word : 0);
+    mt_marked_close(marked, "", 0);
+}
+
+/* Appends a stretch, or as much of it as there is room for; returns what is left. */
+static struct stretch append_stretch(struct maker *maker, struct mt_marked *marked,
+                                     const struct stretch *stretch)
+{
+    size_t at = stretch->words.begin, i = stretch->first;
+    while (i < stretch->end) {
+        const struct mt_code *code = code_at(maker, i);
+        size_t n_repeats = count_repeats(maker, i, stretch->end);
+        if (marked->n >= MT_MAX_MARKS &&
+            (marked->open == MT_NO_MARK || marked->n >= 2 * MT_MAX_MARKS))
+            break;
+        if (n_repeats > 0)
+            append_repeated(maker, marked, at, code, n_repeats);
+        else
+            append_words(maker, marked, at, code->at.begin);
+        if (n_repeats == 0)
+            append_code(maker, marked, i, stretch);
+        i += n_repeats ? n_repeats : 1;
+        at = code_at(maker, i - 1)->at.end;
+    }
+    while (marked->open != MT_NO_MARK && !marked->status)
+        mt_marked_close(marked, "", 0);
+    size_t stop = i < stretch->end ? at : stretch->words.end;
+    append_words(maker, marked, at, stop);
+    return (struct stretch){.words = {stop, stretch->words.end}, .first = i, .end = stretch->end};
+}
+
+/* ---- cells ---- */
+
+static bool has_words(const struct maker *maker, size_t begin, size_t end)
+{
+    const char *words = maker->segment->words.bytes;
+    for (size_t at = begin; at < end; at += char_length(words + at))
+        if (mt_is_readable_word_char(maker->reads, mt_utf8_decode(words + at)))
+            return true;
+    return false;
+}
+
+static bool stretch_has_words(const struct maker *maker, const struct stretch *stretch)
+{
+    size_t at = stretch->words.begin;
+    for (size_t i = stretch->first; i < stretch->end; i++) {
+        const struct mt_code *code = code_at(maker, i);
+        if (code->kind == MT_CODE_TERM || has_words(maker, at, code->at.begin))
+            return true;
+        at = mt_size_max(at, code->at.end);
+    }
+    return has_words(maker, at, stretch->words.end);
+}
+
+/* What at a cell's end is not part of its sentence. */
+static bool is_loose(const struct maker *maker, size_t outer, const struct stretch *cell)
+{
+    const struct mt_code *code = code_at(maker, outer);
+    switch (code->kind) {
+    case MT_CODE_OPEN:
+    case MT_CODE_CLOSE:
+        return !is_pair(maker, outer, cell);
+    case MT_CODE_POINT:
+    case MT_CODE_GAP:
+    case MT_CODE_BREAK:
+    case MT_CODE_EDGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct stretch without_ends(const struct maker *maker, const struct stretch *cell)
+{
+    const char *words = maker->segment->words.bytes;
+    struct stretch inner = *cell;
+    for (;;) {
+        size_t limit =
+            inner.first < inner.end ? code_at(maker, inner.first)->at.begin : inner.words.end;
+        inner.words.begin = mt_range_trim(words, inner.words.begin, limit).begin;
+        if (inner.words.begin < limit || inner.first == inner.end ||
+            !is_loose(maker, inner.first, cell))
+            break;
+        inner.words.begin = code_at(maker, inner.first++)->at.end;
+    }
+    for (;;) {
+        size_t limit =
+            inner.first < inner.end ? code_at(maker, inner.end - 1)->at.end : inner.words.begin;
+        inner.words.end = mt_range_trim(words, limit, inner.words.end).end;
+        if (inner.words.end > limit || inner.first == inner.end ||
+            !is_loose(maker, inner.end - 1, cell))
+            break;
+        inner.words.end = code_at(maker, --inner.end)->at.begin;
+    }
+    return inner;
+}
+
+/* One text of its own. */
+static enum mt_status take_inner(struct maker *maker, struct stretch inner, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    while (line.begin < line.end && !status) {
+    while (!status && (inner.words.begin < inner.words.end || inner.first < inner.end)) {
         struct mt_passage_part *part;
-        status = add_part(maker->passage, &part, err);
+        status = add_part(maker, &inner, &part, err);
         if (status)
             break;
-        mt_marked_init(&part->own);
-        part->marked = &part->own;
-        size_t end = append_lines(maker, part, line);
-        part->range = (struct mt_range){line.begin, end};
-        line.begin = end;
-        status = mt_marked_check(&part->own, err);
-        if (!status)
-            status = translate_marked(maker, part, err);
+        part->marked = calloc(1, sizeof *part->marked);
+        if (!part->marked)
+            return mt_fail_memory(err, sizeof *part->marked, "a text");
+        mt_marked_init(part->marked);
+        struct stretch left = append_stretch(maker, part->marked, &inner);
+        part->range.end = left.words.begin;
+        part->code_end = left.first < maker->n ? maker->outer[left.first].code : maker->segment->n;
+        inner = left;
+        status = mt_marked_check(part->marked, err);
+        if (!status && mt_marked_has_words(part->marked))
+            status =
+                translate(maker, part, part->marked->text.bytes, part->marked->text.length, err);
     }
     return status;
 }
 
-static enum mt_status take_cue(struct maker *maker, struct mt_error *err)
+static enum mt_status take_cell(struct maker *maker, const struct stretch *cell,
+                                struct mt_error *err)
 {
-    struct mt_passage *passage = maker->passage;
-    struct mt_passage_part *part;
-    enum mt_status status = add_part(passage, &part, err);
-    if (status)
-        return status;
-    mt_marked_init(&part->own);
-    part->marked = &part->own;
-    part->range = (struct mt_range){0, passage->length};
-    const struct mt_cue_options options = {.markup = maker->options->cues,
-                                           .stand_ins = &maker->stand_ins,
-                                           .protects = maker->options->protects,
-                                           .terms = maker->options->terms};
-    if (!mt_cue_tags_append(&part->own, &options, passage->text, passage->length))
-        return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
-    status = mt_marked_check(&part->own, err);
-    return status ? status : translate_marked(maker, part, err);
+    if (!stretch_has_words(maker, cell))
+        return keep(maker, cell, err);
+    const struct stretch inner = without_ends(maker, cell);
+    const struct stretch before = {
+        .words = {cell->words.begin, inner.words.begin}, .first = cell->first, .end = inner.first};
+    const struct stretch behind = {
+        .words = {inner.words.end, cell->words.end}, .first = inner.end, .end = cell->end};
+    enum mt_status status = keep(maker, &before, err);
+    if (!status)
+        status = take_inner(maker, inner, err);
+    return status ? status : keep(maker, &behind, err);
 }
 
-/* The next line with a placeholder or a term, without the blanks at its ends: an emoji at the
- * beginning of a line must not move to the end of the one before. Empty at the text's end where
- * there is none. */
-static struct mt_range next_line(struct maker *maker, size_t from)
-{
-    const char *text = maker->passage->text;
-    size_t length = maker->passage->length;
-    struct mt_protected found = mt_protect_scan_next(&maker->scan, from);
-    size_t begin = found.begin, end = found.end;
-    while (begin > from && !mt_is_line_break(mt_utf8_decode(text + mt_previous_char(text, begin))))
-        begin = mt_previous_char(text, begin);
-    return found.kind == MT_PROTECTED_NOTHING
-               ? (struct mt_range){length, length}
-               : mt_range_trim(text, begin, line_end(text, end, length));
-}
+/* ---- lines ---- */
 
-/* Line by line, where lines are translated for themselves. A text that may begin with a target
- * language code, which counts for all of it, stays in one. */
-static enum mt_status take_protected(struct maker *maker, struct mt_error *err)
+static enum mt_status take_line(struct maker *maker, const struct stretch *line,
+                                struct mt_error *err)
 {
-    const struct mt_passage *passage = maker->passage;
-    bool has_code = passage->length > 1 && memcmp(passage->text, ">>", 2) == 0;
-    bool is_whole = has_code || maker->options->plain->split == MT_SPLIT_OFF;
     enum mt_status status = MT_OK;
-    for (size_t from = 0; from < passage->length && !status;) {
-        if (passage->n >= MAX_LINE_PARTS)
-            return mt_fail(err, MT_LIMIT, "the text has more than %d lines with placeholders",
-                           MAX_LINE_PARTS / 2);
-        struct mt_range line =
-            is_whole ? mt_range_trim(passage->text, from, passage->length) : next_line(maker, from);
-        status = take_plain(maker, (struct mt_range){from, line.begin}, err);
+    struct stretch cell = {.words.begin = line->words.begin, .first = line->first};
+    for (size_t i = line->first; i < line->end && !status; i++) {
+        if (!maker->is_cut[i])
+            continue;
+        const struct mt_code *edge = code_at(maker, i);
+        cell.words.end = edge->at.begin;
+        cell.end = i;
+        status = take_cell(maker, &cell, err);
+        const struct stretch own = {.words = edge->at, .first = i, .end = i + 1};
         if (!status)
-            status = take_marked(maker, line, err);
-        from = line.end;
+            status = keep(maker, &own, err);
+        cell.words.begin = edge->at.end;
+        cell.first = i + 1;
+    }
+    cell.words.end = line->words.end;
+    cell.end = line->end;
+    return status ? status : take_cell(maker, &cell, err);
+}
+
+/* The next place from `from` on where the words are not shown to the model as they are. */
+static size_t next_special(const struct maker *maker, size_t from, size_t first)
+{
+    const struct mt_text *words = &maker->segment->words;
+    size_t limit = first < maker->n ? code_at(maker, first)->at.begin : words->length;
+    const char *as;
+    for (size_t at = from; at < limit && maker->reads; at += char_length(words->bytes + at))
+        if (mt_reading_of(maker->reads, mt_utf8_decode(words->bytes + at), &as) == MT_READS_AS)
+            return at;
+    return limit;
+}
+
+/* The line of the words at `special`, and lines that codes tie to it. */
+static struct stretch find_line(const struct maker *maker, size_t from, size_t special,
+                                size_t first)
+{
+    const char *words = maker->segment->words.bytes;
+    size_t length = maker->segment->words.length;
+    struct stretch line = {.words = {special, line_end(words, special, length)}, .first = first};
+    while (line.words.begin > from &&
+           !mt_is_line_break(mt_utf8_decode(words + mt_previous_char(words, line.words.begin))))
+        line.words.begin = mt_previous_char(words, line.words.begin);
+    for (line.end = first; line.end < maker->n; line.end++) {
+        const struct mt_code *code = code_at(maker, line.end);
+        if (code->at.begin > line.words.end)
+            break;
+        if (code->at.end > line.words.end)
+            line.words.end = line_end(words, code->at.end, length);
+    }
+    return line;
+}
+
+/* Whether the segment is one text, whose line breaks end nothing: it is to be one sentence, or may
+ * begin with a target language code, which counts for all of it. */
+static bool is_whole(const struct maker *maker)
+{
+    const struct mt_text *words = &maker->segment->words;
+    bool has_code =
+        words->length > 1 && memcmp(words->bytes, ">>", 2) == 0 && maker->passage->coded.n == 1;
+    return maker->options->plain->split == MT_SPLIT_OFF || has_code;
+}
+
+static enum mt_status take_lines(struct maker *maker, struct mt_error *err)
+{
+    size_t length = maker->segment->words.length, first = 0;
+    enum mt_status status = MT_OK;
+    for (size_t from = 0; (from < length || first < maker->n) && !status;) {
+        size_t special = next_special(maker, from, first);
+        if (special == length && first == maker->n)
+            return take_plain(maker, (struct mt_range){from, length}, first, err);
+        struct stretch line = find_line(maker, from, special, first);
+        status = take_plain(maker, (struct mt_range){from, line.words.begin}, first, err);
+        if (!status)
+            status = take_line(maker, &line, err);
+        from = line.words.end;
+        first = line.end;
     }
     return status;
 }
 
-/* Whether there are line breaks within a text that is to be one sentence. */
-static bool keeps_lines(const struct maker *maker)
+/* ---- edges ---- */
+
+/* Whether each pair around an edge has words only between itself and the next edges: then it stands
+ * outside the texts. An edge inside another pair parts nothing. */
+static enum mt_status choose_cuts(struct maker *maker, struct mt_error *err)
 {
-    const struct mt_passage *passage = maker->passage;
-    struct mt_range inner = mt_range_trim(passage->text, 0, passage->length);
-    return maker->options->protects && maker->options->plain->split == MT_SPLIT_OFF &&
-           line_end(passage->text, inner.begin, inner.end) < inner.end;
+    size_t n = maker->n, at = 0;
+    size_t *text_of = calloc(n + 1, sizeof *text_of); /* edges before each */
+    bool *has_before = calloc(n + 1, sizeof *has_before);
+    int *n_around = calloc(n + 2, sizeof *n_around);
+    if (!text_of || !has_before || !n_around) {
+        free(text_of);
+        free(has_before);
+        free(n_around);
+        return mt_fail_memory(err, n * sizeof *text_of, "edges of a text");
+    }
+    bool has = false;
+    for (size_t i = 0, n_edges = 0; i < n; i++) {
+        const struct mt_code *code = code_at(maker, i);
+        has = has || has_words(maker, at, code->at.begin);
+        at = mt_size_max(at, code->at.end);
+        text_of[i] = n_edges;
+        has_before[i] = has;
+        has = has || code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER ||
+              code->kind == MT_CODE_TERM;
+        if (code->kind == MT_CODE_EDGE) {
+            n_edges++;
+            has = false;
+        }
+    }
+    has = has_words(maker, at, maker->segment->words.length);
+    /* From the end: whether words stand between a pair's end and the next edge. */
+    for (size_t i = n; i-- > 0;) {
+        const struct mt_code *code = code_at(maker, i);
+        size_t mate = maker->outer[i].mate;
+        if (code->kind == MT_CODE_EDGE) {
+            has = false;
+        } else if (code->kind == MT_CODE_CLOSE && mate != MT_NO_MATE && mate < i &&
+                   text_of[mate] != text_of[i] && (has || has_before[mate])) {
+            n_around[mate]++;
+            n_around[i]--;
+        }
+        has = has || code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER ||
+              code->kind == MT_CODE_TERM;
+        size_t before = i > 0 ? code_at(maker, i - 1)->at.end : 0;
+        has = has || has_words(maker, mt_size_min(before, code->at.begin), code->at.begin);
+    }
+    int around = 0;
+    for (size_t i = 0; i < n; i++) {
+        around += n_around[i];
+        maker->is_cut[i] = code_at(maker, i)->kind == MT_CODE_EDGE && around == 0;
+    }
+    free(text_of);
+    free(has_before);
+    free(n_around);
+    return MT_OK;
+}
+
+static enum mt_status list_outer(struct maker *maker, struct mt_error *err)
+{
+    const struct mt_coded_segment *segment = maker->segment;
+    size_t *index = calloc(segment->n + 1, sizeof *index);
+    maker->n = 0;
+    maker->outer = calloc(segment->n + 1, sizeof *maker->outer);
+    maker->is_cut = calloc(segment->n + 1, sizeof *maker->is_cut);
+    if (!index || !maker->outer || !maker->is_cut) {
+        free(index);
+        return mt_fail_memory(err, segment->n * sizeof *index, "codes of a text");
+    }
+    for (size_t i = 0; i < segment->n; i = mt_coded_behind(segment, i)) {
+        index[i] = maker->n;
+        maker->outer[maker->n++].code = i;
+    }
+    for (size_t i = 0; i < maker->n; i++) {
+        size_t mate = segment->codes[maker->outer[i].code].mate;
+        maker->outer[i].mate = mate == MT_NO_MATE ? MT_NO_MATE : index[mate];
+    }
+    free(index);
+    return segment->n > 0 ? choose_cuts(maker, err) : MT_OK;
+}
+
+/* ---- a text ---- */
+
+static enum mt_status take_segment(struct maker *maker, struct mt_error *err)
+{
+    const struct mt_passage_options *options = maker->options;
+    const struct mt_codes_options codes = {.tokenizer = maker->reads,
+                                           .source_lang = options->plain->source_lang,
+                                           .protects = options->protects,
+                                           .terms = options->terms};
+    size_t n_before = maker->passage->n;
+    enum mt_status status = mt_codes_find(maker->segment, &codes, err);
+    if (!status)
+        status = list_outer(maker, err);
+    struct stretch all = {.words = {0, maker->segment->words.length}, .end = maker->n};
+    bool is_special = maker->n > 0 || next_special(maker, 0, 0) < all.words.end ||
+                      (options->protects &&
+                       line_end(maker->segment->words.bytes, 0, all.words.end) < all.words.end);
+    if (!status && is_special && is_whole(maker))
+        status = take_line(maker, &all, err);
+    else if (!status)
+        status = take_lines(maker, err);
+    free(maker->outer);
+    free(maker->is_cut);
+    maker->outer = NULL;
+    maker->is_cut = NULL;
+    if (!status && maker->passage->n == n_before) { /* every segment has a part */
+        struct mt_passage_part *part;
+        status = add_part(maker, &all, &part, err);
+    }
+    return status;
 }
 
 static enum mt_status take_text(struct maker *maker, struct mt_error *err)
 {
-    const struct mt_passage *passage = maker->passage;
-    const struct mt_passage_options *options = maker->options;
-    bool is_plain = !options->is_html && !options->cues;
-    mt_stand_ins_init(&maker->stand_ins, passage->text, passage->length);
-    mt_protect_scan_begin(&maker->scan, passage->text, passage->length,
-                          options->protects && is_plain, is_plain ? options->terms : NULL, false);
-    if (options->is_html)
-        return take_html(maker, err);
-    if (options->cues)
-        return take_cue(maker, err);
-    bool is_protected =
-        mt_protect_scan_next(&maker->scan, 0).kind != MT_PROTECTED_NOTHING || keeps_lines(maker);
-    return is_protected ? take_protected(maker, err)
-                        : take_plain(maker, (struct mt_range){0, passage->length}, err);
+    struct mt_coded *coded = &maker->passage->coded;
+    enum mt_status status = MT_OK;
+    mt_stand_ins_init(&maker->stand_ins, coded->source, coded->length);
+    for (size_t i = 0; i < coded->n && !status; i++) {
+        maker->segment = &coded->segments[i];
+        status = take_segment(maker, err);
+    }
+    return status;
 }
 
-enum mt_status mt_passage_create(const struct mt_model *model, const char *text, size_t length,
+enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *coded,
                                  const struct mt_passage_options *options, struct mt_passage **out,
                                  struct mt_error *err)
 {
     struct mt_passage *passage = calloc(1, sizeof *passage);
-    if (!passage)
+    if (!passage) {
+        mt_coded_finish(coded);
         return mt_fail_memory(err, sizeof *passage, "a text");
-    *passage = (struct mt_passage){.text = text,
-                                   .length = length,
+    }
+    bool is_plain = coded->n == 1 && !coded->write && coded->segments[0].n == 0;
+    *passage = (struct mt_passage){.coded = *coded,
+                                   .is_plain = is_plain,
                                    .trace = options->trace,
                                    .reader = options->reader,
-                                   .repairs_numbers = options->reader && options->repairs_numbers,
-                                   .is_escaped = options->cues == MT_CUES_VTT};
+                                   .repairs_numbers = options->reader && options->repairs_numbers};
+    *coded = (struct mt_coded){0};
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(model);
     const char *target = options->plain->target_lang;
     if (!target)
@@ -280,10 +662,16 @@ enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
         passage->editor = tokenizer;
     if (target)
         snprintf(passage->target_lang, sizeof passage->target_lang, "%s", target);
-    struct maker maker = {.passage = passage, .model = model, .options = options};
+    if (options->plain->source_lang)
+        snprintf(passage->source_lang, sizeof passage->source_lang, "%s",
+                 options->plain->source_lang);
+    struct maker maker = {.passage = passage,
+                          .model = model,
+                          .options = options,
+                          .reads = options->protects ? tokenizer : NULL};
     enum mt_status status = take_text(&maker, err);
     if (!status && options->terms && mt_terms_have_run_out(options->terms))
-        status = mt_fail_memory(err, length, "words of a text");
+        status = mt_fail_memory(err, passage->coded.length, "words of a text");
     if (status) {
         mt_passage_destroy(passage);
         return status;

@@ -6,15 +6,17 @@
 #ifndef MT_SERVER_PASSAGES_PASSAGE_STATE_H
 #define MT_SERVER_PASSAGES_PASSAGE_STATE_H
 
-#include "server/text/markup.h"
+#include "server/text/marked.h"
 #include "server/passages/number_repair.h"
 #include "server/passages/passage.h"
 #include "server/passages/placement.h"
 
+/* A stretch of a segment's words. */
 struct mt_passage_part {
-    const struct mt_marked *marked;     /* NULL: the text as it is */
-    struct mt_marked own;               /* what marked points to, in plain text */
-    struct mt_range range;              /* in plain text: its bytes */
+    size_t segment;
+    struct mt_range range;              /* bytes of the segment's words */
+    size_t code, code_end;              /* of the codes in it */
+    struct mt_marked *marked;           /* what the model sees; NULL: the words as they are */
     struct mt_translation *translation; /* NULL: nothing to translate, it stays */
     bool is_traced;
     bool has_links;
@@ -22,15 +24,13 @@ struct mt_passage_part {
 };
 
 struct mt_passage {
-    const char *text; /* the caller's */
-    size_t length;
-    struct mt_markup *markup; /* NULL: plain text, or a subtitle */
-    bool is_escaped;          /* a subtitle with entities */
-    struct mt_passage_part *parts;
+    struct mt_coded coded;
+    bool is_plain;                 /* one segment, whose words are the source */
+    struct mt_passage_part *parts; /* in the words' order; every segment has one */
     size_t n, capacity;
     struct mt_alignment_trace *trace;
-    const struct mt_tokenizer *editor;   /* NULL: translations stay as the model wrote them */
-    char target_lang[MT_LANGUAGE_BYTES]; /* BCP 47; "": not known */
+    const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
+    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES]; /* BCP 47; "": not known */
     const struct mt_proofreader *reader;
     bool repairs_numbers;
 };

@@ -145,6 +145,17 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
         mt_text_append(renderer->out, " ", 1);
 }
 
+/* What was written from out[from] on, as often as the source had it. */
+static void write_again(struct renderer *renderer, const struct mt_mark *mark, size_t from)
+{
+    struct mt_text *out = renderer->out;
+    size_t length = out->length - from;
+    for (size_t i = 0; i < mark->n_repeats && !out->status; i++) {
+        write_string(renderer, mark->separator);
+        mt_text_append_own(out, from, length);
+    }
+}
+
 static void write_marks(struct renderer *renderer, size_t parent, size_t end);
 
 static void write_mark(struct renderer *renderer, size_t index, size_t end)
@@ -162,7 +173,9 @@ static void write_mark(struct renderer *renderer, size_t index, size_t end)
         write_string(renderer, mark->opening);
         size_t stop = mt_size_min(place->end, end);
         if (mark->kind == MT_MARK_SPAN) {
+            size_t from = renderer->out->length;
             write_marks(renderer, index, stop);
+            write_again(renderer, mark, from);
             write_string(renderer, mark->closing);
         }
     }

@@ -1,7 +1,6 @@
 #include "server/text/cue_tags.h"
 
 #include "base/size.h"
-#include "server/text/protect.h"
 
 #include <string.h>
 #include <strings.h>
@@ -100,7 +99,7 @@ bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup
         is_complete = n == 0 || out->n < MT_MAX_CUE_TAGS;
         if (n > 0 && is_complete)
             out->items[out->n++] = (struct mt_cue_tag){
-                .begin = at, .end = at + n, .is_closing = text[at + 1] == '/', .mate = MT_NO_MARK};
+                .begin = at, .end = at + n, .is_closing = text[at + 1] == '/', .mate = MT_NO_MATE};
         at += n ? n : 1;
     }
     pair(text, out);
@@ -123,29 +122,34 @@ static const struct {
     {"&#39;", "'"},
 };
 
+/* Bytes of the entity that bytes[0, length) begins with, and its character; or 0. */
+static size_t find_entity(const char *bytes, size_t length, const char **character)
+{
+    for (size_t k = 0; bytes[0] == '&' && k < sizeof entities / sizeof *entities; k++) {
+        size_t n = strlen(entities[k].name);
+        *character = entities[k].character;
+        if (length >= n && memcmp(bytes, entities[k].name, n) == 0)
+            return n;
+    }
+    return 0;
+}
+
 static void decode(const char *bytes, size_t length, struct mt_text *out)
 {
-    for (size_t at = 0; at < length;) {
-        size_t n = 1;
-        const char *character = bytes + at;
-        size_t n_character = 1;
-        for (size_t k = 0; bytes[at] == '&' && k < sizeof entities / sizeof *entities; k++) {
-            size_t n_name = strlen(entities[k].name);
-            if (length - at >= n_name && memcmp(bytes + at, entities[k].name, n_name) == 0) {
-                n = n_name;
-                character = entities[k].character;
-                n_character = strlen(character);
-            }
-        }
-        mt_text_append(out, character, n_character);
-        at += n;
+    for (size_t at = 0, n; at < length; at += n) {
+        const char *character;
+        n = find_entity(bytes + at, length - at, &character);
+        if (n > 0)
+            mt_text_append_string(out, character);
+        else
+            mt_text_append(out, bytes + at, n = 1);
     }
 }
 
-void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,
+static void write_escaped(const struct mt_coded_segment *segment, const char *bytes, size_t length,
                           struct mt_text *out)
 {
-    (void)context;
+    (void)segment;
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '&')
             mt_text_append_string(out, "&amp;");
@@ -158,49 +162,59 @@ void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,
     }
 }
 
-/* ---- marks ---- */
+/* ---- words and codes ---- */
 
-/* What stands between two tags. A placeholder is kept as the file writes it, so where entities are
- * there are no placeholders. */
-static void append_words(struct mt_marked *marked, const struct mt_cue_options *options,
-                         const char *text, struct mt_range range)
-{
-    const char *bytes = text + range.begin;
-    size_t length = range.end - range.begin;
-    struct mt_protect_scan scan;
-    if (options->markup == MT_CUES_VTT && memchr(bytes, '&', length)) {
-        struct mt_text decoded = {0};
-        decode(bytes, length, &decoded);
-        mt_marked_append(marked, decoded.bytes, decoded.length);
-        if (decoded.status)
-            marked->status = decoded.status;
-        mt_text_finish(&decoded);
-        return;
-    }
-    mt_protect_scan_begin(&scan, bytes, length, options->protects, options->terms, false);
-    size_t n_done = mt_protect_append(marked, options->stand_ins, &scan, 0, length);
-    mt_marked_append(marked, bytes + n_done, length - n_done);
-}
-
-bool mt_cue_tags_append(struct mt_marked *marked, const struct mt_cue_options *options,
-                        const char *text, size_t length)
+static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_markup markup,
+                               struct mt_coded *out, struct mt_error *err)
 {
     struct mt_cue_tags tags;
+    struct mt_coded_segment *segment;
+    *out = (struct mt_coded){.source = source, .length = length};
+    if (markup == MT_CUES_VTT)
+        out->write = write_escaped;
+    if (!mt_cue_tags_find(source, length, markup, &tags))
+        return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
+    enum mt_status status = mt_coded_add_segment(out, 0, &segment, err);
     size_t at = 0;
-    if (!mt_cue_tags_find(text, length, options->markup, &tags))
-        return false;
-    for (size_t i = 0; i < tags.n; i++) {
-        const struct mt_cue_tag *tag = &tags.items[i];
-        size_t n = tag->end - tag->begin;
-        append_words(marked, options, text, (struct mt_range){at, tag->begin});
-        if (tag->mate == MT_NO_MARK)
-            mt_marked_point(marked, text + tag->begin, n);
-        else if (tag->is_closing)
-            mt_marked_close(marked, text + tag->begin, n);
+    for (size_t i = 0; i <= tags.n && !status; i++) {
+        const struct mt_cue_tag *tag = i < tags.n ? &tags.items[i] : NULL;
+        size_t end = tag ? tag->begin : length;
+        if (markup == MT_CUES_VTT)
+            decode(source + at, end - at, &segment->words);
         else
-            mt_marked_open(marked, text + tag->begin, n);
+            mt_text_append(&segment->words, source + at, end - at);
+        if (!tag)
+            break;
+        bool is_pair = tag->mate != MT_NO_MATE;
+        const struct mt_code code = {
+            .kind = !is_pair          ? MT_CODE_POINT
+                    : tag->is_closing ? MT_CODE_CLOSE
+                                      : MT_CODE_OPEN,
+            .at = {segment->words.length, segment->words.length},
+            .bytes = {tag->begin, tag->end},
+            .mate = tag->mate,
+        };
+        status = mt_coded_add(segment, &code, err);
         at = tag->end;
     }
-    append_words(marked, options, text, (struct mt_range){at, length});
-    return true;
+    if (status)
+        return status;
+    segment->range.end = length;
+    return mt_text_check(&segment->words, "a subtitle", err);
+}
+
+enum mt_status mt_read_srt(const char *source, size_t length,
+                           const struct mt_coded_options *options, struct mt_coded *out,
+                           struct mt_error *err)
+{
+    (void)options;
+    return read_cue(source, length, MT_CUES_SRT, out, err);
+}
+
+enum mt_status mt_read_vtt(const char *source, size_t length,
+                           const struct mt_coded_options *options, struct mt_coded *out,
+                           struct mt_error *err)
+{
+    (void)options;
+    return read_cue(source, length, MT_CUES_VTT, out, err);
 }

@@ -1,20 +1,16 @@
 /*
  * Markup within a subtitle: <i>, </i>, <font color="red">, <v Anna>, <00:01:02.000>, and in SubRip
  * also {\an8} and {y:i}. A tag that is closed further on is a span around its words, any other a
- * point between them (marked.h).
+ * point between them (coded.h: mt_read_srt, mt_read_vtt).
  *
  * Thread-safety: one thread at a time.
  */
 #ifndef MT_SERVER_TEXT_CUE_TAGS_H
 #define MT_SERVER_TEXT_CUE_TAGS_H
 
-#include "server/text/marked.h"
+#include "server/text/coded.h"
 
-struct mt_stand_ins;
-struct mt_terms;
-
-/* Longest tag in bytes, and the most of one text: as many as marked.h has room for, with some left
- * for placeholders. */
+/* Longest tag in bytes, and the most of one text. */
 #define MT_MAX_CUE_TAG_BYTES 256
 #define MT_MAX_CUE_TAGS 192
 
@@ -27,7 +23,7 @@ enum mt_cue_markup {
 struct mt_cue_tag {
     size_t begin, end; /* bytes of the text */
     bool is_closing;
-    size_t mate; /* index of the tag that closes this one or is closed by it, or MT_NO_MARK */
+    size_t mate; /* index of the tag that closes this one or is closed by it, or MT_NO_MATE */
 };
 
 /* In the text's order; pairs nest. */
@@ -43,20 +39,5 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
 /* False: there are more than MT_MAX_CUE_TAGS, and *out holds the first ones. */
 bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup,
                       struct mt_cue_tags *out);
-
-struct mt_cue_options {
-    enum mt_cue_markup markup;
-    struct mt_stand_ins *stand_ins; /* for what is not to be translated */
-    bool protects;                  /* placeholders and emoji */
-    struct mt_terms *terms;         /* NULL: none */
-};
-
-/* Appends a whole text to marked. False: too many tags, and nothing was appended. */
-bool mt_cue_tags_append(struct mt_marked *marked, const struct mt_cue_options *options,
-                        const char *text, size_t length);
-
-/* How WebVTT writes characters of a text: a mt_placement_write. */
-void mt_cue_write_escaped(const void *context, const char *bytes, size_t length,
-                          struct mt_text *out);
 
 #endif

@@ -26,6 +26,7 @@ void mt_marked_finish(struct mt_marked *marked)
     mt_text_finish(&marked->strings);
     mt_text_finish(&marked->passed_over);
     free(marked->marks);
+    free(marked->anchors);
     *marked = (struct mt_marked){0};
 }
 
@@ -75,6 +76,8 @@ static void take_blank(struct mt_marked *marked)
         marked->marks[i].end = length;
         marked->marks[i].begin = mt_size_min(marked->marks[i].begin, length);
     }
+    while (marked->n_anchors > 0 && marked->anchors[marked->n_anchors - 1].text > length)
+        marked->n_anchors--;
 }
 
 void mt_marked_trim(struct mt_marked *marked)
@@ -145,6 +148,15 @@ void mt_marked_close(struct mt_marked *marked, const char *closing, size_t lengt
     mark->closing = keep_string(marked, closing, length);
     mark->end = mt_size_max(mark->begin, marked->text.length);
     marked->open = mark->parent;
+}
+
+void mt_marked_repeat(struct mt_marked *marked, size_t n, const char *separator, size_t length)
+{
+    if (marked->status || marked->open == MT_NO_MARK)
+        return;
+    struct mt_mark *mark = &marked->marks[marked->open];
+    mark->n_repeats = n;
+    mark->separator = keep_string(marked, separator, length);
 }
 
 void mt_marked_point(struct mt_marked *marked, const char *content, size_t length)
@@ -219,61 +231,56 @@ void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
     mark->term = term->term;
 }
 
-/* How far marked.text, and the text that it was made of, have been read side by side. */
-struct side_by_side {
-    const struct mt_marked *marked;
-    const char *text;
-    size_t at, end;  /* of the text */
-    size_t plain_at; /* of marked.text */
-    size_t mark;     /* the next one */
-};
+/* ---- the source ---- */
 
-static bool is_blank_byte(char c)
+void mt_marked_at(struct mt_marked *marked, size_t source)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* What the mark stands for is in the text, and its stand-in in marked.text. Terms are in both. */
-static void pass_mark(struct side_by_side *s)
-{
-    const struct mt_mark *mark = &s->marked->marks[s->mark++];
-    const char *content = s->marked->strings.bytes + mark->opening.begin;
-    size_t length = mark->opening.end - mark->opening.begin, at = s->at;
-    if ((mark->kind != MT_MARK_POINT && mark->kind != MT_MARK_STAND_IN) || mark->is_gap)
+    size_t at = marked->text.length, n = marked->n_anchors;
+    if (n > 0 && marked->anchors[n - 1].text == at) {
+        marked->anchors[n - 1].source = source;
         return;
-    while (at < s->end && is_blank_byte(s->text[at]))
-        at++;
-    if (length <= s->end - at && memcmp(s->text + at, content, length) == 0)
-        s->at = at + length;
-    s->plain_at = mt_size_max(s->plain_at, mark->end);
-}
-
-/* Beside marks, the two differ in blanks alone. */
-static size_t pass_until(struct side_by_side *s, size_t plain_end)
-{
-    const struct mt_marked *marked = s->marked;
-    while (s->plain_at < plain_end && s->at < s->end) {
-        char plain = marked->text.bytes[s->plain_at], own = s->text[s->at];
-        if (s->mark < marked->n && marked->marks[s->mark].begin <= s->plain_at) {
-            pass_mark(s);
-            continue;
+    }
+    if (marked->status)
+        return;
+    if (n == marked->anchors_capacity) {
+        size_t capacity = mt_size_max(8, n * 2);
+        struct mt_anchor *anchors = realloc(marked->anchors, capacity * sizeof *anchors);
+        if (!anchors) {
+            marked->status = MT_MEMORY;
+            return;
         }
-        bool is_left_out = plain != own && is_blank_byte(own);
-        bool is_added = plain != own && !is_left_out && is_blank_byte(plain);
-        s->at += !is_added;
-        s->plain_at += !is_left_out;
+        marked->anchors = anchors;
+        marked->anchors_capacity = capacity;
     }
-    return s->at;
+    marked->anchors[marked->n_anchors++] = (struct mt_anchor){at, source};
 }
 
-void mt_marked_find_source(const struct mt_marked *marked, const char *text, struct mt_range whole,
-                           const struct mt_range *ranges, size_t n, struct mt_range *out)
+/* The number of anchors before text[at], or at it. */
+static size_t count_anchors(const struct mt_marked *marked, size_t at)
 {
-    struct side_by_side s = {.marked = marked, .text = text, .at = whole.begin, .end = whole.end};
-    for (size_t i = 0; i < n; i++) {
-        size_t begin = pass_until(&s, ranges[i].begin);
-        out[i] = mt_range_trim(text, begin, pass_until(&s, ranges[i].end));
+    size_t low = 0, high = marked->n_anchors;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (marked->anchors[middle].text <= at)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
+}
+
+/* What stands between two anchors may be longer on either side; the next one's place is the most. */
+static size_t find_source(const struct mt_marked *marked, size_t at)
+{
+    size_t n = count_anchors(marked, at);
+    struct mt_anchor before = n > 0 ? marked->anchors[n - 1] : (struct mt_anchor){0, 0};
+    size_t source = before.source + (at - before.text);
+    return n < marked->n_anchors ? mt_size_min(source, marked->anchors[n].source) : source;
+}
+
+struct mt_range mt_marked_find_source(const struct mt_marked *marked, struct mt_range range)
+{
+    return (struct mt_range){find_source(marked, range.begin), find_source(marked, range.end)};
 }
 
 enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)

@@ -44,6 +44,13 @@ struct mt_mark {
     bool had_blank_after;             /* point at the beginning of a line: write one after it */
     bool is_kept;                     /* term: stays as it is, and is never left out */
     size_t term;                      /* term: its number (terms.h) */
+    size_t n_repeats;                 /* span: its translation is written so many times more, */
+    struct mt_range separator;        /* each behind this (bytes of strings) */
+};
+
+/* Where the text goes on in what it was made of. */
+struct mt_anchor {
+    size_t text, source;
 };
 
 /* Zero-initialise, then mt_marked_init. Marks are in the order in which they begin; a span precedes
@@ -54,6 +61,8 @@ struct mt_marked {
     struct mt_text passed_over; /* placeholders for which there was no room, each with a NUL */
     struct mt_mark *marks;
     size_t n, capacity;
+    struct mt_anchor *anchors; /* ascending */
+    size_t n_anchors, anchors_capacity;
     size_t open;           /* the innermost open span, or MT_NO_MARK */
     size_t pending;        /* first of the points that nothing follows yet, or MT_NO_MARK */
     enum mt_status status; /* the first failure: nothing is added any more */
@@ -63,12 +72,18 @@ void mt_marked_init(struct mt_marked *marked);
 /* Takes a zeroed one. */
 void mt_marked_finish(struct mt_marked *marked);
 
+/* Says that what is added next stands at this place of what the text is made of. Where nobody says so,
+ * the two go in step. */
+void mt_marked_at(struct mt_marked *marked, size_t source);
+
 /* Text as it is; blanks beside a point may be left out. */
 void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length);
 
 /* Spans nest: close ends the innermost open one. */
 void mt_marked_open(struct mt_marked *marked, const char *opening, size_t length);
 void mt_marked_close(struct mt_marked *marked, const char *closing, size_t length);
+/* The innermost open span stood n times more in the source, each behind the separator. */
+void mt_marked_repeat(struct mt_marked *marked, size_t n, const char *separator, size_t length);
 void mt_marked_point(struct mt_marked *marked, const char *content, size_t length);
 /* Blanks between words of one sentence that must stay as they are: a line break and what is around
  * it. The model sees one blank. */
@@ -90,13 +105,8 @@ struct mt_marked_term {
 };
 void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term);
 
-/*
- * Where ranges of marked.text stand in what it was made of by mt_protect_append, text[whole): each
- * with the placeholders and emoji that stand in it, without blanks at its ends. ranges are
- * ascending and do not overlap; out may be the same array.
- */
-void mt_marked_find_source(const struct mt_marked *marked, const char *text, struct mt_range whole,
-                           const struct mt_range *ranges, size_t n, struct mt_range *out);
+/* Where a range of marked.text stands in what it was made of, with the marks in it. */
+struct mt_range mt_marked_find_source(const struct mt_marked *marked, struct mt_range range);
 
 /* Takes blanks from the end of the text. */
 void mt_marked_trim(struct mt_marked *marked);

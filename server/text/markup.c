@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "server/text/markup_state.h"
+#include "server/text/placeholders.h"
 #include "server/text/protect.h"
 #include "server/text/terms.h"
 
@@ -342,7 +343,8 @@ static void add_found(struct builder *builder, const struct mt_protected *found,
             mt_marked_pass_over(marked, content.bytes, content.length);
     } else if (found->kind == MT_PROTECTED_WORD) {
         mt_marked_stand_in(marked,
-                           mt_stand_ins_next(builder->options->stand_ins, bytes, content.length),
+                           mt_stand_ins_next(builder->options->stand_ins,
+                                             mt_placeholder_is_count(bytes, content.length)),
                            bytes, content.length);
     } else if (found->kind == MT_PROTECTED_EMOJI) {
         mt_marked_point(marked, bytes, content.length);
@@ -379,7 +381,8 @@ static void add_whole(struct builder *builder, const GumboNode *node, bool is_wo
         mt_marked_point(marked, bytes, content.length);
     else
         mt_marked_stand_in(marked,
-                           mt_stand_ins_next(builder->options->stand_ins, bytes, content.length),
+                           mt_stand_ins_next(builder->options->stand_ins,
+                                             mt_placeholder_is_count(bytes, content.length)),
                            bytes, content.length);
     finish_part(builder, &content);
 }

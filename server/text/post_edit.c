@@ -28,6 +28,7 @@ struct edit {
     const char *source, *target;
     size_t n_source, n_target;
     bool is_unfinished;
+    bool has_more_marks; /* the source goes on with marks that the model was not shown */
     size_t *map;
     struct mt_text *out;
 };
@@ -150,6 +151,33 @@ static int bracket_depth(const char *text, struct mt_range range, uint32_t closi
     return depth;
 }
 
+static bool is_run_mark(uint32_t c)
+{
+    return c == '!' || c == '?' || c == '.' || c == 0x2026 || c == 0x203C || c == 0x2047 ||
+           c == 0x2048 || c == 0x2049 || c == 0xFF01 || c == 0xFF1F || c == 0x3002;
+}
+
+/* Where the marks that end a range begin. */
+static size_t run_begin(const char *text, struct mt_range range)
+{
+    size_t begin = range.end;
+    while (begin > range.begin && is_run_mark(mt_utf8_decode(text + mt_previous_char(text, begin))))
+        begin = mt_previous_char(text, begin);
+    return begin;
+}
+
+/* Bytes of the marks at the end that are left out: all but the first one, or three full stops, which
+ * are a mark of their own. */
+static size_t marks_left_out(const char *text, struct mt_range range)
+{
+    size_t begin = run_begin(text, range);
+    if (begin == range.begin || begin == range.end)
+        return 0;
+    size_t n_dots = strspn(text + begin, ".");
+    size_t n_shown = n_dots > 2 ? 3 : char_length(text + begin);
+    return n_shown < range.end - begin ? range.end - begin - n_shown : 0;
+}
+
 static uint32_t closing_of(uint32_t c)
 {
     bool opens = u_getIntPropertyValue((UChar32)c, UCHAR_BIDI_PAIRED_BRACKET_TYPE) == U_BPT_OPEN;
@@ -183,6 +211,7 @@ struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uin
     bare = mt_range_trim(text, bare.begin, bare.end);
     bare.begin += leading_ellipsis(text, bare);
     bare = mt_range_trim(text, bare.begin, bare.end);
+    bare.end -= marks_left_out(text, bare);
     if (is_closed)
         *closing = 0;
     return bare.begin < bare.end ? bare : sentence;
@@ -274,9 +303,36 @@ static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
     return is_ellipsis || mark == ':' || mark == 0xFF1A;
 }
 
+/* The same mark, maybe in the width of Chinese characters. */
+static bool is_same_mark(uint32_t a, uint32_t b)
+{
+    return a == b || (a > ' ' && a < 0x7F && b == a + 0xFEE0) || (a == '.' && b == 0x3002);
+}
+
+/* The marks that the model was not shown stand behind the sentence: it ends in the one that it was
+ * shown. */
+static size_t settle_run(struct edit *edit)
+{
+    const struct mt_range source = {0, edit->n_source}, target = {0, edit->n_target};
+    size_t shown = run_begin(edit->source, source), written = run_begin(edit->target, target);
+    size_t n_written = edit->n_target - written, last;
+    if (shown == edit->n_source)
+        return 0;
+    bool is_one = n_written > 0 && n_written == char_length(edit->target + written);
+    bool is_kept = is_one && edit->n_source - shown == char_length(edit->source + shown) &&
+                   is_same_mark(mt_utf8_decode(edit->source + shown),
+                                last_char(edit->target, edit->n_target, &last));
+    if (is_kept)
+        return 0;
+    drop(edit, written, edit->n_target);
+    return edit->n_source - shown;
+}
+
 /* Returns how much of the source's end is to be written behind the sentence. */
 static size_t settle_final_mark(struct edit *edit)
 {
+    if (edit->has_more_marks)
+        return settle_run(edit);
     size_t at, mark_begin;
     uint32_t wanted = last_char(edit->source, edit->n_source, &mark_begin);
     uint32_t found = last_char(edit->target, edit->n_target, &at);
@@ -419,6 +475,8 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .n_source = from.end - from.begin,
             .n_target = to.end - to.begin,
             .is_unfinished = input->are_unfinished && input->are_unfinished[i],
+            .has_more_marks =
+                input->source[from.end] && is_run_mark(mt_utf8_decode(input->source + from.end)),
             .map = map + to.begin,
             .out = out,
         };

@@ -7,6 +7,8 @@
  *                they are no mere punctuation
  *   brackets     [A sentence] in brackets is shown to the model without them, and an ellipsis at
  *                its beginning is not shown either: models drop both, or write nonsense
+ *   runs         of !!!! and ?! the model is shown one mark, of .......... three, because it miscounts;
+ *                the translation ends in that mark, and the others stay where they are, behind it
  *   capitals     A SENTENCE IN CAPITALS is shown to the model in small letters, because models have
  *                hardly seen any other, and its translation is written in capitals
  *   first letter as in the source: a capital; or a small one in what is no sentence, if the
@@ -40,8 +42,8 @@ bool mt_is_in_capitals(const char *text, size_t length);
 /* Copies such a text to out, of the same length, all letters but the first small. */
 void mt_write_small(const char *text, size_t length, char *out);
 
-/* The part of a sentence that the model is shown: without brackets around it or an ellipsis before
- * it. Brackets may be around several sentences: *closing, at first 0, is what the first of them was
+/* The part of a sentence that the model is shown: without brackets around it, an ellipsis before it,
+ * or all but the first of the marks that end it. Brackets may be around several sentences: *closing, at first 0, is what the first of them was
  * opened with until it is closed. */
 struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing);
 

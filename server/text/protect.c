@@ -76,10 +76,9 @@ void mt_stand_ins_init(struct mt_stand_ins *stand_ins, const char *text, size_t 
     choose(&stand_ins->numbers, numbers, sizeof numbers / sizeof *numbers, text, length);
 }
 
-const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins, const char *bytes, size_t length)
+const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins, bool is_number)
 {
-    struct mt_stand_in_words *words =
-        mt_placeholder_is_count(bytes, length) ? &stand_ins->numbers : &stand_ins->names;
+    struct mt_stand_in_words *words = is_number ? &stand_ins->numbers : &stand_ins->names;
     const char *word = words->words[words->next];
     words->next = (words->next + 1) % words->n;
     return word;
@@ -131,7 +130,9 @@ static void append_found(struct mt_marked *marked, struct mt_stand_ins *stand_in
     const char *bytes = scan->text + found->begin;
     size_t length = found->end - found->begin;
     if (found->kind == MT_PROTECTED_WORD) {
-        mt_marked_stand_in(marked, mt_stand_ins_next(stand_ins, bytes, length), bytes, length);
+        mt_marked_stand_in(marked,
+                           mt_stand_ins_next(stand_ins, mt_placeholder_is_count(bytes, length)),
+                           bytes, length);
     } else if (found->kind == MT_PROTECTED_EMOJI) {
         mt_marked_point(marked, bytes, length);
     } else if (found->kind == MT_PROTECTED_TERM) {

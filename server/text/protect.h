@@ -49,9 +49,8 @@ struct mt_stand_ins {
 
 /* Those that are not in the text themselves. */
 void mt_stand_ins_init(struct mt_stand_ins *stand_ins, const char *text, size_t length);
-/* The next one for a placeholder or something else that is taken out: a number if that counts, else a
- * name. */
-const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins, const char *bytes, size_t length);
+/* The next one. */
+const char *mt_stand_ins_next(struct mt_stand_ins *stand_ins, bool is_number);
 
 /* What is to be found in one text, in order. */
 struct mt_protect_scan {

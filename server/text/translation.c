@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "model/model.h"
+#include "server/text/marked.h"
 #include "server/text/numbers.h"
 #include "server/text/post_edit.h"
 
@@ -43,7 +44,7 @@ struct mt_translation {
     size_t code_length; /* of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
-    bool has_endless; /* words that belong to no part */
+    bool has_left; /* words that are too long or signs that stay, which belong to no part */
     const struct mt_model *model;
     bool writes_blanks;   /* the target language does */
     bool joins_sentences; /* it writes nothing between two of them */
@@ -217,7 +218,7 @@ static size_t skip_endless(struct pass *pass, const char *text, size_t begin, si
             return begin;
     if (at <= limit)
         return begin;
-    pass->translation->has_endless = true;
+    pass->translation->has_left = true;
     return at;
 }
 
@@ -382,6 +383,14 @@ static enum mt_status find_sentences(struct pass *pass, struct mt_error *err)
     return status;
 }
 
+static bool has_word(const char *text, struct mt_range range)
+{
+    for (size_t at = range.begin; at < range.end; at += mt_utf8_length((unsigned char)text[at]))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
 static enum mt_status add_sentences(struct pass *pass, struct mt_error *err)
 {
     size_t code_length = pass->translation->code_length;
@@ -390,6 +399,10 @@ static enum mt_status add_sentences(struct pass *pass, struct mt_error *err)
         struct mt_range range = pass->ranges.items[i];
         range.begin += code_length;
         range.end += code_length;
+        if (pass->options->leaves_signs && !has_word(pass->translation->text, range)) {
+            pass->translation->has_left = true;
+            continue;
+        }
         if (pass->options->eases_source)
             range = mt_bare_sentence(pass->translation->text, range, &pass->closing);
         status = add_range(pass, range, false, err);
@@ -568,7 +581,7 @@ size_t mt_translation_n_sentences(const struct mt_translation *translation)
 
 bool mt_translation_is_blank(const struct mt_translation *translation)
 {
-    return translation->n == 0 && !translation->has_endless;
+    return translation->n == 0 && !translation->has_left;
 }
 
 struct mt_translation_part mt_translation_part(const struct mt_translation *translation,

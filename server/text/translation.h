@@ -52,6 +52,7 @@ struct mt_translation_options {
     size_t max_sentences;         /* MT_LIMIT above; 0: 10,000 */
     bool eases_source;            /* the model sees A SENTENCE IN CAPITALS in small letters, and
                                        [a sentence in brackets] without them: post_edit.h */
+    bool leaves_signs;            /* a sentence without a letter or digit stays as it is */
     const char *target_code;      /* ">>fra<<", before every sentence, unless the text brings its
                                        own; of a model of many languages its own code of the target
                                        ("fra_Latn"); NULL: none */
@@ -76,7 +77,8 @@ MT_MUST_CHECK enum mt_status mt_translation_create(const struct mt_model *model,
 /* Takes NULL. Destroys the sentences too; none may be in the engine. */
 void mt_translation_destroy(struct mt_translation *translation);
 
-/* Whether the model sees nothing of it, and not because its words are too long. */
+/* Whether the model sees nothing of it, and not because its words are too long or it is signs that
+ * stay. */
 bool mt_translation_is_blank(const struct mt_translation *translation);
 
 size_t mt_translation_n_sentences(const struct mt_translation *translation);
