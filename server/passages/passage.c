@@ -157,6 +157,28 @@ static void write_words(const void *context, const char *bytes, size_t length, s
         mt_text_append(out, bytes, length);
 }
 
+/* Marks by the alignment. Where that leaves an element without words, by the words' order, and where
+ * there are too few words, by letters: no element that held letters is empty afterwards. */
+static enum mt_status place_marks(struct mt_placement_input *input, struct mt_placement *out,
+                                  struct mt_error *err)
+{
+    struct mt_word_links guessed = {0};
+    enum mt_status status = mt_placement_find(input, out, err);
+    bool is_whole = status || mt_placement_keeps_words(input, out);
+    if (!is_whole && !input->is_guessed) {
+        status = mt_placement_guess(input, &guessed, err);
+        mt_placement_finish(out);
+        input->links = &guessed;
+        if (!status)
+            status = mt_placement_find(input, out, err);
+        is_whole = status || mt_placement_keeps_words(input, out);
+    }
+    if (!is_whole)
+        mt_placement_spread(input, out);
+    mt_word_links_finish(&guessed);
+    return status;
+}
+
 static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
                                     struct mt_rendering *rendering, struct mt_text *out,
                                     struct mt_error *err)
@@ -177,7 +199,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     const struct written written = written_of(passage, part);
     status = find_links(passage, part, rank, &input, rendering, err);
     if (!status)
-        status = mt_placement_find(&input, &rendering->placement, err);
+        status = place_marks(&input, &rendering->placement, err);
     if (!status)
         order_gaps(part->marked, &rendering->placement);
     if (!status)

@@ -50,6 +50,14 @@ MT_MUST_CHECK enum mt_status mt_placement_find(const struct mt_placement_input *
                                                struct mt_placement *out, struct mt_error *err);
 void mt_placement_finish(struct mt_placement *placement);
 
+/* Whether each span that held a letter or digit, or a stand-in, holds one. */
+bool mt_placement_keeps_words(const struct mt_placement_input *input,
+                              const struct mt_placement *placement);
+
+/* Where it does not: the spans of each parent that lacks words share its letters, in their order and as
+ * they did in the source. */
+void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement);
+
 /* The links of another translation of the same text: words that it shares with the first, in order,
  * have come from the same. */
 MT_MUST_CHECK enum mt_status mt_placement_transfer(const struct mt_word_links *links,
