@@ -515,59 +515,70 @@ static enum mt_status take_lines(struct maker *maker, struct mt_error *err)
 
 /* ---- edges ---- */
 
-/* Whether each pair around an edge has words only between itself and the next edges: then it stands
- * outside the texts. An edge inside another pair parts nothing. */
+static bool stands_as_word(const struct mt_code *code)
+{
+    return code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER || code->kind == MT_CODE_TERM;
+}
+
+/* What choosing the edges needs to know of each outer code. */
+struct edge_facts {
+    size_t n_edges;  /* before it */
+    bool has_before; /* words between the edge before it and it */
+    bool has_behind; /* words between it and the next edge */
+    int n_around;    /* pairs that part no texts and begin here, less those that end here */
+};
+
+static void look_both_ways(const struct maker *maker, struct edge_facts *facts)
+{
+    const struct mt_text *words = &maker->segment->words;
+    size_t at = 0, n_edges = 0;
+    bool has = false;
+    for (size_t i = 0; i < maker->n; i++) {
+        const struct mt_code *code = code_at(maker, i);
+        bool is_edge = code->kind == MT_CODE_EDGE;
+        has = has || has_words(maker, at, code->at.begin);
+        facts[i].n_edges = n_edges;
+        facts[i].has_before = has;
+        has = !is_edge && (has || stands_as_word(code));
+        n_edges += is_edge;
+        at = mt_size_max(at, code->at.end);
+    }
+    has = has_words(maker, at, words->length);
+    for (size_t i = maker->n; i-- > 0;) {
+        const struct mt_code *code = code_at(maker, i);
+        size_t from = i > 0 ? code_at(maker, i - 1)->at.end : 0;
+        facts[i].has_behind = has;
+        has = code->kind != MT_CODE_EDGE && (has || stands_as_word(code));
+        has = has || (from < code->at.begin && has_words(maker, from, code->at.begin));
+    }
+}
+
+/* An edge within a pair parts two texts only where the pair's ends stand outside of them: nothing but
+ * signs between an end and the next edge. Where a translation has to begin with given words, nothing is
+ * parted. */
 static enum mt_status choose_cuts(struct maker *maker, struct mt_error *err)
 {
-    size_t n = maker->n, at = 0;
-    size_t *text_of = calloc(n + 1, sizeof *text_of); /* edges before each */
-    bool *has_before = calloc(n + 1, sizeof *has_before);
-    int *n_around = calloc(n + 2, sizeof *n_around);
-    if (!text_of || !has_before || !n_around) {
-        free(text_of);
-        free(has_before);
-        free(n_around);
-        return mt_fail_memory(err, n * sizeof *text_of, "edges of a text");
-    }
-    bool has = false;
-    for (size_t i = 0, n_edges = 0; i < n; i++) {
-        const struct mt_code *code = code_at(maker, i);
-        has = has || has_words(maker, at, code->at.begin);
-        at = mt_size_max(at, code->at.end);
-        text_of[i] = n_edges;
-        has_before[i] = has;
-        has = has || code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER ||
-              code->kind == MT_CODE_TERM;
-        if (code->kind == MT_CODE_EDGE) {
-            n_edges++;
-            has = false;
-        }
-    }
-    has = has_words(maker, at, maker->segment->words.length);
-    /* From the end: whether words stand between a pair's end and the next edge. */
-    for (size_t i = n; i-- > 0;) {
-        const struct mt_code *code = code_at(maker, i);
+    const struct mt_sentence_options *decoding = &maker->options->plain->decoding;
+    struct edge_facts *facts = calloc(maker->n + 1, sizeof *facts);
+    if (!facts)
+        return mt_fail_memory(err, maker->n * sizeof *facts, "edges of a text");
+    look_both_ways(maker, facts);
+    for (size_t i = 0; i < maker->n; i++) {
         size_t mate = maker->outer[i].mate;
-        if (code->kind == MT_CODE_EDGE) {
-            has = false;
-        } else if (code->kind == MT_CODE_CLOSE && mate != MT_NO_MATE && mate < i &&
-                   text_of[mate] != text_of[i] && (has || has_before[mate])) {
-            n_around[mate]++;
-            n_around[i]--;
+        bool is_close = code_at(maker, i)->kind == MT_CODE_CLOSE && mate < i;
+        if (is_close && facts[mate].n_edges != facts[i].n_edges &&
+            (facts[mate].has_before || facts[i].has_behind)) {
+            facts[mate].n_around++;
+            facts[i].n_around--;
         }
-        has = has || code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER ||
-              code->kind == MT_CODE_TERM;
-        size_t before = i > 0 ? code_at(maker, i - 1)->at.end : 0;
-        has = has || has_words(maker, mt_size_min(before, code->at.begin), code->at.begin);
     }
-    int around = 0;
-    for (size_t i = 0; i < n; i++) {
-        around += n_around[i];
-        maker->is_cut[i] = code_at(maker, i)->kind == MT_CODE_EDGE && around == 0;
+    int n_around = 0;
+    for (size_t i = 0; i < maker->n; i++) {
+        n_around += facts[i].n_around;
+        maker->is_cut[i] = code_at(maker, i)->kind == MT_CODE_EDGE && n_around == 0 &&
+                           decoding->n_target_prefix == 0;
     }
-    free(text_of);
-    free(has_before);
-    free(n_around);
+    free(facts);
     return MT_OK;
 }
 
