@@ -446,9 +446,9 @@ static void add_node(struct builder *builder, const GumboNode *node, size_t dept
 {
     if (builder->status)
         return;
-    if (depth > MT_MARKUP_MAX_DEPTH)
-        builder->status = mt_fail(builder->err, MT_LIMIT, "html is nested more than %d deep",
-                                  MT_MARKUP_MAX_DEPTH);
+    if (depth > MT_HTML_MAX_DEPTH)
+        builder->status =
+            mt_fail(builder->err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
     else if (is_text(node))
         add_text(builder, &node->v.text);
     else if (is_element(node))
@@ -549,9 +549,9 @@ static void add_children(struct builder *builder, const GumboVector *children, s
 static void add_block(struct builder *builder, const GumboNode *node, size_t index, size_t depth)
 {
     struct mt_text *verbatim = &builder->markup->verbatim;
-    if (depth > MT_MARKUP_MAX_DEPTH) {
-        builder->status = mt_fail(builder->err, MT_LIMIT, "html is nested more than %d deep",
-                                  MT_MARKUP_MAX_DEPTH);
+    if (depth > MT_HTML_MAX_DEPTH) {
+        builder->status =
+            mt_fail(builder->err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
         return;
     }
     if (!is_element(node) || builder->elements[index].is_left_alone) {
@@ -600,7 +600,7 @@ static bool is_too_deep(const GumboNode *root)
         const GumboVector *children = mt_html_children(node);
         if (children && children->length > 0) {
             node = children->data[0];
-            if (++depth > MT_MARKUP_MAX_DEPTH)
+            if (++depth > MT_HTML_MAX_DEPTH)
                 return true;
             continue;
         }
@@ -626,7 +626,7 @@ static enum mt_status build(struct builder *builder, const char *html, size_t le
     struct mt_text *verbatim = &builder->markup->verbatim;
     if (is_too_deep(output->document))
         return mt_fail(builder->err, MT_LIMIT, "html is nested more than %d deep",
-                       MT_MARKUP_MAX_DEPTH);
+                       MT_HTML_MAX_DEPTH);
     if (output->document->v.document.has_doctype)
         write_doctype(html, length, verbatim);
     const GumboVector *children = &output->document->v.document.children;

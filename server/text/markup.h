@@ -16,22 +16,12 @@
 #ifndef MT_SERVER_TEXT_MARKUP_H
 #define MT_SERVER_TEXT_MARKUP_H
 
+#include "server/text/html/html_reader.h"
 #include "server/text/marked.h"
 
 struct mt_markup;
 struct mt_stand_ins;
 struct mt_terms;
-
-/* Deepest nesting, and memory for the tree of one text, which broken markup can make many times as
- * large as its source. */
-#define MT_MARKUP_MAX_DEPTH 512
-#define MT_MARKUP_MAX_BYTES ((size_t)64 << 20)
-
-/* Attributes of one element; and of all, where more than so many tags are <html> or <body>, whose
- * attributes become those of the first. */
-#define MT_MARKUP_MAX_ATTRIBUTES 256
-#define MT_MARKUP_MAX_ROOT_TAGS 8
-#define MT_MARKUP_MAX_ALL_ATTRIBUTES 4096
 
 struct mt_markup_options {
     struct mt_stand_ins *stand_ins;  /* for <code> and placeholders; borrowed during parse */

@@ -150,15 +150,15 @@ START_TEST(too_many_attributes_are_refused)
 {
     struct mt_text html = {0};
     char value[128] = {0};
-    ck_assert_int_eq(parse_attributes("<p ", MT_MARKUP_MAX_ATTRIBUTES, ">x", &html), MT_OK);
+    ck_assert_int_eq(parse_attributes("<p ", MT_HTML_MAX_ATTRIBUTES, ">x", &html), MT_OK);
     html.length = 0;
-    ck_assert_int_eq(parse_attributes("<p ", MT_MARKUP_MAX_ATTRIBUTES + 1, ">x", &html), MT_LIMIT);
+    ck_assert_int_eq(parse_attributes("<p ", MT_HTML_MAX_ATTRIBUTES + 1, ">x", &html), MT_LIMIT);
     ck_assert_str_eq(err.message, "the html has a tag with more than 256 attributes");
     /* Values as large as what gumbo makes of an element do not hide them. */
     memset(value, 'v', sizeof value - 1);
     html.length = 0;
     mt_text_append_string(&html, "<p ");
-    for (size_t i = 0; i < MT_MARKUP_MAX_ATTRIBUTES; i++)
+    for (size_t i = 0; i < MT_HTML_MAX_ATTRIBUTES; i++)
         mt_text_appendf(&html, "b%zu=%s c%zu=7654321 ", i, value, i);
     ck_assert_int_eq(parse_attributes("", 1, ">x", &html), MT_LIMIT);
     /* Each in its own element, they are none too many. */
@@ -173,7 +173,7 @@ END_TEST
 START_TEST(attributes_of_many_bodies_are_refused)
 {
     struct mt_text html = {0};
-    for (size_t i = 0; i < MT_MARKUP_MAX_ALL_ATTRIBUTES; i++)
+    for (size_t i = 0; i < MT_HTML_MAX_ALL_ATTRIBUTES; i++)
         mt_text_appendf(&html, "<br><body a%zu>", i);
     ck_assert_int_eq(parse_attributes("", 0, "x", &html), MT_OK);
     ck_assert_int_eq(parse_attributes("<body ", 1, ">x", &html), MT_LIMIT);

@@ -1,0 +1,523 @@
+#include "server/text/html/html_pieces.h"
+
+#include "base/size.h"
+#include "server/text/html/html_reader.h"
+#include "server/text/html/html_text.h"
+#include "server/text/marked.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <unicode/uchar.h>
+
+/* Elements in an inline one; with more it is a block: a list of links is no sentence. */
+#define MAX_INLINE_ELEMENTS 64
+
+struct lister {
+    struct mt_html_pieces *pieces;
+    const struct mt_html_tree *tree;
+    const struct mt_coded_options *options;
+    size_t n_elements;
+    enum mt_status status;
+    struct mt_error *err;
+};
+
+/* ---- what kind an element is ---- */
+
+static bool is_among(GumboTag tag, const GumboTag *tags, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tags[i] == tag)
+            return true;
+    return false;
+}
+
+static bool is_element(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE;
+}
+
+static bool is_text(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE ||
+           node->type == GUMBO_NODE_CDATA;
+}
+
+/* Those that stand among words; everything unknown does, as in browsers. Buttons and labels do too,
+ * but what they say is a text of its own. */
+static bool is_inline_tag(GumboTag tag)
+{
+    static const GumboTag tags[] = {
+        GUMBO_TAG_A,      GUMBO_TAG_ABBR,     GUMBO_TAG_ACRONYM, GUMBO_TAG_B,      GUMBO_TAG_BDI,
+        GUMBO_TAG_BDO,    GUMBO_TAG_BIG,      GUMBO_TAG_BR,      GUMBO_TAG_CITE,   GUMBO_TAG_CODE,
+        GUMBO_TAG_DATA,   GUMBO_TAG_DEL,      GUMBO_TAG_DFN,     GUMBO_TAG_EM,     GUMBO_TAG_FONT,
+        GUMBO_TAG_I,      GUMBO_TAG_IMG,      GUMBO_TAG_INPUT,   GUMBO_TAG_INS,    GUMBO_TAG_KBD,
+        GUMBO_TAG_MARK,   GUMBO_TAG_NOBR,     GUMBO_TAG_Q,       GUMBO_TAG_S,      GUMBO_TAG_SAMP,
+        GUMBO_TAG_SCRIPT, GUMBO_TAG_SMALL,    GUMBO_TAG_SPAN,    GUMBO_TAG_STRIKE, GUMBO_TAG_STRONG,
+        GUMBO_TAG_STYLE,  GUMBO_TAG_SUB,      GUMBO_TAG_SUP,     GUMBO_TAG_SVG,    GUMBO_TAG_MATH,
+        GUMBO_TAG_TIME,   GUMBO_TAG_TT,       GUMBO_TAG_U,       GUMBO_TAG_VAR,    GUMBO_TAG_WBR,
+        GUMBO_TAG_EMBED,  GUMBO_TAG_OBJECT,   GUMBO_TAG_IFRAME,  GUMBO_TAG_VIDEO,  GUMBO_TAG_AUDIO,
+        GUMBO_TAG_CANVAS, GUMBO_TAG_TEXTAREA, GUMBO_TAG_LINK,    GUMBO_TAG_META,   GUMBO_TAG_RUBY,
+        GUMBO_TAG_IMAGE,  GUMBO_TAG_TEMPLATE, GUMBO_TAG_UNKNOWN,
+    };
+    return is_among(tag, tags, sizeof tags / sizeof *tags);
+}
+
+static bool says_no(const GumboNode *node)
+{
+    const GumboAttribute *attribute = gumbo_get_attribute(&node->v.element.attributes, "translate");
+    return attribute && strcasecmp(attribute->value, "no") == 0;
+}
+
+static bool is_ignored(const struct mt_coded_options *options, const GumboNode *node)
+{
+    for (size_t i = 0; i < options->n_ignored_tags; i++)
+        if (mt_html_is_named(node, options->ignored_tags[i]))
+            return true;
+    return false;
+}
+
+/* Left as it is, with everything in it. */
+static bool is_left_alone(const struct mt_coded_options *options, const GumboNode *node)
+{
+    static const GumboTag tags[] = {
+        GUMBO_TAG_PRE,     GUMBO_TAG_CODE,      GUMBO_TAG_KBD,     GUMBO_TAG_SAMP,
+        GUMBO_TAG_VAR,     GUMBO_TAG_SCRIPT,    GUMBO_TAG_STYLE,   GUMBO_TAG_TEXTAREA,
+        GUMBO_TAG_SVG,     GUMBO_TAG_MATH,      GUMBO_TAG_OBJECT,  GUMBO_TAG_IFRAME,
+        GUMBO_TAG_VIDEO,   GUMBO_TAG_AUDIO,     GUMBO_TAG_CANVAS,  GUMBO_TAG_TEMPLATE,
+        GUMBO_TAG_XMP,     GUMBO_TAG_PLAINTEXT, GUMBO_TAG_LISTING, GUMBO_TAG_RUBY,
+        GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
+    };
+    return node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML ||
+           is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) || says_no(node) ||
+           is_ignored(options, node);
+}
+
+static bool has_words(const char *text)
+{
+    for (; *text; text += mt_utf8_length((unsigned char)*text))
+        if (mt_is_word_char(mt_utf8_decode(text)))
+            return true;
+    return false;
+}
+
+/* In all text, as a reader sees it. */
+static bool holds_words(const GumboNode *node)
+{
+    if (is_text(node))
+        return has_words(node->v.text.text);
+    const GumboVector *children = mt_html_children(node);
+    for (unsigned i = 0; children && !mt_html_is_raw_text(node) && i < children->length; i++)
+        if (holds_words(children->data[i]))
+            return true;
+    return false;
+}
+
+/* ---- the list ---- */
+
+static struct mt_html_piece *add(struct lister *lister, enum mt_html_kind kind,
+                                 struct mt_range range)
+{
+    struct mt_html_pieces *pieces = lister->pieces;
+    if (lister->status || range.begin >= range.end)
+        return NULL;
+    if (pieces->n == pieces->capacity) {
+        size_t capacity = mt_size_max(16, pieces->capacity * 2);
+        struct mt_html_piece *items = realloc(pieces->items, capacity * sizeof *items);
+        if (!items) {
+            lister->status = mt_fail_memory(lister->err, capacity * sizeof *items, "parts of html");
+            return NULL;
+        }
+        pieces->items = items;
+        pieces->capacity = capacity;
+    }
+    struct mt_html_piece *piece = &pieces->items[pieces->n++];
+    *piece = (struct mt_html_piece){.kind = kind, .range = range, .mate = MT_NO_MATE};
+    return piece;
+}
+
+/* Where a part of the tree stands in the source; empty where it does not. */
+static struct mt_range range_of(const struct lister *lister, GumboStringPiece piece)
+{
+    const char *source = lister->tree->source;
+    if (piece.length == 0 || piece.data < source ||
+        piece.data + piece.length > source + lister->pieces->length)
+        return (struct mt_range){0};
+    size_t begin = (size_t)(piece.data - source);
+    return (struct mt_range){begin, begin + piece.length};
+}
+
+static struct mt_range tag_name(const struct lister *lister, struct mt_range tag)
+{
+    const char *source = lister->pieces->source;
+    GumboStringPiece name =
+        mt_html_name((GumboStringPiece){.data = source + tag.begin, .length = tag.end - tag.begin});
+    size_t begin = (size_t)(name.data - source);
+    return (struct mt_range){begin, begin + name.length};
+}
+
+static bool is_same_name(const char *source, struct mt_range a, struct mt_range b)
+{
+    return a.end - a.begin == b.end - b.begin &&
+           strncasecmp(source + a.begin, source + b.begin, a.end - a.begin) == 0;
+}
+
+/* Its start tag, unless the parser made it up, or made the element a second time. */
+static struct mt_range start_tag(const struct lister *lister, const GumboNode *node)
+{
+    const unsigned copied =
+        GUMBO_INSERTION_RECONSTRUCTED_FORMATTING_ELEMENT | GUMBO_INSERTION_ADOPTION_AGENCY_CLONED;
+    struct mt_range range = range_of(lister, node->v.element.original_tag);
+    bool is_own = !((unsigned)node->parse_flags & copied) && range.begin < range.end &&
+                  lister->pieces->source[range.begin] == '<' &&
+                  mt_html_tag(lister->pieces->source, range.begin, range.end) > 0;
+    return is_own ? range : (struct mt_range){0};
+}
+
+/* Its end tag, unless another element's tag ended it. */
+static struct mt_range end_tag(const struct lister *lister, const GumboNode *node)
+{
+    const GumboElement *e = &node->v.element;
+    struct mt_range start = range_of(lister, e->original_tag);
+    struct mt_range end = range_of(lister, e->original_end_tag);
+    bool is_own =
+        end.end - end.begin > 2 && start.begin < start.end && end.begin >= start.end &&
+        lister->pieces->source[end.begin + 1] == '/' &&
+        is_same_name(lister->pieces->source, tag_name(lister, start), tag_name(lister, end));
+    return is_own ? end : (struct mt_range){0};
+}
+
+static void add_tag(struct lister *lister, struct mt_range range, bool is_inline)
+{
+    struct mt_range name = tag_name(lister, range);
+    const char *source = lister->pieces->source;
+    bool is_end = range.begin < range.end && source[range.begin + 1] == '/';
+    struct mt_html_piece *piece = add(lister, is_end ? MT_HTML_END : MT_HTML_START, range);
+    if (!piece)
+        return;
+    piece->name = name;
+    piece->tag = gumbo_tagn_enum(source + name.begin, (unsigned)(name.end - name.begin));
+    if (!is_inline)
+        piece->kind = MT_HTML_BLOCK;
+}
+
+/* A tag that the parser passed over. */
+static void add_stray_tag(struct lister *lister, struct mt_range range)
+{
+    const char *source = lister->pieces->source;
+    struct mt_range name = tag_name(lister, range);
+    bool is_whole = source[range.end - 1] == '>';
+    bool is_end = source[range.begin + 1] == '/';
+    GumboTag tag = gumbo_tagn_enum(source + name.begin, (unsigned)(name.end - name.begin));
+    if (is_whole && is_end)
+        add_tag(lister, range, is_inline_tag(tag));
+    else
+        add(lister, is_whole && is_inline_tag(tag) ? MT_HTML_POINT : MT_HTML_BLOCK, range);
+}
+
+/* In the title a '<' is one. */
+static bool is_markup(const GumboNode *text)
+{
+    const GumboNode *parent = text->parent;
+    return !parent || parent->type != GUMBO_NODE_ELEMENT ||
+           parent->v.element.tag != GUMBO_TAG_TITLE;
+}
+
+/* Pieces of the text, and of tags in it that the parser passed over. What the parser decoded in a
+ * way that is not understood ends the text before it, and stays as it is. */
+static void add_text(struct lister *lister, const GumboNode *node)
+{
+    struct mt_html_pieces *pieces = lister->pieces;
+    const char *source = lister->tree->source;
+    struct mt_range whole = range_of(lister, node->v.text.original_text);
+    struct mt_html_walk walk = {source, whole.begin, whole.end, node->v.text.text};
+    bool has_markup = is_markup(node), is_in_step = true;
+    size_t n_before = pieces->n, begin = walk.at;
+    const char *decoded = walk.decoded;
+    while (walk.at < walk.end && is_in_step && !lister->status) {
+        struct mt_html_char next;
+        size_t n_tag = has_markup ? mt_html_tag(source, walk.at, walk.end) : 0;
+        if (n_tag == 0) {
+            is_in_step = mt_html_next_char(&walk, &next);
+            continue;
+        }
+        struct mt_html_piece *piece = add(lister, MT_HTML_TEXT, (struct mt_range){begin, walk.at});
+        if (piece)
+            piece->decoded = decoded;
+        add_stray_tag(lister, (struct mt_range){walk.at, walk.at + n_tag});
+        walk.at += n_tag;
+        begin = walk.at;
+        decoded = walk.decoded;
+    }
+    if (is_in_step && *walk.decoded == '\0') {
+        struct mt_html_piece *piece = add(lister, MT_HTML_TEXT, (struct mt_range){begin, walk.end});
+        if (piece)
+            piece->decoded = decoded;
+        return;
+    }
+    pieces->n = n_before;
+    add(lister, MT_HTML_BLOCK, whole);
+}
+
+static void widen(struct mt_range *range, struct mt_range by)
+{
+    if (by.begin >= by.end)
+        return;
+    bool is_empty = range->begin >= range->end;
+    range->begin = is_empty ? by.begin : mt_size_min(range->begin, by.begin);
+    range->end = mt_size_max(range->end, by.end);
+}
+
+/* From its start tag to its end tag, or to the end of what is in it. */
+static void find_extent(const struct lister *lister, const GumboNode *node, struct mt_range *out)
+{
+    if (!is_element(node)) {
+        widen(out, range_of(lister, node->v.text.original_text));
+        return;
+    }
+    widen(out, start_tag(lister, node));
+    const GumboVector *children = mt_html_children(node);
+    for (unsigned i = 0; i < children->length; i++)
+        find_extent(lister, children->data[i], out);
+    widen(out, end_tag(lister, node));
+}
+
+/* Whether what is left alone stands in a sentence as a word does. */
+static bool is_word(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_ELEMENT && !mt_html_is_raw_text(node) && holds_words(node) &&
+           (says_no(node) || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
+}
+
+static bool add_left_alone(struct lister *lister, const GumboNode *node)
+{
+    struct mt_range extent = {0};
+    bool is_inline = is_inline_tag(node->v.element.tag);
+    find_extent(lister, node, &extent);
+    struct mt_html_piece *piece = add(lister, MT_HTML_BLOCK, extent);
+    if (piece && is_inline) {
+        piece->kind = is_word(node) ? MT_HTML_WORD : MT_HTML_POINT;
+        piece->node = node;
+    }
+    return is_inline;
+}
+
+static bool add_node(struct lister *lister, const GumboNode *node, size_t depth);
+
+static bool add_element(struct lister *lister, const GumboNode *node, size_t depth)
+{
+    GumboTag tag = node->v.element.tag;
+    size_t n_before = ++lister->n_elements, index = lister->pieces->n;
+    if (is_left_alone(lister->options, node))
+        return add_left_alone(lister, node);
+    struct mt_range start = start_tag(lister, node), end = end_tag(lister, node);
+    bool is_inline = is_inline_tag(tag);
+    if (mt_html_is_void(node)) {
+        add(lister,
+            !is_inline            ? MT_HTML_BLOCK
+            : tag == GUMBO_TAG_BR ? MT_HTML_BREAK
+                                  : MT_HTML_POINT,
+            start);
+        return is_inline;
+    }
+    add_tag(lister, start, true);
+    const GumboVector *children = &node->v.element.children;
+    for (unsigned i = 0; i < children->length && !lister->status; i++)
+        is_inline = add_node(lister, children->data[i], depth + 1) && is_inline;
+    is_inline = is_inline && lister->n_elements - n_before < MAX_INLINE_ELEMENTS;
+    add_tag(lister, end, is_inline);
+    if (!is_inline && start.begin < start.end && !lister->status)
+        lister->pieces->items[index].kind = MT_HTML_BLOCK;
+    return is_inline;
+}
+
+/* Returns whether it may stand in a sentence. */
+static bool add_node(struct lister *lister, const GumboNode *node, size_t depth)
+{
+    if (depth > MT_HTML_MAX_DEPTH) {
+        lister->status =
+            mt_fail(lister->err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
+        return false;
+    }
+    if (is_element(node))
+        return add_element(lister, node, depth);
+    if (is_text(node))
+        add_text(lister, node);
+    else
+        add(lister, MT_HTML_POINT, range_of(lister, node->v.text.original_text));
+    return true;
+}
+
+/* Deepest way down; -1 steps back up. The tree may be as deep as it has tags. */
+static bool is_too_deep(const GumboNode *root)
+{
+    const GumboNode *node = root;
+    size_t depth = 0;
+    while (node) {
+        const GumboVector *children = mt_html_children(node);
+        if (children && children->length > 0) {
+            node = children->data[0];
+            if (++depth > MT_HTML_MAX_DEPTH)
+                return true;
+            continue;
+        }
+        while (node != root) {
+            const GumboVector *siblings = mt_html_children(node->parent);
+            size_t next = node->index_within_parent + 1;
+            if (next < siblings->length) {
+                node = siblings->data[next];
+                break;
+            }
+            node = node->parent;
+            depth--;
+        }
+        if (node == root)
+            return false;
+    }
+    return false;
+}
+
+/* ---- in the order of the source ---- */
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct mt_html_piece *x = a, *y = b;
+    if (x->range.begin != y->range.begin)
+        return x->range.begin < y->range.begin ? -1 : 1;
+    return x->range.end == y->range.end ? 0 : x->range.end > y->range.end ? -1 : 1;
+}
+
+/* Source that no part of the tree has: tags that were passed over, blanks. */
+static void add_gap(struct lister *lister, struct mt_range gap)
+{
+    const char *source = lister->pieces->source;
+    for (size_t at = gap.begin, end; at < gap.end; at = end) {
+        size_t n_tag = mt_html_tag(source, at, gap.end);
+        end = at + mt_size_max(1, n_tag);
+        if (n_tag > 0) {
+            add_stray_tag(lister, (struct mt_range){at, end});
+            continue;
+        }
+        bool is_blank = mt_html_is_blank(source[at]);
+        while (end < gap.end && mt_html_is_blank(source[end]) == is_blank &&
+               mt_html_tag(source, end, gap.end) == 0)
+            end++;
+        add(lister, is_blank ? MT_HTML_POINT : MT_HTML_BLOCK, (struct mt_range){at, end});
+    }
+}
+
+/* Sorted, disjoint and without gaps. */
+static void put_in_order(struct lister *lister)
+{
+    struct mt_html_pieces *pieces = lister->pieces;
+    size_t n = pieces->n, n_kept = 0, at = 0;
+    if (n > 0)
+        qsort(pieces->items, n, sizeof *pieces->items, compare_pieces);
+    for (size_t i = 0; i < n; i++) {
+        if (pieces->items[i].range.begin < at)
+            continue;
+        at = pieces->items[i].range.end;
+        pieces->items[n_kept++] = pieces->items[i];
+    }
+    pieces->n = n_kept;
+    at = 0;
+    for (size_t i = 0; i < n_kept; i++) {
+        struct mt_range range = pieces->items[i].range;
+        add_gap(lister, (struct mt_range){at, range.begin});
+        at = range.end;
+    }
+    add_gap(lister, (struct mt_range){at, pieces->length});
+    if (pieces->n > n_kept)
+        qsort(pieces->items, pieces->n, sizeof *pieces->items, compare_pieces);
+}
+
+static bool closes(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    return c == '"' || c == '\'' || type == U_END_PUNCTUATION || type == U_FINAL_PUNCTUATION;
+}
+
+static void count_char(uint32_t c, struct mt_html_counts *counts, struct mt_html_ends *ends)
+{
+    bool is_blank = mt_is_space(c);
+    bool is_word_char = !is_blank && mt_is_word_char(c);
+    bool is_digit = is_word_char && u_isdigit((UChar32)c);
+    counts->blanks += is_blank;
+    counts->digits += is_digit;
+    counts->letters += is_word_char && !is_digit;
+    counts->signs += !is_blank && !is_word_char;
+    ends->has_blank_behind = is_blank;
+    ends->has_blank_before = ends->has_blank_before || (is_blank && ends->first == 0);
+    if (is_blank)
+        return;
+    ends->first = ends->first ? ends->first : c;
+    ends->last = c;
+    if (is_word_char || !closes(c))
+        ends->conclusion = c;
+}
+
+struct mt_html_walk mt_html_walk(const struct mt_html_pieces *pieces, size_t text)
+{
+    const struct mt_html_piece *piece = &pieces->items[text];
+    return (struct mt_html_walk){pieces->parsed, piece->range.begin, piece->range.end,
+                                 piece->decoded};
+}
+
+static void count_all(struct lister *lister)
+{
+    struct mt_html_pieces *pieces = lister->pieces;
+    for (size_t i = 0; i < pieces->n; i++) {
+        struct mt_html_piece *piece = &pieces->items[i];
+        piece->before = pieces->counts;
+        if (piece->kind == MT_HTML_TEXT) {
+            struct mt_html_walk walk = mt_html_walk(pieces, i);
+            for (struct mt_html_char next; mt_html_next_char(&walk, &next);)
+                count_char(mt_utf8_decode(next.bytes), &pieces->counts, &piece->ends);
+        }
+        pieces->counts.words += piece->kind == MT_HTML_WORD;
+        pieces->counts.points += piece->kind == MT_HTML_POINT;
+        pieces->counts.breaks += piece->kind == MT_HTML_BREAK;
+    }
+}
+
+struct mt_html_counts mt_html_count(const struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    struct mt_html_counts from = pieces->items[first].before;
+    struct mt_html_counts to = end < pieces->n ? pieces->items[end].before : pieces->counts;
+    return (struct mt_html_counts){
+        .letters = to.letters - from.letters,
+        .digits = to.digits - from.digits,
+        .signs = to.signs - from.signs,
+        .blanks = to.blanks - from.blanks,
+        .words = to.words - from.words,
+        .points = to.points - from.points,
+        .breaks = to.breaks - from.breaks,
+    };
+}
+
+enum mt_status mt_html_list(const char *source, size_t length, const struct mt_html_tree *tree,
+                            const struct mt_coded_options *options, struct mt_html_pieces *out,
+                            struct mt_error *err)
+{
+    struct lister lister = {.pieces = out, .tree = tree, .options = options, .err = err};
+    out->source = source;
+    out->parsed = tree->source;
+    out->length = length;
+    if (is_too_deep(tree->output->document))
+        return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
+    const GumboVector *children = &tree->output->document->v.document.children;
+    for (unsigned i = 0; i < children->length && !lister.status; i++)
+        (void)add_node(&lister, children->data[i], 0);
+    if (!lister.status)
+        put_in_order(&lister);
+    if (!lister.status)
+        count_all(&lister);
+    return lister.status;
+}
+
+void mt_html_pieces_finish(struct mt_html_pieces *pieces)
+{
+    free(pieces->items);
+    *pieces = (struct mt_html_pieces){0};
+}

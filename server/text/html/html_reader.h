@@ -1,0 +1,41 @@
+/*
+ * HTML as words and codes (mt_read_html of coded.h). It is parsed as browsers do (gumbo, HTML5),
+ * but never written anew: what is not translated stays as its source has it, to the byte, broken or
+ * not.
+ *
+ *   <p title="x">A <b>red</b>&nbsp;house</p><pre>code</pre>
+ *                |----------------------|
+ *                        segment
+ *
+ * A segment is what a reader takes for one text: words and the inline elements among them, with
+ * blanks collapsed as browsers do. It ends at tags of blocks, at buttons and labels, and between
+ * neighbours that stand for themselves: the links of a menu, the spans of a row (html_cuts.c).
+ * At its ends it has words, or pairs around some of them; all other tags there are outside.
+ *
+ *   OPEN, CLOSE  the tags of an inline element with words, both in the segment
+ *   POINT        comments, instructions; elements without words (img) and short notes (sup, sub) as
+ *                a whole; <x/> of unknown name; a tag whose other one is not in the segment
+ *   GAP          an element that holds nothing but blanks
+ *   BREAK        <br>, with the blanks that it swallows
+ *   WORD         what is left alone (code, translate="no") and has words; a formula (H<sub>2</sub>O)
+ *
+ * Left alone are scripts, styles, <pre>, <code> and the like, what says translate="no", and ignored
+ * tags. A character that its source wrote as an entity is written so in the translation, too.
+ */
+#ifndef MT_SERVER_TEXT_HTML_READER_H
+#define MT_SERVER_TEXT_HTML_READER_H
+
+#include "server/text/coded.h"
+
+/* Deepest nesting, and memory for the tree of one text, which broken markup can make many times as
+ * large as its source. */
+#define MT_HTML_MAX_DEPTH 512
+#define MT_HTML_MAX_BYTES ((size_t)64 << 20)
+
+/* Attributes of one element; and of all, where more than so many tags are <html> or <body>, whose
+ * attributes become those of the first. */
+#define MT_HTML_MAX_ATTRIBUTES 256
+#define MT_HTML_MAX_ROOT_TAGS 8
+#define MT_HTML_MAX_ALL_ATTRIBUTES 4096
+
+#endif

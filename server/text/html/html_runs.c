@@ -1,0 +1,353 @@
+#include "server/text/html/html_runs.h"
+
+#include "server/text/html/html_text.h"
+#include "server/text/marked.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <unicode/uchar.h>
+#include <unicode/uscript.h>
+
+/* Open tags that an end tag is compared with. */
+#define MAX_OPEN 64
+
+/* Codes of one text, behind which it ends where it can: half of what a passage can place. */
+#define MANY_CODES 128
+
+/* Of a note: letters, and characters that are no blanks. */
+#define MAX_NOTE_LETTERS 2
+#define MAX_NOTE_CHARS 6
+
+/* Words in a title, less one. */
+#define MAX_TITLE_BLANKS 4
+
+size_t mt_html_behind(const struct mt_html_pieces *pieces, size_t index)
+{
+    const struct mt_html_piece *piece = &pieces->items[index];
+    return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE ? piece->mate + 1 : index + 1;
+}
+
+/* ---- pairs ---- */
+
+static bool is_same_name(const struct mt_html_pieces *pieces, size_t a, size_t b)
+{
+    struct mt_range x = pieces->items[a].name, y = pieces->items[b].name;
+    return x.end - x.begin == y.end - y.begin &&
+           strncasecmp(pieces->source + x.begin, pieces->source + y.begin, x.end - x.begin) == 0;
+}
+
+bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
+{
+    const struct mt_html_piece *piece = &pieces->items[first];
+    if (piece->kind != MT_HTML_START || piece->mate == MT_NO_MATE ||
+        (piece->tag != GUMBO_TAG_SUP && piece->tag != GUMBO_TAG_SUB))
+        return false;
+    struct mt_html_counts held = mt_html_count(pieces, first, piece->mate);
+    size_t n_chars = held.letters + held.digits + held.signs;
+    return held.blanks + held.words + held.points + held.breaks == 0 && n_chars > 0 &&
+           held.letters <= MAX_NOTE_LETTERS && n_chars <= MAX_NOTE_CHARS;
+}
+
+/* Those without words of their own. */
+static void find_whole_pairs(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t noted = 0, note_end = first;
+    for (size_t i = first; i < end; i++) {
+        struct mt_html_piece *piece = &pieces->items[i];
+        struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
+        if (i >= note_end && mt_html_is_note(pieces, i))
+            note_end = piece->mate;
+        piece->noted = noted;
+        noted += i < note_end ? held.letters + held.digits : 0;
+    }
+    for (size_t i = first; i < end; i++) {
+        struct mt_html_piece *piece = &pieces->items[i];
+        if (piece->kind != MT_HTML_START || piece->mate == MT_NO_MATE)
+            continue;
+        struct mt_html_counts held = mt_html_count(pieces, i, piece->mate);
+        size_t n_noted = pieces->items[piece->mate].noted - piece->noted;
+        piece->is_whole = held.letters + held.digits + held.words == n_noted;
+    }
+}
+
+void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t innermost = MT_NO_MATE; /* open tag; each has the one around it for a mate */
+    for (size_t i = first; i < end; i++) {
+        struct mt_html_piece *piece = &pieces->items[i];
+        if (piece->kind == MT_HTML_START) {
+            piece->mate = innermost;
+            innermost = i;
+            continue;
+        }
+        size_t open = piece->kind == MT_HTML_END ? innermost : MT_NO_MATE;
+        for (size_t n = 1; open != MT_NO_MATE && !is_same_name(pieces, open, i); n++)
+            open = n < MAX_OPEN ? pieces->items[open].mate : MT_NO_MATE;
+        if (open == MT_NO_MATE)
+            continue;
+        while (innermost != open) { /* what is not closed in it */
+            size_t outer = pieces->items[innermost].mate;
+            pieces->items[innermost].mate = MT_NO_MATE;
+            innermost = outer;
+        }
+        innermost = pieces->items[open].mate;
+        pieces->items[open].mate = i;
+        piece->mate = open;
+    }
+    while (innermost != MT_NO_MATE) {
+        size_t outer = pieces->items[innermost].mate;
+        pieces->items[innermost].mate = MT_NO_MATE;
+        innermost = outer;
+    }
+    find_whole_pairs(pieces, first, end);
+}
+
+/* ---- neighbours ---- */
+
+/* One element among its neighbours, seen from outside. */
+struct neighbour {
+    size_t first, end; /* pieces; the tags are the first and the last */
+    bool is_link;
+    bool is_phrase; /* made to stand in a sentence: <b>, <em>, ... */
+    struct mt_html_counts holds;
+    struct mt_html_ends ends;
+};
+
+/* What stands between two of them. */
+struct between {
+    bool has_blank, has_break, has_mark, has_end;
+    size_t n_signs;
+};
+
+static bool is_phrase_tag(GumboTag tag)
+{
+    static const GumboTag tags[] = {
+        GUMBO_TAG_B,    GUMBO_TAG_I,       GUMBO_TAG_EM,   GUMBO_TAG_STRONG, GUMBO_TAG_U,
+        GUMBO_TAG_MARK, GUMBO_TAG_SMALL,   GUMBO_TAG_FONT, GUMBO_TAG_SUB,    GUMBO_TAG_SUP,
+        GUMBO_TAG_ABBR, GUMBO_TAG_ACRONYM, GUMBO_TAG_CITE, GUMBO_TAG_DFN,    GUMBO_TAG_Q,
+        GUMBO_TAG_S,    GUMBO_TAG_STRIKE,  GUMBO_TAG_DEL,  GUMBO_TAG_INS,    GUMBO_TAG_BIG,
+        GUMBO_TAG_TT,   GUMBO_TAG_NOBR,    GUMBO_TAG_BDO,  GUMBO_TAG_BDI,
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (tags[i] == tag)
+            return true;
+    return false;
+}
+
+static bool ends_sentence(uint32_t c)
+{
+    return u_hasBinaryProperty((UChar32)c, UCHAR_S_TERM) || c == '.' || c == 0x2026;
+}
+
+/* Between texts, and not in one. */
+static bool is_separator(uint32_t c)
+{
+    static const uint32_t marks[] = {'|',    '/',    '\\',   '>',    0xB7,   0xBB,   0x2022, 0x203A,
+                                     0x2013, 0x2014, 0x2192, 0x25B8, 0x25BA, 0x2502, 0x30FB, 0xA6};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i] == c)
+            return true;
+    return false;
+}
+
+/* May stand at the beginning of a text, and not inside a word. */
+static bool may_begin(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    return mt_is_word_char(c) || c == '"' || c == '#' || c == '@' || c == '+' ||
+           type == U_START_PUNCTUATION || type == U_INITIAL_PUNCTUATION ||
+           type == U_CURRENCY_SYMBOL || type == U_OTHER_SYMBOL;
+}
+
+static bool may_end(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    return mt_is_word_char(c) || ends_sentence(c) || c == ':' || c == '%' || c == '"' ||
+           type == U_END_PUNCTUATION || type == U_FINAL_PUNCTUATION;
+}
+
+/* Of a script whose words stand without blanks. */
+static bool is_unspaced(uint32_t c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    switch (uscript_getScript((UChar32)c, &status)) {
+    case USCRIPT_HAN:
+    case USCRIPT_HIRAGANA:
+    case USCRIPT_KATAKANA:
+    case USCRIPT_THAI:
+    case USCRIPT_LAO:
+    case USCRIPT_KHMER:
+    case USCRIPT_MYANMAR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct neighbour look_at(const struct mt_html_pieces *pieces, size_t first)
+{
+    const struct mt_html_piece *piece = &pieces->items[first];
+    struct neighbour neighbour = {
+        .first = first,
+        .end = piece->mate + 1,
+        .is_phrase = is_phrase_tag(piece->tag),
+        .holds = mt_html_count(pieces, first, piece->mate),
+    };
+    for (size_t i = first; i < neighbour.end; i++) {
+        const struct mt_html_ends word = {.first = 'x', .last = 'x', .conclusion = 'x'};
+        bool is_word = pieces->items[i].kind == MT_HTML_WORD;
+        const struct mt_html_ends *text = is_word ? &word : &pieces->items[i].ends;
+        struct mt_html_ends *ends = &neighbour.ends;
+        neighbour.is_link = neighbour.is_link || pieces->items[i].tag == GUMBO_TAG_A;
+        if (!is_word && pieces->items[i].kind != MT_HTML_TEXT)
+            continue;
+        ends->has_blank_before =
+            ends->has_blank_before || (ends->first == 0 && text->has_blank_before);
+        ends->has_blank_behind = text->has_blank_behind;
+        ends->first = ends->first ? ends->first : text->first;
+        ends->last = text->last ? text->last : ends->last;
+        ends->conclusion = text->conclusion ? text->conclusion : ends->conclusion;
+    }
+    return neighbour;
+}
+
+static struct between look_between(const struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    struct between between = {0};
+    for (size_t i = first; i < end; i++) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        bool is_comment =
+            piece->kind == MT_HTML_POINT && (pieces->source[piece->range.begin + 1] == '!' ||
+                                             pieces->source[piece->range.begin + 1] == '?');
+        between.has_break = between.has_break || piece->kind == MT_HTML_BREAK;
+        between.has_blank = between.has_blank || (piece->kind == MT_HTML_POINT && !is_comment);
+        if (piece->kind != MT_HTML_TEXT)
+            continue;
+        struct mt_html_walk walk = mt_html_walk(pieces, i);
+        for (struct mt_html_char next; mt_html_next_char(&walk, &next);) {
+            uint32_t c = mt_utf8_decode(next.bytes);
+            bool is_blank = mt_is_space(c);
+            between.has_blank = between.has_blank || is_blank;
+            between.n_signs += !is_blank;
+            between.has_mark = between.has_mark || is_separator(c);
+            between.has_end = between.has_end || ends_sentence(c);
+        }
+    }
+    return between;
+}
+
+/* Without a blank between them: two texts, or parts of one word? */
+static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
+{
+    uint32_t last = a->ends.last, first = b->ends.first;
+    if (!may_end(last) || !may_begin(first) || a->holds.letters + b->holds.letters == 0)
+        return false;
+    if (a->is_link && b->is_link)
+        return true;
+    return a->holds.letters + a->holds.digits > 1 && !u_islower((UChar32)first) &&
+           !is_unspaced(last) && !is_unspaced(first);
+}
+
+static bool is_title(const struct neighbour *a)
+{
+    return a->holds.blanks <= MAX_TITLE_BLANKS && u_isupper((UChar32)a->ends.first) &&
+           !a->is_phrase;
+}
+
+/* Whether they stand for themselves. are_titles: all of their row are. */
+static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighbour *a,
+                        const struct neighbour *b, bool are_titles)
+{
+    struct between between = look_between(pieces, a->end, b->first);
+    bool are_links = a->is_link && b->is_link;
+    bool has_letters = a->holds.letters + b->holds.letters > 0;
+    bool has_blank = between.has_blank || a->ends.has_blank_behind || b->ends.has_blank_before;
+    if (between.has_break || (a->is_phrase && b->is_phrase))
+        return false;
+    if (between.n_signs > 0)
+        return are_links || between.has_mark || between.has_end;
+    if (ends_sentence(a->ends.conclusion) && has_letters)
+        return has_blank || !u_islower((UChar32)b->ends.first);
+    if (!has_blank)
+        return are_two_words(a, b);
+    return are_links || are_titles;
+}
+
+static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
+{
+    const struct mt_html_piece *piece = &pieces->items[index];
+    return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE && !piece->is_whole;
+}
+
+/* What a row of elements is: whether words stand among them, too, and whether all are titles. */
+struct row {
+    size_t n;
+    bool has_loose_words, are_titles;
+};
+
+static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    struct row row = {.are_titles = true};
+    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
+        row.has_loose_words =
+            row.has_loose_words || held.letters + held.digits + (piece->kind == MT_HTML_WORD) > 0;
+        if (!is_neighbour(pieces, i))
+            continue;
+        struct neighbour neighbour = look_at(pieces, i);
+        row.are_titles = row.are_titles && is_title(&neighbour);
+        row.n++;
+    }
+    return row;
+}
+
+/* Returns whether a text ends in it. */
+static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, bool is_outermost)
+{
+    struct row row = look_at_row(pieces, first, end);
+    struct neighbour last = {0};
+    bool has_cuts = false, had_cuts = false;
+    if (row.has_loose_words && !is_outermost)
+        return false;
+    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+        if (!is_neighbour(pieces, i))
+            continue;
+        struct neighbour next = look_at(pieces, i);
+        bool is_cut = !row.has_loose_words && cut_row(pieces, i + 1, next.end - 1, false);
+        bool is_apart = is_cut || had_cuts;
+        if (last.end > 0 && !is_apart && row.has_loose_words)
+            is_apart = last.end == i && are_two_words(&last, &next);
+        else if (last.end > 0 && !is_apart)
+            is_apart = stand_apart(pieces, &last, &next, row.are_titles);
+        if (last.end > 0 && is_apart)
+            pieces->items[last.end].cuts = pieces->items[i].cuts = true;
+        has_cuts = has_cuts || is_cut || (last.end > 0 && is_apart);
+        had_cuts = is_cut;
+        last = next;
+    }
+    return has_cuts;
+}
+
+static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t n_codes = 0;
+    for (size_t i = first, behind; i < end; i = behind) {
+        behind = mt_html_behind(pieces, i);
+        n_codes = pieces->items[i].cuts ? 0 : n_codes;
+        for (size_t k = i; k < behind; k++)
+            n_codes +=
+                pieces->items[k].kind != MT_HTML_TEXT && pieces->items[k].kind != MT_HTML_END;
+        if (n_codes > MANY_CODES && behind < end) {
+            pieces->items[behind].cuts = true;
+            n_codes = 0;
+        }
+    }
+}
+
+void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    cut_row(pieces, first, end, true);
+    cut_long_texts(pieces, first, end);
+}
