@@ -224,17 +224,25 @@ static bool is_markup(const GumboNode *text)
            parent->v.element.tag != GUMBO_TAG_TITLE;
 }
 
+static void add_words(struct lister *lister, struct mt_range range, const char *decoded,
+                      const char *decoded_end)
+{
+    struct mt_html_piece *piece = add(lister, MT_HTML_TEXT, range);
+    if (!piece)
+        return;
+    piece->decoded = decoded;
+    piece->decoded_end = decoded_end;
+}
+
 /* Pieces of the text, and of tags in it that the parser passed over. What the parser decoded in a
  * way that is not understood ends the text before it, and stays as it is. */
 static void add_text(struct lister *lister, const GumboNode *node)
 {
-    struct mt_html_pieces *pieces = lister->pieces;
-    const char *source = lister->tree->source;
+    const char *source = lister->tree->source, *text = node->v.text.text, *decoded = text;
     struct mt_range whole = range_of(lister, node->v.text.original_text);
-    struct mt_html_walk walk = {source, whole.begin, whole.end, node->v.text.text};
+    struct mt_html_walk walk = {source, whole.begin, whole.end, text, text + strlen(text)};
     bool has_markup = is_markup(node), is_in_step = true;
-    size_t n_before = pieces->n, begin = walk.at;
-    const char *decoded = walk.decoded;
+    size_t n_before = lister->pieces->n, begin = walk.at;
     while (walk.at < walk.end && is_in_step && !lister->status) {
         struct mt_html_char next;
         size_t n_tag = has_markup ? mt_html_tag(source, walk.at, walk.end) : 0;
@@ -242,21 +250,16 @@ static void add_text(struct lister *lister, const GumboNode *node)
             is_in_step = mt_html_next_char(&walk, &next);
             continue;
         }
-        struct mt_html_piece *piece = add(lister, MT_HTML_TEXT, (struct mt_range){begin, walk.at});
-        if (piece)
-            piece->decoded = decoded;
+        add_words(lister, (struct mt_range){begin, walk.at}, decoded, walk.decoded);
         add_stray_tag(lister, (struct mt_range){walk.at, walk.at + n_tag});
         walk.at += n_tag;
         begin = walk.at;
         decoded = walk.decoded;
     }
-    if (is_in_step && *walk.decoded == '\0') {
-        struct mt_html_piece *piece = add(lister, MT_HTML_TEXT, (struct mt_range){begin, walk.end});
-        if (piece)
-            piece->decoded = decoded;
+    add_words(lister, (struct mt_range){begin, walk.end}, decoded, walk.decoded);
+    if (mt_html_is_at_end(&walk))
         return;
-    }
-    pieces->n = n_before;
+    lister->pieces->n = n_before;
     add(lister, MT_HTML_BLOCK, whole);
 }
 
@@ -461,7 +464,7 @@ struct mt_html_walk mt_html_walk(const struct mt_html_pieces *pieces, size_t tex
 {
     const struct mt_html_piece *piece = &pieces->items[text];
     return (struct mt_html_walk){pieces->parsed, piece->range.begin, piece->range.end,
-                                 piece->decoded};
+                                 piece->decoded, piece->decoded_end};
 }
 
 static void count_all(struct lister *lister)
@@ -474,6 +477,8 @@ static void count_all(struct lister *lister)
             struct mt_html_walk walk = mt_html_walk(pieces, i);
             for (struct mt_html_char next; mt_html_next_char(&walk, &next);)
                 count_char(mt_utf8_decode(next.bytes), &pieces->counts, &piece->ends);
+            if (!mt_html_is_at_end(&walk))
+                piece->kind = MT_HTML_BLOCK;
         }
         pieces->counts.words += piece->kind == MT_HTML_WORD;
         pieces->counts.points += piece->kind == MT_HTML_POINT;

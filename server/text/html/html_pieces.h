@@ -42,10 +42,10 @@ struct mt_html_piece {
     GumboTag tag;         /* of START and END; of no known name: GUMBO_TAG_UNKNOWN */
     struct mt_range name; /* of START and END, in the source */
     struct mt_range range;
-    const char *decoded;          /* TEXT */
-    struct mt_html_ends ends;     /* TEXT */
-    const GumboNode *node;        /* WORD */
-    struct mt_html_counts before; /* in all pieces before it */
+    const char *decoded, *decoded_end; /* TEXT */
+    struct mt_html_ends ends;          /* TEXT */
+    const GumboNode *node;             /* WORD */
+    struct mt_html_counts before;      /* in all pieces before it */
 
     /* For whoever reads runs. */
     size_t mate;   /* the other one of START and END; MT_NO_MATE */

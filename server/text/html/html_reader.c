@@ -456,8 +456,10 @@ static void narrow_texts(struct reader *reader)
     if (last->kind == MT_HTML_TEXT) {
         struct mt_html_walk walk = mt_html_walk(pieces, reader->end - 1);
         while (mt_html_next_char(&walk, &next))
-            if (!mt_is_space(mt_utf8_decode(next.bytes)))
+            if (!mt_is_space(mt_utf8_decode(next.bytes))) {
                 last->range.end = next.source.end;
+                last->decoded_end = next.bytes + next.n_bytes;
+            }
     }
     if (first->kind == MT_HTML_TEXT) {
         struct mt_html_walk walk = mt_html_walk(pieces, reader->first), behind = walk;

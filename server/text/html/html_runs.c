@@ -336,9 +336,11 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
     for (size_t i = first, behind; i < end; i = behind) {
         behind = mt_html_behind(pieces, i);
         n_codes = pieces->items[i].cuts ? 0 : n_codes;
-        for (size_t k = i; k < behind; k++)
-            n_codes +=
-                pieces->items[k].kind != MT_HTML_TEXT && pieces->items[k].kind != MT_HTML_END;
+        for (size_t k = i; k < behind; k++) {
+            const struct mt_html_piece *piece = &pieces->items[k];
+            bool closes_pair = piece->kind == MT_HTML_END && piece->mate != MT_NO_MATE;
+            n_codes += piece->kind != MT_HTML_TEXT && !closes_pair;
+        }
         if (n_codes > MANY_CODES && behind < end) {
             pieces->items[behind].cuts = true;
             n_codes = 0;

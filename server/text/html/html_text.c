@@ -65,18 +65,18 @@ static size_t entity_length(const char *source, size_t at, size_t end, bool with
 /* Whether the texts may go on with these. */
 static bool is_in_step(const struct mt_html_walk *walk, size_t at, const char *decoded)
 {
-    char c = at < walk->end ? walk->source[at] : '\0';
-    return c == '&' || c == '<' || c == *decoded || (c == '\r' && *decoded == '\n') ||
-           (c == '\0' && at >= walk->end && *decoded == '\0');
+    if (at >= walk->end || decoded >= walk->decoded_end)
+        return at == walk->end && decoded == walk->decoded_end;
+    char c = walk->source[at];
+    return c == '&' || c == '<' || c == *decoded || (c == '\r' && *decoded == '\n');
 }
 
 static bool take_entity(struct mt_html_walk *walk, size_t length, struct mt_html_char *out)
 {
-    if (length == 0 || *walk->decoded == '\0')
-        return false;
     size_t n_bytes = mt_utf8_length((unsigned char)*walk->decoded);
     size_t at = walk->at + length;
-    if (!is_in_step(walk, at, walk->decoded + n_bytes) && walk->decoded[n_bytes] != '\0')
+    if (!is_in_step(walk, at, walk->decoded + n_bytes) &&
+        walk->decoded + n_bytes < walk->decoded_end)
         n_bytes += mt_utf8_length((unsigned char)walk->decoded[n_bytes]);
     if (!is_in_step(walk, at, walk->decoded + n_bytes))
         return false;
@@ -106,7 +106,7 @@ static bool find_entity(struct mt_html_walk *walk, struct mt_html_char *out)
 bool mt_html_next_char(struct mt_html_walk *walk, struct mt_html_char *out)
 {
     const char *source = walk->source + walk->at;
-    if (walk->at >= walk->end || *walk->decoded == '\0')
+    if (walk->at >= walk->end || walk->decoded >= walk->decoded_end)
         return false;
     bool is_found = *source == '&' && find_entity(walk, out);
     if (!is_found) {
@@ -123,6 +123,11 @@ bool mt_html_next_char(struct mt_html_walk *walk, struct mt_html_char *out)
     walk->at = out->source.end;
     walk->decoded += out->n_bytes;
     return true;
+}
+
+bool mt_html_is_at_end(const struct mt_html_walk *walk)
+{
+    return walk->at == walk->end && walk->decoded == walk->decoded_end;
 }
 
 size_t mt_html_tag(const char *source, size_t at, size_t end)

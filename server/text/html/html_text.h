@@ -7,11 +7,11 @@
 
 #include "server/text/splitter.h"
 
-/* Both end in NUL. */
+/* source[at, end) and what the parser made of it; source ends in NUL. */
 struct mt_html_walk {
     const char *source;
-    size_t at, end; /* in the source */
-    const char *decoded;
+    size_t at, end;
+    const char *decoded, *decoded_end;
 };
 
 struct mt_html_char {
@@ -23,6 +23,9 @@ struct mt_html_char {
 
 /* The next character. False: there is none, or source and decoded text are not in step here. */
 bool mt_html_next_char(struct mt_html_walk *walk, struct mt_html_char *out);
+
+/* Whether all was in step. */
+bool mt_html_is_at_end(const struct mt_html_walk *walk);
 
 /* Bytes of the tag at source[at], up to `end` if it is not finished; 0: it is none, but text or a
  * comment. */

@@ -1,0 +1,719 @@
+#include "server/text/html/html_reader.h"
+#include "server/text/html/html_tree.h"
+#include "server/text/marked.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static struct mt_error err;
+
+static enum mt_status read_with(const char *html, size_t max_tags, struct mt_coded *out)
+{
+    static const char *const ignored[] = {"x-ignored"};
+    const struct mt_coded_options options = {
+        .max_tags = max_tags, .ignored_tags = ignored, .n_ignored_tags = 1};
+    *out = (struct mt_coded){0};
+    return mt_read_html(html, strlen(html), &options, out, &err);
+}
+
+static void read_html(const char *html, struct mt_coded *out)
+{
+    enum mt_status status = read_with(html, 100000, out);
+    ck_assert_msg(status == MT_OK, "%s: %s", html, err.message);
+}
+
+/* ---- what becomes what ---- */
+
+/* Each code in braces: a sign for its kind, its bytes, and behind another '|' what it covers. */
+static void show_code(const struct mt_coded *coded, const struct mt_coded_segment *segment,
+                      const struct mt_code *code, struct mt_text *out)
+{
+    static const char signs[] = {
+        [MT_CODE_OPEN] = '+', [MT_CODE_CLOSE] = '-', [MT_CODE_POINT] = '.',
+        [MT_CODE_GAP] = '_',  [MT_CODE_BREAK] = '/', [MT_CODE_WORD] = '=',
+    };
+    mt_text_appendf(out, "{%c%.*s", signs[code->kind], (int)(code->bytes.end - code->bytes.begin),
+                    coded->source + code->bytes.begin);
+    if (code->kind == MT_CODE_WORD)
+        mt_text_appendf(out, "|%.*s", (int)(code->at.end - code->at.begin),
+                        segment->words.bytes + code->at.begin);
+    mt_text_append_string(out, "}");
+}
+
+static void show_segment(const struct mt_coded *coded, const struct mt_coded_segment *segment,
+                         struct mt_text *out)
+{
+    size_t at = 0;
+    mt_text_append_string(out, "[");
+    for (size_t i = 0; i < segment->n; i++) {
+        const struct mt_code *code = &segment->codes[i];
+        mt_text_append(out, segment->words.bytes + at, code->at.begin - at);
+        show_code(coded, segment, code, out);
+        at = code->at.end;
+    }
+    mt_text_append(out, segment->words.bytes + at, segment->words.length - at);
+    mt_text_append_string(out, "]");
+}
+
+static void show(const struct mt_coded *coded, struct mt_text *out)
+{
+    size_t at = 0;
+    out->length = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < coded->n; i++) {
+        mt_text_append(out, coded->source + at, coded->segments[i].range.begin - at);
+        show_segment(coded, &coded->segments[i], out);
+        at = coded->segments[i].range.end;
+    }
+    mt_text_append(out, coded->source + at, coded->length - at);
+}
+
+static const struct {
+    const char *html, *parts;
+} cases[] = {
+    {"", ""},
+    {"Hello.", "[Hello.]"},
+    {"<p>Hello.</p>", "<p>[Hello.]</p>"},
+    {"<p>\n  Hello   <b>you\n</b> there. </p>", "<p>\n  [Hello {+<b>}you {-</b>}there.] </p>"},
+    {"<p>A <b>red</b> house</p><pre> x </pre>", "<p>[A {+<b>}red{-</b>} house]</p><pre> x </pre>"},
+    {"a<p>b</p>c", "[a]<p>[b]</p>[c]"},
+    {"<td>a</td>", "<td>[a]</td>"},
+    {"<a href=1><div>a</div></a>", "<a href=1><div>[a]</div></a>"},
+    {"a <a href=1>b<div>c</div></a>", "[a] <a href=1>[b]<div>[c]</div></a>"},
+    {"<!DOCTYPE html><html><body>a</body></html>\n",
+     "<!DOCTYPE html><html><body>[a]</body></html>\n"},
+    /* Tags at the ends of a text are not its own. */
+    {"<p><b>Hello</b> <img></p>", "<p><b>[Hello]</b> <img></p>"},
+    {"<b><i>x</i></b>", "<b><i>[x]</i></b>"},
+    {"<b>x</b> y", "[{+<b>}x{-</b>} y]"},
+    {"<b>x</b>, <b>y</b>", "[{+<b>}x{-</b>}, {+<b>}y{-</b>}]"},
+    /* Line breaks, with the blanks that they swallow. */
+    {"one<br>two", "[one{/<br>}two]"},
+    {"one <br/>\n  two", "[one{/ <br/>\n  }two]"},
+    {"one<b><br></b>two<br><br>three<br>", "[one{/<b><br></b>}two{/<br>}{/<br>}three]<br>"},
+    {"x <b>y </b><br>z", "[x {+<b>}y{-</b>}{/<br>}z]"},
+    {"x<span> </span><br>z", "[x{.<span> </span>}{/<br>}z]"},
+    /* What is left alone. */
+    {"Use <code>f()</code> now", "[Use {=<code>f()</code>|f()} now]"},
+    {"Use <code> f <b>(x)</b> </code>now", "[Use {=<code> f <b>(x)</b> </code>|f (x)} now]"},
+    {"in <span translate=NO>New York</span>.",
+     "[in {=<span translate=NO>New York</span>|New York}.]"},
+    {"see <X-IGNORED>it <b>so</b></X-IGNORED>",
+     "[see {=<X-IGNORED>it <b>so</b></X-IGNORED>|it so}]"},
+    {"a <svg><text>b</text></svg> c", "[a {.<svg><text>b</text></svg>} c]"},
+    {"a <script>b<c</script> c", "[a {.<script>b<c</script>} c]"},
+    {"<code>f()</code>, <kbd>x</kbd>", "<code>f()</code>, <kbd>x</kbd>"},
+    {"<p translate=no>a<p>b</p>", "<p translate=no>a<p>[b]</p>"},
+    {"<p translate=no>a</p><p>b</p>", "<p translate=no>a</p><p>[b]</p>"},
+    {"<html translate=no><body><p>a<table>b<tr><td>c",
+     "<html translate=no><body><p>a<table>b<tr><td>c"},
+    {"<pre>\n\na</pre>", "<pre>\n\na</pre>"},
+    {"<p><code>a<p>b</code>c", "<p><code>a<p>[{=b</code>|b}c]"},
+    {"<textarea>a</textarea>", "<textarea>a</textarea>"},
+    {"<script>a</script>", "<script>a</script>"},
+    {"<p>&nbsp;</p><p> - </p>", "<p>&nbsp;</p><p> - </p>"},
+    /* Points, and what has no words. */
+    {"I <img> see", "[I {.<img>} see]"},
+    {"a <!-- b --> c<?php d ?>e", "[a {.<!-- b -->} c{.<?php d ?>}e]"},
+    {"<p>a</p><?php b ?><![CDATA[c]]><!x>", "<p>[a]</p><?php b ?><![CDATA[c]]><!x>"},
+    {"a<b></b><img><i>!</i>b", "[a{.<b></b><img><i>!</i>}b]"},
+    {"<x id=\"1\"/>Hello<x id=\"2\"/> there<x-y/>.",
+     "<x id=\"1\"/>[Hello{.<x id=\"2\"/>} there{.<x-y/>}.]"},
+    {"Hello<span> </span>there", "[Hello{_<span> </span>}there]"},
+    {"Hello<b><i>&nbsp;</i></b>there", "[Hello{_<b><i>&nbsp;</i></b>}there]"},
+    {"Hello <span> </span> there", "[Hello {.<span> </span>} there]"},
+    /* Notes and formulas. */
+    {"Good.<sup>[1]</sup> Day.<sup>*</sup>", "[Good.{.<sup>[1]</sup>} Day.]<sup>*</sup>"},
+    {"a<sup><a href=x>1</a></sup> b<a><sup>2</sup></a> c",
+     "[a{.<sup><a href=x>1</a></sup>} b{.<a><sup>2</sup></a>} c]"},
+    {"the 1<sup>st</sup> day", "[the 1{.<sup>st</sup>} day]"},
+    {"x<sup>the note</sup> y", "[x{+<sup>}the note{-</sup>} y]"},
+    {"Some H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>.",
+     "[Some {=H<sub>2</sub>O|H2O}, {=C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>|C6H12O6}.]"},
+    {"CO<sub>2</sub> is", "[CO{.<sub>2</sub>} is]"},
+    {"<i>H</i><sub>2</sub>O is", "[{+<i>}H{-</i>}{.<sub>2</sub>}O is]"},
+    /* Entities, and what only looks like one. */
+    {"A &amp; B &lt;", "[A & B <]"},
+    {"&#65;&#x42;&#0000000000067;", "[ABC]"},
+    {"a&#4294967361;b&#x100000041;c", "[a\xEF\xBF\xBD\x62\xEF\xBF\xBD\x63]"},
+    {"a&#3066666666666;b&#xFFFFFFFF80000041;c", "[a\xEF\xBF\xBD\x62\xEF\xBF\xBD\x63]"},
+    {"&copy 2020, &nbspx, &notit; &foo; & &bar &NotEqualTilde; a",
+     "[\xC2\xA9 2020, \xC2\xA0x, \xC2\xACit; &foo; & &bar \xE2\x89\x82\xCC\xB8 a]"},
+    {"a < b <3 <- c", "[a < b <3 <- c]"},
+    {"<title>a <b> &amp; c</title>", "<title>[a <b> & c]</title>"},
+    {"a\r\nb\rc", "[a b c]"},
+    /* Broken, and so it stays. */
+    {"<b/>a", "<b/>[a]"},
+    {"<ul><li>a<li>b</ul>", "<ul><li>[a]<li>[b]</ul>"},
+    {"<b>The <i>cat</b> is</i> so.", "[{+<b>}The {.<i>}cat{-</b>} is{.</i>} so.]"},
+    {"a</b></p>b</i>c", "[a]</b></p>[b{.</i>}c]"},
+    {"<table>a<tr><td>b</table>c", "<table>[a]<tr><td>[b]</table>[c]"},
+    {"<p>a<b>b<p>c</b>d", "<p>[a{.<b>}b]<p>[c{.</b>}d]"},
+    {"a <a href=\"b", "[a] <a href=\"b"},
+    {"a</>b<p", "[a{.</>}b]<p"},
+    {"<a href=1>The cat<a href=2>a dog</a>", "<a href=1>[The cat{+<a href=2>}a dog{-</a>}]"},
+    {"<h1>The cat</h2> b", "<h1>[The cat]</h2> [b]"},
+    {"<x<y>The cat</x<y>", "<x<y>[The cat]</x<y>"},
+    {"<!-- a", "<!-- a"},
+    {"<html><body>a</body>b</html>c", "<html><body>[a]</body>[b]</html>[c]"},
+};
+
+START_TEST(html_falls_into_what_stays_and_what_is_translated)
+{
+    struct mt_coded coded;
+    struct mt_text parts = {0};
+    read_html(cases[_i].html, &coded);
+    show(&coded, &parts);
+    ck_assert_str_eq(parts.bytes, cases[_i].parts);
+    mt_text_finish(&parts);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+/* Neighbours that stand for themselves, and those that do not. */
+static const char *const neighbours[] = {
+    "<button>[Save]</button><button>[Cancel]</button>",
+    "<button>[Save]</button> <button>[Cancel]</button>",
+    "<label>[Name] <input></label> <label>[Age]</label>",
+    "[Press] <button>[OK]</button> [to go.]",
+    "<select><option>[One]<option>[Two]</select>",
+    "<details><summary>[More]</summary>[Here it is.]</details>",
+    "<fieldset><legend>[You]</legend>[Name]</fieldset>",
+    "<a>[Home]</a><a>[About]</a><a>[Contact]</a>",
+    "<a>[home]</a><a>[about us]</a>",
+    "<a href=1>[Terms]</a> <a href=2>[Privacy]</a>",
+    "<a>[A]</a><a>[B]</a>",
+    "<a>[Home]</a> | <b>[News]</b> | <a>[About]</a>",
+    "<a>[One]</a>, <a>[two]</a>",
+    "<a>[Sign in]</a><span>|</span><a>[Register]</a>",
+    "<span>[Price]</span><span>[$5]</span>",
+    "<span>[Hello.]</span><span>[Bye.]</span>",
+    "<span>[Hello.]</span> <span>[Bye.]</span>",
+    "<span>[Hello.]</span><span> [Bye.]</span>",
+    "<span>[First name]</span> <span>[Last name]</span>",
+    "<div><span><a>[Home]</a><a>[About]</a></span> <span><a>[Help]</a></span></div>",
+    "<span><b>[Home]</b></span><!-- x --><span>[About]</span>",
+    "<li><x-a>[Price]</x-a><x-b>[Total]</x-b></li>",
+    "<b>[Name]</b><span>[Tom]</span>",
+};
+
+/* With '^' where a text must not end. */
+static const char *const sentences[] = {
+    "<span>O</span>^<span>nce</span>",
+    "<span>Fire</span>^<span>fox</span>",
+    "<span>The</span>^ <span>President</span>^ <span>said</span>",
+    "<b>Bold</b>^ <i>Italic</i>",
+    "<b>Note:</b>^ <span>it is late</span>",
+    "<a>My sister</a>^ loves ^<a>my brother</a>",
+    "<a>Tom</a>^<span>'s</span>",
+    "<span>12</span>^<span>:</span>^<span>30</span>",
+    "<span>\xE6\x88\x91</span>^<span>\xE5\x96\x9C\xE6\xAC\xA2</span>",
+    "<span>Hello</span>^, <span>world</span>",
+    "<a>one</a>^<br><a>two</a>",
+};
+
+START_TEST(neighbours_are_texts_of_their_own)
+{
+    struct mt_coded coded;
+    struct mt_text html = {0}, parts = {0};
+    for (const char *c = neighbours[_i]; *c; c++)
+        if (*c != '[' && *c != ']')
+            mt_text_append(&html, c, 1);
+    read_html(html.bytes, &coded);
+    show(&coded, &parts);
+    ck_assert_str_eq(parts.bytes, neighbours[_i]);
+    mt_text_finish(&parts);
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+START_TEST(parts_of_a_sentence_stay_together)
+{
+    struct mt_coded coded;
+    struct mt_text html = {0};
+    for (const char *c = sentences[_i]; *c; c++)
+        if (*c != '^')
+            mt_text_append(&html, c, 1);
+    read_html(html.bytes, &coded);
+    ck_assert_uint_eq(coded.n, 1);
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+START_TEST(characters_are_written_as_their_source_wrote_them)
+{
+    struct mt_coded coded;
+    struct mt_text out = {0};
+    read_html("<p>K&ouml;ln &#38; &quot;x&quot;&nbsp;y</p><p>y</p>", &coded);
+    coded.write(&coded.segments[0], "\"\xC3\xB6\xC3\xBC&<\xC2\xA0", 9, &out);
+    ck_assert_str_eq(out.bytes, "&quot;&ouml;\xC3\xBC&#38;&lt;&nbsp;");
+    out.length = 0;
+    coded.write(&coded.segments[1], "\"\xC3\xB6>&\xC2\xA0", 7, &out);
+    ck_assert_str_eq(out.bytes, "\"\xC3\xB6&gt;&amp;\xC2\xA0");
+    mt_text_finish(&out);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+/* ---- limits ---- */
+
+static void repeat(struct mt_text *out, size_t n, const char *piece)
+{
+    for (size_t i = 0; i < n; i++)
+        mt_text_append_string(out, piece);
+}
+
+static enum mt_status try(const char *html, size_t max_tags)
+{
+    struct mt_coded coded;
+    enum mt_status status = read_with(html, max_tags, &coded);
+    mt_coded_finish(&coded);
+    return status;
+}
+
+START_TEST(too_many_tags_and_too_deep_ones_are_refused)
+{
+    struct mt_text html = {0};
+    repeat(&html, 600, "<i>");
+    mt_text_append_string(&html, "x");
+    ck_assert_int_eq(try(html.bytes, 599), MT_LIMIT);
+    ck_assert_str_eq(err.message, "the html has 600 tags, at most 599 are allowed");
+    ck_assert_int_eq(try(html.bytes, 600), MT_LIMIT);
+    ck_assert_str_eq(err.message, "html is nested more than 512 deep");
+    mt_text_finish(&html);
+}
+END_TEST
+
+/* Every <p> opens all the <b> again: the tree is the product. */
+START_TEST(markup_that_explodes_is_refused)
+{
+    enum { N = 2000 };
+    struct mt_text html = {0};
+    mt_text_append(&html, "<p>", 3);
+    for (int i = 0; i < N; i++)
+        mt_text_appendf(&html, "<b id=%d>", i);
+    repeat(&html, N, "<p>x");
+    ck_assert_int_eq(try(html.bytes, 2 * N + 1), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "MiB"));
+    mt_text_finish(&html);
+}
+END_TEST
+
+/* Behind what html holds: `before`, n different attributes, `behind`. */
+static enum mt_status read_attributes(const char *before, size_t n, const char *behind,
+                                      struct mt_text *html)
+{
+    mt_text_append_string(html, before);
+    for (size_t i = 0; i < n; i++)
+        mt_text_appendf(html, "a%zu ", i);
+    mt_text_append_string(html, behind);
+    return try(html->bytes, 10000);
+}
+
+START_TEST(too_many_attributes_are_refused)
+{
+    struct mt_text html = {0};
+    char value[128] = {0};
+    ck_assert_int_eq(read_attributes("<p ", MT_HTML_MAX_ATTRIBUTES, ">x", &html), MT_OK);
+    html.length = 0;
+    ck_assert_int_eq(read_attributes("<p ", MT_HTML_MAX_ATTRIBUTES + 1, ">x", &html), MT_LIMIT);
+    ck_assert_str_eq(err.message, "the html has a tag with more than 256 attributes");
+    /* Values as large as what gumbo makes of an element do not hide them. */
+    memset(value, 'v', sizeof value - 1);
+    html.length = 0;
+    mt_text_append_string(&html, "<p ");
+    for (size_t i = 0; i < MT_HTML_MAX_ATTRIBUTES; i++)
+        mt_text_appendf(&html, "b%zu=%s c%zu=7654321 ", i, value, i);
+    ck_assert_int_eq(read_attributes("", 1, ">x", &html), MT_LIMIT);
+    /* Each in its own element, they are none too many. */
+    html.length = 0;
+    for (size_t i = 0; i < 9000; i++)
+        mt_text_appendf(&html, "<br class=%zu id=%zu>", i, i);
+    ck_assert_int_eq(read_attributes("<p ", 1, ">x", &html), MT_OK);
+    mt_text_finish(&html);
+}
+END_TEST
+
+START_TEST(attributes_of_many_bodies_are_refused)
+{
+    struct mt_text html = {0};
+    for (size_t i = 0; i < MT_HTML_MAX_ALL_ATTRIBUTES; i++)
+        mt_text_appendf(&html, "<br><body a%zu>", i);
+    ck_assert_int_eq(read_attributes("", 0, "x", &html), MT_OK);
+    ck_assert_int_eq(read_attributes("<body ", 1, ">x", &html), MT_LIMIT);
+    ck_assert_str_eq(err.message,
+                     "the html has more than 4096 attributes and 8 tags <html> and <body>");
+    mt_text_finish(&html);
+}
+END_TEST
+
+/* Of n elements, one in the other around x, and y behind them. */
+static size_t count_segments(const char *open, const char *close, size_t n)
+{
+    struct mt_coded coded;
+    struct mt_text html = {0};
+    repeat(&html, n, open);
+    mt_text_append_string(&html, "x");
+    repeat(&html, n, close);
+    mt_text_append_string(&html, "y");
+    read_html(html.bytes, &coded);
+    size_t n_segments = coded.n;
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+    return n_segments;
+}
+
+START_TEST(elements_with_many_in_them_are_blocks)
+{
+    ck_assert_uint_eq(count_segments("<b>", "</b>", 64), 1);
+    ck_assert_uint_eq(count_segments("<b>", "</b>", 65), 2);
+    ck_assert_uint_eq(count_segments("<b><code><i></i><i></i></code>", "</b>", 32), 1);
+    ck_assert_uint_eq(count_segments("<b><code><i></i><i></i></code>", "</b>", 33), 2);
+}
+END_TEST
+
+START_TEST(a_text_with_too_many_codes_ends)
+{
+    struct mt_coded coded;
+    struct mt_text html = {0};
+    repeat(&html, 1000, "one <b>big <i>dog</i></b> and</u> ");
+    read_html(html.bytes, &coded);
+    ck_assert_uint_ge(coded.n, 1000 * 3 / 129);
+    for (size_t i = 0; i < coded.n; i++)
+        ck_assert_uint_le(coded.segments[i].n, 256 + 4);
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+START_TEST(empty_unknown_tags_are_not_nested)
+{
+    struct mt_coded coded;
+    struct mt_text html = {0};
+    repeat(&html, 5000, "a <x/>b<my-x id=\"7\" /> ");
+    read_html(html.bytes, &coded);
+    ck_assert_uint_ge(coded.n, 10);
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+/* What looks for ignored tags, and characters that are looked at for whether they are of words, are
+ * counted (meson.build: --wrap). */
+static size_t n_compared, n_looked_at;
+bool __real_mt_html_is_named(const GumboNode *element, const char *name);
+bool __wrap_mt_html_is_named(const GumboNode *element, const char *name);
+bool __real_mt_is_word_char(uint32_t code_point);
+bool __wrap_mt_is_word_char(uint32_t code_point);
+
+bool __wrap_mt_html_is_named(const GumboNode *element, const char *name)
+{
+    n_compared++;
+    return __real_mt_html_is_named(element, name);
+}
+
+bool __wrap_mt_is_word_char(uint32_t code_point)
+{
+    n_looked_at++;
+    return __real_mt_is_word_char(code_point);
+}
+
+START_TEST(nested_elements_are_looked_at_once)
+{
+    enum { N_DEEP = 60, N_BYTES = 5000 };
+    struct mt_coded coded;
+    struct mt_text html = {0};
+    repeat(&html, N_DEEP, "<b>");
+    repeat(&html, N_BYTES - 2, ".");
+    mt_text_append_string(&html, " a");
+    repeat(&html, N_DEEP, "</b>");
+    mt_text_append_string(&html, " b");
+    n_compared = n_looked_at = 0;
+    read_html(html.bytes, &coded);
+    ck_assert_uint_eq(coded.segments[0].n, 2 * N_DEEP);
+    ck_assert_uint_le(n_compared, N_DEEP + 1); /* and the outermost */
+    ck_assert_uint_le(n_looked_at, 2 * N_BYTES + 10);
+    mt_text_finish(&html);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+/* ---- what holds of every html ---- */
+
+static const char *const scraps[] = {
+    "the ",
+    "cat",
+    "Dog ",
+    " is",
+    "I",
+    " ",
+    "\n",
+    ".",
+    "! ",
+    "(",
+    " - ",
+    "42",
+    "\xC3\xB6",
+    "\xE7\x8C\xAB",
+    "&amp;",
+    "&nbsp;",
+    "&lt;b&gt;",
+    "&copy",
+    "&#65;",
+    "&",
+    "<",
+    "< ",
+    "\r\n",
+    "a<b",
+    "{x}",
+    "<!-- c -->",
+    "<!-- ",
+    "-->",
+    "<?x y?>",
+    "<!z>",
+    "<![CDATA[c]]>",
+    "</>",
+    "<x/>",
+    "<y a='>'/>",
+    "<br>",
+    "<br/>",
+    "</br>",
+    "<img src=a>",
+    "<input>",
+    "<hr>",
+    "<wbr>",
+    "<b/>",
+    "<p",
+    "<a href=\"",
+    "<p translate=no>",
+    "<span translate=\"no\">",
+    "<html>",
+    "</html>",
+    "<body>",
+    "</body>",
+    "<head>",
+};
+static const char *const names[] = {
+    "a",        "b",    "i",        "em",       "span",     "x",      "sup",   "sub",
+    "code",     "svg",  "p",        "div",      "ul",       "li",     "table", "tr",
+    "td",       "pre",  "h1",       "button",   "select",   "option", "script",
+    "textarea", "form", "template", "noscript", "a",        "b",      "span",  "p",
+    "font",     "nobr", "ruby",     "math",     "frameset",
+};
+
+static uint32_t next_number(uint64_t *state, uint32_t limit)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % limit;
+}
+
+static void generate(uint64_t seed, struct mt_text *out)
+{
+    uint64_t state = seed;
+    size_t n = 1 + next_number(&state, 24);
+    out->length = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t kind = next_number(&state, 8);
+        const char *name = names[next_number(&state, sizeof names / sizeof *names)];
+        if (kind < 2)
+            mt_text_appendf(out, "<%s%s>", name, next_number(&state, 4) ? "" : " c='d e' f");
+        else if (kind < 4)
+            mt_text_appendf(out, "</%s>", name);
+        else /* words are first in the list */
+            mt_text_append_string(
+                out, scraps[next_number(&state, kind < 7 ? 15 : sizeof scraps / sizeof *scraps)]);
+    }
+}
+
+/* Codes are in order and disjoint, pairs nest around words, and all bytes are the segment's. */
+static bool are_codes_sound(const struct mt_coded_segment *segment)
+{
+    size_t open[512], depth = 0;
+    for (size_t i = 0; i < segment->n; i++) {
+        const struct mt_code *code = &segment->codes[i], *last = i ? code - 1 : NULL;
+        bool is_empty = code->at.begin == code->at.end;
+        bool covers =
+            code->kind == MT_CODE_GAP || code->kind == MT_CODE_BREAK || code->kind == MT_CODE_WORD;
+        if (is_empty == covers || code->at.end > segment->words.length ||
+            code->bytes.begin >= code->bytes.end || code->bytes.begin < segment->range.begin ||
+            code->bytes.end > segment->range.end ||
+            (last && (last->at.end > code->at.begin || last->bytes.end > code->bytes.begin)))
+            return false;
+        if (code->kind == MT_CODE_OPEN && depth < sizeof open / sizeof *open)
+            open[depth++] = i;
+        else if (code->kind == MT_CODE_CLOSE &&
+                 (depth == 0 || open[--depth] != code->mate ||
+                  segment->codes[code->mate].mate != i ||
+                  segment->codes[code->mate].at.begin == code->at.begin))
+            return false;
+    }
+    return depth == 0;
+}
+
+/* As an engine would have it that returns its input. */
+static void write_identity(const struct mt_coded *coded, struct mt_text *out)
+{
+    size_t at = 0;
+    out->length = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < coded->n; i++) {
+        const struct mt_coded_segment *segment = &coded->segments[i];
+        const struct mt_range all = {0, segment->words.length};
+        ck_assert_uint_le(at, segment->range.begin);
+        mt_text_append(out, coded->source + at, segment->range.begin - at);
+        size_t from = out->length, code = 0;
+        mt_coded_write_range(coded, segment, all, &code, out);
+        ck_assert_uint_eq(code, segment->n);
+        ck_assert_int_eq(mt_coded_restore(coded, segment, from, out, &err), MT_OK);
+        at = segment->range.end;
+    }
+    mt_text_append(out, coded->source + at, coded->length - at);
+}
+
+/* As an engine would have it that puts each word in brackets. */
+static void mark_words(const struct mt_coded *coded, const struct mt_coded_segment *segment,
+                       struct mt_range words, struct mt_text *out)
+{
+    const char *bytes = segment->words.bytes;
+    bool is_in_word = false;
+    for (size_t at = words.begin, n; at < words.end; at += n) {
+        n = mt_utf8_length((unsigned char)bytes[at]);
+        bool is_word_char = mt_is_word_char(mt_utf8_decode(bytes + at));
+        if (is_word_char != is_in_word)
+            mt_text_append_string(out, is_word_char ? "\xC2\xAB" : "\xC2\xBB");
+        is_in_word = is_word_char;
+        coded->write(segment, bytes + at, n, out);
+    }
+    if (is_in_word)
+        mt_text_append_string(out, "\xC2\xBB");
+}
+
+static void write_marked(const struct mt_coded *coded, struct mt_text *out)
+{
+    size_t at = 0;
+    out->length = 0;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < coded->n; i++) {
+        const struct mt_coded_segment *segment = &coded->segments[i];
+        size_t word = 0;
+        mt_text_append(out, coded->source + at, segment->range.begin - at);
+        for (size_t k = 0; k < segment->n; k++) {
+            const struct mt_code *code = &segment->codes[k];
+            mark_words(coded, segment, (struct mt_range){word, code->at.begin}, out);
+            mt_coded_write_code(coded, segment, k, out);
+            word = code->at.end;
+        }
+        mark_words(coded, segment, (struct mt_range){word, segment->words.length}, out);
+        at = segment->range.end;
+    }
+    mt_text_append(out, coded->source + at, coded->length - at);
+}
+
+/* What a reader sees of html, without blanks: its text, and behind each element of the source that
+ * holds letters how much of it is in there. */
+static bool see(const GumboNode *node, struct mt_text *out)
+{
+    const GumboVector *children = mt_html_children(node);
+    bool has_words = false;
+    size_t begin = out->length;
+    for (const char *c = children || node->type == GUMBO_NODE_COMMENT ? "" : node->v.text.text; *c;
+         c += mt_utf8_length((unsigned char)*c)) {
+        uint32_t code_point = mt_utf8_decode(c);
+        if (code_point == 0xAB || code_point == 0xBB || mt_is_space(code_point))
+            continue;
+        has_words = has_words || mt_is_word_char(code_point);
+        mt_text_append(out, c, mt_utf8_length((unsigned char)*c));
+    }
+    for (unsigned i = 0; children && i < children->length; i++)
+        has_words = see(children->data[i], out) || has_words;
+    if (children && has_words && node->type != GUMBO_NODE_DOCUMENT &&
+        node->v.element.original_tag.length > 0)
+        mt_text_appendf(out, "<%zu>", out->length - begin);
+    return has_words;
+}
+
+static void see_html(const struct mt_text *html, struct mt_text *out)
+{
+    struct mt_html_tree tree = {0};
+    ck_assert_int_eq(mt_html_parse(html->bytes, html->length, &tree, &err), MT_OK);
+    out->length = 0;
+    mt_text_append(out, "", 0);
+    see(tree.output->document, out);
+    mt_html_finish(&tree);
+}
+
+enum { N_FRAGMENTS = 10000, N_PARTS = 10 };
+
+START_TEST(what_is_not_translated_is_equal_to_the_byte)
+{
+    struct mt_text html = {0}, out = {0};
+    for (size_t seed = (size_t)_i; seed < N_FRAGMENTS; seed += N_PARTS) {
+        struct mt_coded coded;
+        generate(seed, &html);
+        read_html(html.bytes, &coded);
+        for (size_t i = 0; i < coded.n; i++)
+            ck_assert_msg(are_codes_sound(&coded.segments[i]), "%s", html.bytes);
+        write_identity(&coded, &out);
+        ck_assert_str_eq(out.bytes, html.bytes);
+        mt_coded_finish(&coded);
+    }
+    mt_text_finish(&out);
+    mt_text_finish(&html);
+}
+END_TEST
+
+START_TEST(every_letter_is_there_once_and_in_its_element)
+{
+    struct mt_text html = {0}, out = {0}, before = {0}, after = {0};
+    for (size_t seed = (size_t)_i; seed < N_FRAGMENTS; seed += N_PARTS) {
+        struct mt_coded coded;
+        generate(seed, &html);
+        read_html(html.bytes, &coded);
+        write_marked(&coded, &out);
+        see_html(&html, &before);
+        see_html(&out, &after);
+        ck_assert_msg(strcmp(before.bytes, after.bytes) == 0, "%zu: %s\n%s\n%s\n%s", seed,
+                      html.bytes, out.bytes, before.bytes, after.bytes);
+        mt_coded_finish(&coded);
+    }
+    mt_text_finish(&after);
+    mt_text_finish(&before);
+    mt_text_finish(&out);
+    mt_text_finish(&html);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("html_reader");
+    TCase *tcase = tcase_create("html_reader");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, html_falls_into_what_stays_and_what_is_translated, 0,
+                        sizeof cases / sizeof cases[0]);
+    tcase_add_loop_test(tcase, neighbours_are_texts_of_their_own, 0,
+                        sizeof neighbours / sizeof neighbours[0]);
+    tcase_add_loop_test(tcase, parts_of_a_sentence_stay_together, 0,
+                        sizeof sentences / sizeof sentences[0]);
+    tcase_add_test(tcase, characters_are_written_as_their_source_wrote_them);
+    tcase_add_test(tcase, too_many_tags_and_too_deep_ones_are_refused);
+    tcase_add_test(tcase, markup_that_explodes_is_refused);
+    tcase_add_test(tcase, too_many_attributes_are_refused);
+    tcase_add_test(tcase, attributes_of_many_bodies_are_refused);
+    tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
+    tcase_add_test(tcase, a_text_with_too_many_codes_ends);
+    tcase_add_test(tcase, empty_unknown_tags_are_not_nested);
+    tcase_add_test(tcase, nested_elements_are_looked_at_once);
+    tcase_add_loop_test(tcase, what_is_not_translated_is_equal_to_the_byte, 0, N_PARTS);
+    tcase_add_loop_test(tcase, every_letter_is_there_once_and_in_its_element, 0, N_PARTS);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
