@@ -11,7 +11,7 @@
  *                 three); where it takes more than one the reply has "models", their ids, and
  *                 "via", the languages between them, per text where q is an array. Each model is
  *                 given what a client would hand on: the reply of the one before
- *   format        "text", or "html" (markup.h): what is to be read is translated, markup stays
+ *   format        "text", or "html" (coded.h): what is to be read is translated, markup stays
  *   alternatives  further translations wanted, default 0
  *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
  *   target_prefix text that the translation of a single q begins with; no splitting then

@@ -25,7 +25,7 @@ import threading
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 # Bytes of an input at most; else as many as the longest sample has. All that a parser tells apart
 # fits, and longer ones only take longer.
-MAX_LENGTH = {"batch": 128, "client": 256, "markup": 192, "packed": 66}
+MAX_LENGTH = {"batch": 128, "client": 256, "html": 192, "packed": 66}
 USUAL_MAX_LENGTH = 512
 # A quarantine that fits into the cache, no stack for each allocation, and no memory given back: a report
 # still has the stack of the access, and the fuzzer can be run again without these for the others.
