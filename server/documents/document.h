@@ -12,8 +12,7 @@
  * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
- * is written as it was read (html apart, where markup.h writes, and po, where a translation stands
- * beside its text).
+ * is written as it was read (po apart, where a translation stands beside its text).
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */

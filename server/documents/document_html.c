@@ -1,6 +1,6 @@
 /*
- * A page of HTML: one text, taken apart by markup.h. What is this file's own is the declaration of
- * its encoding, since a translation needs characters that its source may not have needed.
+ * A page of HTML: one text (html_reader.h). What is this file's own is the declaration of its
+ * encoding, since a translation needs characters that its source may not have needed.
  */
 #include "server/documents/document_state.h"
 
@@ -48,48 +48,13 @@ static bool is_utf8_label(const char *label, size_t length)
            (length == 4 && strncasecmp(label, "utf8", 4) == 0);
 }
 
-/* Behind "</name>" at text[at], or 0: it is none. */
-static size_t skip_end_tag(const char *text, size_t at, const char *name)
+static bool says_other(const char *text, struct mt_range charset)
 {
-    size_t n = strlen(name);
-    if (strncasecmp(text + at, name, n) != 0)
-        return 0;
-    at += n + strspn(text + at + n, " \t\r\n");
-    return text[at] == '>' ? at + 1 : 0;
+    return charset.end > charset.begin &&
+           !is_utf8_label(text + charset.begin, charset.end - charset.begin);
 }
 
-/* Behind a comment without tags at text[at], or 0: it is none. */
-static size_t skip_comment(const char *text, size_t at)
-{
-    if (strncmp(text + at, "<!--", 4) != 0)
-        return 0;
-    const char *end = strpbrk(text + at + 4, "<>");
-    return end && *end == '>' && strncmp(end - 2, "--", 2) == 0 ? (size_t)(end - text) + 1 : 0;
-}
-
-/* Where there is nothing more than the ends of body and page, comments and blanks. A parser moves
- * what stands between these into the body, so they stay out of the text. */
-static size_t find_tail(const char *text, size_t length)
-{
-    size_t tail = length;
-    for (size_t at = 0; at < length;) {
-        size_t next = at + strspn(text + at, " \t\r\n");
-        if (next == at)
-            next = skip_end_tag(text, at, "</body");
-        if (next == 0)
-            next = skip_end_tag(text, at, "</html");
-        if (next == 0 && tail < at)
-            next = skip_comment(text, at);
-        if (next == 0)
-            tail = length;
-        else if (tail == length)
-            tail = at;
-        at = next == 0 ? at + 1 : next;
-    }
-    return tail;
-}
-
-/* A page of ASCII is UTF-8 whatever it says, and then says so. */
+/* A page of ASCII is UTF-8 whatever it says. */
 static enum mt_status read_html(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
@@ -98,27 +63,18 @@ static enum mt_status read_html(struct mt_document *document,
     size_t length = document->length - document->begin;
     struct mt_range charset = find_charset(text, length);
     size_t n_label = charset.end - charset.begin;
-    bool says_other = n_label > 0 && !is_utf8_label(text + charset.begin, n_label);
-    if (says_other && !is_ascii(text, length))
+    if (says_other(text, charset) && !is_ascii(text, length))
         return mt_fail(err, MT_FORMAT, "the page says charset=%.*s, expected utf-8",
                        (int)mt_utf8_valid_prefix(text + charset.begin, n_label < 40 ? n_label : 40),
                        text + charset.begin);
     struct mt_document_piece *piece;
-    length = find_tail(text, length);
+    struct mt_range range = {document->begin, document->length};
     if (length == 0)
         return MT_OK;
-    struct mt_range range = {document->begin, document->begin + length};
     enum mt_status status = mt_document_add(document, range, &piece, err);
-    if (status)
-        return status;
-    if (says_other) {
-        mt_text_append(&piece->text, text, charset.begin);
-        mt_text_append_string(&piece->text, "utf-8");
-        mt_text_append(&piece->text, text + charset.end, length - charset.end);
-    } else {
+    if (!status)
         mt_text_append(&piece->text, text, length);
-    }
-    return MT_OK;
+    return status;
 }
 
 /* Behind the beginning of the head, or 0: it is a fragment. */
@@ -133,25 +89,25 @@ static size_t find_head(const char *text, size_t length)
     return 0;
 }
 
-static size_t cut_end(const char *text, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length >= n && strncasecmp(text + length - n, end, n) == 0 ? length - n : length;
-}
-
-/* A page that says nothing of its encoding says so now, where it matters. */
+/* A page that says nothing of its encoding, or something else, says so now, where it matters. */
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
+    (void)piece;
     struct mt_range charset = find_charset(translation, length);
-    bool is_said = document->begin > 0 || charset.end > charset.begin;
-    size_t head = is_said || is_ascii(translation, length) ? 0 : find_head(translation, length);
-    if (piece->range.end < document->length) /* the tail has them, if the page has */
-        length = cut_end(translation, cut_end(translation, length, "</html>"), "</body>");
-    mt_text_append(out, translation, head);
-    if (head)
-        mt_text_append_string(out, declaration);
-    mt_text_append(out, translation + head, length - head);
+    struct mt_range replaced = {0, 0};
+    const char *label = "";
+    bool matters = !is_ascii(translation, length);
+    if (matters && says_other(translation, charset)) {
+        replaced = charset;
+        label = "utf-8";
+    } else if (matters && charset.begin == charset.end && document->begin == 0) {
+        replaced.begin = replaced.end = find_head(translation, length);
+        label = replaced.end > 0 ? declaration : "";
+    }
+    mt_text_append(out, translation, replaced.begin);
+    mt_text_append_string(out, label);
+    mt_text_append(out, translation + replaced.end, length - replaced.end);
     return true;
 }
 
