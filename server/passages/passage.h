@@ -36,8 +36,9 @@ struct mt_passage_options {
 
 /*
  * Takes the text apart. text is well-formed UTF-8, ends in NUL, and is borrowed until the passage's
- * end. Takes what traces need from the service's budget (MT_BUSY); where the request would need
- * more than it may, the words' order takes the place of the alignment.
+ * end. Takes what traces need from the service's budget; where that is not left, or the request
+ * would need more than it may, numbers are not put right, and the words' order takes the place of
+ * the alignment: MT_WARNING_UNALIGNED.
  */
 MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, const char *text,
                                                size_t length,
