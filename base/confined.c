@@ -1,5 +1,7 @@
 #include "base/confined.h"
 
+#include "base/sanitized.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -14,18 +16,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Sanitizers reserve terabytes of address space, and look at the process by other system calls. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define IS_SANITIZED true
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
 
 /* What the two processes share. */
 struct outcome {
@@ -91,7 +81,7 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, confined->max_seconds);
     end_after(confined->max_elapsed_seconds);
-    if (IS_SANITIZED)
+    if (MT_IS_SANITIZED)
         return;
     limit(RLIMIT_NOFILE, 0);
     if (address_space)

@@ -503,7 +503,9 @@ const struct mt_setting mt_rows_daemon[] = {
             "bytes of memory while the reply is sent and about 7 as JSON: 32 million are 128 MB, "
             "every head of a bundled model for 512 by 512 tokens. What a search weighed counts "
             "for as many steps as a translation may have. Requests together get twice as many; "
-            "others wait their turn (503).",
+            "others wait their turn (503). Translations take the alignment for their numbers, tags "
+            "and placeholders from the same, and do without where it is not left, with the warning "
+            "\"unaligned\".",
     },
     {
         .section = "Safety",

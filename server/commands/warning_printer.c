@@ -15,6 +15,9 @@ static const char *words_of(enum mt_warning kind)
         [MT_WARNING_NUMBERS] = "has other numbers than its source",
         [MT_WARNING_SOURCE_LANGUAGE] = "has a source that seems to be in another language",
         [MT_WARNING_UNTRANSLATED] = "is the same as its source",
+        [MT_WARNING_UNALIGNED] =
+            "has no alignment, which would have taken too much memory: numbers are "
+            "not put right, and placeholders stand where the words' order says",
     };
     return words[kind];
 }

@@ -540,7 +540,7 @@ static enum mt_status start_threads(struct mt_model_host *host, struct mt_error 
     return MT_OK;
 }
 
-enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
+enum mt_status mt_model_host_create(const struct mt_model_host_options *options,
                                     struct mt_model_host **out, struct mt_error *err)
 {
     struct mt_model_host *host = calloc(1, sizeof *host);
@@ -548,12 +548,14 @@ enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
     if (!host)
         return mt_fail_memory(err, sizeof *host, "models");
     host->n_hosted = 1;
+    host->splitter = options->splitter;
+    host->number_words = options->number_words;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&host->mutex, NULL);
     pthread_cond_init(&host->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    enum mt_status status = mt_engine_create(engine, &host->engine, err);
+    enum mt_status status = mt_engine_create(&options->engine, &host->engine, err);
     if (!status)
         status = start_threads(host, err);
     if (status) {

@@ -30,6 +30,8 @@
 
 struct mt_model_host;
 struct mt_model_options;
+struct mt_number_words;
+struct mt_splitter;
 
 #define MT_LOAD_PATIENCE_MS 500
 #define MT_CLOSING_PATIENCE_MS 1000
@@ -37,8 +39,16 @@ struct mt_model_options;
 /* A model that could not be loaded is tried again, where somebody asks for it, after that. */
 #define MT_LOAD_RETRY_MS 10000
 
+struct mt_model_host_options {
+    struct mt_engine_options engine;
+    /* Borrowed as long as the host lives; made ready for the languages of each model that is loaded
+     * (warm_up.h). NULL: there are none. */
+    struct mt_splitter *splitter;
+    struct mt_number_words *number_words;
+};
+
 /* With one holder. Starts the engine's threads and the host's own. MT_INVALID, MT_IO, MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_model_host_create(const struct mt_engine_options *engine,
+MT_MUST_CHECK enum mt_status mt_model_host_create(const struct mt_model_host_options *options,
                                                   struct mt_model_host **out, struct mt_error *err);
 void mt_model_host_hold(struct mt_model_host *host);
 

@@ -87,7 +87,12 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
 enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_model_size *out,
                                       struct mt_error *err)
 {
+    struct mt_text_warm_up texts = {.info = &served->info,
+                                    .splitter = served->host->splitter,
+                                    .number_words = served->host->number_words};
+    mt_text_warm_up_begin(&texts);
     enum mt_status status = begin(served, err);
+    mt_text_warm_up_end(&texts);
     if (status) {
         mt_model_loading_end(served);
         return status;

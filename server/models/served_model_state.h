@@ -59,6 +59,8 @@ struct mt_served_model {
 
 struct mt_model_host {
     struct mt_engine *engine;
+    struct mt_splitter *splitter;
+    struct mt_number_words *number_words;
     pthread_t loader, keeper;
     bool has_loader, has_keeper;
 

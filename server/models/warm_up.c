@@ -1,14 +1,19 @@
 #include "server/models/warm_up.h"
 
 #include "base/clock.h"
+#include "base/sanitized.h"
 #include "model/model.h"
 #include "server/engine/engine.h"
 #include "server/models/served_model.h"
+#include "server/text/detect.h"
+#include "server/text/number_words.h"
+#include "server/text/splitter.h"
 #include "server/text/translation.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 /* Where no answer is expected of it. */
@@ -125,4 +130,58 @@ enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
         status = check_answer(translation, warm_up->answer, name, err);
     mt_translation_destroy(translation);
     return status;
+}
+
+/* ---- texts ---- */
+
+/* Two sentences, so that their rules are asked; in any language, as only tables are wanted. */
+static const char sample[] = "She has 2 cats. He has 1,000 dogs.";
+
+static void warm_language(const struct mt_text_warm_up *warm_up,
+                          const struct mt_model_language *language)
+{
+    const struct mt_number_language *words;
+    struct mt_ranges sentences = {0};
+    if (warm_up->number_words)
+        (void)!mt_number_words_get(warm_up->number_words, language->code, &words, NULL);
+    if (warm_up->splitter)
+        (void)!mt_splitter_split(warm_up->splitter, sample, strlen(sample), MT_SPLIT_ON,
+                                 language->code, 0, &sentences, NULL);
+    mt_ranges_finish(&sentences);
+}
+
+static void *warm_texts(void *argument)
+{
+    const struct mt_text_warm_up *warm_up = argument;
+    const struct mt_served_model_info *info = warm_up->info;
+    const struct mt_detect_languages any = {.n = 0};
+    struct mt_detection detection;
+    if (warm_up->is_apart)
+        prctl(PR_SET_NAME, "text-warm-up");
+    for (size_t i = 0; i < info->n_sources; i++)
+        warm_language(warm_up, &info->sources[i]);
+    for (size_t i = 0; i < info->n_targets; i++)
+        warm_language(warm_up, &info->targets[i]);
+    (void)!mt_detect(sample, strlen(sample), false, &any, &detection, NULL);
+    return NULL;
+}
+
+void mt_text_warm_up_begin(struct mt_text_warm_up *warm_up)
+{
+    warm_up->is_apart = false;
+    if (warm_up->info->n_sources + warm_up->info->n_targets > MT_MAX_WARM_LANGUAGES)
+        return;
+    /* Loading may fork, and a sanitizer's allocator must not be in use then. */
+    warm_up->is_apart = !MT_IS_SANITIZED;
+    if (!warm_up->is_apart || pthread_create(&warm_up->thread, NULL, warm_texts, warm_up) != 0) {
+        warm_up->is_apart = false;
+        warm_texts(warm_up);
+    }
+}
+
+void mt_text_warm_up_end(struct mt_text_warm_up *warm_up)
+{
+    if (warm_up->is_apart)
+        pthread_join(warm_up->thread, NULL);
+    warm_up->is_apart = false;
 }

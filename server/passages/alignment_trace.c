@@ -50,14 +50,11 @@ enum mt_status mt_alignment_trace_reserve_sentence(void *context, size_t n_token
     struct mt_alignment_trace *trace = context;
     uint64_t limit = (uint64_t)trace->service->settings->max_attention_values;
     uint64_t n = mt_inspection_estimate_cross(trace->model->model, n_tokens);
-    *is_reserved = n <= limit && trace->n_values <= limit - n;
-    if (!*is_reserved)
-        return MT_OK;
-    if (!mt_budget_take(trace->service->attention_budget, n))
-        return mt_fail(err, MT_BUSY,
-                       "numbers: other requests hold the memory that this one needs: try again "
-                       "later");
-    trace->n_values += n;
+    (void)err;
+    *is_reserved = n <= limit && trace->n_values <= limit - n &&
+                   mt_budget_take(trace->service->attention_budget, n);
+    if (*is_reserved)
+        trace->n_values += n;
     return MT_OK;
 }
 

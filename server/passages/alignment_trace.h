@@ -41,7 +41,7 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trac
                                                         struct mt_error *err);
 
 /* The same for one sentence of n_tokens that is still to be made: an mt_translation_trace.
- * *is_reserved is false where the request would need more than it may. MT_BUSY. */
+ * *is_reserved is false where the request would need more than it may, or others hold the memory. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve_sentence(void *trace, size_t n_tokens,
                                                                  bool *is_reserved,
                                                                  struct mt_error *err);

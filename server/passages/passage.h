@@ -31,8 +31,9 @@ struct mt_passage_options {
 
 /*
  * Takes the text apart. What coded holds is moved into the passage, on failure too; its source is
- * borrowed until the passage's end. Takes what traces need from the service's budget (MT_BUSY); where
- * the request would need more than it may, the words' order takes the place of the alignment.
+ * borrowed until the passage's end. Takes what traces need from the service's budget; where that is
+ * not left, or the request would need more than it may, numbers are not put right, and the words'
+ * order takes the place of the alignment: MT_WARNING_UNALIGNED.
  */
 MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *coded,
                                                const struct mt_passage_options *options,

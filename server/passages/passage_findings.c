@@ -8,7 +8,8 @@ struct proofreading {
     const struct mt_guard_options *guards;
     mt_passage_finding *report;
     void *context;
-    size_t n_before; /* sentences of earlier parts */
+    size_t n_before;   /* sentences of earlier parts */
+    bool is_unaligned; /* and it was said */
 };
 
 /* What one part's sentences need. The rendering as clients get it is made where a sentence has other
@@ -107,11 +108,28 @@ static void report_kinds(const struct proofreading *proofreading, size_t sentenc
     }
 }
 
+/* Once for all of a text: of a long one most sentences might be. */
+static void report_unaligned(struct proofreading *proofreading, size_t sentence)
+{
+    if (!proofreading->is_unaligned)
+        report_kinds(proofreading, sentence, 1u << MT_WARNING_UNALIGNED);
+    proofreading->is_unaligned = true;
+}
+
+/* Whether numbers would have been put right, had there been memory for the sentence's trace. */
+static bool lacks_repair(const struct mt_passage *passage, const struct part_findings *findings,
+                         size_t sentence, const struct mt_proofread_pair *pair)
+{
+    const struct mt_numbers_difference *difference = &findings->difference;
+    return passage->repairs_numbers && difference->missing.n > 0 && difference->added.n > 0 &&
+           mt_has_digits(pair->source, pair->n_source) &&
+           !mt_sentence_trace(mt_translation_part(findings->part->translation, sentence).sentence);
+}
+
 static enum mt_status proofread_sentence(const struct mt_passage *passage,
                                          const struct mt_passage_part *part,
                                          struct part_findings *findings, size_t sentence,
-                                         const struct proofreading *proofreading,
-                                         struct mt_error *err)
+                                         struct proofreading *proofreading, struct mt_error *err)
 {
     struct mt_proofread_pair pair;
     unsigned found = mt_guard_check(part->translation, sentence, proofreading->guards);
@@ -127,6 +145,8 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
     if (!status) {
         leave_out_stand_ins(findings, sentence, &pair);
         status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
+        if (!status && lacks_repair(passage, findings, sentence, &pair))
+            report_unaligned(proofreading, sentence);
     }
     if (!status)
         status = mt_proofread_language(passage->reader, &pair, &warnings, err);
@@ -145,6 +165,8 @@ static enum mt_status proofread_part(const struct mt_passage *passage, size_t in
         return MT_OK;
     const struct mt_passage unchanged = {.reader = passage->reader};
     size_t n = mt_translation_n_sentences(part->translation);
+    if (part->is_unaligned)
+        report_unaligned(proofreading, 0);
     enum mt_status status = mt_rendering_make(&unchanged, part, 0, &findings.as_written, err);
     if (!status)
         status = mt_passage_list_excused(part, &findings.all_excused, err);

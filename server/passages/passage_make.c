@@ -115,8 +115,9 @@ static enum mt_status translate(struct maker *maker, struct mt_passage_part *par
 {
     bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
     enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
-    if (status != MT_LIMIT)
+    if (status != MT_LIMIT && status != MT_BUSY)
         return status;
+    part->is_unaligned = !is_plain;
     struct mt_translation_options plain = *maker->options->plain;
     plain.leaves_signs = maker->options->protects;
     if (maker->passage->repairs_numbers) {

@@ -19,6 +19,7 @@ struct mt_passage_part {
     struct mt_marked *marked;           /* what the model sees; NULL: the words as they are */
     struct mt_translation *translation; /* NULL: nothing to translate, it stays */
     bool is_traced;
+    bool is_unaligned; /* it should have been traced, but there was no memory for it */
     bool has_links;
     struct mt_word_links links; /* of rank 0 */
 };

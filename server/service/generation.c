@@ -75,21 +75,26 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
 }
 
 /* The former generation's, as long as the engine's settings are the same. */
-static enum mt_status open_host(struct mt_generation *g, const struct mt_generation *former,
-                                bool loads_nothing, struct mt_error *err)
+static enum mt_status open_host(struct mt_generation *g,
+                                const struct mt_generation_options *options, struct mt_error *err)
 {
-    const struct mt_engine_options options = engine_options(&g->settings);
+    const struct mt_generation *former = options->former;
+    const struct mt_model_host_options host = {
+        .engine = engine_options(&g->settings),
+        .splitter = options->common->splitter,
+        .number_words = options->common->number_words,
+    };
     if (former) {
         const struct mt_engine_options running = engine_options(&former->settings);
-        if (memcmp(&options, &running, sizeof options) == 0) {
+        if (memcmp(&host.engine, &running, sizeof running) == 0) {
             mt_model_host_hold(former->host);
             g->host = former->host;
             return MT_OK;
         }
     }
-    if (loads_nothing)
+    if (options->loads_nothing)
         return mt_fail(err, MT_BUSY, "there is no engine of these settings");
-    return mt_model_host_create(&options, &g->host, err);
+    return mt_model_host_create(&host, &g->host, err);
 }
 
 static enum mt_status open_catalog(struct mt_generation *g,
@@ -183,7 +188,7 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
     if (!status)
         status = mt_cors_check(g->settings.cors_origins, err);
     if (!status)
-        status = open_host(g, options->former, options->loads_nothing, err);
+        status = open_host(g, options, err);
     if (!status)
         status = open_catalog(g, options, err);
     if (!status)

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/sanitized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,19 +24,6 @@
 #include <unistd.h>
 
 #include <seccomp.h>
-
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
 
 /* ---- files ---- */
 
@@ -316,7 +304,7 @@ bool mt_sandbox_restrict_calls(void)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return without_seccomp(strerror(errno));
-    if (IS_SANITIZED || is_under_valgrind())
+    if (MT_IS_SANITIZED || is_under_valgrind())
         return without_seccomp("a tool watches the program, and needs the calls");
     /* With a filter that it cannot read, a kernel that has seccomp finds a bad address. */
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno != EFAULT)

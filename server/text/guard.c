@@ -78,6 +78,7 @@ const char *mt_warning_name(enum mt_warning warning)
         [MT_WARNING_LENGTH] = "length",
         [MT_WARNING_TRUNCATED] = "truncated",
         [MT_WARNING_CUT] = "cut",
+        [MT_WARNING_UNALIGNED] = "unaligned",
         [MT_WARNING_NUMBERS] = "numbers",
         [MT_WARNING_SOURCE_LANGUAGE] = "source_language",
         [MT_WARNING_UNTRANSLATED] = "untranslated",

@@ -8,7 +8,8 @@
  *   truncated   the limit of its length ended it, not the model
  *   cut         the sentence was too long for the model and was translated in pieces
  *
- * Other warnings are found by the text: see proofread.h.
+ * Other warnings are found by the text: see proofread.h; and "unaligned" says that the memory for an
+ * alignment was not there: see passage.h.
  *
  * Thread-safety: safe.
  */
@@ -27,6 +28,7 @@ enum mt_warning {
     MT_WARNING_LENGTH,
     MT_WARNING_TRUNCATED,
     MT_WARNING_CUT,
+    MT_WARNING_UNALIGNED,
     MT_WARNING_NUMBERS,
     MT_WARNING_SOURCE_LANGUAGE,
     MT_WARNING_UNTRANSLATED,

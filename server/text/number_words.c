@@ -41,9 +41,16 @@ struct mt_number_language {
     size_t n, capacity;
 };
 
+/* One that was asked for. */
+struct place {
+    char code[MT_LANGUAGE_BYTES];
+    struct mt_number_language *language; /* NULL: it is being made */
+};
+
 struct mt_number_words {
     pthread_mutex_t mutex; /* guards what follows */
-    struct mt_number_language *languages[MT_MAX_NUMBER_LANGUAGES];
+    pthread_cond_t made;   /* or it could not be */
+    struct place places[MT_MAX_NUMBER_LANGUAGES];
     size_t n;
 };
 
@@ -419,6 +426,7 @@ enum mt_status mt_number_words_create(struct mt_number_words **out, struct mt_er
     if (!words)
         return mt_fail_memory(err, sizeof *words, "the words of numbers");
     pthread_mutex_init(&words->mutex, NULL);
+    pthread_cond_init(&words->made, NULL);
     *out = words;
     return MT_OK;
 }
@@ -428,26 +436,52 @@ void mt_number_words_destroy(struct mt_number_words *words)
     if (!words)
         return;
     for (size_t i = 0; i < words->n; i++)
-        destroy_language(words->languages[i]);
+        destroy_language(words->places[i].language);
+    pthread_cond_destroy(&words->made);
     pthread_mutex_destroy(&words->mutex);
     free(words);
 }
 
-/* With the mutex held: who needs a language that is being made waits for it. */
+/* These hold the mutex. */
+
+static struct place *find_place(struct mt_number_words *words, const char *code)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (strcmp(words->places[i].code, code) == 0)
+            return &words->places[i];
+    return NULL;
+}
+
+/* Lets go of the mutex meanwhile: who needs another language does not wait for this one. */
+static enum mt_status make(struct mt_number_words *words, const char *code, struct mt_error *err)
+{
+    struct mt_number_language *language = NULL;
+    strcpy(words->places[words->n++].code, code);
+    pthread_mutex_unlock(&words->mutex);
+    enum mt_status status = make_language(code, &language, err);
+    pthread_mutex_lock(&words->mutex);
+    struct place *place = find_place(words, code); /* others may have gone */
+    if (status)
+        *place = words->places[--words->n];
+    else
+        place->language = language;
+    pthread_cond_broadcast(&words->made);
+    return status;
+}
+
 static enum mt_status get(struct mt_number_words *words, const char *code,
                           const struct mt_number_language **out, struct mt_error *err)
 {
-    for (size_t i = 0; i < words->n; i++)
-        if (strcmp(words->languages[i]->code, code) == 0) {
-            *out = words->languages[i];
-            return MT_OK;
-        }
-    *out = &no_language;
-    if (words->n == MT_MAX_NUMBER_LANGUAGES)
-        return MT_OK;
-    enum mt_status status = make_language(code, &words->languages[words->n], err);
-    if (!status)
-        *out = words->languages[words->n++];
+    enum mt_status status = MT_OK;
+    const struct place *place;
+    while ((place = find_place(words, code)) && !place->language)
+        pthread_cond_wait(&words->made, &words->mutex);
+    if (!place && words->n < MT_MAX_NUMBER_LANGUAGES) {
+        status = make(words, code, err);
+        place = find_place(words, code);
+    }
+    if (place)
+        *out = place->language;
     return status;
 }
 

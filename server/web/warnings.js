@@ -10,6 +10,7 @@ const KINDS = {
     cut: "was made in pieces, because the sentence is too long for the model",
     numbers: "has other numbers than what it translates",
     untranslated: "is the same as what it translates",
+    unaligned: "was made without an alignment, for which the server had no memory left: numbers, tags and placeholders may be wrong",
     source_language: "comes from a text that seems to be in another language than the chosen one",
 };
 

@@ -1,6 +1,7 @@
 """Noise in, and what the reply says of the rubbish that comes out: no crash, no end of it, flagged."""
 
 import collections
+import concurrent.futures
 import json
 import random
 import re
@@ -164,6 +165,31 @@ class Guards(unittest.TestCase):
         with Daemon("--repair-numbers=false") as daemon:
             self.assertIn(f"{wrong[0]} Tage", daemon.translate(text).json["translatedText"])
             self.assertIn("365 Tage", daemon.translate(text, repair_numbers=True).json["translatedText"])
+
+    def test_where_memory_is_short_repairs_are_left_out_and_that_is_said(self):
+        """There is room for two of these requests; the others were refused with 503."""
+        text, unaligned = "There are 365 days in a year. " * 40, {"kind": "unaligned", "sentence": 0, "text": 0}
+        with Daemon("--max-attention-values", "400000") as daemon:
+            with concurrent.futures.ThreadPoolExecutor(16) as clients:
+                replies = list(clients.map(lambda _: daemon.translate(text), range(32)))
+            self.assertEqual({reply.status for reply in replies}, {200}, replies)
+            for reply in replies:
+                numbers = [w for w in reply.json["warnings"] if w["kind"] == "numbers"]
+                is_whole = all("repaired" in w for w in numbers)
+                self.assertEqual(len(numbers), 40)
+                self.assertEqual(sum(w["kind"] == "unaligned" for w in reply.json["warnings"]), not is_whole)
+                self.assertEqual("30 Tage" in reply.json["translatedText"], not is_whole)
+            self.assertFalse(all("repaired" in reply.json["warnings"][0] for reply in replies))
+            self.assertTrue(all("repaired" in w for w in daemon.translate(text).json["warnings"]))
+        with Daemon("--max-attention-values", "100") as daemon:  # none
+            reply = daemon.translate(["Hello.", "There are 365 days in a year."]).json
+            self.assertEqual([w["kind"] for w in reply["warnings"]], ["numbers", "unaligned"])
+            self.assertIn(unaligned | {"text": 1}, reply["warnings"])
+            reply = daemon.translate("<p>The <b>old</b> house.</p><p>I like it.</p>", format="html", glossary={"house": "Haus"}).json
+            self.assertEqual((reply["translatedText"], reply["terms"][0]["applied"], reply["warnings"]),
+                             ("<p>Das <b>alte</b> Haus.</p><p>Ich mag es.</p>", 1, [unaligned]))
+            self.assertNotIn("warnings", daemon.translate("I have 2 dogs.").json)  # nothing was to be put right
+            self.assertEqual(daemon.translate("I have 2 dogs.", alignment=True).status, 413)
 
     def test_glossaries_and_placeholders_bring_their_own_numbers(self):
         reply = self.daemon.translate("Is error 404 there?", glossary={"error 404": "Fehler 404"}).json

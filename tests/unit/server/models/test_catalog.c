@@ -71,7 +71,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static void start(void)
 {
-    const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
+    const struct mt_model_host_options options = {
+        .engine = {.n_workers = 1, .threads_per_worker = 1}};
     const char *tmp = getenv("TMPDIR");
     snprintf(root, sizeof root, "%s/mt-catalog-XXXXXX", tmp ? tmp : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(root));

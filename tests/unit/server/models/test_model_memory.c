@@ -88,7 +88,8 @@ static enum mt_status scan(const struct mt_catalog *former, struct mt_catalog **
     return mt_catalog_create(&options, out, err);
 }
 
-static const struct mt_engine_options engine = {.n_workers = 1, .threads_per_worker = 1};
+static const struct mt_model_host_options options = {
+    .engine = {.n_workers = 1, .threads_per_worker = 1}};
 
 static void start(void)
 {
@@ -96,7 +97,7 @@ static void start(void)
     make_models();
     must(mt_settings_init(&settings, &error));
     must(mt_settings_set(&settings, "models_directory", models, "test", &error));
-    must(mt_model_host_create(&engine, &host, &error));
+    must(mt_model_host_create(&options, &host, &error));
     must(scan(NULL, &catalog, &error));
 }
 
@@ -145,7 +146,7 @@ static enum mt_status find_no_step(struct mt_error *err)
 
 static enum mt_status open_host(struct mt_error *err)
 {
-    return mt_model_host_create(&engine, &other_host, err);
+    return mt_model_host_create(&options, &other_host, err);
 }
 
 static enum mt_status load(struct mt_error *err)
