@@ -312,8 +312,23 @@ static struct mt_tokenizer *open_byte_model(void)
     return tokenizer;
 }
 
+/* The reference writes U+FFFD for bytes that make no character. Nobody wants that in a translation,
+ * so it is never written, not even where the model spells it as one. */
+static struct mt_text without_replacements(const struct mt_text *text)
+{
+    struct mt_text out = {0};
+    mt_text_append(&out, "", 0);
+    for (size_t at = 0, n; at < text->length; at += n) {
+        n = mt_utf8_length((unsigned char)text->bytes[at]);
+        if (mt_utf8_decode(text->bytes + at) != 0xFFFD)
+            mt_text_append(&out, text->bytes + at, n);
+    }
+    return out;
+}
+
 static void check_round_trip(const struct mt_tokenizer *tokenizer, const struct mt_text *text)
 {
+    struct mt_text expected = without_replacements(text);
     int32_t ids[512];
     struct mt_span spans[512];
     struct mt_token_list list = tokenize(tokenizer, text->bytes, text->length);
@@ -324,12 +339,13 @@ static void check_round_trip(const struct mt_tokenizer *tokenizer, const struct 
     }
     struct mt_text out = {0};
     ck_assert_int_eq(mt_detokenize(tokenizer, ids, list.n, spans, &out, NULL), MT_OK);
-    ck_assert_uint_eq(out.length, text->length);
-    ck_assert_mem_eq(out.bytes, text->bytes, text->length);
+    ck_assert_uint_eq(out.length, expected.length);
+    ck_assert_mem_eq(out.bytes, expected.bytes, expected.length);
     for (size_t i = 0; i < list.n; i++) {
         ck_assert(is_boundary(out.bytes, out.length, spans[i].begin));
         ck_assert(is_boundary(out.bytes, out.length, spans[i].end));
     }
+    mt_text_finish(&expected);
     mt_text_finish(&out);
     mt_token_list_finish(&list);
 }
@@ -386,6 +402,53 @@ START_TEST(half_a_character_waits_for_its_other_bytes)
         mt_text_finish(&out);
     }
     mt_token_list_finish(&list);
+    mt_tokenizer_close(tokenizer);
+}
+END_TEST
+
+static int32_t byte_id(unsigned byte)
+{
+    return (int32_t)(6 + byte);
+}
+
+/* "ab", then bytes, then "b": those that make no character leave nothing behind, and the ranges of
+ * the tokens fit what is written. */
+START_TEST(bytes_that_make_no_character_are_dropped)
+{
+    static const struct {
+        unsigned char bytes[6];
+        size_t n;
+        const char *expected;
+    } cases[] = {
+        {{0x80}, 1, "abb"},                   /* no first byte */
+        {{0xC3, 0xC3, 0xA9}, 3, "ab\u00E9b"}, /* no second byte */
+        {{0xF0, 0x9F, 0x98, 0x80, 0x9F}, 5, "ab\U0001F600b"},
+        {{0xED, 0xA0, 0x80}, 3, "abb"}, /* a surrogate */
+        {{0xEF, 0xBF, 0xBD}, 3, "abb"}, /* U+FFFD itself */
+        {{0xFF, 0x20, 0xFF}, 3, "ab b"},
+    };
+    struct mt_tokenizer *tokenizer = open_byte_model();
+    struct mt_token_list ab = tokenize(tokenizer, "ab", 2), b = tokenize(tokenizer, "b", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t ids[16];
+        struct mt_span spans[16];
+        struct mt_text out = {0};
+        size_t n = 0;
+        for (size_t k = 0; k < ab.n - 1; k++)
+            ids[n++] = ab.tokens[k].id;
+        for (size_t k = 0; k < cases[i].n; k++)
+            ids[n++] = byte_id(cases[i].bytes[k]);
+        ids[n++] = b.tokens[b.n - 2].id; /* the last is eos */
+        ck_assert_int_eq(mt_detokenize(tokenizer, ids, n, spans, &out, NULL), MT_OK);
+        ck_assert_str_eq(out.bytes, cases[i].expected);
+        for (size_t k = 0; k < n; k++)
+            ck_assert(spans[k].begin <= spans[k].end && spans[k].end <= out.length);
+        ck_assert_uint_eq(spans[n - 1].end, out.length);
+        ck_assert_uint_eq(spans[n - 1].begin + 1, out.length);
+        mt_text_finish(&out);
+    }
+    mt_token_list_finish(&ab);
+    mt_token_list_finish(&b);
     mt_tokenizer_close(tokenizer);
 }
 END_TEST
@@ -499,6 +562,7 @@ static Suite *suite(void)
     tcase_add_test(tcase, spans_hold_with_byte_fallback);
     tcase_add_test(tcase, bytes_spell_every_text);
     tcase_add_test(tcase, half_a_character_waits_for_its_other_bytes);
+    tcase_add_test(tcase, bytes_that_make_no_character_are_dropped);
     tcase_add_test(tcase, spans_hold_without_a_charsmap);
     tcase_add_test(tcase, target_spans_point_at_their_part);
     tcase_add_loop_test(tcase, target_spans_hold_for_random_ids, 0, 2);

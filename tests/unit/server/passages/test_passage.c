@@ -33,11 +33,9 @@ static void close_all(void)
     mt_model_close(model);
 }
 
-enum form { PLAIN, HTML, VTT };
-
 struct sample {
     const char *name, *text;
-    enum form form;
+    mt_coded_reader *read;
     enum mt_split split;
 };
 
@@ -45,19 +43,21 @@ struct sample {
 #define SIXTEEN(text) FOUR(FOUR(text))
 
 static const struct sample samples[] = {
-    {"empty", "", PLAIN, MT_SPLIT_ON},
-    {"blank", " \n ", PLAIN, MT_SPLIT_ON},
-    {"a sentence", "The house is old.", PLAIN, MT_SPLIT_ON},
-    {"sentences", SIXTEEN("The house is old. I like it. "), PLAIN, MT_SPLIT_ON},
-    {"lines", SIXTEEN("The house is old.\n\n  I like it.\n"), PLAIN, MT_SPLIT_NEWLINES},
-    {"a code", ">>fra<< The house is old. I like it.", PLAIN, MT_SPLIT_ON},
-    {"placeholders", SIXTEEN("Page %d of %d.\nThe house is old. I like it.\n"), PLAIN, MT_SPLIT_ON},
-    {"placeholders in a line", SIXTEEN("Page %d of %d. "), PLAIN, MT_SPLIT_OFF},
-    {"emoji", SIXTEEN("😀 I like it 🎉. x😀 y! 😀😀 The house is old. 😀\n"), PLAIN, MT_SPLIT_ON},
-    {"a placeholder in a word", SIXTEEN("The x%dy is old.%d I like {it}it. "), PLAIN, MT_SPLIT_ON},
-    {"paragraphs", SIXTEEN("<p>The <b>old</b> house.</p><p>I like it. Do you?</p>"), HTML,
+    {"empty", "", mt_read_plain, MT_SPLIT_ON},
+    {"blank", " \n ", mt_read_plain, MT_SPLIT_ON},
+    {"a sentence", "The house is old.", mt_read_plain, MT_SPLIT_ON},
+    {"sentences", SIXTEEN("The house is old. I like it. "), mt_read_plain, MT_SPLIT_ON},
+    {"lines", SIXTEEN("The house is old.\n\n  I like it.\n"), mt_read_plain, MT_SPLIT_NEWLINES},
+    {"a code", ">>fra<< The house is old. I like it.", mt_read_plain, MT_SPLIT_ON},
+    {"placeholders", SIXTEEN("Page %d of %d.\nThe house is old. I like it.\n"), mt_read_plain,
      MT_SPLIT_ON},
-    {"a subtitle", "The <i>old</i> house &amp; me.", VTT, MT_SPLIT_OFF},
+    {"placeholders in a line", SIXTEEN("Page %d of %d. "), mt_read_plain, MT_SPLIT_OFF},
+    {"emoji", SIXTEEN("😀 I like it 🎉. x😀 y! 😀😀 The house is old. 😀\n"), mt_read_plain, MT_SPLIT_ON},
+    {"a placeholder in a word", SIXTEEN("The x%dy is old.%d I like {it}it. "), mt_read_plain,
+     MT_SPLIT_ON},
+    {"paragraphs", SIXTEEN("<p>The <b>old</b> house.</p><p>I like it. Do you?</p>"), mt_read_html,
+     MT_SPLIT_ON},
+    {"a subtitle", "The <i>old</i> house &amp; me.", mt_read_vtt, MT_SPLIT_OFF},
 };
 #define N_SAMPLES (sizeof samples / sizeof samples[0])
 
@@ -103,27 +103,24 @@ static void end_round(struct round *r)
     mt_settings_finish(&r->settings);
 }
 
-static struct mt_passage_options options_of(struct round *r, const struct sample *sample)
+static enum mt_status take_apart(struct round *r, const struct sample *sample, struct mt_error *err)
 {
-    return (struct mt_passage_options){
-        .plain = &r->plain,
-        .traced = &r->traced,
-        .trace = &r->trace,
-        .is_html = sample->form == HTML,
-        .cues = sample->form == VTT ? MT_CUES_VTT : MT_CUES_NONE,
-        .protects = true,
-        .max_html_tags = 1000,
-    };
+    const struct mt_passage_options options = {
+        .plain = &r->plain, .traced = &r->traced, .trace = &r->trace, .protects = true};
+    const struct mt_coded_options reading = {.max_tags = 1000};
+    struct mt_coded coded = {0};
+    ck_assert_int_eq(sample->read(sample->text, strlen(sample->text), &reading, &coded, err),
+                     MT_OK);
+    enum mt_status status = mt_passage_create(model, &coded, &options, &r->passage, err);
+    ck_assert_ptr_null(coded.segments); /* moved, on failure too */
+    return status;
 }
 
 static void make(struct round *r, const struct sample *sample)
 {
     struct mt_error err = {0};
-    struct mt_passage_options options = options_of(r, sample);
     begin_round(r, sample);
-    ck_assert_msg(
-        !mt_passage_create(model, sample->text, strlen(sample->text), &options, &r->passage, &err),
-        "%s: %s", sample->name, err.message);
+    ck_assert_msg(!take_apart(r, sample, &err), "%s: %s", sample->name, err.message);
 }
 
 static size_t list(const struct mt_passage *passage, struct mt_translation_part parts[])
@@ -254,7 +251,7 @@ START_TEST(sentences_are_found_again_in_text_and_translation)
     static struct mt_translation_part parts[MAX_SENTENCES];
     static struct round r;
     const struct sample *sample = &samples[_i];
-    if (sample->form != PLAIN)
+    if (sample->read != mt_read_plain)
         return;
     make(&r, sample);
     decode(r.passage);
@@ -305,13 +302,11 @@ START_TEST(nothing_is_left_of_one_that_is_refused)
     enum mt_status status = MT_LIMIT;
     for (size_t n_admitted = 0; status; n_admitted++) {
         static struct round r;
-        struct mt_passage_options options = options_of(&r, sample);
         size_t n_left = n_admitted;
         begin_round(&r, sample);
         r.plain.admit = r.traced.admit = admit_some;
         r.plain.admit_context = r.traced.admit_context = &n_left;
-        status = mt_passage_create(model, sample->text, strlen(sample->text), &options, &r.passage,
-                                   NULL);
+        status = take_apart(&r, sample, NULL);
         ck_assert(status == MT_OK || status == MT_LIMIT);
         end_round(&r);
     }

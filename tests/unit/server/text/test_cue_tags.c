@@ -1,7 +1,5 @@
 #include "server/text/cue_tags.h"
 
-#include "server/text/protect.h"
-
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +36,7 @@ START_TEST(tags_are_found_and_paired)
     ck_assert_msg(tags.n == cases[_i].n && tags.n_halves == cases[_i].n_halves,
                   "%s: %zu tags, %zu halves", cases[_i].text, tags.n, tags.n_halves);
     for (size_t i = 0; i < tags.n; i++)
-        if (tags.items[i].mate != MT_NO_MARK)
+        if (tags.items[i].mate != MT_NO_MATE)
             ck_assert_uint_eq(tags.items[tags.items[i].mate].mate, i);
 }
 END_TEST
@@ -47,72 +45,86 @@ START_TEST(too_many_are_refused)
 {
     static char text[3 * (MT_MAX_CUE_TAGS + 1) + 1];
     struct mt_cue_tags tags;
-    struct mt_marked marked;
+    struct mt_coded coded = {0};
+    struct mt_error err = {0};
     for (size_t i = 0; i <= MT_MAX_CUE_TAGS; i++)
         memcpy(text + 3 * i, "<i>", 3);
     ck_assert(mt_cue_tags_find(text, sizeof text - 4, MT_CUES_SRT, &tags));
     ck_assert(!mt_cue_tags_find(text, sizeof text - 1, MT_CUES_SRT, &tags));
     ck_assert_uint_eq(tags.n, MT_MAX_CUE_TAGS);
-    mt_marked_init(&marked);
-    const struct mt_cue_options options = {.markup = MT_CUES_SRT};
-    ck_assert(!mt_cue_tags_append(&marked, &options, text, sizeof text - 1));
-    ck_assert_uint_eq(marked.n, 0);
-    mt_marked_finish(&marked);
+    ck_assert_int_eq(mt_read_srt(text, sizeof text - 1, NULL, &coded, &err), MT_LIMIT);
+    ck_assert_str_eq(err.message, "a subtitle has more than 192 tags");
+    mt_coded_finish(&coded);
 }
 END_TEST
 
-static void append(struct mt_marked *marked, const char *text, enum mt_cue_markup markup)
+static const struct mt_coded_segment *read_cue(struct mt_coded *coded, mt_coded_reader *read,
+                                               const char *text)
 {
-    struct mt_stand_ins stand_ins;
-    struct mt_error err;
-    const struct mt_cue_options options = {
-        .markup = markup, .stand_ins = &stand_ins, .protects = true};
-    mt_stand_ins_init(&stand_ins, text, strlen(text));
-    mt_marked_init(marked);
-    ck_assert(mt_cue_tags_append(marked, &options, text, strlen(text)));
-    ck_assert_int_eq(mt_marked_check(marked, &err), MT_OK);
+    struct mt_error err = {0};
+    *coded = (struct mt_coded){0};
+    ck_assert_msg(!read(text, strlen(text), NULL, coded, &err), "%s", err.message);
+    ck_assert_uint_eq(coded->n, 1);
+    ck_assert_uint_eq(coded->segments[0].range.begin, 0);
+    ck_assert_uint_eq(coded->segments[0].range.end, strlen(text));
+    return &coded->segments[0];
 }
 
-START_TEST(pairs_are_spans_and_others_points)
+static void expect_code(const struct mt_coded *coded, size_t index, enum mt_code_kind kind,
+                        size_t at, size_t mate, const char *bytes)
 {
-    struct mt_marked marked;
-    append(&marked, "Go <i>home</i> {\\i1}now", MT_CUES_SRT);
-    ck_assert_str_eq(marked.text.bytes, "Go home now");
-    ck_assert_uint_eq(marked.n, 2);
-    ck_assert_int_eq(marked.marks[0].kind, MT_MARK_SPAN);
-    ck_assert_uint_eq(marked.marks[0].begin, 3);
-    ck_assert_uint_eq(marked.marks[0].end, 7);
-    ck_assert_int_eq(marked.marks[1].kind, MT_MARK_POINT);
-    mt_marked_finish(&marked);
+    const struct mt_code *code = &coded->segments[0].codes[index];
+    ck_assert_int_eq(code->kind, kind);
+    ck_assert_uint_eq(code->at.begin, at);
+    ck_assert_uint_eq(code->at.end, at);
+    ck_assert_uint_eq(code->mate, mate);
+    ck_assert_uint_eq(code->bytes.end - code->bytes.begin, strlen(bytes));
+    ck_assert_mem_eq(coded->source + code->bytes.begin, bytes, strlen(bytes));
+}
+
+START_TEST(pairs_are_pairs_and_others_points)
+{
+    struct mt_coded coded;
+    const struct mt_coded_segment *segment =
+        read_cue(&coded, mt_read_srt, "Go <i>home</i> {\\i1}now");
+    ck_assert_str_eq(segment->words.bytes, "Go home now");
+    ck_assert_uint_eq(segment->n, 3);
+    expect_code(&coded, 0, MT_CODE_OPEN, 3, 1, "<i>");
+    expect_code(&coded, 1, MT_CODE_CLOSE, 7, 0, "</i>");
+    expect_code(&coded, 2, MT_CODE_POINT, 8, MT_NO_MATE, "{\\i1}");
+    mt_coded_finish(&coded);
 }
 END_TEST
 
-START_TEST(placeholders_have_stand_ins)
+/* codes_find.h finds them. */
+START_TEST(placeholders_are_words_here)
 {
-    struct mt_marked marked;
-    append(&marked, "Ask {name} at https://a.org/x now", MT_CUES_SRT);
-    ck_assert_uint_eq(marked.n, 2);
-    ck_assert_int_eq(marked.marks[0].kind, MT_MARK_STAND_IN);
-    ck_assert_ptr_null(strchr(marked.text.bytes, '{'));
-    mt_marked_finish(&marked);
+    struct mt_coded coded;
+    const struct mt_coded_segment *segment =
+        read_cue(&coded, mt_read_srt, "Ask {name} at https://a.org/x now");
+    ck_assert_str_eq(segment->words.bytes, "Ask {name} at https://a.org/x now");
+    ck_assert_uint_eq(segment->n, 0);
+    mt_coded_finish(&coded);
 }
 END_TEST
 
 START_TEST(entities_are_characters_of_webvtt_alone)
 {
-    struct mt_marked marked;
+    struct mt_coded coded;
     struct mt_text out = {0};
-    append(&marked, "a &lt; b &amp;&nbsp;c &gt; &x; &#39;", MT_CUES_VTT);
-    ck_assert_str_eq(marked.text.bytes, "a < b &\xC2\xA0"
-                                        "c > &x; '");
-    mt_cue_write_escaped(NULL, marked.text.bytes, marked.text.length, &out);
+    const struct mt_coded_segment *segment =
+        read_cue(&coded, mt_read_vtt, "a &lt; b &amp;&nbsp;c &gt; &x; &#39;");
+    ck_assert_str_eq(segment->words.bytes, "a < b &\xC2\xA0"
+                                           "c > &x; '");
+    coded.write(segment, segment->words.bytes, segment->words.length, &out);
     ck_assert_str_eq(out.bytes, "a &lt; b &amp;\xC2\xA0"
                                 "c &gt; &amp;x; '");
     mt_text_finish(&out);
-    mt_marked_finish(&marked);
-    append(&marked, "a &lt; b", MT_CUES_SRT);
-    ck_assert_str_eq(marked.text.bytes, "a &lt; b");
-    mt_marked_finish(&marked);
+    mt_coded_finish(&coded);
+    segment = read_cue(&coded, mt_read_srt, "a &lt; b");
+    ck_assert_str_eq(segment->words.bytes, "a &lt; b");
+    ck_assert(!coded.write);
+    mt_coded_finish(&coded);
 }
 END_TEST
 
@@ -122,8 +134,8 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, tags_are_found_and_paired, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(all, too_many_are_refused);
-    tcase_add_test(all, pairs_are_spans_and_others_points);
-    tcase_add_test(all, placeholders_have_stand_ins);
+    tcase_add_test(all, pairs_are_pairs_and_others_points);
+    tcase_add_test(all, placeholders_are_words_here);
     tcase_add_test(all, entities_are_characters_of_webvtt_alone);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

@@ -1,4 +1,5 @@
 #include "server/text/protect.h"
+#include "server/text/placeholders.h"
 #include "server/text/terms.h"
 
 #include <check.h>
@@ -156,7 +157,7 @@ END_TEST
 
 static const char *next_stand_in(struct mt_stand_ins *stand_ins, const char *placeholder)
 {
-    return mt_stand_ins_next(stand_ins, placeholder, strlen(placeholder));
+    return mt_stand_ins_next(stand_ins, mt_placeholder_is_count(placeholder, strlen(placeholder)));
 }
 
 static void check_words(struct mt_stand_ins *stand_ins, const struct mt_stand_in_words *words,
