@@ -452,7 +452,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .default_number = 10000,
         .verbs = DAEMON,
         .doc = "Tags of one text of format html; more get 413. A long article has 2,000. The time "
-               "to repair broken markup grows with the square of their number.",
+               "to read broken markup grows with the square of their number.",
     },
     {
         .section = "Limits of a request",

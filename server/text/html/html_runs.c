@@ -108,8 +108,8 @@ void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end)
 /* One element among its neighbours, seen from outside. */
 struct neighbour {
     size_t first, end; /* pieces; the tags are the first and the last */
-    bool is_link;
-    bool is_phrase; /* made to stand in a sentence: <b>, <em>, ... */
+    bool is_link;      /* or begins with one */
+    bool is_phrase;    /* made to stand in a sentence: <b>, <em>, ... */
     struct mt_html_counts holds;
     struct mt_html_ends ends;
 };
@@ -199,7 +199,8 @@ static struct neighbour look_at(const struct mt_html_pieces *pieces, size_t firs
         bool is_word = pieces->items[i].kind == MT_HTML_WORD;
         const struct mt_html_ends *text = is_word ? &word : &pieces->items[i].ends;
         struct mt_html_ends *ends = &neighbour.ends;
-        neighbour.is_link = neighbour.is_link || pieces->items[i].tag == GUMBO_TAG_A;
+        neighbour.is_link =
+            neighbour.is_link || (pieces->items[i].tag == GUMBO_TAG_A && neighbour.ends.first == 0);
         if (!is_word && pieces->items[i].kind != MT_HTML_TEXT)
             continue;
         ends->has_blank_before =
