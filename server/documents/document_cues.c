@@ -6,12 +6,14 @@
  *           - I think that         turn -> text 2
  *   cue 2   we should wait.        turn -> text 2
  *
+ * A line of a cue that is a sentence of its own, or a sound in brackets, is a turn of its own.
  * Dashes, notes, blanks and tags around a turn stay where they are. Cues without a sentence that
  * goes on are translated for themselves, so nobody's words appear before they are spoken.
  */
 #include "base/size.h"
 #include "server/documents/cue_layout.h"
 #include "server/documents/document_state.h"
+#include "server/text/boundary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,17 +257,17 @@ static bool has_words(const struct cues *cues, const char *text, struct mt_range
 
 /* ---- sentences that go on ---- */
 
-/* The last character of the text, quotes and tags aside. */
-static uint32_t last_char(const struct cues *cues, const struct mt_text *text)
+/* The last character of a range, quotes and tags aside. */
+static uint32_t last_char(const struct cues *cues, const char *text, struct mt_range range)
 {
     uint32_t last = 0;
-    for (size_t at = 0; at < text->length;) {
-        size_t n = mt_cue_tag_length(text->bytes, text->length, at, cues->markup);
-        uint32_t c = mt_utf8_decode(text->bytes + at);
+    for (size_t at = range.begin; at < range.end;) {
+        size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
+        uint32_t c = mt_utf8_decode(text + at);
         if (!n && !mt_is_space(c) && c != '"' && c != '\'' && c != 0x201D && c != 0x2019 &&
             c != 0x201C && c != 0xBB && c != 0xAB)
             last = c;
-        at += n ? n : mt_utf8_length((unsigned char)text->bytes[at]);
+        at += n ? n : mt_utf8_length((unsigned char)text[at]);
     }
     return last;
 }
@@ -315,7 +317,8 @@ static bool sentence_continues(const struct reader *reader, struct mt_range word
                     reader->n_piece_tags + n_tags <= MAX_JOINED_TAGS;
     if (!has_room || pause_ms > MAX_PAUSE_MS)
         return false;
-    uint32_t last = last_char(reader->cues, &piece->text);
+    uint32_t last =
+        last_char(reader->cues, piece->text.bytes, (struct mt_range){0, piece->text.length});
     if (ends_sentence(last))
         return false;
     uint32_t first = first_char(reader->cues, text, words);
@@ -433,6 +436,46 @@ static bool begins_with_dash(const struct cues *cues, const char *text, struct m
     return match_dash(text + at, line.end - at) > 0;
 }
 
+/* Live captions mark each speaker so. */
+static bool begins_with_arrows(const char *text, struct mt_range line)
+{
+    static const char *const arrows[] = {">>", "&gt;&gt;"};
+    struct mt_range inner = mt_range_trim(text, line.begin, line.end);
+    return match_any(text + inner.begin, inner.end - inner.begin, arrows, 2) > 0;
+}
+
+/* One tag around all of the line. */
+static bool is_in_tag(const struct cues *cues, const char *text, struct mt_range line)
+{
+    struct mt_cue_tags tags;
+    struct mt_range inner = mt_range_trim(text, line.begin, line.end);
+    size_t length = inner.end - inner.begin;
+    if (!mt_cue_tags_find(text + inner.begin, length, cues->markup, &tags) || tags.n < 2)
+        return false;
+    const struct mt_cue_tag *first = &tags.items[0];
+    return first->begin == 0 && first->mate == tags.n - 1 && tags.items[first->mate].end == length;
+}
+
+static bool ends_line(uint32_t c)
+{
+    return c == '.' || c == '!' || c == '?' || c == ']' || c == ')' || c == 0x2026 || c == 0x3002 ||
+           c == 0xFF01 || c == 0xFF1F || c == 0x61F || c == 0x964 || c == 0x266A || c == 0x266B;
+}
+
+/* Whether a line begins another text than the one before it: somebody else speaks, or a sentence is
+ * over and the next one begins. */
+static bool begins_turn(const struct cues *cues, const char *text, struct mt_range before,
+                        struct mt_range line)
+{
+    if (begins_with_dash(cues, text, line) || begins_with_arrows(text, line) ||
+        (is_in_tag(cues, text, before) && is_in_tag(cues, text, line)))
+        return true;
+    struct mt_range inner = mt_range_trim(text, line.begin, line.end);
+    return ends_line(last_char(cues, text, before)) && inner.begin < inner.end &&
+           !u_islower((UChar32)first_char(cues, text, inner)) &&
+           !mt_boundary_is_false(text, inner.end, inner.begin, NULL);
+}
+
 static enum mt_status end_cue(struct reader *reader)
 {
     const char *text = reader->document->bytes;
@@ -444,7 +487,7 @@ static enum mt_status end_cue(struct reader *reader)
     for (size_t i = first; i < end && !status;) {
         bool is_answer = begins_with_dash(cues, text, cues->lines[i]);
         size_t next = i + 1;
-        while (next < end && !begins_with_dash(cues, text, cues->lines[next]))
+        while (next < end && !begins_turn(cues, text, cues->lines[next - 1], cues->lines[next]))
             next++;
         status = end_turn(reader, i, next, is_answer || i > first);
         i = next;
