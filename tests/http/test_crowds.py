@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""More connections than there is room for, which do nothing or stay: a newcomer is answered all the same."""
+"""More connections than there is room for, which do nothing or stay: a newcomer is answered all the same, and the
+server stops when it is told to."""
 
 import pathlib
 import shutil
@@ -112,6 +113,14 @@ class Crowds(unittest.TestCase):
                 connection.sendall(b"q=" + 98 * b"x")
                 self.assertIn(b"HTTP/1.1 200", connection.recv(4096))
                 connection.close()
+
+    def test_the_server_can_be_stopped(self):
+        for what in QUIET:
+            with self.subTest(what), Daemon("--max-connections", str(LIMIT)) as daemon:
+                with Crowd(daemon, CROWDS[1], KINDS[what]):
+                    start = time.monotonic()
+                    self.assertEqual(daemon.stop(), 0)
+                    self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
 
     def test_tls(self):
         root = pathlib.Path(tempfile.mkdtemp())
