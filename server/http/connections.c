@@ -46,8 +46,8 @@ struct mt_connection {
     struct mt_address address;
     void *work, *sleeper;
     enum mt_surplus surplus;
+    uint64_t number; /* of all that came */
     bool is_counted; /* among its client's */
-    bool is_polite;  /* among n_polite */
     bool is_shut, is_watched, may_cancel, may_probe, may_nudge;
     bool has_ended; /* the client sends no more, and was seen so in this phase */
     struct mt_connection *next_free;
@@ -62,11 +62,10 @@ struct mt_connections {
     pthread_mutex_t lock;   /* guards everything below, and the slots */
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
-    size_t n_shut;   /* by us, and not yet removed */
-    size_t n_polite; /* surplus of their clients, not shut */
+    size_t n_staying[MT_N_SURPLUS]; /* neither shut nor removed */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
-    bool refuses_work, refuses_sleep;
+    bool refuses_work, refuses_sleep, wants_room;
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
@@ -124,8 +123,8 @@ static void count_out(struct mt_connections *connections, struct mt_connection *
 {
     if (connection->is_counted)
         --*count_by_hash(connections, mt_address_client(&connection->address));
-    connections->n_polite -= connection->is_polite;
-    connection->is_counted = connection->is_polite = false;
+    connections->n_staying[connection->surplus] -= !connection->is_shut;
+    connection->is_counted = false;
 }
 
 /* libmicrohttpd sees the end of the stream and closes the connection as if the client had. */
@@ -135,7 +134,6 @@ static void shut(struct mt_connections *connections, struct mt_connection *conne
         return;
     count_out(connections, connection);
     connection->is_shut = true;
-    connections->n_shut++;
     shutdown(connection->fd, SHUT_RDWR);
 }
 
@@ -312,6 +310,8 @@ static void close_abandoned(struct mt_connections *connections)
     close_ended(connections, polled, owners, n);
 }
 
+static bool evict(struct mt_connections *connections, uint64_t client);
+
 static void *watch_connections(void *argument)
 {
     struct mt_connections *connections = argument;
@@ -332,6 +332,8 @@ static void *watch_connections(void *argument)
             close_overdue(connections);
             close_abandoned(connections);
             nudge_silent(connections);
+            if (connections->wants_room)
+                connections->wants_room = !evict(connections, 0);
             next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
@@ -393,24 +395,25 @@ void mt_connections_destroy(struct mt_connections *connections)
     free(connections);
 }
 
-/* Whether the connection, of one client or (0) of any, has no request, and may go if nothing speaks
- * for it. */
+/* Whether the connection, of one client or (0) of any, takes a place and has no complete head of a
+ * request, and may go if nothing speaks for it. */
 static bool may_go(const struct mt_connection *connection, uint64_t client)
 {
-    if (connection->fd < 0 || connection->is_shut || is_active(connection->phase))
+    if (connection->fd < 0 || connection->is_shut || connection->surplus != MT_SURPLUS_NONE ||
+        (is_active(connection->phase) && connection->phase != MT_PHASE_HEADER))
         return false;
     return client == 0 ||
            (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* The connection that has waited for longest. A fresh one gets a moment to say what it wants. */
+/* The connection that has waited for longest. One gets a moment to say what it wants. */
 static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
 {
     int64_t now = mt_now_ns();
     struct mt_connection *oldest = NULL;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        int64_t grace_ms = connection->phase == MT_PHASE_FRESH ? FRESH_GRACE_MS : IDLE_GRACE_MS;
+        int64_t grace_ms = connection->phase == MT_PHASE_IDLE ? IDLE_GRACE_MS : FRESH_GRACE_MS;
         if (!may_go(connection, client) || now - connection->since_ns <= grace_ms * 1000000)
             continue;
         bool is_older = !oldest || connection->since_ns < oldest->since_ns;
@@ -472,26 +475,48 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
     return connection;
 }
 
-/* Whether it may stay. One that is too many of its client goes before it costs anybody else a
- * place. */
+/* Whether it is one too many. One that is too many of its client goes before it costs anybody else
+ * a place. */
+static enum mt_surplus find_place(struct mt_connections *connections, uint64_t client, bool counts)
+{
+    if (counts && has_its_share(connections, client) && !evict(connections, client))
+        return MT_SURPLUS_OF_CLIENT;
+    bool is_full = connections->n_staying[MT_SURPLUS_NONE] >= connections->options.max_connections;
+    return is_full && !evict(connections, 0) ? MT_SURPLUS_OF_ALL : MT_SURPLUS_NONE;
+}
+
+/* Surplus connections do no work, so the first one may go, whatever it is at. */
+static void shut_first(struct mt_connections *connections, enum mt_surplus surplus)
+{
+    struct mt_connection *first = NULL;
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        bool is_one = connection->fd >= 0 && !connection->is_shut && connection->surplus == surplus;
+        if (is_one && (!first || connection->number < first->number))
+            first = connection;
+    }
+    if (!first)
+        return;
+    connections->counts.n_evicted++;
+    shut(connections, first);
+}
+
 static void admit(struct mt_connections *connections, struct mt_connection *connection)
 {
-    size_t n_staying = connections->counts.n_open - connections->n_shut;
+    const size_t most_told[MT_N_SURPLUS] = {
+        [MT_SURPLUS_OF_ALL] = (connections->options.max_surplus + 1) / 2,
+        [MT_SURPLUS_OF_CLIENT] = MT_POLITE_SURPLUS,
+    };
     uint64_t client = mt_address_client(&connection->address);
     bool counts = is_limited(connections, &connection->address);
-    if (counts && has_its_share(connections, client) && !evict(connections, client))
-        connection->surplus = MT_SURPLUS_OF_CLIENT;
-    else if (n_staying >= connections->options.max_connections && !evict(connections, 0))
-        connection->surplus = MT_SURPLUS_OF_ALL;
-    if (counts && connection->surplus == MT_SURPLUS_NONE)
+    enum mt_surplus surplus = find_place(connections, client, counts);
+    if (surplus != MT_SURPLUS_NONE && connections->n_staying[surplus] == most_told[surplus])
+        shut_first(connections, surplus);
+    connection->surplus = surplus;
+    connections->n_staying[surplus]++;
+    connections->counts.n_refused_of_client += surplus == MT_SURPLUS_OF_CLIENT;
+    if (counts && surplus == MT_SURPLUS_NONE)
         count_in(connections, connection);
-    if (connection->surplus != MT_SURPLUS_OF_CLIENT)
-        return;
-    connections->counts.n_refused_of_client++;
-    connection->is_polite = connections->n_polite < MT_POLITE_SURPLUS;
-    connections->n_polite += connection->is_polite;
-    if (!connection->is_polite)
-        shut(connections, connection);
 }
 
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
@@ -508,6 +533,7 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
             .phase = MT_PHASE_FRESH,
             .since_ns = mt_now_ns(),
             .address = mt_address_of(address),
+            .number = connections->counts.n_came++,
         };
         admit(connections, connection);
         connections->counts.n_open++;
@@ -523,11 +549,18 @@ void mt_connections_remove(struct mt_connections *connections, struct mt_connect
     stop_watching(connections, connection);
     set_phase(connections, connection, MT_PHASE_IDLE);
     connections->counts.n_open--;
-    connections->n_shut -= connection->is_shut;
+    connections->wants_room = false;
     count_out(connections, connection);
     connection->fd = -1;
     connection->next_free = connections->free_slots;
     connections->free_slots = connection;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_want_room(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->wants_room = true;
     pthread_mutex_unlock(&connections->lock);
 }
 

@@ -28,6 +28,7 @@ struct sockaddr;
 struct mt_connections;
 struct mt_connection;
 
+/* Surplus connections of clients that have their share. */
 #define MT_POLITE_SURPLUS 16
 
 /* Connections of administrators, to the admin socket. */
@@ -35,7 +36,7 @@ struct mt_connection;
 
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
 #define MT_CONNECTION_BYTES (32 * 1024)
-/* Connections beyond the limit that are being told so at once. */
+/* Connections beyond the limit: those that are being told so, and those that are being closed. */
 #define MT_SURPLUS_CONNECTIONS 64
 
 enum mt_phase {
@@ -52,7 +53,7 @@ enum mt_phase {
 
 struct mt_connections_options {
     size_t max_connections; /* more are surplus: refused, politely */
-    size_t max_surplus;     /* connections being refused at once */
+    size_t max_surplus;     /* see mt_connections_add */
     /* Of one client (client.h); 0: any number. Proxies have no limit, and neither has this machine
      * where limits_this_machine is false. */
     size_t max_client_connections;
@@ -83,26 +84,35 @@ MT_MUST_CHECK enum mt_status mt_connections_create(const struct mt_connections_o
 /* Takes NULL. Joins the thread. Connections that are left are forgotten, not closed. */
 void mt_connections_destroy(struct mt_connections *connections);
 
-/* A connection that was just accepted. fd stays the caller's and open until remove. Where there are
+/*
+ * A connection that was just accepted. fd stays the caller's and open until remove. Where there are
  * too many, in all or of one client, the one that has been without a request for longest (of that
- * client) is closed to make room, but none that has sent something, or had a reply a moment ago and
- * is still there; where none is left, the new one is surplus. Of connections that are too many of
- * their client, MT_POLITE_SURPLUS are told so at a time; more are closed at once. NULL if even the
- * surplus is exhausted. */
+ * client) is closed to make room, but none that has sent something nobody has read yet, came or
+ * began a head within the last second, or had a reply a moment ago and is still there; where none
+ * is left, the new one is surplus.
+ *
+ * Surplus connections are there to be told so, and for questions after the server's health. Whoever
+ * sends nothing, or does not take the reply, must not keep others from that: half of max_surplus
+ * may stay, and MT_POLITE_SURPLUS more of those that are too many of their client; then the next
+ * one closes the first of its kind, whatever that is at. So max_surplus is never reached for
+ * longer than it takes to remove what has been closed.
+ *
+ * NULL if it is reached all the same.
+ */
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address);
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection);
+
+/* No connection can be accepted, for want of descriptors or memory, until one is removed: as soon
+ * as there is one that would make room for another, it is closed. */
+void mt_connections_want_room(struct mt_connections *connections);
 
 void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
                           enum mt_phase phase);
 
 /* Whether the connection is one too many and must be refused, and where it comes from. Fixed from
  * add to remove. */
-enum mt_surplus {
-    MT_SURPLUS_NONE,
-    MT_SURPLUS_OF_ALL,
-    MT_SURPLUS_OF_CLIENT,
-};
+enum mt_surplus { MT_SURPLUS_NONE, MT_SURPLUS_OF_ALL, MT_SURPLUS_OF_CLIENT, MT_N_SURPLUS };
 enum mt_surplus mt_connection_surplus(const struct mt_connection *connection);
 /* The options' context. */
 void *mt_connection_context(const struct mt_connection *connection);
@@ -162,11 +172,12 @@ void mt_connections_cancel_all(struct mt_connections *connections);
 void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms);
 
 struct mt_connection_counts {
-    size_t n_open;                           /* all */
-    size_t n_active;                         /* with a request: HEADER to REPLY */
-    size_t n_working;                        /* between begin_work and end_work or count_done */
-    uint64_t n_timed_out, n_left, n_evicted; /* since creation */
-    uint64_t n_refused_of_client;            /* likewise */
+    size_t n_open;    /* all */
+    size_t n_active;  /* with a request: HEADER to REPLY */
+    size_t n_working; /* between begin_work and end_work or count_done */
+    uint64_t n_came;  /* since creation, like what follows */
+    uint64_t n_timed_out, n_left, n_evicted;
+    uint64_t n_refused_of_client;
 };
 void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out);
 

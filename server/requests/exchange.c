@@ -310,7 +310,8 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
 
 enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response)
 {
-    if (exchange->request.reply.close || mt_http_is_draining(exchange->http))
+    if (exchange->request.reply.close || mt_connection_surplus(exchange->slot) ||
+        mt_http_is_draining(exchange->http))
         MHD_add_response_header(response, "Connection", "close");
     exchange->stage = STAGE_REPLIED;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
@@ -534,7 +535,6 @@ static void refuse_surplus(struct mt_exchange *exchange)
     else
         mt_fail(&err, MT_BUSY, "too many connections: try again later");
     mt_reply_failure(&exchange->request.reply, &err);
-    exchange->request.reply.close = true;
     mt_exchange_count_rejection(exchange,
                                 is_of_client ? MT_REJECTED_SHARE : MT_REJECTED_CONNECTIONS);
 }

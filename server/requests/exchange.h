@@ -40,6 +40,8 @@ struct mt_http {
     atomic_bool is_unready; /* its end was announced */
     atomic_bool is_draining;
     int64_t drained_ms;  /* when that began */
+    uint64_t n_came;     /* connections until then */
+    uint64_t n_given;    /* taken from the listener and given to libmicrohttpd since */
     bool is_shut;        /* the listener */
     bool is_loopback;    /* it listens on such an address */
     int barrier_fds[2];  /* http.c: a connection that is none */

@@ -28,6 +28,9 @@
 /* Systems send with 64 or 128, and each router takes one off: of the few that send with 255 only a
  * neighbour is heard, as before. */
 #define UNLIKELY_TTL 255
+/* libmicrohttpd does not survive to be given a connection at its limit: 0.9.75 keeps a lock. Those
+ * that it takes or lets go of meanwhile, and the barrier, are not counted. */
+#define ROOM_MARGIN 8
 
 static void cancel_work(void *context, void *work, bool has_left)
 {
@@ -244,6 +247,7 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
 {
     static const char refusal[] = "Error processing request (HTTP response code is %u";
+    static const char full[] = "Hit process or system resource limit at %u";
     bool refuses_badly = strncmp(MHD_get_version(), "0.", 2) == 0 &&
                          strncmp(format, refusal, sizeof refusal - 1) == 0;
     if (refuses_badly) {
@@ -252,6 +256,8 @@ MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_li
         mt_exchange_refuse_head(context, va_arg(copy, unsigned));
         va_end(copy);
     }
+    if (strncmp(format, full, sizeof full - 1) == 0)
+        mt_connections_want_room(((struct mt_http *)context)->connections);
     char message[256];
     vsnprintf(message, sizeof message, format, arguments);
     message[strcspn(message, "\n")] = '\0';
@@ -280,6 +286,11 @@ static bool is_on_loopback(int listen_fd)
     return mt_address_is_loopback(&address);
 }
 
+static size_t connection_limit(const struct mt_http *http)
+{
+    return http->options.max_connections + MT_SURPLUS_CONNECTIONS;
+}
+
 enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
 {
     enum mt_status status = mt_descriptors_reserve(http->options.max_connections, err);
@@ -289,7 +300,6 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
     }
     http->is_loopback = is_on_loopback(listen_fd);
     MHD_set_panic_func(panic, NULL);
-    unsigned limit = (unsigned)(http->options.max_connections + MT_SURPLUS_CONNECTIONS);
     /* Before 1.0 its own refusals send two heads, and the gate refuses the same. From 1.0 on it
      * puts blanks in the place of a folded line's end, accepts chunks whose lines end in LF alone,
      * and answers blanks in a target with a redirection, unless it is strict; nobody behind it can
@@ -311,7 +321,7 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         0, NULL, NULL, on_access, http,
         MHD_OPTION_EXTERNAL_LOGGER, log_message, http,
         MHD_OPTION_LISTEN_SOCKET, listen_fd,
-        MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)connection_limit(http),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MT_CONNECTION_BYTES,
         MHD_OPTION_STRICT_FOR_CLIENT, strictness,
         MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http,
@@ -327,10 +337,21 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
     return mt_fail(err, MT_IO, "libmicrohttpd could not start: %s", strerror(errno));
 }
 
-/* Connections that the kernel has completed are clients that we have accepted, in their eyes. */
-static void take_backlog(struct mt_http *http)
+/* Whether libmicrohttpd may be given another connection. */
+static bool has_room(struct mt_http *http)
 {
-    for (;;) {
+    struct mt_connection_counts counts;
+    mt_connections_count(http->connections, &counts);
+    uint64_t n_arrived = counts.n_came - http->n_came;
+    uint64_t n_on_their_way = http->n_given > n_arrived ? http->n_given - n_arrived : 0;
+    return counts.n_open + n_on_their_way + ROOM_MARGIN < connection_limit(http);
+}
+
+/* Connections that the kernel has completed are clients that we have accepted, in their eyes.
+ * False: there may be more, for which there is no room now. */
+static bool take_backlog(struct mt_http *http)
+{
+    while (has_room(http)) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
         int fd = accept4(http->listen_fd, (struct sockaddr *)&address, &length,
@@ -338,10 +359,12 @@ static void take_backlog(struct mt_http *http)
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (fd < 0)
-            return;
+            return true;
         /* It owns the descriptor, whatever it returns. */
-        MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length);
+        if (MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length) == MHD_YES)
+            http->n_given++;
     }
+    return false;
 }
 
 /* The HTTP thread knows of a connection some time after it was accepted, by itself or by us. What
@@ -359,8 +382,11 @@ static bool set_barrier(struct mt_http *http)
 
 static void begin_drain(struct mt_http *http)
 {
+    struct mt_connection_counts counts;
     http->drained_ms = mt_now_ms();
     http->listen_fd = MHD_quiesce_daemon(http->daemon);
+    mt_connections_count(http->connections, &counts);
+    http->n_came = counts.n_came;
     http->is_shut = http->listen_fd < 0;
     if (!http->is_shut && !limit_ttl(http->listen_fd, UNLIKELY_TTL))
         http->drained_ms -= HANDSHAKE_MS; /* there is nothing to wait for */
@@ -370,7 +396,6 @@ static void begin_drain(struct mt_http *http)
  * that number. */
 static void shut_listener(struct mt_http *http)
 {
-    take_backlog(http);
     shutdown(http->listen_fd, SHUT_RDWR);
     http->is_shut = true;
 }
@@ -384,11 +409,10 @@ bool mt_http_drain(struct mt_http *http)
 {
     if (!atomic_exchange(&http->is_draining, true))
         begin_drain(http);
-    if (!http->is_shut && mt_now_ms() - http->drained_ms >= HANDSHAKE_MS)
+    bool is_time = mt_now_ms() - http->drained_ms >= HANDSHAKE_MS;
+    if (!http->is_shut && take_backlog(http) && is_time)
         shut_listener(http);
-    else if (!http->is_shut)
-        take_backlog(http);
-    if (http->is_shut && !http->is_barrier_set)
+    if (http->is_shut && !http->is_barrier_set && has_room(http))
         http->is_barrier_set = set_barrier(http);
     return atomic_load(&http->has_passed);
 }
@@ -400,8 +424,10 @@ void mt_http_close_idle(struct mt_http *http)
 
 void mt_http_refuse_work(struct mt_http *http)
 {
-    if (mt_http_is_draining(http) && !http->is_shut)
+    if (mt_http_is_draining(http) && !http->is_shut) {
+        take_backlog(http);
         shut_listener(http);
+    }
     mt_connections_refuse_work(http->connections);
 }
 

@@ -224,7 +224,7 @@ static void render_connections(const struct mt_connection_counts *counts, struct
     whole(out, "connections_left_total", "counter",
           "Clients that closed while their request was being worked on.", counts->n_left);
     whole(out, "connections_evicted_total", "counter",
-          "Idle connections closed to make room for others.", counts->n_evicted);
+          "Connections closed to make room for others.", counts->n_evicted);
     whole(out, "connections_over_share_total", "counter",
           "Connections refused because their address had its share.", counts->n_refused_of_client);
 }

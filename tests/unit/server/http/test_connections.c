@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/http/client.h"
+#include "tests/unit/server/http/connection_pairs.h"
 
 #include <check.h>
 #include <netinet/in.h>
@@ -11,48 +12,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Both ends of a TCP connection: resets and half-closes exist nowhere else. */
-struct pair {
-    int server, client;
-};
-
-static struct pair connect_pair(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-    ck_assert_int_eq(listen(listener, 1), 0);
-    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-    struct pair pair;
-    pair.client = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(connect(pair.client, (struct sockaddr *)&address, sizeof address), 0);
-    pair.server = accept(listener, NULL, NULL);
-    ck_assert_int_ge(pair.server, 0);
-    close(listener);
-    return pair;
-}
-
-static void sleep_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&time, NULL);
-}
-
-/* Whether the server's side has been shut: the client then reads the end. */
-static bool is_shut(const struct pair *pair)
-{
-    char byte;
-    return recv(pair->client, &byte, 1, MSG_DONTWAIT) == 0;
-}
-
-static bool becomes_shut(const struct pair *pair, int ms)
-{
-    for (; ms > 0 && !is_shut(pair); ms -= 5)
-        sleep_ms(5);
-    return is_shut(pair);
-}
 
 struct fixture {
     struct mt_connections *connections;
@@ -109,8 +68,6 @@ static bool becomes_woken(struct fixture *fixture, int n, int ms)
 }
 
 #define LONG_MS 60000
-/* Longer than a connection that has just become idle is spared. */
-#define IDLE_MS 120
 static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
 
 START_TEST(phase_that_takes_too_long_ends_the_connection)
@@ -485,77 +442,6 @@ START_TEST(cancel_all_cancels_what_is_watched)
 }
 END_TEST
 
-START_TEST(surplus_connections_are_marked_and_room_is_made)
-{
-    struct fixture fixture;
-    create(&fixture, patient);
-    struct pair pairs[8];
-    struct mt_connection *slots[8];
-    for (size_t i = 0; i < 8; i++)
-        pairs[i] = connect_pair();
-    for (size_t i = 0; i < 4; i++) {
-        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
-        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
-        ck_assert(!mt_connection_surplus(slots[i]));
-    }
-    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert(mt_connection_surplus(slots[4]));
-    mt_connections_remove(fixture.connections, slots[4]);
-
-    /* The one that has been idle for longest goes. */
-    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
-    sleep_ms(2);
-    mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
-    sleep_ms(IDLE_MS);
-    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[4]));
-    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
-    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[5]));
-    ck_assert(becomes_shut(&pairs[1], 1000));
-    ck_assert_ptr_null(mt_connections_add(fixture.connections, pairs[6].server, NULL));
-    for (size_t i = 0; i < 6; i++)
-        mt_connections_remove(fixture.connections, slots[i]);
-    mt_connections_destroy(fixture.connections);
-}
-END_TEST
-
-START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
-{
-    struct fixture fixture;
-    create(&fixture, (struct mt_connections_options){.max_connections = 3, .max_surplus = 2});
-    struct pair pairs[5];
-    struct mt_connection *slots[5];
-    for (size_t i = 0; i < 5; i++)
-        pairs[i] = connect_pair();
-    for (size_t i = 0; i < 3; i++)
-        slots[i] = mt_connections_add(fixture.connections, pairs[i].server, NULL);
-    /* The first has sent, the last has just had its reply: only the one between may go. */
-    for (size_t i = 0; i < 2; i++)
-        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_IDLE);
-    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_WORK);
-    ck_assert_int_eq(send(pairs[0].client, "G", 1, 0), 1);
-    sleep_ms(IDLE_MS);
-    slots[3] = mt_connections_add(fixture.connections, pairs[3].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[3]));
-    ck_assert(becomes_shut(&pairs[1], 1000));
-    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
-    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
-    ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
-    /* But those that have left make room at once. */
-    mt_connections_remove(fixture.connections, slots[4]);
-    mt_connections_enter(fixture.connections, slots[2], MT_PHASE_IDLE);
-    shutdown(pairs[2].client, SHUT_WR);
-    slots[4] = mt_connections_add(fixture.connections, pairs[4].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[4]));
-    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[0]));
-    for (size_t i = 0; i < 5; i++)
-        mt_connections_remove(fixture.connections, slots[i]);
-    mt_connections_destroy(fixture.connections);
-}
-END_TEST
-
 static const enum mt_phase awaiting[] = {MT_PHASE_FRESH, MT_PHASE_HEADER, MT_PHASE_IDLE};
 
 /* Its bytes lie there because nobody reads; that ends, too. */
@@ -634,118 +520,6 @@ START_TEST(one_address_is_one_client)
 }
 END_TEST
 
-static struct sockaddr_in ipv4(uint32_t address)
-{
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
-}
-
-#define HERE 0x7F000001
-#define CUSTOMER 0xCB007101
-#define PROXY 0x0A000001
-
-/* Four connections of one client, of which two are allowed. */
-static const struct {
-    uint32_t address;
-    bool limits_this_machine;
-    bool is_limited;
-} shares[] = {
-    {CUSTOMER, false, true}, {CUSTOMER, true, true}, {HERE, false, false},
-    {HERE, true, true},      {PROXY, false, false},  {PROXY, true, false},
-};
-
-START_TEST(a_client_has_its_share_of_the_connections)
-{
-    struct fixture fixture;
-    struct mt_proxies proxies;
-    struct mt_connections_options options = patient;
-    ck_assert_int_eq(mt_proxies_parse("10.0.0.0/8", "x", &proxies, NULL), MT_OK);
-    options.max_connections = 6;
-    options.max_client_connections = 2;
-    options.limits_this_machine = shares[_i].limits_this_machine;
-    options.proxies = &proxies;
-    create(&fixture, options);
-    struct sockaddr_in one = ipv4(shares[_i].address), other = ipv4(CUSTOMER + 1);
-    struct mt_connection *slots[6];
-    struct pair pairs[6];
-    for (size_t i = 0; i < 4; i++) {
-        pairs[i] = connect_pair();
-        slots[i] =
-            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
-        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
-        bool is_surplus = shares[_i].is_limited && i >= 2;
-        ck_assert_int_eq(mt_connection_surplus(slots[i]),
-                         is_surplus ? MT_SURPLUS_OF_CLIENT : MT_SURPLUS_NONE);
-    }
-    slots[4] = mt_connections_add(fixture.connections, 1000, (struct sockaddr *)&other);
-    ck_assert(!mt_connection_surplus(slots[4]));
-    for (size_t i = 0; i < 5; i++)
-        mt_connections_remove(fixture.connections, slots[i]);
-    slots[0] = mt_connections_add(fixture.connections, pairs[0].server, (struct sockaddr *)&one);
-    ck_assert(!mt_connection_surplus(slots[0]));
-    mt_connections_remove(fixture.connections, slots[0]);
-    mt_connections_destroy(fixture.connections);
-}
-END_TEST
-
-START_TEST(a_client_makes_room_for_itself)
-{
-    struct fixture fixture;
-    struct mt_connections_options options = patient;
-    options.max_client_connections = 2;
-    create(&fixture, options);
-    struct sockaddr_in one = ipv4(CUSTOMER), other = ipv4(CUSTOMER + 1);
-    struct pair pairs[4] = {connect_pair(), connect_pair(), connect_pair(), connect_pair()};
-    struct mt_connection *slots[4];
-    for (size_t i = 0; i < 4; i++) {
-        if (i == 3) {
-            mt_connections_enter(fixture.connections, slots[1], MT_PHASE_IDLE);
-            sleep_ms(IDLE_MS);
-        }
-        slots[i] = mt_connections_add(fixture.connections, pairs[i].server,
-                                      (struct sockaddr *)(i == 0 ? &other : &one));
-        mt_connections_enter(fixture.connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
-    }
-    ck_assert(!mt_connection_surplus(slots[3]));
-    ck_assert(becomes_shut(&pairs[1], 1000)); /* its own, though the other's is older */
-    ck_assert(!is_shut(&pairs[0]));
-    for (size_t i = 0; i < 4; i++)
-        mt_connections_remove(fixture.connections, slots[i]);
-    mt_connections_destroy(fixture.connections);
-}
-END_TEST
-
-START_TEST(those_that_are_far_too_many_are_not_told)
-{
-    enum { N = 2 + MT_POLITE_SURPLUS };
-    struct fixture fixture;
-    struct mt_connections_options options = patient;
-    struct mt_connection_counts counts;
-    struct mt_connection *slots[N + 1];
-    struct pair pairs[N + 1];
-    struct sockaddr_in one = ipv4(CUSTOMER);
-    options.max_connections = 100;
-    options.max_client_connections = 2;
-    create(&fixture, options);
-    for (size_t i = 0; i <= N; i++) {
-        pairs[i] = connect_pair();
-        slots[i] =
-            mt_connections_add(fixture.connections, pairs[i].server, (struct sockaddr *)&one);
-        mt_connections_enter(fixture.connections, slots[i], MT_PHASE_WORK);
-        ck_assert_int_eq(is_shut(&pairs[i]), i == N);
-    }
-    mt_connections_remove(fixture.connections, slots[N]);
-    mt_connections_remove(fixture.connections, slots[5]);
-    slots[5] = mt_connections_add(fixture.connections, pairs[5].server, (struct sockaddr *)&one);
-    ck_assert_int_eq(mt_connection_surplus(slots[5]), MT_SURPLUS_OF_CLIENT);
-    ck_assert(!is_shut(&pairs[5]));
-    mt_connections_count(fixture.connections, &counts);
-    ck_assert_uint_eq(counts.n_refused_of_client, MT_POLITE_SURPLUS + 2);
-    for (size_t i = 0; i < N; i++)
-        mt_connections_remove(fixture.connections, slots[i]);
-    mt_connections_destroy(fixture.connections);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("connections");
@@ -764,16 +538,10 @@ int main(void)
     tcase_add_test(tcase, what_sleeps_is_woken_once_by_bytes_and_by_the_end);
     tcase_add_test(tcase, nothing_sleeps_after_wake_all);
     tcase_add_test(tcase, cancel_all_cancels_what_is_watched);
-    tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
-    tcase_add_test(tcase, room_is_not_made_at_the_cost_of_requests_on_their_way);
     tcase_add_loop_test(tcase, deadlines_wait_for_those_that_have_sent, 0,
                         sizeof awaiting / sizeof awaiting[0]);
     tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
     tcase_add_test(tcase, one_address_is_one_client);
-    tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
-                        sizeof shares / sizeof shares[0]);
-    tcase_add_test(tcase, a_client_makes_room_for_itself);
-    tcase_add_test(tcase, those_that_are_far_too_many_are_not_told);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
