@@ -28,6 +28,10 @@ struct mt_model_options {
     enum mt_precision precision;
     enum mt_load_mode load_mode;
     const char *kernels; /* "auto" (also NULL), or a table's name (kernels.h) */
+    /* Open refuses whatever it would refuse, but neither packs nor widens: the model can be
+     * described and closed, and translates nothing. It takes a look at every number, and of a
+     * family that is converted the memory of that (source.h). */
+    bool checks_only;
 
     /*
      * int8: where the packed form of a plain directory is kept; NULL or not writable: it is packed
