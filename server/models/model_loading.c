@@ -76,6 +76,11 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
     return MT_OK;
 }
 
+enum mt_status mt_model_loading_check(const struct mt_served_model *served, struct mt_error *err)
+{
+    return mt_model_files_check(served->info.directory, served->info.id, &served->options, err);
+}
+
 size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)
 {
     return mt_lane_cache_bytes(served->loaded.lane);
