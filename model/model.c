@@ -67,6 +67,21 @@ static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *
     return status;
 }
 
+/* Every tensor is found, of its shape and sound, and stays where it lies. */
+static enum mt_status check_weights(struct mt_model *model, const struct mt_source *source,
+                                    struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    model->is_unpacked = true;
+    if (model->precision == MT_INT8)
+        status = mt_packed_check_shape(&model->hparams, err);
+    if (!status)
+        status = mt_source_weights(source, MT_LOAD_MMAP, &model->file, err);
+    return status ? status
+                  : mt_bind_marian(model->file, &model->hparams, MT_BIND_STORED, model->arena,
+                                   &model->weights, NULL, err);
+}
+
 static struct mt_pack_options pack_options(const struct mt_model_options *o)
 {
     return (struct mt_pack_options){
@@ -95,6 +110,18 @@ static enum mt_status open_int8(struct mt_model *model, const struct mt_source *
     return mt_packed_bind(model->file, &model->hparams, model->arena, &model->weights, err);
 }
 
+/* What `import` wrote is mapped as it is: it needs no other way to be checked. */
+static enum mt_status open_weights(struct mt_model *model, const struct mt_source *source,
+                                   const struct mt_model_options *options, struct mt_error *err)
+{
+    bool is_int8 = options->precision == MT_INT8;
+    bool is_packed = is_int8 && mt_path_holds(mt_source_directory(source), MT_PACKED_FILE_NAME);
+    if (options->checks_only && !is_packed)
+        return check_weights(model, source, err);
+    return is_int8 ? open_int8(model, source, options, err)
+                   : open_fp32(model, source, options->load_mode, err);
+}
+
 enum mt_status mt_model_open(const char *directory, const struct mt_model_options *options,
                              struct mt_model **out, struct mt_error *err)
 {
@@ -114,8 +141,7 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
     if (!status)
         status = mt_arena_create(0, &model->arena, err);
     if (!status)
-        status = o->precision == MT_INT8 ? open_int8(model, source, o, err)
-                                         : open_fp32(model, source, o->load_mode, err);
+        status = open_weights(model, source, o, err);
     if (!status)
         status = mt_tokenizer_read(source, &model->tokenizer, err);
     if (!status)
@@ -126,7 +152,7 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         status = mt_target_vocabularies_open(model, source, err);
     if (!status)
         status = mt_model_check(model, err);
-    if (!status)
+    if (!status && !model->is_unpacked)
         status = mt_costs_measure(model->kernels, &model->weights.output, &model->costs, err);
     mt_source_close(source);
     if (status) {
@@ -156,7 +182,8 @@ void mt_model_close(struct mt_model *model)
 static enum mt_status check_opens(const char *directory, const struct mt_model_options *options,
                                   struct mt_error *err)
 {
-    const struct mt_model_options exact = {.precision = MT_FP32, .kernels = options->kernels};
+    const struct mt_model_options exact = {
+        .precision = MT_FP32, .kernels = options->kernels, .checks_only = true};
     struct mt_model *model;
     enum mt_status status = mt_model_open(directory, &exact, &model, err);
     if (!status)
@@ -164,18 +191,24 @@ static enum mt_status check_opens(const char *directory, const struct mt_model_o
     return status;
 }
 
-enum mt_status mt_model_import(const char *from, const char *to,
-                               const struct mt_model_options *options,
+enum mt_status mt_model_import(const struct mt_model_import *request,
                                struct mt_import_report *report, struct mt_error *err)
 {
+    const struct mt_model_options *options = request->options;
     const struct mt_import_options import = {.packs = options->precision == MT_INT8,
                                              .on_progress = options->on_progress,
                                              .progress_context = options->progress_context};
-    enum mt_status status = mt_import_check(from, to, &import, err);
+    struct mt_import_stage *stage = NULL;
+    enum mt_status status = mt_import_check(request->from, request->to, &import, err);
     if (!status)
-        status = check_opens(from, options, err);
+        status = check_opens(request->from, options, err);
     if (!status)
-        status = mt_import_write(from, to, &import, report, err);
+        status = mt_import_write(request->from, request->to, &import, &stage, report, err);
+    if (!status && request->confirm)
+        status = request->confirm(request->context, mt_import_stage_path(stage), err);
+    if (!status)
+        status = mt_import_keep(stage, err);
+    mt_import_drop(stage);
     return status;
 }
 

@@ -27,7 +27,8 @@ struct mt_model {
     struct mt_document shortlist_file;
     struct mt_target_vocabulary *target_vocabularies; /* in the arena */
     size_t n_target_vocabularies;
-    bool is_copied; /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
+    bool is_unpacked; /* weights are where the file has them (MT_BIND_STORED): nothing computes */
+    bool is_copied;   /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;
     struct mt_arena *arena;        /* widened weights, layer tables, positions */

@@ -14,16 +14,17 @@ static enum mt_status take(struct mt_model *model, const char *language, const i
     bool is_int8 = model->precision == MT_INT8;
     size_t n_bytes = mt_candidates_columns_bytes(n, model->hparams.d_model, is_int8);
     struct mt_target_vocabulary *v = &model->target_vocabularies[model->n_target_vocabularies];
-    void *copy, *memory;
+    void *copy, *memory = NULL;
     enum mt_status status =
         mt_arena_take(model->arena, n, sizeof *ids, "target vocabulary", &copy, err);
-    if (!status)
+    if (!status && !model->is_unpacked)
         status = mt_arena_take(model->arena, n_bytes, 1, "target vocabulary", &memory, err);
     if (status)
         return status;
     memcpy(copy, ids, n * sizeof *ids);
     *v = (struct mt_target_vocabulary){.language = language, .allowed = {.ids = copy, .n = n}};
-    v->columns = mt_candidates_columns(&model->weights.output, copy, n, memory);
+    if (memory)
+        v->columns = mt_candidates_columns(&model->weights.output, copy, n, memory);
     model->n_target_vocabularies++;
     return MT_OK;
 }

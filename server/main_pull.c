@@ -2,6 +2,7 @@
  * `attentiond pull` and `attentiond list --remote` (server/commands/pull_program.h). */
 
 #include "server/commands/cli.h"
+#include "server/models/model_settings.h"
 #include "server/pull/console.h"
 #include "server/pull/list_remote.h"
 #include "server/pull/pull.h"
@@ -87,16 +88,12 @@ static enum mt_status report(const struct mt_pulled *pulled, const char *models_
     mt_text_append_printable(&lines, remote->licence, strlen(remote->licence));
     mt_text_appendf(&lines, "; %s; from ", size);
     mt_text_append_printable(&lines, remote->from, strlen(remote->from));
-    if (pulled->is_unreadable) {
-        mt_text_append_string(&lines, "\nModels of this family are not served yet.\n");
-    } else {
-        mt_text_append_string(&lines, "\nTo serve it: attentiond serve");
-        if (*models_directory) {
-            mt_text_append_string(&lines, " --models-directory ");
-            append_quoted(&lines, models_directory);
-        }
-        mt_text_append_string(&lines, "\n");
+    mt_text_append_string(&lines, "\nTo serve it: attentiond serve");
+    if (*models_directory) {
+        mt_text_append_string(&lines, " --models-directory ");
+        append_quoted(&lines, models_directory);
     }
+    mt_text_append_string(&lines, "\n");
     enum mt_status status = mt_text_check(&lines, "report", err);
     if (!status)
         fputs(lines.bytes, stdout);
@@ -118,9 +115,11 @@ static int pull_model(const struct mt_cli_command *command, const struct mt_cli 
     struct mt_pulled pulled = {0};
     struct mt_places places = {0};
     struct mt_error err;
+    const struct mt_model_options model = mt_model_options_of_settings(&cli->settings);
     struct mt_pull pull = {
         .text = cli->arguments[0],
         .local_name = flags->name,
+        .model = &model,
         .is_cancelled = &is_cancelled,
         .say = mt_console_say,
         .accept_licence = mt_console_accept_licence,

@@ -330,7 +330,7 @@ static enum mt_status fill_together(struct filling *f, struct mt_arena *arena, s
     return status;
 }
 
-static enum mt_status check_packable(const struct mt_hparams *h, struct mt_error *err)
+enum mt_status mt_packed_check_shape(const struct mt_hparams *h, struct mt_error *err)
 {
     if (h->d_model % MT_PACK_COLUMNS)
         return mt_fail(err, MT_UNSUPPORTED,
@@ -389,7 +389,7 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
     struct mt_image *image = NULL;
     struct mt_weights from = *weights;
     struct entries entries = {0};
-    enum mt_status status = check_packable(hparams, err);
+    enum mt_status status = mt_packed_check_shape(hparams, err);
     if (!status)
         status = mt_arena_create(0, &arena, err);
     if (!status)
@@ -523,7 +523,7 @@ enum mt_status mt_packed_bind(const struct mt_safetensors *file, const struct mt
 {
     struct mt_weights w = {0};
     struct entries entries = {0};
-    enum mt_status status = check_packable(hparams, err);
+    enum mt_status status = mt_packed_check_shape(hparams, err);
     if (!status)
         status = take_layers(hparams, arena, &w, err);
     if (!status)

@@ -26,9 +26,13 @@
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);
 
-/* Quantises and packs weights that are bound MT_BIND_STORED. MT_UNSUPPORTED where d_model is not a
- * multiple of 16, or a layer reads more than 32,768 numbers (int32 sums could overflow). *out is
- * the caller's. */
+/* Whether a model of this shape has a packed form. MT_UNSUPPORTED where d_model is not a multiple of
+ * 16, or a layer reads more than 32,768 numbers (int32 sums could overflow). */
+MT_MUST_CHECK enum mt_status mt_packed_check_shape(const struct mt_hparams *hparams,
+                                                   struct mt_error *err);
+
+/* Quantises and packs weights that are bound MT_BIND_STORED. MT_UNSUPPORTED, as
+ * mt_packed_check_shape. *out is the caller's. */
 MT_MUST_CHECK enum mt_status mt_packed_make(const struct mt_hparams *hparams,
                                             const struct mt_weights *weights,
                                             const struct mt_source_identity *source,

@@ -141,6 +141,26 @@ static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
     return MT_OK;
 }
 
+/* What lies in the place of one that is in memory must be able to take it. True: the other one stays
+ * in the catalog. */
+static bool is_kept(const struct mt_catalog_options *options, struct mt_served_model **slot)
+{
+    const struct mt_served_model_info *info = mt_served_model_info(*slot);
+    struct mt_served_model *former =
+        options->former ? mt_catalog_find_id(options->former, info->id) : NULL;
+    struct mt_error err;
+    if (!former || info->is_pinned || mt_served_model_info(former)->is_pinned ||
+        mt_served_model_succeed(former, *slot, &err) == MT_OK)
+        return false;
+    if (err.status != MT_CANCELLED) /* the daemon ends */
+        mt_log(MT_LOG_ERROR,
+               "%s: what has come in its place cannot be served, and the one in memory stays: %s",
+               info->id, err.message);
+    mt_served_model_drop(*slot);
+    *slot = former;
+    return true;
+}
+
 /* The one of the former catalog, where nothing about it has changed, or a new one. */
 static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_options *options,
                           const struct find *find, struct mt_error *err)
@@ -148,22 +168,22 @@ static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_op
     struct mt_text fingerprint = {0};
     describe(options->settings, find, &fingerprint);
     enum mt_status status = mt_text_check(&fingerprint, find->path, err);
+    bool has_failed = find->failure.status != MT_OK;
     if (!status)
         status = reserve(catalog, err);
     if (!status) {
-        struct mt_served_model *same =
-            find->failure.status ? NULL : find_same(options, fingerprint.bytes);
-        if (same) {
-            mt_served_model_share(same);
-            catalog->models[catalog->n] = same;
+        struct mt_served_model **slot = &catalog->models[catalog->n];
+        *slot = has_failed ? NULL : find_same(options, fingerprint.bytes);
+        if (*slot) {
+            mt_served_model_share(*slot);
         } else {
-            status =
-                create_served(options, find, fingerprint.bytes, &catalog->models[catalog->n], err);
+            status = create_served(options, find, fingerprint.bytes, slot, err);
+            has_failed = !status && !is_kept(options, slot) && has_failed;
         }
     }
     mt_text_finish(&fingerprint);
     if (!status)
-        catalog->has_failed[catalog->n++] = find->failure.status != MT_OK;
+        catalog->has_failed[catalog->n++] = has_failed;
     return status;
 }
 
@@ -225,11 +245,11 @@ static enum mt_status add_found(struct mt_catalog *catalog,
     if (status == MT_MEMORY)
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
     find.failure.status = status; /* on the way to success there may have been failures */
-    if (status) {
-        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", id, find.failure.message);
+    if (status)
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
-    }
     status = add(catalog, options, &find, err);
+    if (!status && catalog->has_failed[catalog->n - 1])
+        mt_log(MT_LOG_ERROR, "%s cannot be served: %s", id, find.failure.message);
     mt_model_profile_finish(&find.profile);
     return status;
 }

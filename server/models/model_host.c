@@ -90,13 +90,20 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
     return NEVER;
 }
 
+/* The least recently used first; but one whose successor was refused cannot be had back. */
+static bool goes_before(const struct mt_served_model *a, const struct mt_served_model *b)
+{
+    bool a_is_last = a->refused.status != MT_OK, b_is_last = b->refused.status != MT_OK;
+    return a_is_last != b_is_last ? b_is_last : a->used_ns < b->used_ns;
+}
+
 /* Of those that may be unloaded and nobody holds. NULL: there is none. */
 static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;
     for (struct mt_served_model *s = host->models.first; s; s = s->next)
         if (s->phase == PHASE_READY && !s->info.is_pinned && s->n_holders == 0 &&
-            (!oldest || s->used_ns < oldest->used_ns))
+            (!oldest || goes_before(s, oldest)))
             oldest = s;
     return oldest;
 }
@@ -120,7 +127,7 @@ static struct mt_served_model *find_victim(const struct mt_model_host *host, int
             continue;
         if (s->open_end_ns > now_ns)
             *wake_ns = s->open_end_ns < *wake_ns ? s->open_end_ns : *wake_ns;
-        else if (!oldest || s->used_ns < oldest->used_ns)
+        else if (!oldest || goes_before(s, oldest))
             oldest = s;
     }
     return oldest;
@@ -201,7 +208,7 @@ static void fail(struct mt_served_model *served, const struct mt_error *reason)
     served->is_prefetched = false;
     served->counts.n_failures++;
     served->host->counts.n_failures++;
-    if (!served->info.is_pinned) { /* whoever asked for that one says so */
+    if (!served->info.is_pinned && !served->is_newcomer) { /* whoever asked for those says so */
         pthread_mutex_unlock(&served->host->mutex);
         mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
         pthread_mutex_lock(&served->host->mutex);
@@ -218,13 +225,19 @@ static void keep_size(struct mt_served_model *served, const struct mt_model_size
     served->counts.cache_bytes = served->fresh_cache_bytes = size->cache_bytes;
 }
 
+/* Whether others are unloaded for it. */
+static bool may_displace(const struct mt_served_model *served)
+{
+    return served->n_waiting > 0 && !served->is_newcomer;
+}
+
 /* Now that the size is known: unloads others as long as there is no room. False: those that are
  * left are held, or nobody waits for it, or their end would not help. */
 static bool make_room(struct mt_model_host *host, const struct mt_served_model *served)
 {
     while (!fits(host, served)) {
         struct mt_served_model *victim = NULL;
-        if (served->n_waiting > 0 && could_ever_fit(host, served))
+        if (may_displace(served) && could_ever_fit(host, served))
             victim = least_recently_used(host);
         if (!victim)
             return false;
@@ -261,6 +274,7 @@ static void load(struct mt_served_model *served)
     served->phase = PHASE_READY;
     served->turn = 0;
     served->is_prefetched = false;
+    served->refused = (struct mt_error){0};
     served->used_ns = mt_now_ns();
     served->counts.load_seconds = (double)(served->used_ns - start_ns) * 1e-9;
     served->counts.n_loads++;
@@ -309,7 +323,7 @@ static int64_t idle_at(const struct mt_served_model *served, int64_t now_ns)
 {
     int64_t idle_ns = served->host->limits.idle_ns;
     if (idle_ns == 0 || served->phase != PHASE_READY || served->info.is_pinned ||
-        served->defaults.preload)
+        served->defaults.preload || served->refused.status)
         return NEVER;
     return (served->n_holders > 0 ? now_ns : served->used_ns) + idle_ns;
 }
@@ -366,6 +380,17 @@ static void refuse_for_size(struct mt_served_model *served)
     fail(served, &err);
 }
 
+/* It has to do without. */
+static void give_up_for_size(struct mt_served_model *served)
+{
+    struct mt_error err;
+    mt_fail(&err, MT_BUSY, "there is no room for %s", served->info.directory);
+    served->turn = 0;
+    served->is_prefetched = false;
+    served->has_no_room = true;
+    end_waits(served, MT_BUSY, &err);
+}
+
 /* Newcomers are served again; those who wait, by tidy. Lets go of the mutex meanwhile. */
 static void reopen(struct mt_served_model *served)
 {
@@ -409,9 +434,8 @@ static bool advance(struct mt_model_host *host, int64_t *wake_ns)
         load(served);
         return true;
     }
-    if (served->n_waiting == 0) { /* others are not unloaded for it */
-        served->turn = 0;
-        served->is_prefetched = false;
+    if (!may_displace(served)) {
+        give_up_for_size(served);
         return true;
     }
     victim = least_recently_used(host);

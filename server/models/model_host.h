@@ -113,6 +113,16 @@ bool mt_served_model_is_usable(struct mt_served_model *served);
 /* Looks at the files of a model that is in memory, so that damage shows without traffic. */
 void mt_served_model_look_after(struct mt_served_model *served);
 
+/* What lies in a directory now, newcomer, is to take the place of former, which it held before, and
+ * is loaded while former answers; for it nobody is unloaded. Where there is no room for both, its
+ * files are checked and it stays as it is. MT_OK: former can go. Also where it is not in memory, or
+ * damaged: nothing is lost then. Failures as the lowest level found them: former stays, shared once
+ * more, and what can be seen of it says why (mt_served_model_describe); it is not unloaded for being
+ * idle, and last for others. Waits here and now. */
+MT_MUST_CHECK enum mt_status mt_served_model_succeed(struct mt_served_model *former,
+                                                     struct mt_served_model *newcomer,
+                                                     struct mt_error *err);
+
 /* Waits here and now until the model is loaded; a pinned one then stays where *out is as long as it
  * is in a catalog. Failures as the lowest level found them. */
 MT_MUST_CHECK enum mt_status mt_served_model_load(struct mt_served_model *served,

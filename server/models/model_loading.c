@@ -1,5 +1,4 @@
-#include "server/inspection/inspection_request.h"
-#include "server/inspection/inspection_translation.h"
+#include "server/models/model_check.h"
 #include "server/models/model_profile.h"
 #include "server/models/served_model_state.h"
 #include "server/models/warm_up.h"
@@ -35,30 +34,6 @@ static enum mt_status check_languages(const struct mt_served_model *served, stru
     return MT_OK;
 }
 
-/* What attentiond.json says must be something that this model can do. */
-static enum mt_status check_defaults(const struct mt_served_model *served, struct mt_error *err)
-{
-    const struct mt_model_defaults *defaults = &served->defaults;
-    const struct mt_inspection_model model =
-        mt_inspection_describe_model(served->model, NULL, NULL, NULL);
-    size_t max_positions = mt_model_hparams(served->model)->max_positions;
-    struct mt_inspection_options options = {0};
-    enum mt_status status = mt_index_list_parse("alignment_layers", defaults->alignment_layers,
-                                                &options.alignment.layers, err);
-    if (!status)
-        status = mt_index_list_parse("alignment_heads", defaults->alignment_heads,
-                                     &options.alignment.heads, err);
-    if (!status)
-        status = mt_inspection_check(&model, &options, err);
-    if (!status && defaults->max_decoding_length > max_positions)
-        status =
-            mt_fail(err, MT_INVALID, "max_decoding_length is %zu, but the model has %zu positions",
-                    defaults->max_decoding_length, max_positions);
-    if (status)
-        return mt_fail_in(err, status, MT_MODEL_DEFAULTS_FILE);
-    return MT_OK;
-}
-
 static enum mt_status begin(struct mt_served_model *served, struct mt_error *err)
 {
     struct mt_loaded_model *loaded = &served->loaded;
@@ -67,7 +42,7 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
     if (!status)
         status = check_languages(served, err);
     if (!status)
-        status = check_defaults(served, err);
+        status = mt_model_defaults_check(&served->defaults, served->model, err);
     if (status)
         return status;
     loaded->model = served->model;
@@ -104,6 +79,11 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
         .cache_bytes = mt_lane_cache_bytes(served->loaded.lane),
     };
     return MT_OK;
+}
+
+enum mt_status mt_model_loading_check(const struct mt_served_model *served, struct mt_error *err)
+{
+    return mt_model_files_check(served->info.directory, served->info.id, &served->options, err);
 }
 
 size_t mt_model_loading_cache_bytes(const struct mt_served_model *served)

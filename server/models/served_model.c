@@ -160,6 +160,7 @@ void mt_served_model_share(struct mt_served_model *served)
 {
     pthread_mutex_lock(&served->host->mutex);
     served->n_catalogs++;
+    served->refused = (struct mt_error){0}; /* what was refused is not there any more */
     pthread_mutex_unlock(&served->host->mutex);
 }
 
@@ -388,6 +389,55 @@ enum mt_status mt_served_model_load(struct mt_served_model *served,
     return status;
 }
 
+/* ---- one in the place of another ---- */
+
+/* Holds one that is worth it: no request, for the counts. */
+static bool keep(struct mt_served_model *served)
+{
+    pthread_mutex_lock(&served->host->mutex);
+    bool is_sound = served->phase == PHASE_READY && !atomic_load(&served->is_damaged);
+    served->n_holders += is_sound;
+    pthread_mutex_unlock(&served->host->mutex);
+    return is_sound;
+}
+
+static enum mt_status try_to_load(struct mt_served_model *newcomer, struct mt_error *err)
+{
+    const struct mt_loaded_model *loaded;
+    pthread_mutex_t *mutex = &newcomer->host->mutex;
+    pthread_mutex_lock(mutex);
+    newcomer->is_newcomer = true;
+    pthread_mutex_unlock(mutex);
+    enum mt_status status = mt_served_model_load(newcomer, &loaded, err);
+    pthread_mutex_lock(mutex);
+    bool has_no_room = newcomer->has_no_room;
+    newcomer->is_newcomer = newcomer->has_no_room = false;
+    pthread_mutex_unlock(mutex);
+    return has_no_room ? mt_model_loading_check(newcomer, err) : status;
+}
+
+enum mt_status mt_served_model_succeed(struct mt_served_model *former,
+                                       struct mt_served_model *newcomer, struct mt_error *err)
+{
+    struct mt_model_host *host = newcomer->host;
+    struct mt_error reason = {0};
+    if (former->host != host || !keep(former))
+        return MT_OK;
+    enum mt_status status = try_to_load(newcomer, &reason);
+    if (status && err)
+        *err = reason;
+    pthread_mutex_lock(&host->mutex);
+    if (status) {
+        former->refused = reason;
+        mt_fail_in(&former->refused, status, "what lies in its directory now cannot be served");
+        former->n_catalogs++;
+    }
+    former->n_holders--;
+    pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->mutex);
+    return status;
+}
+
 /* ---- what others are shown of it ---- */
 
 const char *mt_served_state_name(enum mt_served_state state)
@@ -423,6 +473,8 @@ void mt_served_model_describe(struct mt_served_model *served, struct mt_served_m
     if (out->state == MT_SERVED_FAILED)
         memcpy(out->reason, served->phase == PHASE_FAILED ? served->failure.message : DAMAGED,
                served->phase == PHASE_FAILED ? sizeof out->reason : sizeof DAMAGED);
+    else if (served->refused.status)
+        memcpy(out->reason, served->refused.message, sizeof out->reason);
     out->n_holders = served->n_holders;
     out->n_waiting = served->n_waiting;
     if (is_in_memory(served))

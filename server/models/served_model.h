@@ -152,8 +152,9 @@ const char *mt_served_state_name(enum mt_served_state state);
 /* A snapshot. */
 struct mt_served_model_status {
     enum mt_served_state state;
-    bool is_damaged;             /* FAILED because its files were changed under it */
-    char reason[MT_ERROR_BYTES]; /* FAILED: why; else "" */
+    bool is_damaged; /* FAILED because its files were changed under it */
+    /* FAILED: why. Of another: why what lies in its directory now has not taken its place, or "". */
+    char reason[MT_ERROR_BYTES];
     size_t n_holders, n_waiting;
     uint64_t n_holds; /* requests that have used it so far */
     uint64_t n_loads, n_unloads, n_failures;

@@ -49,7 +49,10 @@ struct mt_served_model {
     } waits;
     size_t n_waiting;
     bool is_prefetched, wants_unload;
-    uint64_t turn; /* among those that are to be loaded; 0: it is not */
+    bool is_newcomer;        /* it is loaded to take another's place: for it nobody is unloaded */
+    bool has_no_room;        /* there was none for it beside the other */
+    struct mt_error refused; /* why what lies in its directory now has not taken its place */
+    uint64_t turn;           /* among those that are to be loaded; 0: it is not */
     int64_t wanted_ns, used_ns;
     int64_t busy_ns;                      /* CLOSING: when it last had work, or was closed */
     int64_t open_end_ns;                  /* it was given back, and is not closed before */
@@ -87,6 +90,9 @@ struct mt_model_size {
 /* Fills served->model and served->loaded, or leaves nothing. */
 MT_MUST_CHECK enum mt_status mt_model_loading_begin(struct mt_served_model *served,
                                                     struct mt_model_size *out,
+                                                    struct mt_error *err);
+/* Whether it could be loaded, as far as its files tell. */
+MT_MUST_CHECK enum mt_status mt_model_loading_check(const struct mt_served_model *served,
                                                     struct mt_error *err);
 /* What the caches of a loaded one count as now; they grow with what is asked of it. With the host's
  * mutex. */

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "server/models/model_card.h"
+#include "server/pull/check.h"
 #include "server/pull/choice.h"
 #include "server/pull/record.h"
 
@@ -22,6 +23,7 @@ struct work {
     bool is_single_file;
     struct mt_staging *staging;
     struct mt_record record; /* of what is replaced */
+    bool is_refused;         /* fetched, and found to be of no use */
 };
 
 static void say(const struct work *work, const char *format, ...) MT_PRINTF(2, 3);
@@ -208,7 +210,32 @@ static enum mt_status fetch_all(struct work *work, struct mt_error *err)
         status = reuse(work, err); /* shards, which are known only now */
     if (!status)
         status = fetch(work, work->choice.n_first, work->choice.n, err);
-    return status ? status : mt_staging_commit(work->staging, err);
+    if (!status)
+        status = mt_staging_commit(work->staging, err);
+    if (work->is_refused) /* nobody goes on with it */
+        mt_staging_discard(work->staging);
+    return status;
+}
+
+/* A wrong value in its files is no wrong use of the command. What more memory or another disk may
+ * mend is kept. */
+static enum mt_status check(void *context, const char *path, struct mt_error *err)
+{
+    struct work *work = context;
+    char prefix[128 + sizeof work->local];
+    enum mt_status status =
+        mt_pull_check(path, work->local, work->pull->model, work->pull->is_cancelled, err);
+    if (!status || status == MT_CANCELLED)
+        return status;
+    if (status == MT_INVALID)
+        status = MT_FORMAT;
+    work->is_refused = status == MT_FORMAT || status == MT_UNSUPPORTED || status == MT_NOT_FOUND;
+    snprintf(prefix, sizeof prefix, "%s cannot be %s%s", work->local,
+             status == MT_MEMORY || status == MT_IO ? "checked" : "served",
+             work->record.json ? ", and the one that is there stays" : "");
+    if (err)
+        err->status = status;
+    return mt_fail_in(err, status, prefix);
 }
 
 static void on_wait(void *context, const char *message)
@@ -226,6 +253,7 @@ static enum mt_status open_staging(struct work *work, struct mt_error *err)
         .is_single_file = work->is_single_file,
         .is_cancelled = work->pull->is_cancelled,
         .on_wait = on_wait,
+        .check = check,
         .context = work,
     };
     return mt_staging_open(&request, &work->staging, err);
@@ -294,7 +322,6 @@ enum mt_status mt_pull_run(const struct mt_pull *pull, struct mt_pulled *out, st
     if (!status)
         status = mt_path_join(pull->root, work->local, &pulled.path, err);
     pulled.remote = work->remote;
-    pulled.is_unreadable = work->name.registry == MT_REGISTRY_FIREFOX;
     mt_staging_close(work->staging);
     mt_record_finish(&work->record);
     if (status)

@@ -2,8 +2,8 @@
  * Fetches a model: from what the user typed to a directory that serve takes.
  *
  * It asks what the name stands for, looks whether that is here already, has the licence accepted,
- * fetches the small documents that decide, then the rest, and lets the model appear. Files that are
- * the same in the model that is replaced are not fetched again.
+ * fetches the small documents that decide, then the rest, has it checked (check.h), and lets the model
+ * appear. Files that are the same in the model that is replaced are not fetched again.
  *
  * Thread-safety: one thread at a time; the cancelling flag may be set by a signal handler.
  */
@@ -12,12 +12,15 @@
 
 #include "server/pull/look_up.h"
 
+struct mt_model_options;
+
 struct mt_pull {
     struct mt_downloader *downloader;
     struct mt_endpoints endpoints;
-    const char *root;       /* where models are kept */
-    const char *text;       /* what names the model */
-    const char *local_name; /* what it is called here; NULL: after its name */
+    const char *root;                     /* where models are kept */
+    const char *text;                     /* what names the model */
+    const char *local_name;               /* what it is called here; NULL: after its name */
+    const struct mt_model_options *model; /* how it is to be opened, when it is checked */
     const atomic_bool *is_cancelled;
 
     /* Each may be NULL; context is theirs. */
@@ -32,13 +35,13 @@ struct mt_pull {
 /* What came of it: mt_pulled_finish it. */
 struct mt_pulled {
     struct mt_remote *remote;
-    char *path;         /* ROOT/NAME */
-    int64_t size;       /* bytes of its files */
-    bool was_there;     /* at this commit or version: nothing was fetched */
-    bool is_unreadable; /* of a family that is not served yet */
+    char *path;     /* ROOT/NAME */
+    int64_t size;   /* bytes of its files */
+    bool was_there; /* at this commit or version: nothing was fetched */
 };
 
-/* MT_FORBIDDEN: the licence was not accepted; MT_CANCELLED; statuses of mt_pull_name_parse,
+/* MT_FORBIDDEN: the licence was not accepted; MT_FORMAT, MT_UNSUPPORTED, MT_NOT_FOUND: the model
+ * cannot be served, and what was there before stays; MT_CANCELLED; statuses of mt_pull_name_parse,
  * mt_look_up, mt_choice_begin, mt_choice_read, mt_staging_open, mt_staging_fetch and
  * mt_staging_commit. */
 MT_MUST_CHECK enum mt_status mt_pull_run(const struct mt_pull *pull, struct mt_pulled *out,

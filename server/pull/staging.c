@@ -245,6 +245,8 @@ enum mt_status mt_staging_open(const struct mt_staging_request *request, struct 
     staging->lock = -1;
     staging->is_single_file = request->is_single_file;
     staging->is_cancelled = request->is_cancelled;
+    staging->check = request->check;
+    staging->context = request->context;
     status = set_up(staging, request, err);
     if (status)
         mt_staging_close(staging);

@@ -52,6 +52,9 @@ struct mt_staging_request {
     bool never_wait;     /* another pull of the same name: MT_BUSY instead of waiting for its end */
     const atomic_bool *is_cancelled;                     /* ends the waiting; may be NULL */
     void (*on_wait)(void *context, const char *message); /* says once that it waits; may be NULL */
+    /* Looks at what is to become the model, a folder or a file, before anything is replaced; what it
+     * refuses is not committed. NULL: nobody looks. */
+    enum mt_status (*check)(void *context, const char *path, struct mt_error *err);
     void *context;
 };
 
@@ -85,10 +88,11 @@ const char *mt_staging_path(struct mt_staging *staging, const char *name);
 MT_MUST_CHECK enum mt_status mt_staging_set_licence(struct mt_staging *staging, const char *licence,
                                                     struct mt_error *err);
 
-/* Unpacks, syncs, writes the record and renames: all that was fetched and put is the model now, and
- * what had its name before is gone. Anything else in the folder is deleted, but for an
- * attentiond.json that a user has written into what is replaced: it goes along. Failure leaves what was
- * served before, and what was fetched. MT_CANCELLED only before anything is renamed. */
+/* Unpacks, writes the record, has the model checked, syncs and renames: all that was fetched and put
+ * is the model now, and what had its name before is gone. Anything else in the folder is deleted, but
+ * for an attentiond.json that a user has written into what is replaced: it goes along. Failure leaves
+ * what was served before, and what was fetched. MT_CANCELLED only before anything is renamed;
+ * failures of the check. */
 MT_MUST_CHECK enum mt_status mt_staging_commit(struct mt_staging *staging, struct mt_error *err);
 
 /* Deletes what was fetched: the model is none of ours, and nobody will go on with it. */

@@ -179,6 +179,12 @@ static enum mt_status keep_settings(struct mt_staging *staging, const char *targ
     return status;
 }
 
+static enum mt_status check(const struct mt_staging *staging, const char *path,
+                            struct mt_error *err)
+{
+    return staging->check ? staging->check(staging->context, path, err) : MT_OK;
+}
+
 static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error *err)
 {
     char *target = mt_staging_format("%s/%s", staging->root, staging->name);
@@ -188,6 +194,11 @@ static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error 
     if (!status) {
         sweep(staging);
         status = keep_settings(staging, target, err);
+    }
+    if (!status) {
+        status = check(staging, staging->folder, err);
+        if (status) /* what lies here with a record has been served (tidy) */
+            unlink(record);
     }
     if (!status)
         status = sync_path(staging->folder, err);
@@ -212,6 +223,8 @@ static enum mt_status commit_single(struct mt_staging *staging, struct mt_error 
     char *record = mt_staging_format("%s/%s" MT_STAGING_FILE_RECORD, staging->root, name);
     enum mt_status status = from && target && record ? mt_staging_check_target(staging, name, err)
                                                      : mt_staging_fail_path(err);
+    if (!status)
+        status = check(staging, from, err);
     if (!status)
         status = write_record(staging, record, err);
     if (!status && rename(from, target))

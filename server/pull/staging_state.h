@@ -30,6 +30,8 @@ struct mt_staging {
     int lock; /* -1: none */
     bool is_single_file;
     const atomic_bool *is_cancelled;
+    enum mt_status (*check)(void *context, const char *path, struct mt_error *err);
+    void *context;
     struct mt_staged files[MT_STAGING_MAX_FILES];
     size_t n;
 };

@@ -7,6 +7,7 @@ A seed gives every word another weight (final_logits_bias), so that the model st
 sentences, but says something else than any other seed does, which shows which model it was.
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -33,6 +34,14 @@ def reword(data, seed, eos):
     values[eos] = 0
     struct.pack_into(f"<{len(values)}e", data, begin, *values)
     return bytes(data)
+
+
+def exchange(fresh, place):
+    """Two directories change their names at once, as attentiond pull replaces a model."""
+    at_cwd, exchanges = -100, 2
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(at_cwd, bytes(fresh), at_cwd, bytes(place), exchanges):
+        raise OSError(ctypes.get_errno(), "renameat2")
 
 
 def make_model(directory, source=None, target=None, seed=None, **settings):

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import unittest
 
-from model_fixtures import make_model
+from model_fixtures import exchange, make_model
 from serve import MODEL, Daemon, wait_until
 from test_admin import Client
 
@@ -364,6 +364,64 @@ class Change(unittest.TestCase):
             wait_until(lambda: "de-fr" not in ids(), what="the end of the model")
             self.assertEqual(daemon.translate("Hello.", target="fr").status, 400)
             self.assertEqual(daemon.translate("Hello.").status, 200)
+
+    def test_what_cannot_be_loaded_displaces_nothing(self):
+        """A client asks before, during and after; each answer is that of the model in memory."""
+        for flags in ((), ("--models-memory", "50000000")):  # with room for both, and without
+            with self.subTest(flags), tempfile.TemporaryDirectory() as root:
+                self.replace_by_what_cannot_be_loaded(pathlib.Path(root), flags)
+
+    def replace_by_what_cannot_be_loaded(self, root, flags):
+        models, text = root / "models", "The old woman who lives beside the river does not miss the mountains."
+        make_model(models / "en-de")
+        sound = (models / "en-de" / "model.safetensors").read_bytes()
+        answers, is_over = [], threading.Event()
+
+        def ask():
+            while not is_over.is_set():
+                reply = daemon.translate(text)
+                answers.append((reply.status, reply.json.get("translatedText")))
+
+        def replace(number, change, **more):
+            fresh = make_model(root / f"fresh-{number}", **more)
+            change(fresh)
+            exchange(fresh, models / "en-de")
+
+        damages = [
+            lambda fresh: (fresh / "model.safetensors").write_bytes(sound[:-4096]),
+            lambda fresh: (fresh / "model.safetensors").write_bytes(sound[:-8] + b"\xff" * 8),
+            lambda fresh: (fresh / "config.json").write_text("{"),
+            lambda fresh: (fresh / "attentiond.json").write_text('{"alignment_layers": "99"}'),
+            lambda fresh: (fresh / "source.spm").write_bytes(b"x" * 100),
+        ]
+        with Daemon("--models-directory", str(models), "--models-watch-ms", "20", "--admin-socket", str(root / "admin"), *flags, model=None) as daemon:
+            expected = daemon.translate(text).json["translatedText"]
+            client = threading.Thread(target=ask)
+            client.start()
+            try:
+                for number, damage in enumerate(damages, 1):
+                    replace(number, damage)
+                    wait_until(lambda: daemon.log.count("and the one in memory stays: ") == number, what="the look at the newcomer")
+                    admin = Client(root / "admin")
+                    admin.request("GET", "/models/en-de")
+                    model = json.loads(admin.getresponse().read())
+                    admin.close()
+                    self.assertEqual(model["state"], "ready")
+                    self.assertIn("what lies in its directory now cannot be served: ", model["reason"])
+                n_before = len(answers)
+                wait_until(lambda: len(answers) > n_before + 3, what="answers after it")
+                self.assertEqual(set(answers), {(200, expected)})
+                self.assertNotIn("reason", daemon.get("/models/en-de").json)
+
+                replace("good", lambda fresh: None, seed=1)
+                wait_until(lambda: answers[-1][1] != expected, what="the good one")
+                n_before = len(answers)
+                wait_until(lambda: len(answers) > n_before + 3, what="answers after it")
+            finally:
+                is_over.set()
+                client.join()
+            self.assertEqual({status for status, _ in answers}, {200})
+            self.assertEqual(len({answer for _, answer in answers}), 2)
 
     def test_a_directory_without_models_is_served_until_there_are_some(self):
         with tempfile.TemporaryDirectory() as root, Daemon("--models-directory", root, model=None) as daemon:

@@ -1,7 +1,6 @@
 """Models that lie on this machine: pulled ones, Hugging Face's cache, LibreTranslate's packages, the bundled one; and the daemon that serves
 them without being told, notices those that come and go, and connects to nobody."""
 
-import ctypes
 import hashlib
 import json
 import os
@@ -11,9 +10,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
-from model_fixtures import make_model
+from model_fixtures import exchange, make_model
 from serve import BINARY, FLAGS, MODEL, ROOT, SLOWNESS, Daemon, run, wait_until
 from test_reload import reload
 
@@ -26,7 +26,6 @@ ENGLISH, GERMAN = "Where is the train station?", "Wo ist der Bahnhof?"
 # Long enough for models of different seeds to differ.
 LONG = "The old woman who lives beside the river has never seen the mountains, and does not miss them."
 COMMITS = [digit * 40 for digit in "0123456789abcdef"]
-RENAME_EXCHANGE, AT_FDCWD = 2, -100
 
 
 def answer(daemon, text=ENGLISH, **fields):
@@ -76,10 +75,8 @@ class Store(unittest.TestCase):
 
     def pull_again(self, name, *arguments, **settings):
         """Replaces one, as attentiond pull does it."""
-        libc = ctypes.CDLL(None, use_errno=True)
         fresh = self.stage(name, *arguments, **settings)
-        code = libc.renameat2(AT_FDCWD, bytes(fresh), AT_FDCWD, bytes(self.models / name), RENAME_EXCHANGE)
-        self.assertEqual(code, 0, os.strerror(ctypes.get_errno()))
+        exchange(fresh, self.models / name)
         shutil.rmtree(fresh)
 
     def cache(self, repository, *arguments, commit=COMMITS[0], **settings):
@@ -226,6 +223,31 @@ class Pulling(Store):
             self.assertEqual(daemon.translate(ENGLISH, target="fr").json["models"], ["opus-mt-en-de", "opus-mt-de-fr"])
             self.assertEqual(self.run_program("remove", "opus-mt-de-fr", "--yes").returncode, 0)
             wait_until(lambda: names(daemon) == ["opus-mt-en-de"], 20 * SLOWNESS, "the removal")
+
+
+    def test_a_newer_commit_that_is_damaged_leaves_the_served_one(self):
+        registry = self.enterContext(Registry())
+        files = files_of(pathlib.Path(MODEL))
+        registry.add_hugging_face("Helsinki-NLP/opus-mt-en-de", files)
+        self.environment |= registry.environment()
+        self.assertEqual(self.run_program("pull", "opus-mt-en-de").returncode, 0)
+        with self.start() as daemon:
+            self.assertEqual(answer(daemon), GERMAN)
+            origin = daemon.get("/models/opus-mt-en-de").json["from"]
+            weights = files["model.safetensors"]
+            registry.add_hugging_face("Helsinki-NLP/opus-mt-en-de", files | {"model.safetensors": weights[:-8] + b"\xff" * 8})
+            pulling = threading.Thread(target=lambda: results.append(self.run_program("pull", "opus-mt-en-de")))
+            results, during = [], []
+            pulling.start()
+            while pulling.is_alive():
+                during.append(answer(daemon))
+            pulling.join()
+            self.assertEqual((results[0].returncode, results[0].stdout), (1, ""), results[0].stderr)
+            self.assertIn("opus-mt-en-de cannot be served, and the one that is there stays: ", results[0].stderr)
+            self.assertIn("expected numbers, found -nan", results[0].stderr)
+            self.assertEqual({answer(daemon), *during}, {GERMAN})
+            self.assertEqual(daemon.get("/models/opus-mt-en-de").json["from"], origin)
+            self.assertNotIn("has changed: reloading", daemon.log)
 
 
 class HuggingFace(Store):

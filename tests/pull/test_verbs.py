@@ -21,7 +21,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import small_models  # noqa: E402
 from registry import Registry, files_of  # noqa: E402
+from small_models import marian_mt as small  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = files_of(ROOT / "tests/models/en-de")
@@ -30,13 +32,6 @@ OK, FAILED, USAGE = 0, 1, 2
 PATIENCE_S = 120
 BLOCK = 1 << 20  # what may be sent and lost in a connection's buffers
 NAME = "Helsinki-NLP/opus-mt-en-de"
-
-
-def small(**more):
-    """A MarianMT model as far as names tell, without the bytes of one."""
-    files = {"config.json": b'{"model_type": "marian"}', "vocab.json": b"{}", "source.spm": b"s" * 100, "target.spm": b"t" * 100,
-             "model.safetensors": b"w" * 100_000, "README.md": b"---\nlicense: mit\n---\n"}
-    return {name: content for name, content in (files | more).items() if content is not None}
 
 
 class Case(unittest.TestCase):
@@ -150,26 +145,23 @@ class HuggingFace(Case):
         self.assertEqual(self.paths(), [])
 
     def test_shards(self):
-        index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
-        files = small(**{"model.safetensors": None, "model.safetensors.index.json": json.dumps(index).encode(), "model-1.safetensors": b"1" * 9,
-                         "model-2.safetensors": b"2" * 9})
+        files = small_models.shards()
         self.registry.add_hugging_face("Org/shards", files | {"model-3.safetensors": b"3", "pytorch_model.bin": b"x"})
         self.assertEqual(self.pulled("Org/shards", name="shards"), files)
 
     def test_ctranslate2_and_marian(self):
-        ct2 = {"config.json": b"{}", "model.bin": b"w" * 999, "shared_vocabulary.json": b"[]", "source.spm": b"s", "target.spm": b"t", "LICENSE": b"MIT"}
+        ct2 = small_models.ctranslate2() | {"LICENSE": b"MIT"}
         self.registry.add_hugging_face("Org/ct2", ct2 | {"extra.txt": b"x"})
         self.assertEqual(self.pulled("Org/ct2", name="ct2"), ct2)
-        marian = {"decoder.yml": b"models:\n  - model.npz\nvocabs:\n  - vocab.yml\n  - vocab.yml\n", "model.npz": b"w" * 999, "vocab.yml": b"a: 0\n",
-                  "source.spm": b"s", "target.spm": b"t", "README.md": b"x"}
+        marian = small_models.marian()
         self.registry.add_hugging_face("Org/marian", marian | {"model.npz.optimizer.npz": b"x" * 5000})
         self.assertEqual(self.pulled("Org/marian", name="marian"), marian)
 
     def test_quickmt_and_hplt(self):
-        quickmt = {"config.json": b"{}", "model.bin": b"w" * 999, "shared_vocabulary.json": b"[]", "joint.spm.model": b"s"}
+        quickmt = small_models.quickmt()
         self.registry.add_hugging_face("quickmt/quickmt-fr-en", quickmt | {"eole-config.yaml": b"x", "eole-model/model.00.safetensors": b"x"})
         self.assertEqual(self.pulled("quickmt/quickmt-fr-en", name="quickmt-fr-en"), quickmt)
-        hplt = {"model.npz.best-chrf.npz": b"w" * 999, "model.en-fi.spm": b"s", "README.md": b"x"}
+        hplt = small_models.hplt()
         self.registry.add_hugging_face("HPLT/translate-en-fi-v2.0-hplt_opus", hplt | {"model.en-fi.vocab": b"x"})
         self.assertEqual(self.pulled("HPLT/translate-en-fi-v2.0-hplt_opus", name="translate-en-fi-v2.0-hplt_opus"), hplt)
 
@@ -283,43 +275,44 @@ class Refusals(Case):
 
 class Others(Case):
     def test_argos(self):
-        self.registry.add_argos("en", "xx", b"old" * 99, version="1.8")
-        self.registry.add_argos("en", "xx", b"new" * 99, version="1.10")
+        older, newer = small_models.argos(b"older"), small_models.argos(b"newer")
+        self.registry.add_argos("en", "xx", older, version="1.8")
+        self.registry.add_argos("en", "xx", newer, version="1.10")
         result = self.pull("argos:en-xx")
         self.assertEqual(result.returncode, OK, result.stderr)
         path = self.root / "translate-en_xx-1_10.argosmodel"
-        self.assertEqual(path.read_bytes(), b"new" * 99)
+        self.assertEqual(path.read_bytes(), newer)
         record = json.loads(path.with_name(path.name + ".pull.json").read_text())
         self.assertEqual((record["from"], record["files"][0]["name"]), ("argos:en-xx@1.10", path.name))
         self.assertIn("en to xx", result.stdout)
         self.assertIn("is there already", self.pull("argos:en_xx@1.10").stdout)
         self.assertIn("is there already", self.pull("argos:en-xx").stdout)
         self.assertEqual(self.pull("argos:en-xx@1.8", "--name", "older").returncode, OK)
-        self.assertEqual((self.root / "older.argosmodel").read_bytes(), b"old" * 99)
+        self.assertEqual((self.root / "older.argosmodel").read_bytes(), older)
         self.assertIn("attentiond list --remote xx", self.pull("argos:xx-en").stderr)
 
     def test_firefox(self):
-        files = {"model.enyy.intgemm.alphas.bin": b"m" * 9999, "vocab.enyy.spm": b"v" * 99, "lex.50.50.enyy.s2t.bin": b"l" * 99}
+        files = small_models.firefox("enyy")
         self.registry.add_firefox("en", "yy", {name: b"old" + content for name, content in files.items()}, version="1.0")
         self.registry.add_firefox("en", "yy", files, version="2.1")
         self.assertEqual(self.pulled("firefox:en-yy", name="firefox-en-yy"), files)
         self.assertEqual((self.record["from"], self.record["licence"]), ("firefox:en-yy@2.1", "mpl-2.0"))
-        self.assertIn("not served yet", self.output)
+        self.assertIn("To serve it: attentiond serve", self.output)
         self.assertIn("Mozilla has no model yy-en", self.pull("firefox:yy-en").stderr)
 
     def test_address_of_a_package(self):
-        url = self.registry.add_directory("packages", {"translate-en_zz-1_0.argosmodel": b"z" * 999})
+        package = small_models.argos()
+        url = self.registry.add_directory("packages", {"translate-en_zz-1_0.argosmodel": package})
         result = self.pull(url + "translate-en_zz-1_0.argosmodel")
         self.assertEqual(result.returncode, OK, result.stderr)
-        self.assertEqual((self.root / "translate-en_zz-1_0.argosmodel").read_bytes(), b"z" * 999)
+        self.assertEqual((self.root / "translate-en_zz-1_0.argosmodel").read_bytes(), package)
 
     def test_address_of_a_directory(self):
         url = self.registry.add_directory("a%20model.en-de", small() | {"unknown.bin": b"x"})
         url = self.registry.add_directory("model.en-de", small() | {"unknown.bin": b"x"})
         self.assertEqual(self.pulled(url.rstrip("/"), name="model.en-de"), small())
         self.assertEqual((self.record["from"], self.record["licence"]), (url, "mit"))
-        index = {"weight_map": {"a": "one.safetensors"}}
-        shards = small(**{"model.safetensors": None, "model.safetensors.index.json": json.dumps(index).encode(), "one.safetensors": b"1"})
+        shards = small_models.shards(names=("one.safetensors", "two.safetensors"))
         self.assertEqual(self.pulled(self.registry.add_directory("shards", shards), name="shards"), shards)
         self.assertIn("there is no model there", self.pull(f"{self.registry.content}/files/nothing/").stderr)
 
@@ -372,9 +365,9 @@ class Again(Case):
         self.assertEqual(self.models(), ["moves"])
 
     def test_same_size_and_another_content(self):
-        self.registry.add_hugging_face("Org/same", small(**{"vocab.json": b"{1}"}))
+        self.registry.add_hugging_face("Org/same", small())
         self.pulled("Org/same", name="same")
-        files = small(**{"vocab.json": b"{2}"})
+        files = small(**{"vocab.json": small()["vocab.json"].replace(b'"R"', b'"#"', 1)})
         self.registry.add_hugging_face("Org/same", files)
         self.assertEqual(self.pulled("Org/same", name="same"), files)
 
@@ -417,6 +410,102 @@ class Again(Case):
         self.assertEqual(sum("is there already" in output for output, _ in ends), 1)
         self.assertEqual(sum("waiting" in said for _, said in ends), 1)
         self.assertLess(self.sent_bytes(), sum(map(len, MODEL.values())) + BLOCK)
+
+
+class Checked(Case):
+    """What cannot be loaded takes nobody's place, and the pull says why, as loading it does."""
+
+    def reason(self, files):
+        """Of check-config, with DIR for the path."""
+        folder = self.root / "elsewhere"
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        result = self.run_verb("check-config", "--model", str(folder))
+        self.assertIn(result.returncode, (FAILED, USAGE), result.stderr)
+        shutil.rmtree(folder)
+        return result.stderr.splitlines()[-1].removeprefix("attentiond check-config: ").replace(str(folder), "DIR")
+
+    def damages(self):
+        weights = small()["model.safetensors"]
+        config = json.loads(small()["config.json"])
+        yield "cut", {"model.safetensors": weights[:-100]}
+        yield "no number", {"model.safetensors": weights[:-8] + b"\xff" * 8}
+        yield "no header", {"model.safetensors": b"\0" * 100_000}
+        yield "another shape", {"config.json": json.dumps(config | {"encoder_ffn_dim": 96}).encode()}
+        yield "no Transformer of ours", {"config.json": json.dumps(config | {"activation_function": "snake"}).encode()}
+        yield "another vocabulary", {"vocab.json": b'{"</s>": 0, "<unk>": 1, "<pad>": 2, "x": 400}'}
+        yield "no pieces", {"source.spm": b"\0" * 100}
+        yield "settings that are none", {"attentiond.json": b'{"beam_sise": 3}'}
+        yield "settings of another model", {"attentiond.json": b'{"alignment_layers": "7"}'}
+        yield "a search that is none", {"generation_config.json": b'{"do_sample": true}'}
+
+    def test_a_newer_commit_that_cannot_be_loaded(self):
+        good = small()
+        self.registry.add_hugging_face("Org/moves", good)
+        self.pulled("Org/moves", name="moves")
+        folder = (self.root / "moves").stat().st_ino
+        for what, damage in self.damages():
+            with self.subTest(what):
+                self.registry.add_hugging_face("Org/moves", good | damage)
+                result = self.pull("Org/moves")
+                self.assertEqual((result.returncode, result.stdout), (FAILED, ""), result.stderr)
+                said = result.stderr.splitlines()[-1].replace(f"{self.root}/.pulling/moves", "DIR")
+                self.assertEqual(said, f"attentiond pull: moves cannot be served, and the one that is there stays: {self.reason(good | damage)}")
+                self.assertEqual((self.root / "moves").stat().st_ino, folder)
+                self.assertEqual({name: content for name, content in files_of(self.root / "moves").items() if name != "attentiond-pull.json"}, good)
+                self.assertEqual(list((self.root / ".pulling").iterdir()), [])
+
+    def test_a_first_pull(self):
+        for what, damage in self.damages():
+            with self.subTest(what):
+                self.registry.add_hugging_face("Org/new", small(**damage))
+                self.assertIn("new cannot be served: ", self.refused("Org/new"))
+                self.assertEqual(list((self.root / ".pulling").iterdir()), [])
+
+    def test_what_may_be_for_want_of_memory_is_kept(self):
+        self.registry.add_hugging_face("Org/large", small(**{"model.safetensors": b"n" * 100_000}))
+        self.assertIn("expected at most 100000000", self.refused("Org/large"))
+        self.assertTrue((self.root / ".pulling/large/model.safetensors").is_file())
+        self.assertEqual(self.run_verb("remove", "--models-directory", str(self.root), "large").returncode, OK)
+        self.assertEqual(list((self.root / ".pulling").iterdir()), [])
+
+    def test_of_every_family(self):
+        spm = b"\0" * 100
+        for name, files, damage in [
+            ("shards", small_models.shards(), {"model-2.safetensors": small()["model.safetensors"]}),
+            ("ct2", small_models.ctranslate2(), {"model.bin": b"w" * 999}),
+            ("quickmt", small_models.quickmt(), {"joint.spm.model": spm}),
+            ("marian", small_models.marian(), {"model.npz": b"w" * 999}),
+            ("hplt", small_models.hplt(), {"model.en-fi.spm": spm}),
+            ("m2m100", files_of(ROOT / "tests/parity/data/multilingual/m2m100"), {"vocab.json": b"{}"}),
+        ]:
+            with self.subTest(name):
+                self.registry.add_hugging_face(f"Org/{name}", files | damage)
+                self.assertIn(f"{name} cannot be served: {self.root}/.pulling/{name}", self.refused(f"Org/{name}"))
+        files = small_models.firefox("enzz")
+        self.registry.add_firefox("en", "zz", files | {"vocab.enzz.spm": spm})
+        self.assertIn("firefox-en-zz cannot be served: ", self.refused("firefox:en-zz"))
+
+    def test_a_package(self):
+        sound, url = small_models.argos(), self.registry.add_directory("p", {"x-en_de.argosmodel": small_models.argos()})
+        self.assertEqual(self.pull(url + "x-en_de.argosmodel").returncode, OK)
+        for what, package in ("no archive", b"x" * 999), ("cut", sound[:-500]), ("other bytes", sound.replace(b"\xbc", b"\xff")):
+            with self.subTest(what):
+                self.registry.add_directory("p", {"x-en_de.argosmodel": package})
+                result = self.pull(url + "x-en_de.argosmodel")
+                self.assertEqual((result.returncode, result.stdout), (FAILED, ""), result.stderr)
+                self.assertIn("x-en_de.argosmodel cannot be served, and the one that is there stays: ", result.stderr)
+                self.assertEqual((self.root / "x-en_de.argosmodel").read_bytes(), sound)
+                self.assertEqual(self.models(), ["x-en_de.argosmodel", "x-en_de.argosmodel.pull.json"])
+
+    def test_what_needs_another_precision_says_so(self):
+        config = json.loads(small()["config.json"])
+        odd = small_models.marian_mt(**{"config.json": json.dumps(config | {"d_model": 24, "encoder_attention_heads": 3, "decoder_attention_heads": 3}).encode(),
+                                        "model.safetensors": small_models.safetensors(small_models.tensors(24))})
+        self.registry.add_hugging_face("Org/odd", odd)
+        self.assertIn("(use fp32)", self.refused("Org/odd"))
+        self.assertEqual(self.pulled("Org/odd", name="odd", environment=self.environment(ATTENTIOND_PRECISION="fp32")), odd)
 
 
 class Terminal(Case):

@@ -11,8 +11,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct gate {
     bool is_closed, is_standing;
 } loading, unloading;
-static bool is_busy;
-static size_t next_bytes, cache_bytes, n_loaded, n_loads;
+static bool is_busy, breaks_all;
+static size_t next_bytes, cache_bytes, n_loaded, n_loads, n_checks;
 
 static void expect(bool is_so, const char *what)
 {
@@ -33,6 +33,14 @@ static void pass(struct gate *gate)
     gate->is_standing = false;
 }
 
+/* With the mutex. */
+static enum mt_status judge(const struct mt_served_model *served, struct mt_error *err)
+{
+    return breaks_all || strncmp(served->info.id, "broken", 6) == 0
+               ? mt_fail(err, MT_FORMAT, "%s: is broken", served->info.directory)
+               : MT_OK;
+}
+
 enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_model_size *out,
                                       struct mt_error *err)
 {
@@ -40,10 +48,8 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
     expect(!served->model, "loaded twice");
     pass(&loading);
     n_loads++;
-    enum mt_status status = MT_OK;
-    if (strncmp(served->info.id, "broken", 6) == 0) {
-        status = mt_fail(err, MT_FORMAT, "%s: is broken", served->info.directory);
-    } else {
+    enum mt_status status = judge(served, err);
+    if (!status) {
         served->model = malloc(1); /* an address of its own, and the leak checker sees to it */
         expect(served->model, "no memory");
         served->loaded.model = served->model;
@@ -54,6 +60,15 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
             .cache_bytes = cache_bytes,
         };
     }
+    pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+enum mt_status mt_model_loading_check(const struct mt_served_model *served, struct mt_error *err)
+{
+    pthread_mutex_lock(&mutex);
+    n_checks++;
+    enum mt_status status = judge(served, err);
     pthread_mutex_unlock(&mutex);
     return status;
 }
@@ -74,6 +89,13 @@ bool mt_model_loading_is_busy(const struct mt_served_model *served)
     bool is_so = is_busy;
     pthread_mutex_unlock(&mutex);
     return is_so;
+}
+
+void fake_set_broken(bool is_so)
+{
+    pthread_mutex_lock(&mutex);
+    breaks_all = is_so;
+    pthread_mutex_unlock(&mutex);
 }
 
 void fake_set_busy(bool is_so)
@@ -177,4 +199,9 @@ size_t fake_n_loaded(void)
 size_t fake_n_loads(void)
 {
     return read_count(&n_loads);
+}
+
+size_t fake_n_checks(void)
+{
+    return read_count(&n_checks);
 }

@@ -18,6 +18,9 @@ void fake_set_bytes(size_t bytes);
 /* Of every model's caches, from now on. */
 void fake_set_cache_bytes(size_t bytes);
 
+/* Whether all loads fail, from now on. */
+void fake_set_broken(bool is_so);
+
 /* Whether there is work for any model, from now on. */
 void fake_set_busy(bool is_so);
 
@@ -38,5 +41,7 @@ void fake_damage(struct mt_served_model *served);
 /* Models that are in memory now; loads so far, failed ones too. */
 size_t fake_n_loaded(void);
 size_t fake_n_loads(void);
+/* Models that were looked at without being loaded. */
+size_t fake_n_checks(void);
 
 #endif

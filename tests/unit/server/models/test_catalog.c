@@ -308,6 +308,53 @@ START_TEST(what_replaces_a_loaded_one_is_loaded)
 }
 END_TEST
 
+START_TEST(what_cannot_be_loaded_replaces_nothing)
+{
+    const struct mt_loaded_model *loaded;
+    struct mt_served_model_status status;
+    make_pair("config", "en", "de", NULL);
+    make_pair("weights", "en", "fr", "{\"aliases\": [\"best\"]}");
+    make_pair("cold", "en", "nl", NULL);
+    struct mt_catalog *former = scan(NULL);
+    must(mt_served_model_load(mt_catalog_find(former, "config"), &loaded, &err));
+    must(mt_served_model_load(mt_catalog_find(former, "weights"), &loaded, &err));
+    write_file("config", "config.json", "{");
+    write_file("weights", "model.safetensors", "other weights");
+    write_file("weights", "attentiond.json", "{\"target_lang\": \"it\"}");
+    write_file("cold", "config.json", "{");
+    fake_set_broken(true);
+    for (int i = 0; i < 2; i++) { /* and again with the next reload */
+        catalog = scan(former);
+        ck_assert_ptr_eq(mt_catalog_find(catalog, "config"), mt_catalog_find(former, "config"));
+        ck_assert_ptr_eq(mt_catalog_find(catalog, "weights"), mt_catalog_find(former, "weights"));
+        ck_assert_ptr_ne(mt_catalog_find(catalog, "cold"), mt_catalog_find(former, "cold"));
+        mt_catalog_destroy(former);
+        former = catalog;
+    }
+    ck_assert_str_eq(way("en", "de"), "config(en>de)");
+    ck_assert_str_eq(way("en", "fr"), "weights(en>fr)");
+    ck_assert_str_eq(way("en", "nl"), "! no model translates into nl");
+    ck_assert_ptr_eq(mt_catalog_find(catalog, "best"), mt_catalog_find(catalog, "weights"));
+    mt_served_model_describe(mt_catalog_find(catalog, "config"), &status);
+    ck_assert_int_eq(status.state, MT_SERVED_READY);
+    ck_assert_msg(strstr(status.reason, "config.json"), "%s", status.reason);
+
+    fake_set_broken(false);
+    catalog = scan(former);
+    ck_assert_ptr_ne(mt_catalog_find(catalog, "weights"), mt_catalog_find(former, "weights"));
+    mt_served_model_describe(mt_catalog_find(catalog, "weights"), &status);
+    ck_assert_int_eq(status.state, MT_SERVED_READY);
+    ck_assert_str_eq(status.reason, "");
+    ck_assert_str_eq(way("en", "it"), "weights(en>it)");
+    mt_catalog_destroy(former);
+    unlink(path_of("config", "config.json")); /* what is taken away is gone */
+    former = catalog;
+    catalog = scan(former);
+    ck_assert_ptr_null(mt_catalog_find(catalog, "config"));
+    mt_catalog_destroy(former);
+}
+END_TEST
+
 /* --- languages --- */
 
 START_TEST(the_name_says_what_the_files_do_not)
@@ -589,6 +636,7 @@ int main(void)
     tcase_add_test(tcase, what_has_not_changed_is_shared);
     tcase_add_test(tcase, other_settings_make_other_models);
     tcase_add_test(tcase, what_replaces_a_loaded_one_is_loaded);
+    tcase_add_test(tcase, what_cannot_be_loaded_replaces_nothing);
     tcase_add_test(tcase, the_name_says_what_the_files_do_not);
     tcase_add_test(tcase, files_say_more_than_names);
     tcase_add_test(tcase, a_directory_says_how_it_wants_to_be_used);
