@@ -529,9 +529,9 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .doc = "Whether the daemon gives up what it does not need once it has started: running "
                "programs, connecting anywhere, writing files outside of cache_dir and "
-               "files_directory, gaining privileges. Uses seccomp and Landlock, as far as the "
-               "kernel has them. Off for "
-               "debuggers and profilers.",
+               "files_directory, gaining privileges; as root also reading what the settings of "
+               "its start do not name. Uses seccomp and Landlock, as far as the kernel has them. "
+               "Off for debuggers and profilers.",
     },
     {
         .section = "Log",

@@ -1,5 +1,7 @@
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/size.h"
+#include "base/text.h"
 #include "model/files/cache_files.h"
 #include "model/kernels/kernels.h"
 #include "model/model.h"
@@ -22,6 +24,7 @@
 #include "server/service/meters.h"
 #include "server/service/metrics.h"
 #include "server/http/router.h"
+#include "server/service/readable.h"
 #include "server/service/sandbox.h"
 #include "server/http/socket_file.h"
 #include "server/text/number_words.h"
@@ -47,6 +50,8 @@
 #define RELOAD_TIMEOUT_MS 2000
 /* Expired files are not kept longer than that. */
 #define FILES_SWEEP_MS 1000
+/* Of those that root may read, in the log. */
+#define MAX_SHOWN_PATHS 8
 /* Larger blocks go back to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
 #define MAX_HEAPS 4
@@ -258,6 +263,47 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
     return mt_http_start(server->http, listen_fd, err);
 }
 
+/* readable NULL: everything. */
+static void log_root(const struct mt_readable *readable)
+{
+    struct mt_text paths = {0};
+    size_t n_shown = readable ? mt_size_min(readable->n, MAX_SHOWN_PATHS) : 0;
+    for (size_t i = 0; i < n_shown; i++) {
+        mt_text_append_string(&paths, i > 0 ? ", " : "");
+        mt_text_append_printable(&paths, readable->paths[i], strlen(readable->paths[i]));
+    }
+    if (readable && n_shown < readable->n)
+        mt_text_appendf(&paths, " and %zu more", readable->n - n_shown);
+    mt_log(MT_LOG_WARN, "running as root: a user of its own is safer; %s%s",
+           readable ? "it reads only these, and of others' files only what all may read: "
+                    : "it reads whatever root may",
+           paths.bytes ? paths.bytes : "");
+    mt_text_finish(&paths);
+}
+
+/* Before there are threads, which inherit it. Of what root may read an intruder would find the most
+ * useful: keys, passwords, other services' files. */
+static enum mt_status restrict_files(const struct server *server,
+                                     const struct mt_settings *settings, struct mt_error *err)
+{
+    struct mt_readable readable = {0};
+    bool is_root = geteuid() == 0;
+    enum mt_status status =
+        is_root ? mt_readable_list(settings, server->config_path, &readable, err) : MT_OK;
+    if (status)
+        return status;
+    const struct mt_sandbox_files files = {
+        .writable = {settings->cache_dir, settings->files_directory},
+        .readable = is_root ? readable.paths : NULL,
+        .n_readable = readable.n,
+    };
+    bool is_restricted = mt_sandbox_restrict_files(&files);
+    if (is_root)
+        log_root(is_restricted ? &readable : NULL);
+    mt_readable_finish(&readable);
+    return MT_OK;
+}
+
 /* All that can take long. The port first: whether it is free is known at once, and clients that
  * come early wait. */
 static enum mt_status start(struct server *server, struct mt_settings *settings,
@@ -268,12 +314,16 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
     if (!status)
         status = listen_for_admin(server, settings->admin_socket, err);
+    if (!status && is_sandboxed) /* so that what is missing then is missed now */
+        mt_sandbox_drop_privileges();
     if (!status)
         remove_leftovers(settings->cache_dir);
     if (!status)
         status = mt_file_store_create(settings->files_directory, &server->files, err);
-    if (!status && is_sandboxed) /* before there are threads, which inherit it */
-        mt_sandbox_restrict_files(settings->cache_dir, settings->files_directory);
+    if (!status && is_sandboxed)
+        status = restrict_files(server, settings, err);
+    else if (!status && geteuid() == 0)
+        log_root(NULL);
     if (!status)
         status =
             create_metrics(mt_routes, mt_n_routes, &server->route_names, &server->metrics, err);

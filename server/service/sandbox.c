@@ -47,17 +47,22 @@ struct ruleset {
 #define CACHING \
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG)
 
+#define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+
 static int create_ruleset(const struct ruleset *ruleset, size_t n_bytes, unsigned flags)
 {
     return (int)syscall(SYS_landlock_create_ruleset, ruleset, n_bytes, flags);
 }
 
-static bool allow_writing(int ruleset, const char *directory, uint64_t access)
+/* What is in a directory, or a file. */
+static bool allow(int ruleset, const char *path, uint64_t access)
 {
-    mt_make_directories(directory);
-    int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return true; /* nothing could be written there anyway */
+        return true; /* it is out of reach anyway */
+    if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode))
+        access &= LANDLOCK_ACCESS_FS_READ_FILE;
     const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
     bool is_added =
         syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
@@ -67,64 +72,62 @@ static bool allow_writing(int ruleset, const char *directory, uint64_t access)
     return is_added;
 }
 
-static bool without_landlock(void)
+static bool without_landlock(const struct mt_sandbox_files *files)
 {
-    mt_log(MT_LOG_INFO, "sandbox: no Landlock here (%s): files can be written", strerror(errno));
+    mt_log(MT_LOG_INFO, "sandbox: no Landlock here (%s): files can be written%s", strerror(errno),
+           files->readable ? ", and all of root's read" : "");
     return false;
 }
 
-static bool restrict_files(const char *const writable[2])
+/* reading: 0 where everything can be read. */
+static bool enter(int ruleset, const struct mt_sandbox_files *files, uint64_t writing,
+                  uint64_t reading)
+{
+    bool is_entered = true;
+    for (size_t i = 0; i < 2 && is_entered; i++) {
+        if (!files->writable[i] || files->writable[i][0] == '\0')
+            continue;
+        mt_make_directories(files->writable[i]);
+        is_entered = allow(ruleset, files->writable[i], writing | reading);
+    }
+    for (size_t i = 0; i < files->n_readable && reading != 0 && is_entered; i++)
+        is_entered = allow(ruleset, files->readable[i], reading);
+    return is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+bool mt_sandbox_restrict_files(const struct mt_sandbox_files *files)
 {
     int abi = create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
-        return without_landlock();
+        return without_landlock(files);
     uint64_t truncating = abi >= 3 ? ACCESS_TRUNCATE : 0;
+    uint64_t reading = files->readable ? READING : 0;
     const struct ruleset rules = {
-        .files = LANDLOCK_ACCESS_FS_EXECUTE | WRITING | truncating |
+        .files = LANDLOCK_ACCESS_FS_EXECUTE | WRITING | truncating | reading |
                  (abi >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0),
         .network = NET_BIND_TCP | NET_CONNECT_TCP,
     };
     int ruleset = create_ruleset(&rules, abi >= 4 ? sizeof rules : sizeof rules.files, 0);
     if (ruleset < 0)
-        return without_landlock();
-    bool is_entered = true;
-    for (size_t i = 0; i < 2 && is_entered; i++)
-        if (writable[i] && writable[i][0] != '\0')
-            is_entered = allow_writing(ruleset, writable[i], CACHING | truncating);
-    is_entered = is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                 syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+        return without_landlock(files);
+    bool is_entered = enter(ruleset, files, CACHING | truncating, reading);
     if (is_entered)
         mt_log(MT_LOG_DEBUG, "sandbox: files are read-only (Landlock %d)", abi);
     else
-        without_landlock();
+        without_landlock(files);
     close(ruleset);
     return is_entered;
 }
 
 /* ---- privileges ---- */
 
-/* Reading and caching what belongs to others, as root may. */
-#define KEPT (1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH)
-
-static void drop_privileges(void)
+void mt_sandbox_drop_privileges(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-    if (syscall(SYS_capget, &header, sets) == 0) {
-        sets[0].effective &= KEPT;
-        sets[0].permitted &= KEPT;
-        sets[0].inheritable = 0;
-        sets[1] = (struct __user_cap_data_struct){0};
-        if (syscall(SYS_capset, &header, sets) == 0)
-            return;
-    }
-    mt_log(MT_LOG_INFO, "sandbox: privileges are kept: %s", strerror(errno));
-}
-
-bool mt_sandbox_restrict_files(const char *cache_directory, const char *files_directory)
-{
-    drop_privileges();
-    return restrict_files((const char *const[]){cache_directory, files_directory});
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (syscall(SYS_capset, &header, none) != 0)
+        mt_log(MT_LOG_INFO, "sandbox: privileges are kept: %s", strerror(errno));
 }
 
 /* ---- system calls ---- */

@@ -3,13 +3,14 @@
  * behind it.
  *
  *   Landlock   the file system cannot be written, but for two directories; no program can be run;
- *              no TCP port be bound and no TCP connection be made
+ *              no TCP port be bound and no TCP connection be made. For root: nothing can be read but
+ *              what is named
  *   seccomp    system calls that the daemon does not need do not exist (ENOSYS); those that an
  *              intruder would want are refused (EPERM): running programs, new processes, tracing,
  *              sockets, other users, executable memory
  *
- * Reading files stays possible: a reload opens whatever directory the settings then name. Root's
- * privileges go, too, but for those over files (models may be others').
+ * Users other than root can read what their rights allow: a reload opens whatever directory the
+ * settings then name. Root's privileges go, too, those over files among them.
  *
  * What a kernel or a container does not offer is noted in the log, and done without: a daemon that
  * does not start protects nobody.
@@ -20,11 +21,25 @@
 #define MT_SERVER_SERVICE_SANDBOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* For the calling thread and those that it starts from now on. Privileges first, then Landlock; the
- * directories of caches and of translated files (NULL or empty: none) may be written; they are made
- * where they are missing, if that is possible. False: Landlock is not in force. */
-bool mt_sandbox_restrict_files(const char *cache_directory, const char *files_directory);
+/* Of the calling thread and those that it starts from now on: what root may do and others may
+ * not. Files of others, too, are then what their modes say. */
+void mt_sandbox_drop_privileges(void);
+
+struct mt_sandbox_files {
+    /* Directories of caches and of translated files; NULL or empty: none. They are made where they
+     * are missing, if that is possible. */
+    const char *writable[2];
+    /* All that can be read beside them: directories with what is in them, now and later, and files.
+     * NULL: everything. */
+    char *const *readable;
+    size_t n_readable;
+};
+
+/* Landlock, for the calling thread and those that it starts from now on. False: it is not in
+ * force. */
+bool mt_sandbox_restrict_files(const struct mt_sandbox_files *files);
 
 /* no_new_privs, for the calling thread and those that it starts, and seccomp, for all threads of
  * the process. Builds with a sanitizer, and valgrind, need the calls themselves and do without

@@ -378,7 +378,7 @@ class Damage(Directories):
             self.assertEqual(daemon.translate(TEXTS[0]).status, 200)
             damage(find(directory))
             self.refuses(daemon)
-            self.recovers(daemon, pathlib.Path(MODEL), expected)
+            self.recovers(daemon, self.copy("sound"), expected)
 
     def weights(self, directory):
         return directory / "model.safetensors"

@@ -1,6 +1,8 @@
 """What the daemon gives up once it has started, and that it does not miss it. The other tests of
 this folder run under the sandbox too, since it is on by default."""
 
+import ctypes
+import json
 import os
 import pathlib
 import shutil
@@ -9,11 +11,15 @@ import socket
 import tempfile
 import unittest
 
-from serve import FLAGS, MODEL, SLOWNESS, Daemon, wait_until
+from serve import FLAGS, MODEL, SLOWNESS, Daemon, run, wait_until
 from test_reload import reload
 
 HAS_SECCOMP = pathlib.Path("/proc/sys/kernel/seccomp/actions_avail").exists()
 FORMATS = ["json", "bertviz", "inseq", "pharaoh", "soft", "safetensors", "npy", "svg", "png"]
+
+
+SYS_LANDLOCK_CREATE_RULESET, VERSION = 444, 1
+HAS_LANDLOCK = ctypes.CDLL(None).syscall(SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), VERSION) >= 1
 
 
 def threads(daemon):
@@ -56,9 +62,61 @@ class Sandbox(unittest.TestCase):
     def test_privileges_of_root_are_gone(self):
         with Daemon() as daemon:
             daemon.translate("Hello.")
-            privileged = [name for name, fields in threads(daemon).items() if int(fields["CapEff"], 16) & ~0b110]
+            privileged = [name for name, fields in threads(daemon).items() if int(fields["CapEff"], 16) | int(fields["CapPrm"], 16)]
             # ThreadSanitizer has a thread of its own, which comes with the first other one.
             self.assertLessEqual(len(privileged), SLOWNESS > 1, privileged)
+
+    @unittest.skipIf(os.geteuid() != 0 or not HAS_LANDLOCK, "for root, on a kernel with Landlock")
+    def test_root_reads_only_what_settings_name(self):
+        """What they name may be replaced; what they name later, or a link leads to later, is only read where it is beside that."""
+        elsewhere = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, elsewhere)
+        shutil.copytree(MODEL, elsewhere / "model")
+        config = self.root / "etc" / "attentiond.json"
+        config.parent.mkdir()
+        versions = self.root / "versions"
+        for version in "123":
+            shutil.copytree(MODEL, versions / version)
+
+        def write(**settings):  # as editors do
+            config.with_suffix(".new").write_text(json.dumps(settings))
+            config.with_suffix(".new").rename(config)
+
+        def use(directory):
+            (self.root / "new").symlink_to(directory)
+            (self.root / "new").rename(self.root / "model")
+
+        write(beam_size=1)
+        use(versions / "1")
+        with Daemon("--config", str(config), model=str(self.root / "model")) as daemon:
+            found = [line for line in daemon.log_lines if "running as root" in line]
+            self.assertEqual(len(found), 1, daemon.log)
+            self.assertRegex(found[0], rf"{self.root}[ ,\n]")
+            self.assertNotRegex(found[0], r" (/|/etc|/root|/tmp)[ ,\n]")
+            write(beam_size=2)
+            use(versions / "2")
+            reload(daemon)
+            self.assertIn("generation 2", daemon.log)
+            use(elsewhere / "model")
+            reload(daemon)
+            self.assertRegex(daemon.log, "reload failed, generation 2 stays: .*Permission denied")
+            self.assertEqual(daemon.translate("Hello.").status, 200)
+            use(versions / "3")
+            reload(daemon)
+            self.assertIn("generation 3", daemon.log)
+            write(api_keys_file="/etc/shadow")
+            reload(daemon)
+            self.assertRegex(daemon.log, "reload failed, generation 3 stays: .*/etc/shadow: .*Permission denied")
+
+    @unittest.skipIf(os.geteuid() != 0, "for root")
+    def test_root_s_rights_over_others_files_are_gone(self):
+        keys = self.root / "keys.json"
+        keys.write_text('{"keys": []}')
+        keys.chmod(0o600)
+        os.chown(keys, 1, 1)
+        result = run("serve", "--port", "0", "--model", MODEL, "--api-keys-file", str(keys))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("Permission denied", result.stderr)
 
     def test_it_can_be_turned_off(self):
         with Daemon("--sandbox=off", "--log-level", "debug") as daemon:

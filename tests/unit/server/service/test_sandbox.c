@@ -2,6 +2,7 @@
 
 #include "base/confined.h"
 #include "base/file.h"
+#include "base/sanitized.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -24,18 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
-#define IS_SANITIZED 1
-#else
-#define IS_SANITIZED 0
-#endif
 
 static char directory[] = "/tmp/mt_test_sandbox.XXXXXX";
 
@@ -89,12 +78,17 @@ static void in_child(void (*body)(void))
         }                                                                        \
     } while (0)
 
+static bool writes_only_in(const char *cache)
+{
+    return mt_sandbox_restrict_files(&(struct mt_sandbox_files){.writable = {cache}});
+}
+
 static void files_are_restricted(void)
 {
     char cache[256];
     int mine = open(inside("mine"), O_CREAT | O_WRONLY, 0600);
     snprintf(cache, sizeof cache, "%s", inside("a/b/cache"));
-    EXPECT(mt_sandbox_restrict_files(cache, NULL));
+    EXPECT(writes_only_in(cache));
 
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
     EXPECT(open(inside("mine"), O_WRONLY) < 0 && errno == EACCES);
@@ -131,13 +125,13 @@ END_TEST
 
 static void no_directory_is_writable(void)
 {
-    EXPECT(mt_sandbox_restrict_files(NULL, NULL));
+    EXPECT(writes_only_in(NULL));
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
 }
 
 static void a_missing_directory_is_no_failure(void)
 {
-    EXPECT(mt_sandbox_restrict_files("/proc/none/of/this", NULL));
+    EXPECT(writes_only_in("/proc/none/of/this"));
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
 }
 
@@ -147,6 +141,73 @@ START_TEST(without_a_directory_nothing_is_written)
         return;
     in_child(no_directory_is_writable);
     in_child(a_missing_directory_is_no_failure);
+}
+END_TEST
+
+static bool can_read(const char *name)
+{
+    int fd = open(inside(name), O_RDONLY);
+    EXPECT(fd >= 0 || errno == EACCES);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void make(const char *name)
+{
+    int fd = open(inside(name), O_CREAT | O_WRONLY, 0600);
+    EXPECT(fd >= 0);
+    close(fd);
+}
+
+static void only_what_is_named_is_read(void)
+{
+    char named[256], file[256], cache[256], from[256];
+    snprintf(named, sizeof named, "%s", inside("named"));
+    snprintf(file, sizeof file, "%s", inside("file"));
+    snprintf(cache, sizeof cache, "%s", inside("cache"));
+    char *readable[] = {named, file, (char[]){"/none/of/this"}};
+    EXPECT(mkdir(named, 0700) == 0 && mkdir(inside("others"), 0700) == 0);
+    make("file");
+    make("secret");
+    make("others/secret");
+    EXPECT(symlink("../secret", inside("named/link")) == 0);
+    EXPECT(mt_sandbox_restrict_files(
+        &(struct mt_sandbox_files){.writable = {cache}, .readable = readable, .n_readable = 3}));
+    EXPECT(can_read("file") && can_read("named") && can_read("cache"));
+    EXPECT(!can_read("secret") && !can_read("others/secret") && !can_read("others"));
+    EXPECT(!can_read("named/link") && !can_read("."));
+    EXPECT(open("/etc/passwd", O_RDONLY) < 0 && errno == EACCES);
+    make("cache/one");
+    snprintf(from, sizeof from, "%s", inside("cache/one"));
+    EXPECT(can_read("cache/one") && rename(from, inside("cache/two")) == 0);
+    EXPECT(can_read("cache/two"));
+}
+
+START_TEST(root_reads_only_what_is_named)
+{
+    if (landlock_abi() >= 1)
+        in_child(only_what_is_named_is_read);
+}
+END_TEST
+
+static void roots_rights_are_gone(void)
+{
+    char file[256];
+    snprintf(file, sizeof file, "%s", inside("theirs"));
+    make("theirs");
+    EXPECT(chown(file, 1, 1) == 0 && chmod(file, 0600) == 0);
+    EXPECT(can_read("theirs"));
+    mt_sandbox_drop_privileges();
+    EXPECT(!can_read("theirs"));
+    EXPECT(open(file, O_WRONLY) < 0 && errno == EACCES);
+    EXPECT(chown(file, 0, 0) < 0 && errno == EPERM);
+}
+
+START_TEST(root_reads_of_others_what_they_let_all_read)
+{
+    if (geteuid() == 0)
+        in_child(roots_rights_are_gone);
 }
 END_TEST
 
@@ -275,7 +336,7 @@ static void confined_work_is_ended(void)
 
 START_TEST(calls_are_filtered)
 {
-    if (IS_SANITIZED || prctl(PR_GET_SECCOMP) < 0)
+    if (MT_IS_SANITIZED || prctl(PR_GET_SECCOMP) < 0)
         return;
     in_child(dangerous_calls_are_refused);
     in_child(others_are_out_of_reach);
@@ -308,7 +369,7 @@ static void older_threads_are_reached(void)
 
 START_TEST(threads_that_were_there_before_are_under_it_too)
 {
-    if (!IS_SANITIZED && prctl(PR_GET_SECCOMP) >= 0)
+    if (!MT_IS_SANITIZED && prctl(PR_GET_SECCOMP) >= 0)
         in_child(older_threads_are_reached);
 }
 END_TEST
@@ -326,14 +387,14 @@ static void nothing_is_offered(void)
                             SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0)) == 0);
     EXPECT(seccomp_load(filter) == 0);
     seccomp_release(filter);
-    EXPECT(!mt_sandbox_restrict_files(directory, NULL));
+    EXPECT(!writes_only_in(directory));
     EXPECT(!mt_sandbox_restrict_calls());
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) >= 0);
 }
 
 START_TEST(what_is_not_offered_is_done_without)
 {
-    if (!IS_SANITIZED && prctl(PR_GET_SECCOMP) >= 0)
+    if (!MT_IS_SANITIZED && prctl(PR_GET_SECCOMP) >= 0)
         in_child(nothing_is_offered);
 }
 END_TEST
@@ -345,6 +406,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, make_directory, remove_directory);
     tcase_add_test(tcase, files_can_be_read_and_one_directory_written);
     tcase_add_test(tcase, without_a_directory_nothing_is_written);
+    tcase_add_test(tcase, root_reads_only_what_is_named);
+    tcase_add_test(tcase, root_reads_of_others_what_they_let_all_read);
     tcase_add_test(tcase, calls_are_filtered);
     tcase_add_test(tcase, threads_that_were_there_before_are_under_it_too);
     tcase_add_test(tcase, what_is_not_offered_is_done_without);
