@@ -270,9 +270,11 @@ static bool is_request_id(const char *id)
 static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {
-        {"Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-ID"},
+        {"Access-Control-Allow-Headers",
+         "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout"},
         {"Access-Control-Expose-Headers",
-         "Authorization, Server-Timing, Traceparent, X-Request-ID"},
+         "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, "
+         "X-Request-ID"},
         {"Access-Control-Allow-Methods", "GET, POST"},
         {"Access-Control-Max-Age", "1728000"},
     };

@@ -382,8 +382,10 @@ class Translate(unittest.TestCase):
         for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
             headers = self.daemon.request(method, path).headers
             self.assertEqual(headers["access-control-allow-origin"], "*")
-            self.assertEqual(headers["access-control-allow-headers"], "Authorization, Content-Type, Traceparent, X-Request-ID")
-            self.assertEqual(headers["access-control-expose-headers"], "Authorization, Server-Timing, Traceparent, X-Request-ID")
+            self.assertEqual(headers["access-control-allow-headers"],
+                             "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout")
+            self.assertEqual(headers["access-control-expose-headers"],
+                             "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, X-Request-ID")
             self.assertEqual(headers["access-control-allow-methods"], "GET, POST")
             self.assertNotIn("access-control-allow-credentials", headers)
             self.assertEqual(headers["access-control-max-age"], "1728000")
