@@ -147,7 +147,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     struct mt_access *access = &request->access;
     const struct mt_access_question question = {
         .kind = access_kind(exchange->route),
-        .dialect = exchange->route->dialect,
+        .dialect = request->reply.dialect,
         .settings = request->service->settings,
         .keys = request->service->keys,
         .meters = request->service->meters,
