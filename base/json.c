@@ -22,7 +22,8 @@ enum mt_status mt_json_parse(const char *bytes, size_t length, const struct mt_j
     if (status)
         return status;
     const char *end; /* asking for the end keeps cJSON from reporting through its global pointer */
-    cJSON *tree = cJSON_ParseWithLengthOpts(bytes, length, &end, 0);
+    size_t mark = mt_utf8_mark_length(bytes, length);
+    cJSON *tree = cJSON_ParseWithLengthOpts(bytes + mark, length - mark, &end, 0);
     if (!tree) /* the check accepts less than cJSON does: nothing but memory can be missing */
         return mt_fail(err, MT_MEMORY, "out of memory while parsing %s (%zu bytes)", what, length);
     *out = tree;

@@ -27,8 +27,8 @@ struct mt_json_limits {
 
 /* Accepts bytes[0, length) if it is one well-formed JSON document: grammar, UTF-8, depth, number of
  * values, no duplicate keys in one object (compared unescaped), no lone surrogate escapes, no
- * \u0000, no byte order mark, nothing behind it, no number of 10^308 or more. what names the
- * document in messages ("config.json", "request body"); messages give line and column (in
+ * \u0000, nothing behind it, no number of 10^308 or more. A byte order mark before it is passed
+ * over, as RFC 8259 (8.1) allows: editors and clients of Windows write it. what names the document in messages ("config.json", "request body"); messages give line and column (in
  * characters). MT_FORMAT, MT_LIMIT (depth, number of values) or MT_MEMORY. Allocates nothing that
  * grows with the input but the key table of the open objects; time n log n. */
 MT_MUST_CHECK enum mt_status mt_json_check(const char *bytes, size_t length,

@@ -415,10 +415,9 @@ static enum mt_status scan_value(struct scanner *s)
     }
 }
 
-static enum mt_status check_encoding(struct scanner *s, size_t length)
+static enum mt_status check_encoding(struct scanner *s)
 {
-    if (length >= 3 && memcmp(s->start, "\xEF\xBB\xBF", 3) == 0)
-        return fail_at(s, s->start, MT_FORMAT, "expected a value, found a byte order mark");
+    size_t length = (size_t)(s->end - s->start);
     size_t valid = mt_utf8_valid_prefix(s->start, length);
     if (valid == length)
         return MT_OK;
@@ -441,9 +440,10 @@ enum mt_status mt_json_check(const char *bytes, size_t length, const struct mt_j
 {
     if (!bytes)
         bytes = ""; /* an empty request body */
+    const char *begin = bytes + mt_utf8_mark_length(bytes, length);
     struct scanner s = {
-        .start = bytes,
-        .at = bytes,
+        .start = begin,
+        .at = begin,
         .end = bytes + length,
         .max_depth = limits && limits->max_depth ? limits->max_depth : DEFAULT_DEPTH,
         .max_values = limits && limits->max_values ? limits->max_values : DEFAULT_VALUES,
@@ -451,7 +451,7 @@ enum mt_status mt_json_check(const char *bytes, size_t length, const struct mt_j
         .err = err,
     };
     s.max_depth = mt_size_min(s.max_depth, MT_JSON_MAX_DEPTH);
-    enum mt_status status = check_encoding(&s, length);
+    enum mt_status status = check_encoding(&s);
     if (!status)
         status = scan_document(&s);
     free(s.keys);

@@ -36,7 +36,8 @@ static void skip_to_value(struct mt_json_reader *reader)
 
 void mt_json_reader_init(struct mt_json_reader *reader, const char *bytes, size_t length)
 {
-    *reader = (struct mt_json_reader){.at = bytes, .end = bytes + length};
+    *reader = (struct mt_json_reader){.at = bytes + mt_utf8_mark_length(bytes, length),
+                                      .end = bytes + length};
 }
 
 char mt_json_reader_peek(struct mt_json_reader *reader)

@@ -52,6 +52,13 @@ size_t mt_utf8_valid_prefix(const char *bytes, size_t length)
     return at;
 }
 
+size_t mt_utf8_mark_length(const char *bytes, size_t length)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    bool has_mark = length >= sizeof mark - 1 && memcmp(bytes, mark, sizeof mark - 1) == 0;
+    return has_mark ? sizeof mark - 1 : 0;
+}
+
 size_t mt_utf8_length(unsigned char first_byte)
 {
     if (first_byte < 0xC0)

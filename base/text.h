@@ -14,6 +14,9 @@
  * 3-7. */
 size_t mt_utf8_valid_prefix(const char *bytes, size_t length);
 
+/* Bytes of the byte order mark that the text begins with: 3 or 0. */
+size_t mt_utf8_mark_length(const char *bytes, size_t length);
+
 /* Bytes of the character that starts with this byte: 1 to 4; 1 for a byte that starts none. */
 size_t mt_utf8_length(unsigned char first_byte);
 

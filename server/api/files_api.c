@@ -143,7 +143,7 @@ static enum mt_status detect_language(struct state *state, const struct mt_servi
     mt_text_finish(&sample);
     if (status)
         return status;
-    mt_detection_settle(&detection, &languages);
+    mt_detection_settle(&detection);
     return mt_languages_settle_source(service, state->only, &detection, &state->languages, err);
 }
 

@@ -191,6 +191,9 @@ enum mt_status mt_languages_settle_source(const struct mt_service *service,
 
 /* ---- what there is to detect, and to list ---- */
 
+/* Of texts for models of many languages: most interfaces are in it. */
+static const char usual_language[] = "en";
+
 static void add_code(const char **codes, size_t *n, const char *code)
 {
     for (size_t i = 0; i < *n; i++)
@@ -217,46 +220,48 @@ static bool is_reached(const struct mt_catalog *catalog, size_t i)
     return false;
 }
 
-static void detect_any(const struct mt_service *service, const char *target,
-                       struct mt_detect_languages *out)
+/* Returns how many there are to translate from. */
+static size_t detect_any(const struct mt_service *service, const char *target,
+                         struct mt_detect_languages *out)
 {
     const struct mt_catalog *catalog = service->catalog;
-    const char *first = mt_languages_source_of(mt_catalog_default(catalog));
     size_t n = mt_catalog_n_languages(catalog);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(mt_catalog_language(catalog, i), first) == 0 && leads(catalog, i, target))
-            add_code(out->codes, &out->n, first);
     for (size_t i = 0; i < n; i++)
         if (leads(catalog, i, target))
             add_code(out->codes, &out->n, mt_catalog_language(catalog, i));
+    size_t n_sources = out->n;
     for (size_t i = 0; i < n; i++) {
         const char *code = mt_catalog_language(catalog, i);
         if (!target || mt_language_matches(target, code))
             add_code(out->codes, &out->n, code);
     }
+    return n_sources;
 }
 
-static void detect_only(struct mt_served_model *only, const char *target,
-                        struct mt_detect_languages *out)
+static size_t detect_only(struct mt_served_model *only, const char *target,
+                          struct mt_detect_languages *out)
 {
     const struct mt_served_model_info *info = mt_served_model_info(only);
     for (size_t i = 0; i < info->n_sources && out->n < MT_DETECT_MAX_LANGUAGES; i++)
         add_code(out->codes, &out->n, info->sources[i].code);
+    size_t n_sources = out->n;
     for (size_t i = 0; i < info->n_targets && out->n < MT_DETECT_MAX_LANGUAGES; i++)
         if (!target || mt_language_matches(target, info->targets[i].code))
             add_code(out->codes, &out->n, info->targets[i].code);
+    return n_sources;
 }
 
 void mt_languages_to_detect(const struct mt_service *service, struct mt_served_model *only,
                             const char *target, struct mt_detect_languages *out)
 {
     out->n = 0;
+    out->has_usual = false;
     if (find_tolerant(service, only)) /* any */
         return;
-    if (only)
-        detect_only(only, target, out);
-    else
-        detect_any(service, target, out);
+    size_t n_sources = only ? detect_only(only, target, out) : detect_any(service, target, out);
+    const char *own = mt_languages_source_of(only ? only : mt_catalog_default(service->catalog));
+    mt_detect_prefer(out, n_sources, own[0] ? own : usual_language);
+    out->has_usual = out->has_usual || n_sources == 1;
 }
 
 void mt_languages_list(const struct mt_service *service, enum mt_languages_side side,

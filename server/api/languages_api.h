@@ -54,8 +54,9 @@ MT_MUST_CHECK enum mt_status mt_languages_settle_source(const struct mt_service 
                                                         struct mt_error *err);
 
 /* What a text to be translated to target (normalised, checked) may be written in: all from which a
- * way leads there, and target itself. target NULL: all that there are. The default model's source
- * comes first: it is what a text without letters is taken for. The codes are borrowed. */
+ * way leads there, and target itself. target NULL: all that there are. The source of the default
+ * model, or of the one that is named, comes first, or English where that one has several: it is what
+ * a text without letters is taken for. The codes are borrowed. */
 void mt_languages_to_detect(const struct mt_service *service, struct mt_served_model *only,
                             const char *target, struct mt_detect_languages *out);
 

@@ -215,33 +215,57 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
 
 /* ---- the way of each text ---- */
 
-static enum mt_status detect(struct state *state, const struct mt_request *request,
-                             struct mt_detect_languages *languages, struct mt_error *err)
+/* page: the language of the texts beside these, or NULL; then those alone that are not certain. */
+static enum mt_status detect_each(struct state *state, const struct mt_request *request,
+                                  const char *page, struct mt_error *err)
 {
+    struct mt_detect_languages languages = {.n = 0};
+    bool is_known = false;
     for (size_t i = 0; i < state->n_texts; i++) {
         struct text *text = &state->texts[i];
-        if (i == 0 || state->targets)
-            mt_languages_to_detect(request->service, state->only, text->pair.target, languages);
+        if (i == 0 || state->targets) {
+            mt_languages_to_detect(request->service, state->only, text->pair.target, &languages);
+            is_known = page && languages.has_usual && strcmp(languages.codes[0], page) == 0;
+            if (page)
+                mt_detect_prefer(&languages, languages.n, page);
+        }
+        if (is_known || (page && text->detected.is_certain))
+            continue;
         enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
-                                          languages, &text->detected, err);
+                                          &languages, &text->detected, err);
         if (status)
             return status;
-        mt_detection_settle(&text->detected, languages);
-        state->has_served = state->has_served || text->detected.is_served;
     }
     return MT_OK;
+}
+
+/* The texts of a request are often those of a page: what is not certain is in its language. */
+static enum mt_status detect(struct state *state, const struct mt_request *request,
+                             struct mt_error *err)
+{
+    struct mt_detect_page page = {.n_bytes = 0};
+    enum mt_status status = detect_each(state, request, NULL, err);
+    for (size_t i = 0; i < state->n_texts && !status; i++)
+        mt_detect_page_add(&page, &state->texts[i].detected, state->texts[i].length);
+    if (page.language[0] != '\0' && state->n_texts > 1)
+        status = detect_each(state, request, page.language, err);
+    for (size_t i = 0; i < state->n_texts && !status; i++) {
+        mt_detection_settle(&state->texts[i].detected);
+        state->has_served = state->has_served || state->texts[i].detected.is_served;
+    }
+    return status;
 }
 
 /* A text that no model takes is no reason to refuse others beside it: it is translated as if it
  * were in the first language, and detectedLanguage says what it is. */
 static enum mt_status settle(const struct state *state, const struct mt_request *request,
-                             const struct mt_detect_languages *languages, const struct text *text,
-                             struct mt_language_pair *pair, struct mt_error *err)
+                             const struct text *text, struct mt_language_pair *pair,
+                             struct mt_error *err)
 {
     struct mt_detection from = text->detected;
     if (!from.is_served && state->has_served) {
         from.is_certain = false;
-        mt_detection_settle(&from, languages);
+        mt_detection_settle(&from);
     }
     return mt_languages_settle_source(request->service, state->only, &from, pair, err);
 }
@@ -258,11 +282,9 @@ static enum mt_status check_pivot(const struct state *state, const struct text *
 }
 
 static enum mt_status find_way(struct state *state, const struct mt_request *request,
-                               const struct mt_detect_languages *languages, struct text *text,
-                               struct mt_error *err)
+                               struct text *text, struct mt_error *err)
 {
-    enum mt_status status =
-        state->is_auto ? settle(state, request, languages, text, &text->pair, err) : MT_OK;
+    enum mt_status status = state->is_auto ? settle(state, request, text, &text->pair, err) : MT_OK;
     if (status)
         return status;
     text->has_ended = text->pair.is_identity;
@@ -274,14 +296,9 @@ static enum mt_status find_way(struct state *state, const struct mt_request *req
 static enum mt_status find_ways(struct state *state, const struct mt_request *request,
                                 struct mt_error *err)
 {
-    struct mt_detect_languages languages = {.n = 0};
-    enum mt_status status = state->is_auto ? detect(state, request, &languages, err) : MT_OK;
-    for (size_t i = 0; i < state->n_texts && !status; i++) {
-        struct text *text = &state->texts[i];
-        if (state->is_auto && state->targets)
-            mt_languages_to_detect(request->service, state->only, text->pair.target, &languages);
-        status = find_way(state, request, &languages, text, err);
-    }
+    enum mt_status status = state->is_auto ? detect(state, request, err) : MT_OK;
+    for (size_t i = 0; i < state->n_texts && !status; i++)
+        status = find_way(state, request, &state->texts[i], err);
     return status;
 }
 

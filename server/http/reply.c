@@ -59,10 +59,14 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     mt_json_end_object(&writer);
     if (!reply->body.status)
         return;
-    static const char out_of_memory[] = "{\"error\":\"out of memory\"}\n"; /* takes none */
+    static const char *const out_of_memory[] = {
+        /* takes none */
+        [MT_LIBRETRANSLATE] = "{\"error\":\"out of memory\"}\n",
+        [MT_DEEPL] = "{\"message\":\"out of memory\"}\n",
+    };
     drop_body(reply);
-    reply->static_body = out_of_memory;
-    reply->static_length = sizeof out_of_memory - 1;
+    reply->static_body = out_of_memory[reply->dialect];
+    reply->static_length = strlen(out_of_memory[reply->dialect]);
 }
 
 unsigned mt_reply_code(enum mt_status status)

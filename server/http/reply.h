@@ -18,7 +18,7 @@ struct mt_reply_header {
     char *value;      /* the reply's */
 };
 
-/* Who the clients of a route take the server for. */
+/* Who the clients take the server for. */
 enum mt_dialect { MT_LIBRETRANSLATE, MT_DEEPL };
 
 /* {0} is an empty one; code 0 means "not answered yet" and becomes 200 after finish. */

@@ -3,6 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
+enum mt_dialect mt_route_dialect(const char *target)
+{
+    const char *scheme = target[0] == '/' ? NULL : strstr(target, "://");
+    const char *path = scheme ? scheme + 3 + strcspn(scheme + 3, "/?#") : target;
+    bool has_version =
+        strncmp(path, "/v", 2) == 0 && path[2] >= '0' && path[2] <= '9' && path[3] == '/';
+    return has_version ? MT_DEEPL : MT_LIBRETRANSLATE;
+}
+
 static bool is_path(const struct mt_route *route, const char *path, size_t path_length)
 {
     size_t length = strlen(route->path);

@@ -35,7 +35,6 @@ struct mt_route {
      * doctors. */
     bool is_vital;
     enum mt_access_kind access;
-    enum mt_dialect dialect;
 };
 
 /* The daemon's routes, and how many. A route's index is its label in the metrics. */
@@ -54,6 +53,10 @@ struct mt_routing {
     /* The methods of the path ("GET, HEAD, OPTIONS"), but for MT_ROUTE_UNKNOWN. */
     char allow[MT_MAX_ALLOW_BYTES];
 };
+
+/* The dialect of a request's target, of which nothing need be right: DeepL's paths begin with the
+ * version of its interface ("/v2/"). */
+enum mt_dialect mt_route_dialect(const char *target);
 
 /* "OPTIONS" matches every known path, and "*". */
 void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *method,

@@ -47,6 +47,7 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     pthread_mutex_init(&exchange->mutex, NULL);
     exchange->generation = mt_generations_hold(http->options.generations);
     exchange->request.service = mt_generation_service(exchange->generation);
+    exchange->request.reply.dialect = mt_route_dialect(target);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
     exchange->record.is_wanted = exchange->request.service->settings->log_requests;
     mt_metrics_request_begin(http->options.metrics);
@@ -270,9 +271,11 @@ static bool is_request_id(const char *id)
 static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {
-        {"Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-ID"},
+        {"Access-Control-Allow-Headers",
+         "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout"},
         {"Access-Control-Expose-Headers",
-         "Authorization, Server-Timing, Traceparent, X-Request-ID"},
+         "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, "
+         "X-Request-ID"},
         {"Access-Control-Allow-Methods", "GET, POST"},
         {"Access-Control-Max-Age", "1728000"},
     };
@@ -484,7 +487,6 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     case MT_ROUTE_FOUND:
         exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
-        reply->dialect = routing.route->dialect;
         if (routing.route->is_folder) { /* longer than "/", so that it is in the target */
             char *path = exchange->target + (gate->path - exchange->target);
             path[gate->path_length] = '\0';

@@ -74,8 +74,11 @@ static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type
 static enum mt_status check_no_json(const struct mt_text *body, const char *type,
                                     struct mt_error *err)
 {
-    size_t blank = body->length > 0 ? strspn(body->bytes, " \t\r\n") : 0;
-    if (blank == body->length || body->bytes[blank] != '{')
+    if (body->length == 0)
+        return MT_OK;
+    size_t begin = mt_utf8_mark_length(body->bytes, body->length);
+    begin += strspn(body->bytes + begin, " \t\r\n");
+    if (body->bytes[begin] != '{')
         return MT_OK;
     return mt_fail(err, MT_INVALID,
                    "Content-Type is \"%.60s\", but the body looks like JSON: "
@@ -144,7 +147,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     struct mt_access *access = &request->access;
     const struct mt_access_question question = {
         .kind = access_kind(exchange->route),
-        .dialect = exchange->route->dialect,
+        .dialect = request->reply.dialect,
         .settings = request->service->settings,
         .keys = request->service->keys,
         .meters = request->service->meters,

@@ -1,5 +1,7 @@
 extern "C" {
 #include "server/text/detect.h"
+
+#include "server/text/scripts.h"
 }
 
 // CLD2's header needs it, but does not say so.
@@ -16,10 +18,14 @@ extern "C" {
 // Documented in CLD2's header, but defined inside: an answer for short texts too.
 static const int best_effort = 0x4000;
 
+// Of a language that is named for its script alone.
+static const double script_confidence = 10;
+
 // A language that a part of the text is in; the largest part comes first.
 struct part {
     char code[MT_LANGUAGE_BYTES];
     double n_bytes;
+    double score; // CLD2's
     double confidence;
 };
 
@@ -40,16 +46,62 @@ static double certainty(const char *code, double score, double n_bytes)
     return 1 / (1 + std::exp(-z));
 }
 
+// CLD2 has codes ("xx-Goth") for scripts of which it knows no language.
 static bool name_language(CLD2::Language language, char out[MT_LANGUAGE_BYTES])
 {
-    const enum mt_status status = mt_language_parse(CLD2::LanguageCode(language), out, nullptr);
+    const char *code = CLD2::LanguageCode(language);
+    const enum mt_status status = mt_language_parse(code, out, nullptr);
     if (status == MT_MEMORY)
         throw std::bad_alloc();
-    return !status;
+    return !status && std::strncmp(code, "xx", 2) != 0;
 }
 
+struct text {
+    const char *bytes;
+    size_t length;
+    bool is_html;
+    struct mt_scripts scripts;
+};
+
+static void check(enum mt_status status)
+{
+    if (status)
+        throw std::bad_alloc();
+}
+
+static bool suits(const struct text *text, const char *code)
+{
+    bool is_suited = false;
+    check(mt_scripts_suit(&text->scripts, code, &is_suited, nullptr));
+    return is_suited;
+}
+
+// Whether the alphabet of a language fits the text as well as that of another.
+static bool fits_as_well(const char *code, const char *other, const struct text *text)
+{
+    size_t n = 0, n_other = 0;
+    check(mt_scripts_count_foreign(text->bytes, text->length, code, &n, nullptr));
+    check(mt_scripts_count_foreign(text->bytes, text->length, other, &n_other, nullptr));
+    return n <= n_other;
+}
+
+// "zh-Hant" is "zh-Hans" where the text has only what both scripts share.
+static void shorten(char code[MT_LANGUAGE_BYTES], const struct text *text)
+{
+    char bare[MT_LANGUAGE_BYTES], usual[MT_LANGUAGE_BYTES];
+    const size_t n = std::strcspn(code, "-");
+    if (code[n] == '\0')
+        return;
+    std::memcpy(bare, code, n);
+    bare[n] = '\0';
+    if (mt_language_normalise(bare, usual) && fits_as_well(usual, code, text))
+        std::strcpy(code, usual);
+}
+
+// Languages that the letters are not for are none: CLD2 takes Cyrillic for Romanian, and with a
+// hint anything for Japanese.
 // hint: languages as an HTTP header Content-Language names them, or nullptr.
-static struct ranking rank(const char *text, size_t length, bool is_html, const char *hint)
+static struct ranking rank(const struct text *text, const char *hint)
 {
     const CLD2::CLDHints hints = {hint, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
     // CLD2 leaves all of them as they are where the text holds a character that is not for
@@ -59,9 +111,9 @@ static struct ranking rank(const char *text, size_t length, bool is_html, const 
     double scores[3] = {};
     int percents[3] = {}, n_bytes = 0, n_valid = 0;
     bool is_reliable = false;
-    CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(length), !is_html, &hints,
-                                            best_effort, languages, percents, scores, nullptr,
-                                            &n_bytes, &is_reliable, &n_valid);
+    CLD2::ExtDetectLanguageSummaryCheckUTF8(
+        text->bytes, static_cast<int>(text->length), !text->is_html, &hints, best_effort, languages,
+        percents, scores, nullptr, &n_bytes, &is_reliable, &n_valid);
     struct ranking ranking = {};
     int all = 0; // less than 100 where a text is short
     for (int i = 0; i < 3; i++) {
@@ -69,10 +121,14 @@ static struct ranking rank(const char *text, size_t length, bool is_html, const 
         if (languages[i] == CLD2::UNKNOWN_LANGUAGE || percents[i] <= 0 ||
             !name_language(languages[i], part.code))
             continue;
+        all += percents[i];
+        if (!suits(text, part.code))
+            continue;
+        shorten(part.code, text);
+        part.score = scores[i];
         part.n_bytes = std::fmax(1, n_bytes * percents[i] / 100.0);
         part.confidence =
             certainty(part.code, scores[i], part.n_bytes) * percents[i] * (is_reliable ? 1 : 0.5);
-        all += percents[i];
         ranking.n++;
     }
     for (size_t i = 0; i < ranking.n; i++)
@@ -122,39 +178,114 @@ static bool choose(const struct ranking &ranking, size_t n,
     return false;
 }
 
-// The languages as an HTTP header Content-Language names them.
-static std::string hint_of(const struct mt_detect_languages *languages)
+// Those that the text may be in by its letters, as an HTTP header Content-Language names them.
+static std::string hint_of(const struct text *text, const struct mt_detect_languages *languages)
 {
     std::string hint;
     for (size_t i = 0; i < languages->n; i++)
-        hint.append(i > 0 ? "," : "").append(languages->codes[i]);
+        if (suits(text, languages->codes[i]))
+            hint.append(hint.empty() ? "" : ",").append(languages->codes[i]);
     return hint;
 }
 
-// Hints only where CLD2 does not find one of the languages by itself: they turn "Hello" into
-// German. What is another language in spite of the hint is one.
-static void detect(const char *text, size_t length, bool is_html,
-                   const struct mt_detect_languages *languages, struct mt_detection *out)
+// What CLD2 found by itself, or else what the letters are most often for.
+static struct part best_of(const struct ranking &ranking, const struct text *text)
 {
-    const struct ranking free = rank(text, length, is_html, nullptr);
-    set(out, languages->n > 0 ? languages->codes[0] : "en", 0, true);
-    if (choose(free, 1, languages, 1, out) || free.n == 0)
-        return;
-    const struct part &other = free.parts[0];
-    const struct ranking hinted = rank(text, length, is_html, hint_of(languages).c_str());
-    if (choose(hinted, 1, languages, 0.5 * (1 - other.confidence / 100), out))
-        return;
-    const bool is_long = other.n_bytes >= MT_DETECT_LONG_BYTES;
-    if ((!is_long || other.confidence < MT_DETECT_CERTAIN) && choose(free, 3, languages, 1, out))
-        return;
-    set(out, other.code, other.confidence * (is_long ? 1 : 0.5), false);
+    struct part part = ranking.parts[0];
+    if (ranking.n > 0)
+        return part;
+    check(mt_scripts_language(&text->scripts, part.code, nullptr));
+    part.confidence = script_confidence;
+    return part;
 }
 
-extern "C" void mt_detection_settle(struct mt_detection *detection,
-                                    const struct mt_detect_languages *languages)
+// The first language that the letters may be for.
+static const char *first_of(const struct mt_detect_languages *languages, const struct text *text)
 {
-    if (!detection->is_served && !detection->is_certain)
-        set(detection, languages->codes[0], 0, true);
+    for (size_t i = 0; i < languages->n; i++)
+        if (suits(text, languages->codes[i]))
+            return languages->codes[i];
+    return languages->n > 0 ? languages->codes[0] : "en";
+}
+
+static bool is_latin(const struct mt_scripts &scripts)
+{
+    return scripts.most == USCRIPT_LATIN;
+}
+
+// Hints only where CLD2 does not find one of the languages by itself: they turn "Hello" into
+// German. What is another language in spite of the hint is one, and so is what was certain without
+// it and got no better with it. Ideographs are better Japanese with any hint.
+static bool choose_hinted(const struct text *text, const std::string &hint,
+                          const struct mt_detect_languages *languages, const struct part &other,
+                          struct mt_detection *out)
+{
+    const struct ranking hinted = rank(text, hint.c_str());
+    if (hinted.n == 0)
+        return false;
+    const bool is_better = text->scripts.most != USCRIPT_HAN && hinted.parts[0].score > other.score;
+    return (is_better || other.confidence < MT_DETECT_CERTAIN) &&
+           fits_as_well(hinted.parts[0].code, other.code, text) &&
+           choose(hinted, 1, languages, 0.5 * (1 - other.confidence / 100), out);
+}
+
+static void detect(const struct text *text, const struct mt_detect_languages *languages,
+                   struct mt_detection *out)
+{
+    const struct ranking free = rank(text, nullptr);
+    out->first = first_of(languages, text);
+    out->is_open = languages->has_usual && text->scripts.n_words <= 1;
+    set(out, out->first, 0, true);
+    if (choose(free, 1, languages, 1, out) || text->scripts.n_columns == 0)
+        return;
+    const struct part other = best_of(free, text);
+    const std::string hint = hint_of(text, languages);
+    // Latin letters stand in texts of any language.
+    const bool is_foreign = hint.empty() && other.code[0] != '\0' && !is_latin(text->scripts);
+    const bool is_long =
+        other.n_bytes >= MT_DETECT_LONG_BYTES || text->scripts.n_words >= MT_DETECT_LONG_WORDS;
+    const bool is_certain = is_long && other.confidence >= MT_DETECT_CERTAIN;
+    if (!is_foreign && (free.n == 0 || choose_hinted(text, hint, languages, other, out) ||
+                        (!is_certain && choose(free, 3, languages, 1, out))))
+        return;
+    set(out, other.code, other.confidence * (is_long || is_foreign ? 1 : 0.5), languages->n == 0);
+    out->is_certain = is_certain || is_foreign;
+}
+
+extern "C" void mt_detect_prefer(struct mt_detect_languages *languages, size_t n, const char *code)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *found = languages->codes[i];
+        if (std::strcmp(found, code) != 0)
+            continue;
+        std::memmove(languages->codes + 1, languages->codes, i * sizeof found);
+        languages->codes[0] = found;
+        languages->has_usual = true;
+        return;
+    }
+}
+
+// Boyer and Moore's vote: each byte of another language takes one away.
+extern "C" void mt_detect_page_add(struct mt_detect_page *page,
+                                   const struct mt_detection *detection, size_t length)
+{
+    if (!detection->is_certain || !detection->is_served)
+        return;
+    if (std::strcmp(detection->language, page->language) == 0) {
+        page->n_bytes += length;
+    } else if (length > page->n_bytes) {
+        std::strcpy(page->language, detection->language);
+        page->n_bytes = length - page->n_bytes;
+    } else {
+        page->n_bytes -= length;
+    }
+}
+
+extern "C" void mt_detection_settle(struct mt_detection *detection)
+{
+    if (!detection->is_certain && (!detection->is_served || detection->is_open) &&
+        std::strcmp(detection->language, detection->first) != 0)
+        set(detection, detection->first, 0, true);
 }
 
 extern "C" enum mt_status mt_detect(const char *text, size_t length, bool is_html,
@@ -167,7 +298,9 @@ extern "C" enum mt_status mt_detect(const char *text, size_t length, bool is_htm
             length--;
     }
     try {
-        detect(text, length, is_html, languages, out);
+        struct text whole = {text, length, is_html, {}};
+        mt_scripts_count(text, length, is_html, &whole.scripts);
+        detect(&whole, languages, out);
         return MT_OK;
     } catch (const std::exception &) {
         return mt_fail(err, MT_MEMORY, "out of memory detecting the language of %zu bytes", length);

@@ -108,6 +108,22 @@ class Deepl(unittest.TestCase):
         reply = self.translate(b"{", {"Content-Type": "application/json"})
         self.assertEqual((reply.status, list(reply.json)), (400, ["message"]))
 
+    def test_whatever_goes_wrong_below_v2_is_told_as_deepl_tells_it(self):
+        long = "x" * 20000
+        for method, path, headers, code in (
+                ("GET", "/v2/translate", {}, 405), ("PUT", "/v2/usage", {}, 405), ("GET", "/v2/nowhere", {}, 404),
+                ("POST", "/v2/glossaries", {}, 404), ("GET", "/v3/glossaries", {}, 404),
+                ("GET", "/v2/usage?" + long, {}, 414), ("GET", "/v2/usage", {"X-Long": long}, 431),
+                ("POST", "/v2/translate", {"Content-Encoding": "br"}, 415),
+                ("POST", "/v2/translate", {"Content-Length": "99999999999"}, 413),
+                ("POST", "/v2/translate", {"X-Request-Timeout": "soon"}, 400),
+                ("GET", "/v2/usage%00", {}, 400), ("GET", "http://localhost/v2/nowhere", {}, 404)):
+            reply = self.daemon.request(method, path, "{}" if method == "POST" else None, headers)
+            self.assertEqual((reply.status, list(reply.json)), (code, ["message"]), (method, path[:30], headers))
+        for path in ("/nowhere", "/v2", "/v2x/translate", "/translate"):
+            reply = self.daemon.get(path)
+            self.assertEqual(list(reply.json), ["error"], path)
+
     def test_sentences_are_split_as_asked(self):
         text = "I am tired. She is\nmy sister."
 

@@ -45,6 +45,11 @@ class Detect(unittest.TestCase):
             self.assertEqual(found["language"], language)
             self.assertGreater(found["confidence"], 90)
 
+    def test_a_script_is_never_taken_for_one_of_another_language(self):
+        for text, language in (("привет", "ru"), ("شكرا", "ar"), ("你好", "zh-Hans"), ("שלום", "he"), ("नमस्ते", "hi"),
+                               ("ありがとう", "ja"), ("안녕하세요", "ko"), ("Il mio computer è lento", "it")):
+            self.assertEqual(self.detect(text).json[0]["language"], language)
+
     def test_confidence_of_short_texts_is_modest(self):
         # CLD2 says "en" to each, and calls it reliable.
         for text, most in (("Waar is het station?", 80), ("Servus", 10)):
@@ -116,6 +121,32 @@ class Detect(unittest.TestCase):
                     400, f"the text seems to be in {language}, and German (de) is not available as a target language "
                          "from it; if it is in another language, name that as its source"))
             self.assertEqual(self.daemon.translate(text).status, 200)
+
+    def test_a_script_that_no_source_is_written_in_is_refused_however_short_the_text_is(self):
+        for text, language in (("ありがとう", "Japanese (ja)"), ("привет", "Russian (ru)"), ("안녕하세요", "Korean (ko)"),
+                               ("你好", "Chinese (Simplified) (zh-Hans)"), ("<b>שלום</b>", "Hebrew (he)"), ("Où est la gare ?", "French (fr)")):
+            message = (f"the text seems to be in {language}, and German (de) is not available as a target language "
+                       "from it; if it is in another language, name that as its source")
+            reply = self.auto(text, format="html" if text[0] == "<" else "text")
+            self.assertEqual((reply.status, reply.json), (400, {"error": message}), text)
+            reply = self.daemon.request("POST", "/v2/translate", {"text": [text], "target_lang": "DE"})
+            self.assertEqual((reply.status, reply.json), (400, {"message": message}), text)
+
+    def test_signs_and_names_are_no_script(self):
+        for text in ("π", "α, β, γ", "Δx = 5", "Tolstoy (Лев Толстой)", "12:30", "★★★★☆"):
+            reply = self.auto(text)
+            self.assertEqual((reply.status, reply.json["detectedLanguage"]["language"]), (200, "en"), text)
+
+    def test_a_word_is_in_the_language_of_the_texts_beside_it(self):
+        for word in ("Delete", "Help", "Hi", "OK", "Cancel", "Home"):
+            alone = self.auto(word).json
+            self.assertEqual(alone["detectedLanguage"]["language"], "en")
+            self.assertEqual(alone["translatedText"], self.daemon.translate(word).json["translatedText"])
+        # "Test" may be either; among German texts it is German, and stays.
+        page = self.auto(["Test", GERMAN, "Das Wetter ist heute sehr schön."]).json
+        self.assertEqual([d["language"] for d in page["detectedLanguage"]], ["de", "de", "de"])
+        page = self.auto(["Test", ENGLISH, GERMAN]).json
+        self.assertEqual([d["language"] for d in page["detectedLanguage"]], ["en", "en", "de"])
 
     def test_beside_others_it_is_no_reason_to_refuse_them(self):
         reply = self.auto([ENGLISH, DUTCH]).json

@@ -232,6 +232,15 @@ class Translate(unittest.TestCase):
                              "APPLICATION/JSON"):
             self.assertEqual(self.post(body, content_type).status, 200, content_type)
 
+    def test_a_byte_order_mark_before_json_is_passed_over(self):
+        body = b"\xEF\xBB\xBF" + json.dumps({"q": "Hello.", "source": "en", "target": "de"}).encode()
+        self.assertEqual(self.post(body, "application/json").json, self.daemon.translate("Hello.").json)
+        reply = self.post(body, "text/plain")
+        self.assertRegex(reply.error, "but the body looks like JSON")
+        reply = self.post(b"\xEF\xBB\xBF", "application/json")
+        self.assertEqual((reply.status, reply.error),
+                         (400, "request body: line 1, column 1: expected a value, found the end of the text"))
+
     def test_other_type_is_no_fields(self):
         reply = self.post("q=Hello.", "text/plain")
         self.assertEqual((reply.status, reply.error), (400, "Invalid request: missing q parameter"))
@@ -373,8 +382,10 @@ class Translate(unittest.TestCase):
         for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
             headers = self.daemon.request(method, path).headers
             self.assertEqual(headers["access-control-allow-origin"], "*")
-            self.assertEqual(headers["access-control-allow-headers"], "Authorization, Content-Type, Traceparent, X-Request-ID")
-            self.assertEqual(headers["access-control-expose-headers"], "Authorization, Server-Timing, Traceparent, X-Request-ID")
+            self.assertEqual(headers["access-control-allow-headers"],
+                             "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout")
+            self.assertEqual(headers["access-control-expose-headers"],
+                             "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, X-Request-ID")
             self.assertEqual(headers["access-control-allow-methods"], "GET, POST")
             self.assertNotIn("access-control-allow-credentials", headers)
             self.assertEqual(headers["access-control-max-age"], "1728000")

@@ -173,6 +173,27 @@ START_TEST(long_strings_are_quoted_in_part)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_passed_over)
+{
+    static const char text[] = "\xEF\xBB\xBF{\"a\": 5}";
+    struct mt_error err;
+    cJSON *tree = NULL;
+    int64_t value = 0;
+    ck_assert_int_eq(mt_json_parse(text, strlen(text), NULL, "test", &tree, &err), MT_OK);
+    ck_assert_int_eq(mt_json_get_integer(tree, "a", 0, 9, &value, NULL, &err), MT_OK);
+    ck_assert_int_eq(value, 5);
+    cJSON_Delete(tree);
+    struct mt_json_reader reader;
+    uint64_t read = 0;
+    mt_json_reader_init(&reader, text, strlen(text));
+    mt_json_reader_enter(&reader);
+    ck_assert(mt_json_reader_next(&reader));
+    ck_assert(mt_json_span_equals(mt_json_reader_string(&reader), "a"));
+    ck_assert(mt_json_reader_u64(&reader, &read));
+    ck_assert_uint_eq(read, 5);
+}
+END_TEST
+
 /* The reader. */
 
 static struct mt_json_reader read_text(const char *text)
@@ -597,6 +618,7 @@ int main(void)
     tcase_add_test(tree, long_strings_are_quoted_in_part);
     suite_add_tcase(suite, tree);
     TCase *reader = tcase_create("reader");
+    tcase_add_test(reader, a_byte_order_mark_is_passed_over);
     tcase_add_test(reader, reader_walks_keys_and_values_in_order);
     tcase_add_test(reader, reader_takes_only_plain_integers);
     tcase_add_test(reader, spans_are_unescaped);

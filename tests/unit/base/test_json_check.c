@@ -137,6 +137,9 @@ static const struct document accepted[] = {
     DOC("{\"\\u0062\":1,\"a\":2}"),
     DOC("{\"a\\n\":1,\"a\\\\n\":2}"),
     DOC("{\"title\":\"\\u041f\\u043e\\u043b\\u0442\\u043e\\u0440\\u0430\"}"),
+    /* a byte order mark before it */
+    DOC("\xEF\xBB\xBF[]"),
+    DOC("\xEF\xBB\xBF {\"a\":1}"),
     /* as deep as the default limit */
     DOC("[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]"),
 };
@@ -177,8 +180,10 @@ static const struct document rejected[] = {
     DOC("null\0"),
     DOC("[1]\0[2]"),
     /* byte order marks and other encodings */
-    DOC("\xEF\xBB\xBF[]"),
     DOC("\xEF\xBB\xBF"),
+    DOC("\xEF\xBB\xBF\xEF\xBB\xBF[]"),
+    DOC(" \xEF\xBB\xBF[]"),
+    DOC("[\xEF\xBB\xBF]"),
     DOC("\xEF\xBB"),
     DOC("\xFE\xFF\0[\0]"),
     DOC("\xFF\xFE[\0]\0"),
@@ -503,7 +508,7 @@ static const struct {
     const char *text, *message;
 } messages[] = {
     {"", "test: line 1, column 1: expected a value, found the end of the text"},
-    {"\xEF\xBB\xBF{}", "test: line 1, column 1: expected a value, found a byte order mark"},
+    {"\xEF\xBB\xBF{]", "test: line 1, column 2: expected a key in double quotes, found ']'"},
     {"{\"a\": 1\n \"b\": 2}", "test: line 2, column 2: expected ',' or '}', found '\"'"},
     {"[\"\xC3\xA4\xE2\x82\xAC\", x]", "test: line 1, column 8: expected a value, found 'x'"},
     {"[\n\n\xC3\xA4]", "test: line 3, column 1: expected a value, found '\xC3\xA4'"},

@@ -21,7 +21,7 @@ START_TEST(errors_are_json_whatever_they_say)
 }
 END_TEST
 
-START_TEST(errors_speak_the_dialect_of_their_route)
+START_TEST(errors_speak_the_dialect_of_their_client)
 {
     struct mt_reply reply = {.dialect = MT_DEEPL};
     mt_reply_error(&reply, 400, "why");
@@ -173,7 +173,7 @@ int main(void)
     Suite *suite = suite_create("reply");
     TCase *tcase = tcase_create("reply");
     tcase_add_test(tcase, errors_are_json_whatever_they_say);
-    tcase_add_test(tcase, errors_speak_the_dialect_of_their_route);
+    tcase_add_test(tcase, errors_speak_the_dialect_of_their_client);
     tcase_add_loop_test(tcase, each_status_has_its_code, 0, sizeof codes / sizeof codes[0]);
     tcase_add_test(tcase, a_time_to_retry_that_is_known_stays);
     tcase_add_test(tcase, headers_beyond_the_limit_are_left_out);

@@ -55,6 +55,20 @@ START_TEST(finds_exactly_the_route_that_is_named)
 }
 END_TEST
 
+START_TEST(the_path_says_which_dialect_is_spoken)
+{
+    static const char *const deepl[] = {"/v2/translate", "/v3/x?y", "/v2/", "http://a.b:5/v2/usage",
+                                        "https://a/v1/%00"};
+    static const char *const others[] = {"/",    "/translate",         "/v2",     "/v2x/", "/vv/x",
+                                         "v2/x", "http://a/translate", "http://", "?/v2/", "*",
+                                         "",     "/x?u=http://a/v2/"};
+    for (size_t i = 0; i < sizeof deepl / sizeof deepl[0]; i++)
+        ck_assert_msg(mt_route_dialect(deepl[i]) == MT_DEEPL, "%s", deepl[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        ck_assert_msg(mt_route_dialect(others[i]) == MT_LIBRETRANSLATE, "%s", others[i]);
+}
+END_TEST
+
 START_TEST(looks_at_no_more_than_the_path)
 {
     struct mt_routing routing;
@@ -83,6 +97,7 @@ int main(void)
     TCase *tcase = tcase_create("router");
     tcase_add_loop_test(tcase, finds_exactly_the_route_that_is_named, 0,
                         sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, the_path_says_which_dialect_is_spoken);
     tcase_add_test(tcase, looks_at_no_more_than_the_path);
     tcase_add_test(tcase, knows_each_route_of_the_daemon_once);
     suite_add_tcase(suite, tcase);

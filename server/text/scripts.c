@@ -1,0 +1,302 @@
+#include "server/text/scripts.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <pthread.h>
+
+#include <unicode/uchar.h>
+#include <unicode/uloc.h>
+#include <unicode/ulocdata.h>
+#include <unicode/uset.h>
+
+/* Of a language: Japanese has three. */
+#define MAX_OF_LANGUAGE 8
+/* Of all languages; ICU 72 has 28. */
+#define MAX_VARIANTS 256
+/* Alphabets that are kept: those of Chinese and Japanese take a millisecond to make. */
+#define MAX_ALPHABETS 64
+
+#define RIGHT_QUOTE 0x2019 /* an apostrophe, too */
+
+/* ---- what counts ---- */
+
+static bool begins(const char *text, size_t at, size_t length, const char *what)
+{
+    size_t n = strlen(what);
+    return at + n <= length && strncasecmp(text + at, what, n) == 0;
+}
+
+static size_t find(const char *text, size_t at, size_t length, const char *what)
+{
+    while (at < length && !begins(text, at, length, what))
+        at++;
+    return at;
+}
+
+static bool is_ascii_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Past the tag, comment, script or style that begins at a `<`; at itself where none does. */
+static size_t skip_tag(const char *text, size_t at, size_t length)
+{
+    if (begins(text, at, length, "<!--"))
+        return find(text, at, length, "-->");
+    if (begins(text, at, length, "<script"))
+        return find(text, at, length, "</script");
+    if (begins(text, at, length, "<style"))
+        return find(text, at, length, "</style");
+    bool is_tag = at + 1 < length && (is_ascii_letter(text[at + 1]) || strchr("/!?", text[at + 1]));
+    return is_tag ? find(text, at, length, ">") : at;
+}
+
+static size_t skip_entity(const char *text, size_t at, size_t length)
+{
+    do
+        at++;
+    while (at < length && (text[at] == '#' || is_ascii_letter(text[at])));
+    return at;
+}
+
+static size_t skip_markup(const char *text, size_t at, size_t length)
+{
+    if (text[at] == '&')
+        return skip_entity(text, at, length);
+    return text[at] == '<' ? skip_tag(text, at, length) : at;
+}
+
+/* Letters of one script, one beside the other. */
+struct run {
+    UScriptCode script;
+    uint32_t n_columns;
+};
+
+static void end_run(struct run *run, struct mt_scripts *out)
+{
+    if (run->n_columns > 1) {
+        uint32_t *columns = &out->columns[run->script];
+        *columns += run->n_columns;
+        if (*columns > out->columns[out->most])
+            out->most = run->script;
+        out->n_columns += run->n_columns;
+        out->n_words++;
+    }
+    run->n_columns = 0;
+}
+
+static void count_letter(uint32_t c, struct run *run, struct mt_scripts *out)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UScriptCode script = uscript_getScript((UChar32)c, &code);
+    if (U_FAILURE(code) || script <= USCRIPT_INHERITED || script >= USCRIPT_CODE_LIMIT)
+        return;
+    bool is_wide = u_getIntPropertyValue((UChar32)c, UCHAR_EAST_ASIAN_WIDTH) == U_EA_WIDE;
+    if (run->script != script)
+        end_run(run, out);
+    run->script = script;
+    run->n_columns += is_wide ? 2 : 1;
+}
+
+static bool is_inside_word(uint32_t c)
+{
+    return c == '-' || c == '\'' || c == RIGHT_QUOTE ||
+           (U_GET_GC_MASK((UChar32)c) & (U_GC_M_MASK | U_GC_CF_MASK));
+}
+
+void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_scripts *out)
+{
+    struct run run = {.n_columns = 0};
+    *out = (struct mt_scripts){.n_columns = 0};
+    for (size_t at = 0; at < length;) {
+        size_t end = is_html ? skip_markup(text, at, length) : at;
+        if (end > at) {
+            end_run(&run, out);
+            at = end;
+            continue;
+        }
+        uint32_t c = mt_utf8_decode(text + at);
+        if (u_isalpha((UChar32)c))
+            count_letter(c, &run, out);
+        else if (!is_inside_word(c))
+            end_run(&run, out);
+        at += mt_utf8_length((unsigned char)text[at]);
+    }
+    end_run(&run, out);
+}
+
+/* ---- languages ---- */
+
+/* What ICU fails in for another reason it does not know. */
+static enum mt_status check_memory(UErrorCode code, const char *language, struct mt_error *err)
+{
+    return code == U_MEMORY_ALLOCATION_ERROR
+               ? mt_fail_memory(err, strlen(language), "how a language is written")
+               : MT_OK;
+}
+
+/* In *out, how many columns are of the scripts that the language is usually written in. */
+static enum mt_status count_usual(const struct mt_scripts *scripts, const char *language,
+                                  uint32_t *out, struct mt_error *err)
+{
+    char likely[ULOC_FULLNAME_CAPACITY];
+    UScriptCode own[MAX_OF_LANGUAGE];
+    UErrorCode code = U_ZERO_ERROR;
+    /* Alone, "yi" would be the script of that name. */
+    uloc_addLikelySubtags(language, likely, sizeof likely, &code);
+    int32_t n = uscript_getCode(likely, own, MAX_OF_LANGUAGE, &code);
+    n = U_FAILURE(code) ? 0 : n;
+    *out = n > 0 ? 0 : scripts->n_columns;
+    for (int32_t i = 0; i < n; i++)
+        *out += scripts->columns[own[i]];
+    return check_memory(code, language, err);
+}
+
+/* Languages in a script that is not their usual one: of ICU's locales those that name a script, such
+ * as sr_Latn. Made once. */
+static struct {
+    char language[ULOC_LANG_CAPACITY];
+    UScriptCode script;
+} variants[MAX_VARIANTS];
+static size_t n_variants;
+static pthread_once_t has_variants = PTHREAD_ONCE_INIT;
+
+static void list_variants(void)
+{
+    for (int32_t i = 0; i < uloc_countAvailable() && n_variants < MAX_VARIANTS; i++) {
+        const char *locale = uloc_getAvailable(i);
+        char script[ULOC_SCRIPT_CAPACITY], country[ULOC_COUNTRY_CAPACITY];
+        UErrorCode code = U_ZERO_ERROR;
+        bool has_script = uloc_getScript(locale, script, sizeof script, &code) > 0;
+        if (!has_script || uloc_getCountry(locale, country, sizeof country, &code) > 0)
+            continue;
+        uloc_getLanguage(locale, variants[n_variants].language, ULOC_LANG_CAPACITY, &code);
+        uscript_getCode(script, &variants[n_variants].script, 1, &code);
+        n_variants += U_SUCCESS(code);
+    }
+}
+
+static bool is_variant(const char *language, UScriptCode script)
+{
+    pthread_once(&has_variants, list_variants);
+    for (size_t i = 0; i < n_variants; i++)
+        if (variants[i].script == script && strcmp(variants[i].language, language) == 0)
+            return true;
+    return false;
+}
+
+enum mt_status mt_scripts_suit(const struct mt_scripts *scripts, const char *language, bool *out,
+                               struct mt_error *err)
+{
+    uint32_t n_usual;
+    double least = scripts->n_columns * MT_SCRIPTS_LEAST;
+    enum mt_status status = count_usual(scripts, language, &n_usual, err);
+    if (!status)
+        *out = n_usual >= least ||
+               (scripts->columns[scripts->most] >= least && is_variant(language, scripts->most));
+    return status;
+}
+
+/* "" where ICU knows none. */
+static enum mt_status find_likely(UScriptCode script, char out[MT_LANGUAGE_BYTES],
+                                  struct mt_error *err)
+{
+    char tag[16], likely[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY];
+    UErrorCode code = U_ZERO_ERROR;
+    snprintf(tag, sizeof tag, "und_%s", uscript_getShortName(script));
+    uloc_addLikelySubtags(tag, likely, sizeof likely, &code);
+    uloc_getLanguage(likely, language, sizeof language, &code);
+    out[0] = '\0';
+    if (U_SUCCESS(code) && mt_language_parse(language, out, NULL) == MT_MEMORY)
+        code = U_MEMORY_ALLOCATION_ERROR;
+    return check_memory(code, tag, err);
+}
+
+enum mt_status mt_scripts_language(const struct mt_scripts *scripts, char out[MT_LANGUAGE_BYTES],
+                                   struct mt_error *err)
+{
+    char language[MT_LANGUAGE_BYTES];
+    uint32_t n = 0, most = 0; /* of columns */
+    enum mt_status status = MT_OK;
+    out[0] = '\0';
+    for (size_t i = 0; i < USCRIPT_CODE_LIMIT && !status; i++) {
+        if (scripts->columns[i] == 0)
+            continue;
+        status = find_likely((UScriptCode)i, language, err);
+        if (!status && language[0] != '\0')
+            status = count_usual(scripts, language, &n, err);
+        n = n > scripts->columns[i] ? n : scripts->columns[i];
+        if (status || language[0] == '\0' || n <= most)
+            continue;
+        memcpy(out, language, sizeof language);
+        most = n;
+    }
+    return status;
+}
+
+/* ---- alphabets ---- */
+
+/* Made when first asked for, then never changed. lock guards the list. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    char language[MT_LANGUAGE_BYTES];
+    USet *letters; /* NULL: CLDR does not know them */
+} alphabets[MAX_ALPHABETS];
+static size_t n_alphabets;
+
+static enum mt_status make_alphabet(const char *language, USet **out, struct mt_error *err)
+{
+    USet *letters = NULL;
+    UErrorCode code = U_ZERO_ERROR;
+    ULocaleData *data = ulocdata_open(language, &code);
+    if (U_SUCCESS(code) && code != U_USING_DEFAULT_WARNING)
+        letters =
+            ulocdata_getExemplarSet(data, NULL, USET_CASE_INSENSITIVE, ULOCDATA_ES_STANDARD, &code);
+    ulocdata_close(data);
+    if (U_FAILURE(code)) {
+        uset_close(letters);
+        letters = NULL;
+    }
+    if (letters)
+        uset_freeze(letters);
+    *out = letters;
+    return check_memory(code, language, err);
+}
+
+/* With the lock held. NULL for what is one too many. */
+static enum mt_status get_alphabet(const char *language, const USet **out, struct mt_error *err)
+{
+    size_t i = 0;
+    enum mt_status status = MT_OK;
+    while (i < n_alphabets && strcmp(alphabets[i].language, language) != 0)
+        i++;
+    if (i == n_alphabets && i < MAX_ALPHABETS) {
+        status = make_alphabet(language, &alphabets[i].letters, err);
+        snprintf(alphabets[i].language, sizeof alphabets[i].language, "%s", language);
+        n_alphabets += !status;
+    }
+    *out = i < n_alphabets ? alphabets[i].letters : NULL;
+    return status;
+}
+
+enum mt_status mt_scripts_count_foreign(const char *text, size_t length, const char *language,
+                                        size_t *out, struct mt_error *err)
+{
+    const USet *letters;
+    size_t n = 0;
+    pthread_mutex_lock(&lock);
+    enum mt_status status = get_alphabet(language, &letters, err);
+    pthread_mutex_unlock(&lock);
+    for (size_t at = 0; !status && letters && at < length;
+         at += mt_utf8_length((unsigned char)text[at])) {
+        UChar32 c = (UChar32)mt_utf8_decode(text + at);
+        n += u_isalpha(c) && !uset_contains(letters, c);
+    }
+    if (!status)
+        *out = n;
+    return status;
+}

@@ -1,0 +1,47 @@
+/*
+ * In which scripts a text is written, and which languages are written in them: ICU's and CLDR's
+ * answers to the few questions that detection has. A letter counts as many columns as it is wide,
+ * because words of ideographs and syllables are short. One column alone is a sign ("π", "Δ", "x")
+ * and does not count.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_TEXT_SCRIPTS_H
+#define MT_SERVER_TEXT_SCRIPTS_H
+
+#include "server/text/language.h"
+
+#include <stdint.h>
+
+#include <unicode/uscript.h>
+
+struct mt_scripts {
+    uint32_t columns[USCRIPT_CODE_LIMIT]; /* of letters, by script */
+    uint32_t n_columns;                   /* all of them */
+    UScriptCode most;                     /* the script of most */
+    uint32_t n_words;                     /* of one script each: "Wi-Fi" is one */
+};
+
+/* text is well-formed UTF-8, at most 1 GiB. With is_html, tags, entities, scripts and styles do not
+ * count. */
+void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_scripts *out);
+
+/* Whether the text may be in the language (a normalised code) by its letters: enough of the columns
+ * are in its scripts, of which Japanese has three. Texts mix them: "点击 Download Center". True where
+ * there are no letters, or where ICU does not know the language. MT_MEMORY, as all below. */
+#define MT_SCRIPTS_LEAST 0.2
+MT_MUST_CHECK enum mt_status mt_scripts_suit(const struct mt_scripts *scripts, const char *language,
+                                             bool *out, struct mt_error *err);
+
+/* The language that most texts in the same scripts are in ("ru" for Cyrillic); "" where there are
+ * no letters, or ICU knows of no language in them. */
+MT_MUST_CHECK enum mt_status mt_scripts_language(const struct mt_scripts *scripts,
+                                                 char out[MT_LANGUAGE_BYTES], struct mt_error *err);
+
+/* How many letters of a text are not in the language's alphabet as CLDR has it, whose ideographs are
+ * those in common use. 0 where CLDR does not know the language. */
+MT_MUST_CHECK enum mt_status mt_scripts_count_foreign(const char *text, size_t length,
+                                                      const char *language, size_t *out,
+                                                      struct mt_error *err);
+
+#endif
