@@ -25,7 +25,8 @@ static void must(enum mt_status status)
 
 static void start(void)
 {
-    const struct mt_engine_options options = {.n_workers = 1, .threads_per_worker = 1};
+    const struct mt_model_host_options options = {
+        .engine = {.n_workers = 1, .threads_per_worker = 1}};
     must(mt_model_host_create(&options, &host, &err));
 }
 
