@@ -28,8 +28,7 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
         .length = end - begin,
         .source_lang = languages->source_lang,
         .target_lang = languages->target_lang,
-        .written = words + begin,
-        .n_written = end - begin,
+        .written = "", /* the target's own separators */
     };
     mt_text_append(out, words, begin);
     enum mt_status status = begin < end ? mt_number_write(&input, out, &is_sure, err) : MT_OK;
