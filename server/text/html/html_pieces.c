@@ -64,6 +64,14 @@ static bool is_inline_tag(GumboTag tag)
     return is_among(tag, tags, sizeof tags / sizeof *tags);
 }
 
+/* What is to be ticked stands between texts, and not in one. */
+static bool is_choice(const GumboNode *node)
+{
+    const GumboAttribute *type = gumbo_get_attribute(&node->v.element.attributes, "type");
+    return node->v.element.tag == GUMBO_TAG_INPUT && type &&
+           (strcasecmp(type->value, "radio") == 0 || strcasecmp(type->value, "checkbox") == 0);
+}
+
 static bool says_no(const GumboNode *node)
 {
     const GumboAttribute *attribute = gumbo_get_attribute(&node->v.element.attributes, "translate");
@@ -315,7 +323,7 @@ static bool add_element(struct lister *lister, const GumboNode *node, size_t dep
     if (is_left_alone(lister->options, node))
         return add_left_alone(lister, node);
     struct mt_range start = start_tag(lister, node), end = end_tag(lister, node);
-    bool is_inline = is_inline_tag(tag);
+    bool is_inline = is_inline_tag(tag) && !is_choice(node);
     if (mt_html_is_void(node)) {
         add(lister,
             !is_inline            ? MT_HTML_BLOCK

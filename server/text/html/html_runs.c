@@ -116,7 +116,7 @@ struct neighbour {
 
 /* What stands between two of them. */
 struct between {
-    bool has_blank, has_break, has_mark, has_end;
+    bool has_blank, has_break, has_mark, has_slash, has_end;
     size_t n_signs;
 };
 
@@ -143,8 +143,8 @@ static bool ends_sentence(uint32_t c)
 /* Between texts, and not in one. */
 static bool is_separator(uint32_t c)
 {
-    static const uint32_t marks[] = {'|',    '/',    '\\',   '>',    0xB7,   0xBB,   0x2022, 0x203A,
-                                     0x2013, 0x2014, 0x2192, 0x25B8, 0x25BA, 0x2502, 0x30FB, 0xA6};
+    static const uint32_t marks[] = {'|',    '>',    0xA6,   0xB7,   0xBB,   0x2022,
+                                     0x203A, 0x2192, 0x2502, 0x25B8, 0x25BA, 0x30FB};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (marks[i] == c)
             return true;
@@ -232,6 +232,7 @@ static struct between look_between(const struct mt_html_pieces *pieces, size_t f
             between.has_blank = between.has_blank || is_blank;
             between.n_signs += !is_blank;
             between.has_mark = between.has_mark || is_separator(c);
+            between.has_slash = between.has_slash || c == '/';
             between.has_end = between.has_end || ends_sentence(c);
         }
     }
@@ -267,7 +268,8 @@ static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighb
     if (between.has_break || (a->is_phrase && b->is_phrase))
         return false;
     if (between.n_signs > 0)
-        return are_links || between.has_mark || between.has_end;
+        return are_links || between.has_mark ||
+               (has_blank && has_letters && (between.has_slash || between.has_end));
     if (ends_sentence(a->ends.conclusion) && has_letters)
         return has_blank || !u_islower((UChar32)b->ends.first);
     if (!has_blank)
@@ -281,27 +283,50 @@ static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
     return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE && !piece->is_whole;
 }
 
-/* What a row of elements is: whether words stand among them, too, and whether all are titles. */
+/* What stands beside each other: elements, and words that are in none of them. */
 struct row {
-    size_t n;
-    bool has_loose_words, are_titles;
+    size_t n_elements, n_loose;
+    size_t element, loose; /* the last one of each */
+    bool are_titles;       /* all elements */
 };
 
 static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     struct row row = {.are_titles = true};
     for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
-        const struct mt_html_piece *piece = &pieces->items[i];
         struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
-        row.has_loose_words =
-            row.has_loose_words || held.letters + held.digits + (piece->kind == MT_HTML_WORD) > 0;
-        if (!is_neighbour(pieces, i))
-            continue;
-        struct neighbour neighbour = look_at(pieces, i);
-        row.are_titles = row.are_titles && is_title(&neighbour);
-        row.n++;
+        if (is_neighbour(pieces, i)) {
+            struct neighbour neighbour = look_at(pieces, i);
+            row.are_titles = row.are_titles && is_title(&neighbour);
+            row.n_elements++;
+            row.element = i;
+        } else if (held.letters + held.digits + held.words > 0) {
+            row.n_loose++;
+            row.loose = i;
+        }
     }
     return row;
+}
+
+/* A text and one element, "Comments<span>12</span>": returns whether they are cut apart. */
+static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
+{
+    struct neighbour element = look_at(pieces, row->element);
+    const struct mt_html_ends *text = &pieces->items[row->loose].ends;
+    bool is_before = row->loose + 1 == element.first;
+    uint32_t last = is_before ? text->last : element.ends.last;
+    uint32_t first = is_before ? element.ends.first : text->first;
+    bool is_glued = is_before ? !text->has_blank_behind && !element.ends.has_blank_before
+                              : element.end == row->loose && !element.ends.has_blank_behind &&
+                                    !text->has_blank_before;
+    bool is_seam = u_islower((UChar32)last)
+                       ? u_isupper((UChar32)first) || u_isdigit((UChar32)first) ||
+                             u_charType((UChar32)first) == U_CURRENCY_SYMBOL
+                       : u_isdigit((UChar32)last) && u_isupper((UChar32)first);
+    if (element.is_phrase || !is_glued || !is_seam)
+        return false;
+    pieces->items[is_before ? element.first : element.end].cuts = true;
+    return true;
 }
 
 /* Returns whether a text ends in it. */
@@ -310,15 +335,17 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
     struct row row = look_at_row(pieces, first, end);
     struct neighbour last = {0};
     bool has_cuts = false, had_cuts = false;
-    if (row.has_loose_words && !is_outermost)
+    if (row.n_elements == 1 && row.n_loose == 1)
+        return cut_pair(pieces, &row);
+    if (row.n_loose > 0 && !is_outermost)
         return false;
     for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
         if (!is_neighbour(pieces, i))
             continue;
         struct neighbour next = look_at(pieces, i);
-        bool is_cut = !row.has_loose_words && cut_row(pieces, i + 1, next.end - 1, false);
+        bool is_cut = row.n_loose == 0 && cut_row(pieces, i + 1, next.end - 1, false);
         bool is_apart = is_cut || had_cuts;
-        if (last.end > 0 && !is_apart && row.has_loose_words)
+        if (last.end > 0 && !is_apart && row.n_loose > 0)
             is_apart = last.end == i && are_two_words(&last, &next);
         else if (last.end > 0 && !is_apart)
             is_apart = stand_apart(pieces, &last, &next, row.are_titles);
@@ -329,6 +356,20 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
         last = next;
     }
     return has_cuts;
+}
+
+/* Behind an element that has nothing but the end of a sentence: the model would not see it. */
+static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    for (size_t i = first, behind; i < end; i = behind) {
+        bool is_whole = pieces->items[i].is_whole, is_end = false;
+        behind = mt_html_behind(pieces, i);
+        for (size_t k = i; is_whole && k < behind; k++)
+            is_end = is_end || ends_sentence(pieces->items[k].ends.last);
+        const struct mt_html_ends *next = behind < end ? &pieces->items[behind].ends : NULL;
+        if (is_end && next && next->has_blank_before && !u_islower((UChar32)next->first))
+            pieces->items[behind].cuts = true;
+    }
 }
 
 static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t end)
@@ -352,5 +393,6 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     cut_row(pieces, first, end, true);
+    cut_behind_marks(pieces, first, end);
     cut_long_texts(pieces, first, end);
 }

@@ -117,13 +117,19 @@ static bool is_empty_tag(const char *tag, size_t length)
            gumbo_tagn_enum(name.data, (unsigned)name.length) == GUMBO_TAG_UNKNOWN;
 }
 
-/* Gumbo sees instructions in their place, which are comments to it and end at the next '>'. */
+/* Gumbo sees instructions in their place, which are comments to it and end at the next '>'. In a
+ * title they are text. */
 static void hide_empty_tags(char *html, size_t length)
 {
     for (size_t at = 0, end; at < length; at = end) {
         end = at + 1;
         if (html[at] != '<')
             continue;
+        if (strncasecmp(html + end, "title", 5) == 0) {
+            const char *behind = strcasestr(html + end, "</title");
+            end = behind ? (size_t)(behind - html) : length;
+            continue;
+        }
         end += strcspn(html + end, "<>");
         if (html[end] == '>' && is_empty_tag(html + at, end + 1 - at))
             html[at + 1] = '?';

@@ -142,7 +142,7 @@ static const struct {
     {"&copy 2020, &nbspx, &notit; &foo; & &bar &NotEqualTilde; a",
      "[\xC2\xA9 2020, \xC2\xA0x, \xC2\xACit; &foo; & &bar \xE2\x89\x82\xCC\xB8 a]"},
     {"a < b <3 <- c", "[a < b <3 <- c]"},
-    {"<title>a <b> &amp; c</title>", "<title>[a <b> & c]</title>"},
+    {"<title>a <b> &amp; <c/></title><c/>d", "<title>[a <b> & <c/>]</title><c/>[d]"},
     {"a\r\nb\rc", "[a b c]"},
     /* Broken, and so it stays. */
     {"<b/>a", "<b/>[a]"},
@@ -197,6 +197,13 @@ static const char *const neighbours[] = {
     "<span><b>[Home]</b></span><!-- x --><span>[About]</span>",
     "<li><x-a>[Price]</x-a><x-b>[Total]</x-b></li>",
     "<b>[Name]</b><span>[Tom]</span>",
+    "<a>[Comments]<span>[12]</span></a>",
+    "<li>[Home]<span>[Current page]</span></li>",
+    "<p>[Total]<span>[$5]</span></p>",
+    "<h1><span>[42]</span>[Comments]</h1>",
+    "<p><input type=radio> [Yes] <input type=\"CHECKBOX\"> [No]</p>",
+    "<p>[Is it true]<span>?</span> [Yes]<b>.</b> [No.]</p>",
+    "<span>[Home]</span> / <span>[About]</span>",
 };
 
 /* With '^' where a text must not end. */
@@ -212,6 +219,12 @@ static const char *const sentences[] = {
     "<span>\xE6\x88\x91</span>^<span>\xE5\x96\x9C\xE6\xAC\xA2</span>",
     "<span>Hello</span>^, <span>world</span>",
     "<a>one</a>^<br><a>two</a>",
+    "<span>km</span>^/<span>h</span>",
+    "<span>example</span>^.<span>com</span>",
+    "<b>Java</b>^Script",
+    "Mc<b>Donald</b>^",
+    "enter ^<input type=text> here",
+    "I wait<b>...</b> ^and see",
 };
 
 START_TEST(neighbours_are_texts_of_their_own)
@@ -498,11 +511,10 @@ static const char *const scraps[] = {
     "<head>",
 };
 static const char *const names[] = {
-    "a",        "b",    "i",        "em",       "span",     "x",      "sup",   "sub",
-    "code",     "svg",  "p",        "div",      "ul",       "li",     "table", "tr",
-    "td",       "pre",  "h1",       "button",   "select",   "option", "script",
-    "textarea", "form", "template", "noscript", "a",        "b",      "span",  "p",
-    "font",     "nobr", "ruby",     "math",     "frameset",
+    "a",   "b",      "i",      "em",     "span",   "x",        "sup",  "sub",      "code",
+    "svg", "p",      "div",    "ul",     "li",     "table",    "tr",   "td",       "pre",
+    "h1",  "button", "select", "option", "script", "textarea", "form", "template", "noscript",
+    "a",   "b",      "span",   "p",      "font",   "nobr",     "ruby", "math",     "frameset",
 };
 
 static uint32_t next_number(uint64_t *state, uint32_t limit)
