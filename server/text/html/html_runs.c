@@ -9,7 +9,7 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-/* Open tags that an end tag is compared with. */
+/* Tags that may wait for their end: the innermost ones. So deep do pairs nest. */
 #define MAX_OPEN 64
 
 /* Codes of one text, behind which it ends where it can: half of what a passage can place. */
@@ -73,32 +73,24 @@ static void find_whole_pairs(struct mt_html_pieces *pieces, size_t first, size_t
 
 void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    size_t innermost = MT_NO_MATE; /* open tag; each has the one around it for a mate */
+    size_t open[MAX_OPEN], n_open = 0;
     for (size_t i = first; i < end; i++) {
-        struct mt_html_piece *piece = &pieces->items[i];
-        if (piece->kind == MT_HTML_START) {
-            piece->mate = innermost;
-            innermost = i;
-            continue;
+        if (pieces->items[i].kind == MT_HTML_START) {
+            n_open -= n_open == MAX_OPEN;
+            memmove(open + 1, open, n_open * sizeof *open);
+            open[0] = i;
+            n_open++;
+        } else if (pieces->items[i].kind == MT_HTML_END) {
+            size_t k = 0;
+            while (k < n_open && !is_same_name(pieces, open[k], i))
+                k++;
+            if (k == n_open)
+                continue;
+            pieces->items[open[k]].mate = i;
+            pieces->items[i].mate = open[k];
+            n_open -= k + 1;
+            memmove(open, open + k + 1, n_open * sizeof *open);
         }
-        size_t open = piece->kind == MT_HTML_END ? innermost : MT_NO_MATE;
-        for (size_t n = 1; open != MT_NO_MATE && !is_same_name(pieces, open, i); n++)
-            open = n < MAX_OPEN ? pieces->items[open].mate : MT_NO_MATE;
-        if (open == MT_NO_MATE)
-            continue;
-        while (innermost != open) { /* what is not closed in it */
-            size_t outer = pieces->items[innermost].mate;
-            pieces->items[innermost].mate = MT_NO_MATE;
-            innermost = outer;
-        }
-        innermost = pieces->items[open].mate;
-        pieces->items[open].mate = i;
-        piece->mate = open;
-    }
-    while (innermost != MT_NO_MATE) {
-        size_t outer = pieces->items[innermost].mate;
-        pieces->items[innermost].mate = MT_NO_MATE;
-        innermost = outer;
     }
     find_whole_pairs(pieces, first, end);
 }

@@ -40,13 +40,14 @@ static void count_attributes(struct mt_html_tree *tree, size_t n_bytes)
         give_up(tree, MT_LIMIT);
 }
 
+/* All zero: gumbo reads whether a fragment is in quirks mode, and never writes it. */
 static void *allocate(void *context, size_t n_bytes)
 {
     struct mt_html_tree *tree = context;
     count_attributes(tree, n_bytes);
     size_t n = n_bytes + sizeof(struct block);
     bool fits = n >= n_bytes && n <= MT_HTML_MAX_BYTES - tree->n_bytes;
-    struct block *block = fits ? malloc(n) : NULL;
+    struct block *block = fits ? calloc(1, n) : NULL;
     if (!block)
         give_up(tree, fits ? MT_MEMORY : MT_LIMIT);
     *block = (struct block){.n_bytes = n};

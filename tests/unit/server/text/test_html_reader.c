@@ -403,6 +403,19 @@ START_TEST(a_text_with_too_many_codes_ends)
 }
 END_TEST
 
+/* The parser closes each <a> before the next one, and passes over the end tags. */
+START_TEST(pairs_that_the_tree_does_not_have_are_limited_too)
+{
+    enum { N = 100000 };
+    struct mt_text html = {0};
+    repeat(&html, N, "<a>");
+    mt_text_append_string(&html, "<i>y</i> Y<br>");
+    repeat(&html, N, "</a>");
+    ck_assert_int_eq(try(html.bytes, 3 * N), MT_OK);
+    mt_text_finish(&html);
+}
+END_TEST
+
 START_TEST(empty_unknown_tags_are_not_nested)
 {
     struct mt_coded coded;
@@ -659,6 +672,38 @@ static void see_html(const struct mt_text *html, struct mt_text *out)
     mt_html_finish(&tree);
 }
 
+/* What malloc gives next may hold this number. */
+static void soil_memory(int number)
+{
+    enum { N = 256 };
+    int *blocks[N];
+    for (size_t i = 0; i < N; i++) {
+        blocks[i] = malloc((i + 4) * sizeof number);
+        ck_assert_ptr_nonnull(blocks[i]);
+        for (size_t k = 0; k < i + 4; k++)
+            blocks[i][k] = number;
+    }
+    for (size_t i = 0; i < N; i++)
+        free(blocks[i]);
+}
+
+/* Gumbo reads memory that it has not written: whether a fragment is in quirks mode (1), where a
+ * table does not end a paragraph. */
+START_TEST(a_tree_does_not_depend_on_what_memory_held)
+{
+    struct mt_text html = {0}, first = {0}, second = {0};
+    mt_text_append_string(&html, "<p>a<table><tr><td>b</table>");
+    soil_memory(0);
+    see_html(&html, &first);
+    soil_memory(1);
+    see_html(&html, &second);
+    ck_assert_str_eq(first.bytes, second.bytes);
+    mt_text_finish(&second);
+    mt_text_finish(&first);
+    mt_text_finish(&html);
+}
+END_TEST
+
 enum { N_FRAGMENTS = 10000, N_PARTS = 10 };
 
 START_TEST(what_is_not_translated_is_equal_to_the_byte)
@@ -718,8 +763,10 @@ int main(void)
     tcase_add_test(tcase, attributes_of_many_bodies_are_refused);
     tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
     tcase_add_test(tcase, a_text_with_too_many_codes_ends);
+    tcase_add_test(tcase, pairs_that_the_tree_does_not_have_are_limited_too);
     tcase_add_test(tcase, empty_unknown_tags_are_not_nested);
     tcase_add_test(tcase, nested_elements_are_looked_at_once);
+    tcase_add_test(tcase, a_tree_does_not_depend_on_what_memory_held);
     tcase_add_loop_test(tcase, what_is_not_translated_is_equal_to_the_byte, 0, N_PARTS);
     tcase_add_loop_test(tcase, every_letter_is_there_once_and_in_its_element, 0, N_PARTS);
     suite_add_tcase(suite, tcase);
