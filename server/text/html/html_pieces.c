@@ -314,9 +314,9 @@ static bool add_left_alone(struct lister *lister, const GumboNode *node)
     return is_inline;
 }
 
-static bool add_node(struct lister *lister, const GumboNode *node, size_t depth);
+static bool add_node(struct lister *lister, const GumboNode *node);
 
-static bool add_element(struct lister *lister, const GumboNode *node, size_t depth)
+static bool add_element(struct lister *lister, const GumboNode *node)
 {
     GumboTag tag = node->v.element.tag;
     size_t n_before = ++lister->n_elements, index = lister->pieces->n;
@@ -335,7 +335,7 @@ static bool add_element(struct lister *lister, const GumboNode *node, size_t dep
     add_tag(lister, start, true);
     const GumboVector *children = &node->v.element.children;
     for (unsigned i = 0; i < children->length && !lister->status; i++)
-        is_inline = add_node(lister, children->data[i], depth + 1) && is_inline;
+        is_inline = add_node(lister, children->data[i]) && is_inline;
     is_inline = is_inline && lister->n_elements - n_before < MAX_INLINE_ELEMENTS;
     add_tag(lister, end, is_inline);
     if (!is_inline && start.begin < start.end && !lister->status)
@@ -344,15 +344,10 @@ static bool add_element(struct lister *lister, const GumboNode *node, size_t dep
 }
 
 /* Returns whether it may stand in a sentence. */
-static bool add_node(struct lister *lister, const GumboNode *node, size_t depth)
+static bool add_node(struct lister *lister, const GumboNode *node)
 {
-    if (depth > MT_HTML_MAX_DEPTH) {
-        lister->status =
-            mt_fail(lister->err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
-        return false;
-    }
     if (is_element(node))
-        return add_element(lister, node, depth);
+        return add_element(lister, node);
     if (is_text(node))
         add_text(lister, node);
     else
@@ -360,7 +355,7 @@ static bool add_node(struct lister *lister, const GumboNode *node, size_t depth)
     return true;
 }
 
-/* Deepest way down; -1 steps back up. The tree may be as deep as it has tags. */
+/* Without recursion, since the tree may be as deep as it has tags. */
 static bool is_too_deep(const GumboNode *root)
 {
     const GumboNode *node = root;
@@ -521,7 +516,7 @@ enum mt_status mt_html_list(const char *source, size_t length, const struct mt_h
         return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
     const GumboVector *children = &tree->output->document->v.document.children;
     for (unsigned i = 0; i < children->length && !lister.status; i++)
-        (void)add_node(&lister, children->data[i], 0);
+        (void)add_node(&lister, children->data[i]);
     if (!lister.status)
         put_in_order(&lister);
     if (!lister.status)

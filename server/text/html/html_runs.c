@@ -243,6 +243,15 @@ static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
            !is_unspaced(last) && !is_unspaced(first);
 }
 
+/* Nothing but another text begins so behind a letter or digit: "nameAge", "Price5". */
+static bool is_seam(uint32_t last, uint32_t first)
+{
+    if (u_islower((UChar32)last))
+        return u_isupper((UChar32)first) || u_isdigit((UChar32)first) ||
+               u_charType((UChar32)first) == U_CURRENCY_SYMBOL;
+    return u_isdigit((UChar32)last) && u_isupper((UChar32)first);
+}
+
 static bool is_title(const struct neighbour *a)
 {
     return a->holds.blanks <= MAX_TITLE_BLANKS && u_isupper((UChar32)a->ends.first) &&
@@ -257,8 +266,11 @@ static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighb
     bool are_links = a->is_link && b->is_link;
     bool has_letters = a->holds.letters + b->holds.letters > 0;
     bool has_blank = between.has_blank || a->ends.has_blank_behind || b->ends.has_blank_before;
-    if (between.has_break || (a->is_phrase && b->is_phrase))
+    if (between.has_break)
         return false;
+    if (a->is_phrase && b->is_phrase)
+        return between.n_signs == 0 && !has_blank && a->holds.letters > 1 &&
+               is_seam(a->ends.last, b->ends.first);
     if (between.n_signs > 0)
         return are_links || between.has_mark ||
                (has_blank && has_letters && (between.has_slash || between.has_end));
@@ -311,11 +323,7 @@ static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
     bool is_glued = is_before ? !text->has_blank_behind && !element.ends.has_blank_before
                               : element.end == row->loose && !element.ends.has_blank_behind &&
                                     !text->has_blank_before;
-    bool is_seam = u_islower((UChar32)last)
-                       ? u_isupper((UChar32)first) || u_isdigit((UChar32)first) ||
-                             u_charType((UChar32)first) == U_CURRENCY_SYMBOL
-                       : u_isdigit((UChar32)last) && u_isupper((UChar32)first);
-    if (element.is_phrase || !is_glued || !is_seam)
+    if (element.is_phrase || !is_glued || !is_seam(last, first))
         return false;
     pieces->items[is_before ? element.first : element.end].cuts = true;
     return true;
