@@ -44,8 +44,7 @@ static bool is_text(const GumboNode *node)
            node->type == GUMBO_NODE_CDATA;
 }
 
-/* Those that stand among words; everything unknown does, as in browsers. Buttons and labels do too,
- * but what they say is a text of its own. */
+/* Those that stand among words; everything unknown does, as in browsers. */
 static bool is_inline_tag(GumboTag tag)
 {
     static const GumboTag tags[] = {
@@ -62,6 +61,45 @@ static bool is_inline_tag(GumboTag tag)
         GUMBO_TAG_IMAGE,  GUMBO_TAG_TEMPLATE, GUMBO_TAG_UNKNOWN,
     };
     return is_among(tag, tags, sizeof tags / sizeof *tags);
+}
+
+/* What is to be ticked stands between texts, and not in one. */
+static bool is_choice(const GumboNode *node)
+{
+    const GumboAttribute *type = gumbo_get_attribute(&node->v.element.attributes, "type");
+    return node->v.element.tag == GUMBO_TAG_INPUT && type &&
+           (strcasecmp(type->value, "radio") == 0 || strcasecmp(type->value, "checkbox") == 0);
+}
+
+static const char *sibling_text(const GumboNode *node, bool is_next)
+{
+    const GumboVector *siblings = mt_html_children(node->parent);
+    size_t index = node->index_within_parent + (is_next ? 1 : (size_t)-1);
+    const GumboNode *sibling = index < siblings->length ? siblings->data[index] : NULL;
+    return sibling && is_text(sibling) ? sibling->v.text.text : "";
+}
+
+/* "Press <button>OK</button> to go on": between words of one sentence. */
+static bool is_in_sentence(const GumboNode *node)
+{
+    const char *before = sibling_text(node, false), *behind = sibling_text(node, true);
+    struct mt_range words = mt_range_trim(before, 0, strlen(before));
+    struct mt_range next = mt_range_trim(behind, 0, strlen(behind));
+    if (words.begin == words.end || next.begin == next.end)
+        return false;
+    uint32_t last = mt_utf8_decode(before + mt_previous_char(before, words.end));
+    uint32_t first = mt_utf8_decode(behind + next.begin);
+    return mt_is_word_char(last) &&
+           (u_islower((UChar32)first) || (first < 0x80 && strchr(".,;:!?", (int)first)));
+}
+
+/* What a button or a label says is a text of its own, where it stands in no sentence. */
+static bool is_inline(const GumboNode *node)
+{
+    GumboTag tag = node->v.element.tag;
+    if (tag == GUMBO_TAG_BUTTON || tag == GUMBO_TAG_LABEL)
+        return is_in_sentence(node);
+    return is_inline_tag(tag) && !is_choice(node);
 }
 
 static bool says_no(const GumboNode *node)
@@ -296,55 +334,50 @@ static bool is_word(const GumboNode *node)
 static bool add_left_alone(struct lister *lister, const GumboNode *node)
 {
     struct mt_range extent = {0};
-    bool is_inline = is_inline_tag(node->v.element.tag);
+    bool is_among_words = is_inline(node);
     find_extent(lister, node, &extent);
     struct mt_html_piece *piece = add(lister, MT_HTML_BLOCK, extent);
-    if (piece && is_inline) {
+    if (piece && is_among_words) {
         piece->kind = is_word(node) ? MT_HTML_WORD : MT_HTML_POINT;
         piece->node = node;
     }
-    return is_inline;
+    return is_among_words;
 }
 
-static bool add_node(struct lister *lister, const GumboNode *node, size_t depth);
+static bool add_node(struct lister *lister, const GumboNode *node);
 
-static bool add_element(struct lister *lister, const GumboNode *node, size_t depth)
+static bool add_element(struct lister *lister, const GumboNode *node)
 {
     GumboTag tag = node->v.element.tag;
     size_t n_before = ++lister->n_elements, index = lister->pieces->n;
     if (is_left_alone(lister->options, node))
         return add_left_alone(lister, node);
     struct mt_range start = start_tag(lister, node), end = end_tag(lister, node);
-    bool is_inline = is_inline_tag(tag);
+    bool is_among_words = is_inline(node);
     if (mt_html_is_void(node)) {
         add(lister,
-            !is_inline            ? MT_HTML_BLOCK
+            !is_among_words       ? MT_HTML_BLOCK
             : tag == GUMBO_TAG_BR ? MT_HTML_BREAK
                                   : MT_HTML_POINT,
             start);
-        return is_inline;
+        return is_among_words;
     }
     add_tag(lister, start, true);
     const GumboVector *children = &node->v.element.children;
     for (unsigned i = 0; i < children->length && !lister->status; i++)
-        is_inline = add_node(lister, children->data[i], depth + 1) && is_inline;
-    is_inline = is_inline && lister->n_elements - n_before < MAX_INLINE_ELEMENTS;
-    add_tag(lister, end, is_inline);
-    if (!is_inline && start.begin < start.end && !lister->status)
+        is_among_words = add_node(lister, children->data[i]) && is_among_words;
+    is_among_words = is_among_words && lister->n_elements - n_before < MAX_INLINE_ELEMENTS;
+    add_tag(lister, end, is_among_words);
+    if (!is_among_words && start.begin < start.end && !lister->status)
         lister->pieces->items[index].kind = MT_HTML_BLOCK;
-    return is_inline;
+    return is_among_words;
 }
 
 /* Returns whether it may stand in a sentence. */
-static bool add_node(struct lister *lister, const GumboNode *node, size_t depth)
+static bool add_node(struct lister *lister, const GumboNode *node)
 {
-    if (depth > MT_HTML_MAX_DEPTH) {
-        lister->status =
-            mt_fail(lister->err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
-        return false;
-    }
     if (is_element(node))
-        return add_element(lister, node, depth);
+        return add_element(lister, node);
     if (is_text(node))
         add_text(lister, node);
     else
@@ -352,7 +385,7 @@ static bool add_node(struct lister *lister, const GumboNode *node, size_t depth)
     return true;
 }
 
-/* Deepest way down; -1 steps back up. The tree may be as deep as it has tags. */
+/* Without recursion, since the tree may be as deep as it has tags. */
 static bool is_too_deep(const GumboNode *root)
 {
     const GumboNode *node = root;
@@ -513,7 +546,7 @@ enum mt_status mt_html_list(const char *source, size_t length, const struct mt_h
         return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
     const GumboVector *children = &tree->output->document->v.document.children;
     for (unsigned i = 0; i < children->length && !lister.status; i++)
-        (void)add_node(&lister, children->data[i], 0);
+        (void)add_node(&lister, children->data[i]);
     if (!lister.status)
         put_in_order(&lister);
     if (!lister.status)

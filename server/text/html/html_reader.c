@@ -66,6 +66,7 @@ static void remember_entity(struct reader *reader, const struct mt_html_char *ch
     size_t begin = entities->names.length;
     mt_text_append(&entities->names, reader->pieces.source + character->source.begin,
                    character->source.end - character->source.begin);
+    reader->status = mt_text_check(&entities->names, "entities of html", reader->err);
     entities->items[entities->n++] = (struct entity){code_point, {begin, entities->names.length}};
 }
 
@@ -253,7 +254,7 @@ static size_t find_word(const struct reader *reader, struct mt_range text)
         begin = before;
     }
     size_t n = words->length - begin;
-    bool is_same = n <= text.end - text.begin &&
+    bool is_same = n > 0 && n <= text.end - text.begin &&
                    memcmp(reader->pieces.source + text.end - n, words->bytes + begin, n) == 0;
     return is_same ? begin : words->length;
 }

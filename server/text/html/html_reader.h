@@ -8,9 +8,10 @@
  *                        segment
  *
  * A segment is what a reader takes for one text: words and the inline elements among them, with
- * blanks collapsed as browsers do. It ends at tags of blocks, at buttons and labels, and between
- * neighbours that stand for themselves: the links of a menu, the spans of a row (html_cuts.c).
- * At its ends it has words, or pairs around some of them; all other tags there are outside.
+ * blanks collapsed as browsers do. It ends at tags of blocks, at buttons and labels that stand in
+ * no sentence, at what is to be ticked, and between neighbours that stand for themselves: the links
+ * of a menu, the spans of a row (html_runs.h). At its ends it has words, or pairs around some of
+ * them; other tags are outside.
  *
  *   OPEN, CLOSE  the tags of an inline element with words, both in the segment
  *   POINT        comments, instructions; elements without words (img) and short notes (sup, sub) as

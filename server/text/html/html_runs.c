@@ -9,7 +9,7 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-/* Open tags that an end tag is compared with. */
+/* Tags that may wait for their end: the innermost ones. So deep do pairs nest. */
 #define MAX_OPEN 64
 
 /* Codes of one text, behind which it ends where it can: half of what a passage can place. */
@@ -73,32 +73,24 @@ static void find_whole_pairs(struct mt_html_pieces *pieces, size_t first, size_t
 
 void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    size_t innermost = MT_NO_MATE; /* open tag; each has the one around it for a mate */
+    size_t open[MAX_OPEN], n_open = 0;
     for (size_t i = first; i < end; i++) {
-        struct mt_html_piece *piece = &pieces->items[i];
-        if (piece->kind == MT_HTML_START) {
-            piece->mate = innermost;
-            innermost = i;
-            continue;
+        if (pieces->items[i].kind == MT_HTML_START) {
+            n_open -= n_open == MAX_OPEN;
+            memmove(open + 1, open, n_open * sizeof *open);
+            open[0] = i;
+            n_open++;
+        } else if (pieces->items[i].kind == MT_HTML_END) {
+            size_t k = 0;
+            while (k < n_open && !is_same_name(pieces, open[k], i))
+                k++;
+            if (k == n_open)
+                continue;
+            pieces->items[open[k]].mate = i;
+            pieces->items[i].mate = open[k];
+            n_open -= k + 1;
+            memmove(open, open + k + 1, n_open * sizeof *open);
         }
-        size_t open = piece->kind == MT_HTML_END ? innermost : MT_NO_MATE;
-        for (size_t n = 1; open != MT_NO_MATE && !is_same_name(pieces, open, i); n++)
-            open = n < MAX_OPEN ? pieces->items[open].mate : MT_NO_MATE;
-        if (open == MT_NO_MATE)
-            continue;
-        while (innermost != open) { /* what is not closed in it */
-            size_t outer = pieces->items[innermost].mate;
-            pieces->items[innermost].mate = MT_NO_MATE;
-            innermost = outer;
-        }
-        innermost = pieces->items[open].mate;
-        pieces->items[open].mate = i;
-        piece->mate = open;
-    }
-    while (innermost != MT_NO_MATE) {
-        size_t outer = pieces->items[innermost].mate;
-        pieces->items[innermost].mate = MT_NO_MATE;
-        innermost = outer;
     }
     find_whole_pairs(pieces, first, end);
 }
@@ -116,7 +108,7 @@ struct neighbour {
 
 /* What stands between two of them. */
 struct between {
-    bool has_blank, has_break, has_mark, has_end;
+    bool has_blank, has_break, has_mark, has_slash, has_end;
     size_t n_signs;
 };
 
@@ -143,8 +135,8 @@ static bool ends_sentence(uint32_t c)
 /* Between texts, and not in one. */
 static bool is_separator(uint32_t c)
 {
-    static const uint32_t marks[] = {'|',    '/',    '\\',   '>',    0xB7,   0xBB,   0x2022, 0x203A,
-                                     0x2013, 0x2014, 0x2192, 0x25B8, 0x25BA, 0x2502, 0x30FB, 0xA6};
+    static const uint32_t marks[] = {'|',    '>',    0xA6,   0xB7,   0xBB,   0x2022,
+                                     0x203A, 0x2192, 0x2502, 0x25B8, 0x25BA, 0x30FB};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (marks[i] == c)
             return true;
@@ -232,6 +224,7 @@ static struct between look_between(const struct mt_html_pieces *pieces, size_t f
             between.has_blank = between.has_blank || is_blank;
             between.n_signs += !is_blank;
             between.has_mark = between.has_mark || is_separator(c);
+            between.has_slash = between.has_slash || c == '/';
             between.has_end = between.has_end || ends_sentence(c);
         }
     }
@@ -250,6 +243,15 @@ static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
            !is_unspaced(last) && !is_unspaced(first);
 }
 
+/* Nothing but another text begins so behind a letter or digit: "nameAge", "Price5". */
+static bool is_seam(uint32_t last, uint32_t first)
+{
+    if (u_islower((UChar32)last))
+        return u_isupper((UChar32)first) || u_isdigit((UChar32)first) ||
+               u_charType((UChar32)first) == U_CURRENCY_SYMBOL;
+    return u_isdigit((UChar32)last) && u_isupper((UChar32)first);
+}
+
 static bool is_title(const struct neighbour *a)
 {
     return a->holds.blanks <= MAX_TITLE_BLANKS && u_isupper((UChar32)a->ends.first) &&
@@ -264,10 +266,14 @@ static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighb
     bool are_links = a->is_link && b->is_link;
     bool has_letters = a->holds.letters + b->holds.letters > 0;
     bool has_blank = between.has_blank || a->ends.has_blank_behind || b->ends.has_blank_before;
-    if (between.has_break || (a->is_phrase && b->is_phrase))
+    if (between.has_break)
         return false;
+    if (a->is_phrase && b->is_phrase)
+        return between.n_signs == 0 && !has_blank && a->holds.letters > 1 &&
+               is_seam(a->ends.last, b->ends.first);
     if (between.n_signs > 0)
-        return are_links || between.has_mark || between.has_end;
+        return are_links || between.has_mark ||
+               (has_blank && has_letters && (between.has_slash || between.has_end));
     if (ends_sentence(a->ends.conclusion) && has_letters)
         return has_blank || !u_islower((UChar32)b->ends.first);
     if (!has_blank)
@@ -281,27 +287,46 @@ static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
     return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE && !piece->is_whole;
 }
 
-/* What a row of elements is: whether words stand among them, too, and whether all are titles. */
+/* What stands beside each other: elements, and words that are in none of them. */
 struct row {
-    size_t n;
-    bool has_loose_words, are_titles;
+    size_t n_elements, n_loose;
+    size_t element, loose; /* the last one of each */
+    bool are_titles;       /* all elements */
 };
 
 static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     struct row row = {.are_titles = true};
     for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
-        const struct mt_html_piece *piece = &pieces->items[i];
         struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
-        row.has_loose_words =
-            row.has_loose_words || held.letters + held.digits + (piece->kind == MT_HTML_WORD) > 0;
-        if (!is_neighbour(pieces, i))
-            continue;
-        struct neighbour neighbour = look_at(pieces, i);
-        row.are_titles = row.are_titles && is_title(&neighbour);
-        row.n++;
+        if (is_neighbour(pieces, i)) {
+            struct neighbour neighbour = look_at(pieces, i);
+            row.are_titles = row.are_titles && is_title(&neighbour);
+            row.n_elements++;
+            row.element = i;
+        } else if (held.letters + held.digits + held.words > 0) {
+            row.n_loose++;
+            row.loose = i;
+        }
     }
     return row;
+}
+
+/* A text and one element, "Comments<span>12</span>": returns whether they are cut apart. */
+static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
+{
+    struct neighbour element = look_at(pieces, row->element);
+    const struct mt_html_ends *text = &pieces->items[row->loose].ends;
+    bool is_before = row->loose + 1 == element.first;
+    uint32_t last = is_before ? text->last : element.ends.last;
+    uint32_t first = is_before ? element.ends.first : text->first;
+    bool is_glued = is_before ? !text->has_blank_behind && !element.ends.has_blank_before
+                              : element.end == row->loose && !element.ends.has_blank_behind &&
+                                    !text->has_blank_before;
+    if (element.is_phrase || !is_glued || !is_seam(last, first))
+        return false;
+    pieces->items[is_before ? element.first : element.end].cuts = true;
+    return true;
 }
 
 /* Returns whether a text ends in it. */
@@ -310,15 +335,17 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
     struct row row = look_at_row(pieces, first, end);
     struct neighbour last = {0};
     bool has_cuts = false, had_cuts = false;
-    if (row.has_loose_words && !is_outermost)
+    if (row.n_elements == 1 && row.n_loose == 1)
+        return cut_pair(pieces, &row);
+    if (row.n_loose > 0 && !is_outermost)
         return false;
     for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
         if (!is_neighbour(pieces, i))
             continue;
         struct neighbour next = look_at(pieces, i);
-        bool is_cut = !row.has_loose_words && cut_row(pieces, i + 1, next.end - 1, false);
+        bool is_cut = row.n_loose == 0 && cut_row(pieces, i + 1, next.end - 1, false);
         bool is_apart = is_cut || had_cuts;
-        if (last.end > 0 && !is_apart && row.has_loose_words)
+        if (last.end > 0 && !is_apart && row.n_loose > 0)
             is_apart = last.end == i && are_two_words(&last, &next);
         else if (last.end > 0 && !is_apart)
             is_apart = stand_apart(pieces, &last, &next, row.are_titles);
@@ -329,6 +356,20 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
         last = next;
     }
     return has_cuts;
+}
+
+/* Behind an element that has nothing but the end of a sentence: the model would not see it. */
+static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    for (size_t i = first, behind; i < end; i = behind) {
+        bool is_whole = pieces->items[i].is_whole, is_end = false;
+        behind = mt_html_behind(pieces, i);
+        for (size_t k = i; is_whole && k < behind; k++)
+            is_end = is_end || ends_sentence(pieces->items[k].ends.last);
+        const struct mt_html_ends *next = behind < end ? &pieces->items[behind].ends : NULL;
+        if (is_end && next && next->has_blank_before && !u_islower((UChar32)next->first))
+            pieces->items[behind].cuts = true;
+    }
 }
 
 static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t end)
@@ -352,5 +393,6 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     cut_row(pieces, first, end, true);
+    cut_behind_marks(pieces, first, end);
     cut_long_texts(pieces, first, end);
 }

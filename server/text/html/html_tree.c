@@ -40,13 +40,14 @@ static void count_attributes(struct mt_html_tree *tree, size_t n_bytes)
         give_up(tree, MT_LIMIT);
 }
 
+/* All zero: gumbo reads whether a fragment is in quirks mode, and never writes it. */
 static void *allocate(void *context, size_t n_bytes)
 {
     struct mt_html_tree *tree = context;
     count_attributes(tree, n_bytes);
     size_t n = n_bytes + sizeof(struct block);
     bool fits = n >= n_bytes && n <= MT_HTML_MAX_BYTES - tree->n_bytes;
-    struct block *block = fits ? malloc(n) : NULL;
+    struct block *block = fits ? calloc(1, n) : NULL;
     if (!block)
         give_up(tree, fits ? MT_MEMORY : MT_LIMIT);
     *block = (struct block){.n_bytes = n};
@@ -117,13 +118,19 @@ static bool is_empty_tag(const char *tag, size_t length)
            gumbo_tagn_enum(name.data, (unsigned)name.length) == GUMBO_TAG_UNKNOWN;
 }
 
-/* Gumbo sees instructions in their place, which are comments to it and end at the next '>'. */
+/* Gumbo sees instructions in their place, which are comments to it and end at the next '>'. In a
+ * title they are text. */
 static void hide_empty_tags(char *html, size_t length)
 {
     for (size_t at = 0, end; at < length; at = end) {
         end = at + 1;
         if (html[at] != '<')
             continue;
+        if (strncasecmp(html + end, "title", 5) == 0) {
+            const char *behind = strcasestr(html + end, "</title");
+            end = behind ? (size_t)(behind - html) : length;
+            continue;
+        }
         end += strcspn(html + end, "<>");
         if (html[end] == '>' && is_empty_tag(html + at, end + 1 - at))
             html[at + 1] = '?';

@@ -142,7 +142,7 @@ static const struct {
     {"&copy 2020, &nbspx, &notit; &foo; & &bar &NotEqualTilde; a",
      "[\xC2\xA9 2020, \xC2\xA0x, \xC2\xACit; &foo; & &bar \xE2\x89\x82\xCC\xB8 a]"},
     {"a < b <3 <- c", "[a < b <3 <- c]"},
-    {"<title>a <b> &amp; c</title>", "<title>[a <b> & c]</title>"},
+    {"<title>a <b> &amp; <c/></title><c/>d", "<title>[a <b> & <c/>]</title><c/>[d]"},
     {"a\r\nb\rc", "[a b c]"},
     /* Broken, and so it stays. */
     {"<b/>a", "<b/>[a]"},
@@ -177,7 +177,9 @@ static const char *const neighbours[] = {
     "<button>[Save]</button><button>[Cancel]</button>",
     "<button>[Save]</button> <button>[Cancel]</button>",
     "<label>[Name] <input></label> <label>[Age]</label>",
-    "[Press] <button>[OK]</button> [to go.]",
+    "[Really?] <button>[Yes]</button> [No way back]",
+    "[Options] <button>[Save]</button>",
+    "[Options] <button>[Save]</button>[\xC4\xAE\xC4\xAE]", /* U+012E is no full stop, 0x2E */
     "<select><option>[One]<option>[Two]</select>",
     "<details><summary>[More]</summary>[Here it is.]</details>",
     "<fieldset><legend>[You]</legend>[Name]</fieldset>",
@@ -197,6 +199,14 @@ static const char *const neighbours[] = {
     "<span><b>[Home]</b></span><!-- x --><span>[About]</span>",
     "<li><x-a>[Price]</x-a><x-b>[Total]</x-b></li>",
     "<b>[Name]</b><span>[Tom]</span>",
+    "<th><b>[Name]</b><b>[Age]</b></th>",
+    "<a>[Comments]<span>[12]</span></a>",
+    "<li>[Home]<span>[Current page]</span></li>",
+    "<p>[Total]<span>[$5]</span></p>",
+    "<h1><span>[42]</span>[Comments]</h1>",
+    "<p><input type=radio> [Yes] <input type=\"CHECKBOX\"> [No]</p>",
+    "<p>[Is it true]<span>?</span> [Yes]<b>.</b> [No.]</p>",
+    "<span>[Home]</span> / <span>[About]</span>",
 };
 
 /* With '^' where a text must not end. */
@@ -212,6 +222,16 @@ static const char *const sentences[] = {
     "<span>\xE6\x88\x91</span>^<span>\xE5\x96\x9C\xE6\xAC\xA2</span>",
     "<span>Hello</span>^, <span>world</span>",
     "<a>one</a>^<br><a>two</a>",
+    "<span>km</span>^/<span>h</span>",
+    "<span>example</span>^.<span>com</span>",
+    "<b>Java</b>^Script",
+    "Press ^<button>OK</button>^ to go on.",
+    "<p>Press ^<button>OK</button>^.</p>",
+    "<b>O</b>^<i>Brien</i>",
+    "<b>CO</b>^<i>VID</i>",
+    "Mc<b>Donald</b>^",
+    "enter ^<input type=text> here",
+    "I wait<b>...</b> ^and see",
 };
 
 START_TEST(neighbours_are_texts_of_their_own)
@@ -390,6 +410,19 @@ START_TEST(a_text_with_too_many_codes_ends)
 }
 END_TEST
 
+/* The parser closes each <a> before the next one, and passes over the end tags. */
+START_TEST(pairs_that_the_tree_does_not_have_are_limited_too)
+{
+    enum { N = 100000 };
+    struct mt_text html = {0};
+    repeat(&html, N, "<a>");
+    mt_text_append_string(&html, "<i>y</i> Y<br>");
+    repeat(&html, N, "</a>");
+    ck_assert_int_eq(try(html.bytes, 3 * N), MT_OK);
+    mt_text_finish(&html);
+}
+END_TEST
+
 START_TEST(empty_unknown_tags_are_not_nested)
 {
     struct mt_coded coded;
@@ -498,11 +531,10 @@ static const char *const scraps[] = {
     "<head>",
 };
 static const char *const names[] = {
-    "a",        "b",    "i",        "em",       "span",     "x",      "sup",   "sub",
-    "code",     "svg",  "p",        "div",      "ul",       "li",     "table", "tr",
-    "td",       "pre",  "h1",       "button",   "select",   "option", "script",
-    "textarea", "form", "template", "noscript", "a",        "b",      "span",  "p",
-    "font",     "nobr", "ruby",     "math",     "frameset",
+    "a",   "b",      "i",      "em",     "span",   "x",        "sup",  "sub",      "code",
+    "svg", "p",      "div",    "ul",     "li",     "table",    "tr",   "td",       "pre",
+    "h1",  "button", "select", "option", "script", "textarea", "form", "template", "noscript",
+    "a",   "b",      "span",   "p",      "font",   "nobr",     "ruby", "math",     "frameset",
 };
 
 static uint32_t next_number(uint64_t *state, uint32_t limit)
@@ -647,6 +679,38 @@ static void see_html(const struct mt_text *html, struct mt_text *out)
     mt_html_finish(&tree);
 }
 
+/* What malloc gives next may hold this number. */
+static void soil_memory(int number)
+{
+    enum { N = 256 };
+    int *blocks[N];
+    for (size_t i = 0; i < N; i++) {
+        blocks[i] = malloc((i + 4) * sizeof number);
+        ck_assert_ptr_nonnull(blocks[i]);
+        for (size_t k = 0; k < i + 4; k++)
+            blocks[i][k] = number;
+    }
+    for (size_t i = 0; i < N; i++)
+        free(blocks[i]);
+}
+
+/* Gumbo reads memory that it has not written: whether a fragment is in quirks mode (1), where a
+ * table does not end a paragraph. */
+START_TEST(a_tree_does_not_depend_on_what_memory_held)
+{
+    struct mt_text html = {0}, first = {0}, second = {0};
+    mt_text_append_string(&html, "<p>a<table><tr><td>b</table>");
+    soil_memory(0);
+    see_html(&html, &first);
+    soil_memory(1);
+    see_html(&html, &second);
+    ck_assert_str_eq(first.bytes, second.bytes);
+    mt_text_finish(&second);
+    mt_text_finish(&first);
+    mt_text_finish(&html);
+}
+END_TEST
+
 enum { N_FRAGMENTS = 10000, N_PARTS = 10 };
 
 START_TEST(what_is_not_translated_is_equal_to_the_byte)
@@ -706,8 +770,10 @@ int main(void)
     tcase_add_test(tcase, attributes_of_many_bodies_are_refused);
     tcase_add_test(tcase, elements_with_many_in_them_are_blocks);
     tcase_add_test(tcase, a_text_with_too_many_codes_ends);
+    tcase_add_test(tcase, pairs_that_the_tree_does_not_have_are_limited_too);
     tcase_add_test(tcase, empty_unknown_tags_are_not_nested);
     tcase_add_test(tcase, nested_elements_are_looked_at_once);
+    tcase_add_test(tcase, a_tree_does_not_depend_on_what_memory_held);
     tcase_add_loop_test(tcase, what_is_not_translated_is_equal_to_the_byte, 0, N_PARTS);
     tcase_add_loop_test(tcase, every_letter_is_there_once_and_in_its_element, 0, N_PARTS);
     suite_add_tcase(suite, tcase);
