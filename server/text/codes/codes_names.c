@@ -246,9 +246,9 @@ static size_t match_path(const struct run *run)
 static size_t match_ampersand(const struct run *run)
 {
     size_t at = run->begin, n = 0;
-    while (at < run->end && is_label_at(run, at)) {
+    for (;;) {
         size_t begin = at;
-        while (at < run->end && is_label_at(run, at) && run->text[at] != '-')
+        while (at < run->end && mt_codes_is_letter(mt_utf8_decode(run->text + at)))
             at += mt_utf8_length((unsigned char)run->text[at]);
         if (at == begin)
             return 0;
@@ -257,7 +257,6 @@ static size_t match_ampersand(const struct run *run)
         at++;
         n++;
     }
-    return 0;
 }
 
 /* C++, C#, F#, Notepad++. */

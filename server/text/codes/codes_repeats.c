@@ -7,15 +7,16 @@
 
 #define MAX_WORD_BYTES 64
 
-/* Those that stand beside themselves in a sentence that says nothing twice. */
-static const char *const often_doubled[] = {
-    "a",    "all",  "an",    "and", "are",   "as",     "at",    "be",    "been",  "but",
-    "by",   "can",  "did",   "do",  "does",  "for",    "from",  "had",   "has",   "have",
-    "he",   "her",  "him",   "his", "i",     "if",     "in",    "is",    "it",    "its",
-    "me",   "not",  "of",    "off", "on",    "one",    "or",    "out",   "over",  "she",
-    "so",   "than", "that",  "the", "their", "them",   "there", "they",  "this",  "to",
-    "up",   "us",   "was",   "we",  "were",  "what",   "when",  "where", "which", "who",
-    "will", "with", "would", "you", "your",  "you're", NULL};
+/* Those that are said twice for emphasis. Of other words grammar puts two beside each other: "had had",
+ * "people, people with guns". */
+static const char *const emphatic[] = {
+    "again",    "ah",    "bad",    "big",   "blah",   "bye",   "dear",   "deep",  "far",    "fine",
+    "go",       "good",  "great",  "ha",    "haha",   "hello", "help",   "here",  "hey",    "hi",
+    "horrible", "huge",  "hurry",  "knock", "little", "long",  "look",   "many",  "more",   "much",
+    "never",    "nice",  "no",     "now",   "oh",     "ok",    "okay",   "old",   "please", "quick",
+    "quickly",  "quite", "really", "run",   "sad",    "slow",  "slowly", "small", "sorry",  "stop",
+    "thanks",   "too",   "truly",  "uh",    "um",     "very",  "wait",   "well",  "wow",    "wrong",
+    "yeah",     "yes",   "young",  NULL};
 
 static bool is_word_char(uint32_t c)
 {
@@ -65,17 +66,16 @@ static bool is_separator(const struct mt_codes_finder *finder, size_t begin, siz
     return is_one && mt_codes_is_free(finder, begin, end);
 }
 
-static bool is_doubled(const struct mt_codes_finder *finder, struct mt_range word)
+static bool is_emphatic(const struct mt_codes_finder *finder, struct mt_range word)
 {
     const char *language = finder->options->source_lang;
+    size_t n = word.end - word.begin;
     if (language && strncmp(language, "en", 2) != 0)
         return false;
-    for (const char *const *often = often_doubled; *often; often++) {
-        size_t n = strlen(*often);
-        if (n == word.end - word.begin && strncasecmp(*often, finder->text + word.begin, n) == 0)
-            return false;
-    }
-    return true;
+    for (const char *const *known = emphatic; *known; known++)
+        if (n == strlen(*known) && strncasecmp(*known, finder->text + word.begin, n) == 0)
+            return true;
+    return false;
 }
 
 static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t end)
@@ -96,7 +96,7 @@ static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t e
 static void end_run(struct mt_codes_finder *finder, struct mt_range first, size_t last_end,
                     size_t n)
 {
-    if (n < 2 || (n == 2 && !is_doubled(finder, first)) || has_own(finder, first.begin, last_end))
+    if (n < 2 || (n == 2 && !is_emphatic(finder, first)) || has_own(finder, first.begin, last_end))
         return;
     for (size_t at = first.end; at < last_end;) {
         bool is_word;

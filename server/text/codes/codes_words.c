@@ -226,6 +226,15 @@ static void join_words(struct mt_codes_finder *finder)
         mt_codes_join(finder);
 }
 
+/* Without the 's of a name. */
+static size_t without_genitive(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    if (end - begin < 3 || finder->text[end - 1] != 's')
+        return end;
+    uint32_t mark = mt_codes_before(finder, end - 1);
+    return mark == '\'' || mark == 0x2019 ? mt_previous_char(finder->text, end - 1) : end;
+}
+
 static void take_unread(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item item = finder->items[i];
@@ -236,7 +245,7 @@ static void take_unread(struct mt_codes_finder *finder, size_t i)
     core = take_outer_signs(finder, core);
     core = take_outer_marks(finder, &item, core);
     if (look_into(finder, core.begin, core.end).has_unread)
-        take_pieces(finder, core.begin, core.end);
+        take_pieces(finder, core.begin, without_genitive(finder, core.begin, core.end));
     if (finder->n == n_before + 1)
         join_words(finder);
 }
