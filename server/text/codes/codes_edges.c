@@ -1,0 +1,382 @@
+/* What parts a line into texts: separators between words of a path, signs at a text's ends, leader dots,
+ * quotation marks around a word. */
+#include "server/text/codes/codes_state.h"
+
+#include "server/text/marked.h"
+
+#include <unicode/uchar.h>
+
+/* As many dots are no ellipsis. */
+#define LEAST_LEADERS 4
+/* Texts on both sides of a separator: a menu's, not a sentence's. */
+#define MOST_TITLE_WORDS 3
+
+/* ---- what items are ---- */
+
+static bool is_content(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    (void)finder;
+    switch (item->taken) {
+    case MT_FREE:
+        return item->has_letter || item->has_digit;
+    case MT_TAKEN_OWN:
+    case MT_TAKEN_WORD:
+    case MT_TAKEN_LOOSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Signs without a letter or digit: not punctuation of sentences, nor dashes. */
+static bool is_sign_run(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    bool has_sign = false;
+    if (item->taken != MT_FREE || item->has_letter || item->has_digit)
+        return false;
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        if (mt_is_word_char(c))
+            return false;
+        has_sign = has_sign || mt_codes_is_sign(c) || mt_codes_is_unread(finder, c);
+    }
+    return has_sign;
+}
+
+static bool is_one_character(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                             const uint32_t *characters)
+{
+    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    for (; *characters; characters++)
+        if (c == *characters && mt_codes_next(finder, item->begin) == item->end)
+            return true;
+    return false;
+}
+
+static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                    const char *text)
+{
+    return item->end - item->begin == strlen(text) &&
+           memcmp(finder->text + item->begin, text, item->end - item->begin) == 0;
+}
+
+/* Two letters at least: a word, and no operand. */
+static bool is_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t n = 0;
+    if (item->taken != MT_FREE)
+        return is_content(finder, item);
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
+        n += mt_codes_is_letter(mt_utf8_decode(finder->text + i));
+    return n >= 2;
+}
+
+/* > » › → ▸ between words. */
+static bool is_path_sign(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    static const uint32_t signs[] = {'>',    0xBB,   0x203A, 0x2192, 0x25B8, 0x25B6, 0x25BA,
+                                     0x27A4, 0x279C, 0x2794, 0x21D2, 0x276F, 0x25B9, 0};
+    return item->taken == MT_FREE && (is_one_character(finder, item, signs) ||
+                                      is_text(finder, item, "->") || is_text(finder, item, "=>") ||
+                                      is_text(finder, item, ">>") || is_text(finder, item, "-->"));
+}
+
+/* ---- separators ---- */
+
+/* The bar parts texts wherever blanks, or words without one, are on both sides of it. */
+static void take_bars(struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    if (is_text(finder, item, "|") || is_text(finder, item, "\xEF\xBD\x9C") ||
+        is_text(finder, item, "\xE2\x94\x82")) {
+        mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+        return;
+    }
+    for (size_t i = item->begin + 1; i + 1 < item->end && item->taken == MT_FREE; i++) {
+        if (finder->text[i] != '|' || finder->taken[i] != MT_FREE)
+            continue;
+        bool has_words = mt_codes_is_letter(mt_codes_before(finder, i)) &&
+                         mt_codes_is_letter(mt_codes_at(finder, i + 1)) &&
+                         item->end - item->begin >= 7;
+        if (has_words)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
+    }
+}
+
+static void take_separators(struct mt_codes_finder *finder)
+{
+    for (size_t i = 0; i < finder->n_items; i++) {
+        const struct mt_codes_item *item = &finder->items[i];
+        if (item->taken == MT_FREE)
+            take_bars(finder, item);
+        if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item))
+            continue;
+        if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
+            (item - 1)->end < item->begin && item->end < (item + 1)->begin)
+            mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+    }
+}
+
+/* ---- signs that stand alone ---- */
+
+static bool is_edge_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return finder->taken[item->begin] == MT_TAKEN_EDGE;
+}
+
+/* How many words there are on one side of a sign before the next edge, without a sentence's end;
+ * more than a title has: too many. */
+static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
+{
+    size_t n = 0;
+    for (size_t k = i; n <= MOST_TITLE_WORDS;) {
+        if (is_forward ? ++k >= finder->n_items : k-- == 0)
+            break;
+        const struct mt_codes_item *item = &finder->items[k];
+        if (is_edge_item(finder, item) || is_sign_run(finder, item))
+            break;
+        bool ends_sentence = item->taken == MT_FREE && item->core_end < item->end &&
+                             mt_codes_is_one_of(finder->text[item->end - 1], ".,;!?");
+        n += ends_sentence ? MOST_TITLE_WORDS + 1 : is_content(finder, item);
+    }
+    return n;
+}
+
+static bool is_title(size_t n_words)
+{
+    return n_words > 0 && n_words <= MOST_TITLE_WORDS;
+}
+
+/* A sign that only bundled vocabularies lack: it means nothing to the sentence around it. */
+static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
+        if (mt_codes_is_strange(finder, mt_utf8_decode(finder->text + i)))
+            return true;
+    return false;
+}
+
+/* % & $ and # + stand for words. */
+static bool stands_for_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        if (!mt_codes_is_unread(finder, c) &&
+            (u_charType((UChar32)c) == U_CURRENCY_SYMBOL || (c < 0x80 && strchr("%&+#@", (int)c))))
+            return true;
+    }
+    return false;
+}
+
+/* A sign of mathematics that a sentence begins with: "∞ is infinity." */
+static bool is_subject(const struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    return i + 1 < finder->n_items && u_charType((UChar32)c) == U_MATH_SYMBOL && c >= 0x2200 &&
+           c <= 0x22FF && item->end == mt_codes_next(finder, item->begin) &&
+           u_islower((UChar32)mt_codes_at(finder, finder->items[i + 1].begin)) &&
+           is_word(finder, &finder->items[i + 1]);
+}
+
+static void take_signs(struct mt_codes_finder *finder)
+{
+    bool has_before = false;
+    size_t n = finder->n_items, content_end = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_codes_item *item = &finder->items[i];
+        if (is_edge_item(finder, item)) {
+            has_before = false;
+            continue;
+        }
+        has_before = has_before || is_content(finder, item);
+        if (!is_sign_run(finder, item) || !mt_codes_is_free(finder, item->begin, item->end))
+            continue;
+        if (content_end <= i) /* where the next words or the next edge are */
+            for (content_end = i + 1; content_end < n &&
+                                      !is_content(finder, &finder->items[content_end]) &&
+                                      !is_edge_item(finder, &finder->items[content_end]);)
+                content_end++;
+        bool has_behind = content_end < n && !is_edge_item(finder, &finder->items[content_end]);
+        bool is_end = !has_before || !has_behind;
+        if (stands_for_word(finder, item))
+            continue;
+        if (is_end && !is_subject(finder, i))
+            mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+        else if (!is_strange(finder, item))
+            continue;
+        else if (is_title(count_title(finder, i, false)) && is_title(count_title(finder, i, true)))
+            mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+        else
+            mt_codes_claim(finder, MT_CODE_WORD,
+                           item->core_begin < item->core_end ? item->core_begin : item->begin,
+                           item->core_begin < item->core_end ? item->core_end : item->end);
+        if (is_edge_item(finder, item))
+            has_before = false;
+    }
+}
+
+/* ---- dots ---- */
+
+static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    uint32_t c = mt_codes_at(finder, at);
+    while (at < end && mt_codes_at(finder, at) == c && finder->taken[at] == MT_FREE)
+        at = mt_codes_next(finder, at);
+    return at;
+}
+
+/* Whether text[at, end) has words before the next edge. */
+static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    for (; at < end && finder->taken[at] != MT_TAKEN_EDGE; at = mt_codes_next(finder, at)) {
+        uint32_t c = mt_utf8_decode(finder->text + at);
+        bool is_word = finder->taken[at] == MT_TAKEN_WORD || finder->taken[at] == MT_TAKEN_OWN ||
+                       (finder->taken[at] == MT_FREE && mt_codes_is_letter(c));
+        if (is_word)
+            return true;
+    }
+    return false;
+}
+
+/* "Wait... what?": one thought breaks off and another one begins. */
+static bool breaks_off(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    uint32_t behind = mt_codes_at(finder, mt_codes_skip_blanks(finder, end, finder->length));
+    return mt_codes_is_letter(mt_codes_before(finder, begin)) &&
+           finder->taken[begin - 1] == MT_FREE && mt_codes_char(finder, end) == ' ' &&
+           u_islower((UChar32)behind);
+}
+
+/* Leader dots and blanks to fill in: at a text's end an edge, else a word. */
+static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t run_begin,
+                         size_t run_stop, size_t end)
+{
+    bool is_glued = mt_codes_is_letter(mt_codes_before(finder, run_begin)) && run_begin > begin;
+    bool is_within = has_words(finder, begin, run_begin) && has_words(finder, run_stop, end);
+    bool is_dash = mt_codes_at(finder, run_begin) == '-';
+    mt_codes_claim(finder, is_within && !is_glued && !is_dash ? MT_CODE_WORD : MT_CODE_EDGE,
+                   run_begin, run_stop);
+}
+
+static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t from = begin;
+    for (size_t at = begin, stop; at < end && !finder->status; at = stop) {
+        uint32_t c = mt_utf8_decode(finder->text + at);
+        stop = mt_codes_next(finder, at);
+        if (finder->taken[at] == MT_TAKEN_EDGE)
+            from = stop;
+        bool is_leader = c == '.' || c == '_' || c == 0x2026 || c == 0xB7 || c == '-';
+        if (finder->taken[at] != MT_FREE || !is_leader)
+            continue;
+        stop = run_end(finder, at, end);
+        size_t n = (stop - at) / (mt_codes_next(finder, at) - at);
+        bool is_ellipsis = (c == '.' && n == 3) || (c == 0x2026 && n == 1);
+        if (is_ellipsis && breaks_off(finder, at, stop))
+            mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
+        else if (n >= LEAST_LEADERS || (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
+            take_leaders(finder, from, at, stop, end);
+        if (finder->taken[at] == MT_TAKEN_EDGE)
+            from = stop;
+    }
+}
+
+/* ---- mentions and tags at the ends of a text ---- */
+
+static void take_loose(struct mt_codes_finder *finder)
+{
+    size_t n = finder->n_items;
+    for (size_t first = 0; first < n;) {
+        size_t last = first; /* items[first, last) are one text */
+        while (last < n && !is_edge_item(finder, &finder->items[last]))
+            last++;
+        size_t begin = first, end = last;
+        while (begin < end && finder->items[begin].taken == MT_TAKEN_LOOSE) {
+            mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[begin].begin,
+                                finder->items[begin].end);
+            begin++;
+        }
+        while (end > begin && finder->items[end - 1].taken == MT_TAKEN_LOOSE) {
+            end--;
+            mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[end].begin,
+                                finder->items[end].end);
+        }
+        first = last + 1;
+    }
+}
+
+/* ---- a word in quotation marks ---- */
+
+struct marks {
+    uint32_t open, close;
+};
+static const struct marks quotes[] = {
+    {'"', '"'},       {'\'', '\''},     {0x201C, 0x201D}, {0x201E, 0x201C}, {0x201E, 0x201D},
+    {0x2018, 0x2019}, {0x201A, 0x2018}, {0xAB, 0xBB},     {0xBB, 0xAB},     {0x2039, 0x203A}};
+
+static bool are_quotes(uint32_t open, uint32_t close)
+{
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (quotes[i].open == open && quotes[i].close == close)
+            return true;
+    return false;
+}
+
+static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    struct mt_range part = mt_range_trim(finder->text, begin, end);
+    if (part.end - part.begin < 3)
+        return;
+    size_t inner = mt_codes_next(finder, part.begin);
+    size_t inner_end = mt_previous_char(finder->text, part.end);
+    uint32_t open = mt_codes_at(finder, part.begin), close = mt_codes_at(finder, inner_end);
+    if (inner >= inner_end || !are_quotes(open, close) || finder->taken[part.begin] != MT_FREE ||
+        finder->taken[inner_end] != MT_FREE ||
+        mt_codes_is_blank(mt_codes_before(finder, inner_end)))
+        return;
+    size_t n_words = 1, n_letters = 0;
+    for (size_t i = inner; i < inner_end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        n_words += mt_codes_is_blank(c);
+        n_letters += finder->taken[i] == MT_FREE && mt_codes_is_letter(c);
+        if (c == open || c == close || n_words > 3 || (c < 0x80 && strchr(".,;:!?", (int)c)) ||
+            c == 0x2026)
+            return;
+    }
+    if (n_letters == 0)
+        return;
+    size_t first = mt_codes_claim(finder, MT_CODE_EDGE, part.begin, inner);
+    size_t last = mt_codes_claim(finder, MT_CODE_EDGE, inner_end, part.end);
+    if (first == MT_NO_MATE || last == MT_NO_MATE)
+        return;
+    finder->found[first].code.form = MT_CODE_OPENING_QUOTE;
+    finder->found[last].code.form = MT_CODE_CLOSING_QUOTE;
+}
+
+/* Each text between edges. */
+static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t from = begin;
+    for (size_t at = begin; at < end; at = mt_codes_next(finder, at))
+        if (finder->taken[at] == MT_TAKEN_EDGE) {
+            take_quoted(finder, from, at);
+            from = mt_codes_next(finder, at);
+        }
+    take_quoted(finder, from, end);
+}
+
+void mt_codes_find_edges(struct mt_codes_finder *finder)
+{
+    for (size_t begin = 0; begin < finder->length && !finder->status;) {
+        size_t end = mt_codes_line_end(finder, begin);
+        if (mt_codes_list_items(finder, begin, end))
+            take_separators(finder);
+        take_dots(finder, begin, end);
+        if (mt_codes_list_items(finder, begin, end))
+            take_signs(finder);
+        if (mt_codes_list_items(finder, begin, end))
+            take_loose(finder);
+        take_quotes(finder, begin, end);
+        begin = end < finder->length ? mt_codes_next(finder, end) : end;
+    }
+}

@@ -1,0 +1,278 @@
+/* What whole lines are, and marks at their beginning. */
+#include "server/text/codes/codes_state.h"
+
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+/* Marks one behind the other: "> - [ ] ". */
+#define MAX_MARKS 8
+#define MAX_NOTE_BYTES 80
+
+struct line {
+    size_t begin, end; /* without blanks at its ends */
+};
+
+static size_t count(const struct mt_codes_finder *finder, size_t begin, size_t end, char c)
+{
+    size_t n = 0;
+    while (begin + n < end && finder->text[begin + n] == c)
+        n++;
+    return n;
+}
+
+/* ---- fences of code ---- */
+
+/* Bytes of the backticks or tildes that fence a block of code. */
+static size_t fence_of(const struct mt_codes_finder *finder, const struct line *line)
+{
+    char c = mt_codes_char(finder, line->begin);
+    size_t n = c == '`' || c == '~' ? count(finder, line->begin, line->end, c) : 0;
+    return n >= 3 && !memchr(finder->text + line->begin + n, c, line->end - line->begin - n) ? n
+                                                                                             : 0;
+}
+
+/* From the opening fence to the closing one, or nothing. Returns where it ends. */
+static size_t take_fenced(struct mt_codes_finder *finder, const struct line *open, size_t *no_more)
+{
+    size_t n = fence_of(finder, open);
+    if (!n || open->begin >= *no_more)
+        return 0;
+    for (size_t at = mt_codes_line_end(finder, open->begin); at < finder->length;) {
+        size_t next = mt_codes_next(finder, at), end = mt_codes_line_end(finder, next);
+        struct mt_range inner = mt_range_trim(finder->text, next, end);
+        size_t n_close = count(finder, inner.begin, inner.end, finder->text[open->begin]);
+        if (n_close >= n && inner.begin + n_close == inner.end) {
+            mt_codes_claim(finder, MT_CODE_EDGE, open->begin, inner.end);
+            return end;
+        }
+        at = end;
+    }
+    *no_more = open->begin; /* a later one is not closed either, or it would close this one */
+    return 0;
+}
+
+/* ---- lines without words ---- */
+
+static size_t match_time(const char *text, size_t begin, size_t end)
+{
+    size_t at = begin, n_groups = 0;
+    while (at < end && mt_codes_is_digit((unsigned char)text[at])) {
+        size_t from = at;
+        while (at < end && mt_codes_is_digit((unsigned char)text[at]))
+            at++;
+        if (at - from > 3)
+            return 0;
+        n_groups++;
+        if (at + 1 < end && mt_codes_is_one_of(text[at], ":,."))
+            at++;
+    }
+    return n_groups >= 3 ? at - begin : 0;
+}
+
+/* 00:00:01,000 --> 00:00:02,000, with WebVTT's settings behind it. */
+static bool is_timing(const struct mt_codes_finder *finder, const struct line *line)
+{
+    const char *text = finder->text;
+    size_t n = match_time(text, line->begin, line->end);
+    size_t at = mt_codes_skip_blanks(finder, line->begin + n, line->end);
+    if (!n || line->end - at < 3 || memcmp(text + at, "-->", 3) != 0)
+        return false;
+    at = mt_codes_skip_blanks(finder, at + 3, line->end);
+    return match_time(text, at, line->end) > 0;
+}
+
+/* |---|:-:|, between the head of a Markdown table and its rows. */
+static bool is_rule(const struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t n_dashes = 0, n_bars = 0;
+    for (size_t i = line->begin; i < line->end; i++) {
+        char c = finder->text[i];
+        if (!mt_codes_is_one_of(c, "|-:+= \t"))
+            return false;
+        n_dashes += c == '-' || c == '=';
+        n_bars += c == '|' || c == '+';
+    }
+    return n_dashes >= 3 && n_bars > 0;
+}
+
+/* ---- marks at the beginning ---- */
+
+/* More of the line follows behind a blank. */
+static size_t before_blank(const struct mt_codes_finder *finder, const struct line *line, size_t n)
+{
+    size_t at = line->begin + n;
+    if (!n || at >= line->end || !mt_codes_is_blank(mt_codes_at(finder, at)))
+        return 0;
+    return n;
+}
+
+/* - * + • – and the like; before a letter without a blank, a speaker's dash. */
+static size_t match_bullet(const struct mt_codes_finder *finder, const struct line *line)
+{
+    static const uint32_t bullets[] = {'-',    '*',    '+',    0x2022, 0x2013, 0x2014,
+                                       0x2015, 0xB7,   0x2023, 0x25AA, 0x25AB, 0x25CF,
+                                       0x25CB, 0x25E6, 0x2212, 0x30FB, 0x25A0, 0x25A1,
+                                       0x2043, 0x27A2, 0x25B8, 0x25B6, 0x25BA, 0x276F};
+    uint32_t c = mt_codes_at(finder, line->begin);
+    for (size_t i = 0; i < sizeof bullets / sizeof *bullets; i++) {
+        size_t n = mt_codes_next(finder, line->begin) - line->begin;
+        if (c != bullets[i])
+            continue;
+        if (before_blank(finder, line, n))
+            return n;
+        uint32_t behind = mt_codes_at(finder, line->begin + n);
+        bool is_dash = c == '-' || (c >= 0x2010 && c <= 0x2015);
+        bool is_bullet = c > 0x2015 || c == 0xB7;
+        return (is_dash && u_isupper((UChar32)behind)) || (is_bullet && mt_codes_is_letter(behind))
+                   ? n
+                   : 0;
+    }
+    return 0;
+}
+
+/* Languages that write ordinal numbers with a full stop. */
+static bool has_ordinals(const char *language)
+{
+    static const char *const languages[] = {"de", "da", "fi", "nb", "nn", "no", "cs", "sk", "sl",
+                                            "hr", "sr", "bs", "pl", "hu", "et", "lv", "is", "tr"};
+    for (size_t i = 0; language && i < sizeof languages / sizeof *languages; i++)
+        if (strncmp(language, languages[i], 2) == 0 && !mt_codes_is_ascii_letter(language[2]))
+            return true;
+    return false;
+}
+
+/* 1. 2) (3) a) */
+static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
+    bool is_bracketed = at > line->begin;
+    while (at < line->end && at - from < 3 && mt_codes_is_digit((unsigned char)finder->text[at]))
+        at++;
+    bool is_number = at > from;
+    if (!is_number && mt_codes_is_ascii_letter(mt_codes_char(finder, at)))
+        at++;
+    char mark = mt_codes_char(finder, at);
+    bool is_list = mark == ')' || (mark == '.' && is_number && !is_bracketed &&
+                                   !has_ordinals(finder->options->source_lang));
+    return at > from && is_list ? before_blank(finder, line, at + 1 - line->begin) : 0;
+}
+
+/* # to ######; > and >>, before a blank or a letter. */
+static size_t match_heading(const struct mt_codes_finder *finder, const struct line *line)
+{
+    char c = mt_codes_char(finder, line->begin);
+    size_t n = c == '#' || c == '>' ? count(finder, line->begin, line->end, c) : 0;
+    if (!n || n > 6)
+        return 0;
+    if (c == '>' && mt_codes_is_letter(mt_codes_at(finder, line->begin + n)))
+        return n;
+    return before_blank(finder, line, n);
+}
+
+/* [ ] and [x] of a list of tasks. */
+static size_t match_box(const struct mt_codes_finder *finder, const struct line *line)
+{
+    bool is_box = line->end - line->begin > 3 && finder->text[line->begin] == '[' &&
+                  mt_codes_is_one_of(finder->text[line->begin + 1], " xX") &&
+                  finder->text[line->begin + 2] == ']';
+    return is_box ? before_blank(finder, line, 3) : 0;
+}
+
+/* [DOOR OPENS], or (SIGHS) in capitals: a text of its own. Returns where its end is, or 0. */
+static size_t take_note(struct mt_codes_finder *finder, const struct line *line)
+{
+    const char *text = finder->text;
+    char open = mt_codes_char(finder, line->begin), close = open == '[' ? ']' : ')';
+    size_t limit =
+        line->end - line->begin < MAX_NOTE_BYTES ? line->end : line->begin + MAX_NOTE_BYTES;
+    const char *found =
+        open == '[' || open == '(' ? memchr(text + line->begin, close, limit - line->begin) : NULL;
+    if (!found)
+        return 0;
+    size_t end = (size_t)(found - text), n_letters = 0, n_small = 0;
+    for (size_t i = line->begin + 1; i < end; i++) {
+        n_letters += mt_codes_is_letter(mt_utf8_decode(text + i)) && (text[i] & 0xC0) != 0x80;
+        n_small += text[i] >= 'a' && text[i] <= 'z';
+        if (text[i] == open || (text[i] == '%' && open == '['))
+            return 0;
+    }
+    bool is_behind_blank = end + 1 == line->end || mt_codes_is_blank(mt_codes_at(finder, end + 1));
+    if (!is_behind_blank || n_letters < 2 || (open == '(' && n_small > 0))
+        return 0;
+    mt_codes_claim(finder, MT_CODE_EDGE, line->begin, line->begin + 1);
+    mt_codes_claim(finder, MT_CODE_EDGE, end, end + 1);
+    return end + 1;
+}
+
+static void take_marks(struct mt_codes_finder *finder, struct line line)
+{
+    static size_t (*const matchers[])(const struct mt_codes_finder *finder,
+                                      const struct line *line) = {match_bullet, match_list_number,
+                                                                  match_heading, match_box};
+    for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
+        size_t n = 0;
+        for (size_t k = 0; k < sizeof matchers / sizeof *matchers && !n; k++)
+            n = matchers[k](finder, &line);
+        if (!n || mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.begin + n) == MT_NO_MATE)
+            break;
+        line.begin = mt_codes_skip_blanks(finder, line.begin + n, line.end);
+    }
+    take_note(finder, &line);
+}
+
+/* The cells of |a|b|. */
+static void take_row(struct mt_codes_finder *finder, const struct line *line)
+{
+    for (size_t i = line->begin; i < line->end; i++)
+        if (finder->text[i] == '|' && (i == line->begin || finder->text[i - 1] != '\\'))
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
+}
+
+static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
+{
+    for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
+        n = count(finder, i, line->end, '\t');
+        if (n)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
+    }
+}
+
+/* Firefox's models and others are told the target language so; the code is the model's. */
+static size_t language_code_end(const struct mt_codes_finder *finder)
+{
+    size_t at = 2;
+    if (finder->length < 6 || memcmp(finder->text, ">>", 2) != 0)
+        return 0;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '-')
+        at++;
+    bool is_code = at > 3 && finder->length - at >= 2 && memcmp(finder->text + at, "<<", 2) == 0;
+    return is_code ? at + 2 : 0;
+}
+
+void mt_codes_find_lines(struct mt_codes_finder *finder)
+{
+    size_t begin = language_code_end(finder), no_fences = finder->length;
+    memset(finder->taken, MT_TAKEN_OWN, begin);
+    for (size_t next; begin < finder->length && !finder->status; begin = next) {
+        size_t end = mt_codes_line_end(finder, begin);
+        next = end < finder->length ? mt_codes_next(finder, end) : end;
+        struct mt_range inner = mt_range_trim(finder->text, begin, end);
+        const struct line line = {inner.begin, inner.end};
+        if (line.begin == line.end)
+            continue;
+        size_t fenced = take_fenced(finder, &line, &no_fences);
+        if (fenced) {
+            next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
+        } else if (is_timing(finder, &line) || is_rule(finder, &line)) {
+            mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
+        } else {
+            take_tabs(finder, &line);
+            if (finder->text[line.begin] == '|' && finder->text[line.end - 1] == '|' &&
+                line.end - line.begin > 2)
+                take_row(finder, &line);
+            else
+                take_marks(finder, line);
+        }
+    }
+}

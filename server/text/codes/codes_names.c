@@ -1,0 +1,316 @@
+/* Names that are copied: files, hosts, identifiers, hashes, names with signs. */
+#include "server/text/codes/codes_state.h"
+
+#include <strings.h>
+
+#include <unicode/uchar.h>
+
+/* A run without blanks and outer punctuation. */
+struct run {
+    const char *text;
+    size_t begin, end;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_small(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static size_t name_end(const struct run *run, size_t at)
+{
+    while (at < run->end && mt_codes_is_name_char(run->text[at]))
+        at++;
+    return at;
+}
+
+static bool is_among(const char *const *words, const char *bytes, size_t length)
+{
+    for (; *words; words++)
+        if (strlen(*words) == length && strncasecmp(*words, bytes, length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- identifiers ---- */
+
+/* kWh, mAh, dB: a unit behind a number, which translations write alike. */
+static bool is_unit(const char *word, size_t length)
+{
+    static const char *const units[] = {"kWh", "kHz", "kPa", "kJ",  "kVA",  "mAh", "mSv",
+                                        "hPa", "mW",  "kW",  "dB",  "dBA",  "pH",  "eV",
+                                        "kV",  "mV",  "mA",  "mL",  "kB",   "kN",  "mJ",
+                                        "kBq", "dL",  "kA",  "keV", "kcal", NULL};
+    return is_among(units, word, length);
+}
+
+/* camelCase that begins small: iPhone, macOS, camelCaseName. In hashes letters and digits take turns. */
+static size_t match_camel(const struct run *run)
+{
+    size_t end = name_end(run, run->begin), n_humps = 0;
+    for (size_t i = run->begin + 1; i < end; i++)
+        n_humps += is_capital(run->text[i]) && is_small(run->text[i - 1]);
+    bool is_one = is_small(run->text[run->begin]) && n_humps > 0 && end - run->begin > 2 &&
+                  !is_unit(run->text + run->begin, end - run->begin);
+    return is_one ? end : 0;
+}
+
+/* snake_case, SCREAMING_SNAKE, _private. */
+static size_t match_snake(const struct run *run)
+{
+    size_t end = name_end(run, run->begin), n_inner = 0, n_letters = 0;
+    for (size_t i = run->begin; i < end; i++) {
+        n_letters += mt_codes_is_ascii_letter(run->text[i]);
+        n_inner += run->text[i] == '_' && i > run->begin && i + 1 < end &&
+                   run->text[i - 1] != '_' && run->text[i + 1] != '_';
+    }
+    return n_inner > 0 && n_letters > 0 ? end : 0;
+}
+
+/* print(), obj.method(x, 1), alert("Hi"). Not "file(s)" or "f(x)". */
+static size_t match_call(const struct run *run)
+{
+    size_t at = name_end(run, run->begin);
+    while (at < run->end && mt_codes_is_one_of(run->text[at], ".:") && at > run->begin)
+        at = name_end(run, at + 1);
+    if (at == run->begin || at >= run->end || run->text[at] != '(' ||
+        !mt_codes_is_ascii_letter(run->text[run->begin]))
+        return 0;
+    const char *close = memchr(run->text + at, ')', run->end - at);
+    if (!close)
+        return 0;
+    size_t end = (size_t)(close - run->text) + 1;
+    bool is_code = end == at + 2;
+    for (size_t i = at + 1; i + 1 < end; i++)
+        is_code = is_code || mt_codes_is_one_of(run->text[i], "\"'=,") ||
+                  (is_digit(run->text[i]) && is_small(run->text[run->begin]));
+    return is_code ? end : 0;
+}
+
+/* a1b2c3d: 7 to 40 hexadecimal digits, letters and digits mixed; 0x1F. */
+static size_t match_hash(const struct run *run)
+{
+    size_t end = name_end(run, run->begin), n_letters = 0, n_digits = 0, n_turns = 0;
+    bool is_hex = true, has_small = false, has_capital = false;
+    for (size_t i = run->begin; i < end; i++) {
+        char c = run->text[i];
+        is_hex = is_hex && mt_hex_digit(c) >= 0;
+        n_digits += is_digit(c);
+        n_letters += !is_digit(c);
+        has_small = has_small || is_small(c);
+        has_capital = has_capital || is_capital(c);
+        n_turns += i > run->begin && is_digit(c) != is_digit(run->text[i - 1]);
+    }
+    bool is_address =
+        end - run->begin > 2 && run->text[run->begin] == '0' && run->text[run->begin + 1] == 'x';
+    bool is_hash = is_hex && end - run->begin >= 7 && n_letters > 0 && n_digits > 1 &&
+                   n_turns > 1 && !(has_small && has_capital);
+    return is_address || is_hash ? end : 0;
+}
+
+/* ---- hosts and files ---- */
+
+static const char *const endings[] = {
+    "pdf",   "txt", "doc", "docx", "xls",        "xlsx",  "ppt", "pptx", "csv",  "tsv", "json",
+    "yaml",  "yml", "xml", "html", "htm",        "css",   "js",  "ts",   "jsx",  "tsx", "py",
+    "rb",    "rs",  "go",  "java", "c",          "h",     "cc",  "cpp",  "hpp",  "cs",  "php",
+    "sh",    "bat", "exe", "dll",  "so",         "zip",   "tar", "gz",   "tgz",  "bz2", "xz",
+    "7z",    "rar", "jpg", "jpeg", "png",        "gif",   "svg", "webp", "bmp",  "ico", "tif",
+    "tiff",  "mp3", "mp4", "mkv",  "avi",        "mov",   "wav", "flac", "ogg",  "md",  "rst",
+    "log",   "ini", "cfg", "conf", "toml",       "lock",  "sql", "db",   "tmp",  "bak", "iso",
+    "img",   "dmg", "apk", "deb",  "rpm",        "jar",   "war", "srt",  "vtt",  "po",  "pot",
+    "mo",    "odt", "ods", "odp",  "epub",       "psd",   "ttf", "otf",  "woff", "tex", "bib",
+    "ipynb", "kt",  "lua", "env",  "properties", "plist", "net", NULL};
+static const char *const domains[] = {"com", "org", "net", "io",   "edu", "gov", "de",
+                                      "fr",  "uk",  "eu",  "ch",   "at",  "jp",  "co",
+                                      "app", "dev", "ai",  "info", NULL};
+/* What is written with a full stop and glued to the next word by mistake. */
+static const char *const abbreviations[] = {
+    "etc", "vs", "mr", "mrs", "dr", "no",     "nos", "vol", "fig",  "pp",  "ca", "inc",
+    "ltd", "jr", "sr", "st",  "al", "approx", "bzw", "usw", "evtl", "ggf", NULL};
+
+static bool is_label_at(const struct run *run, size_t at)
+{
+    char c = run->text[at];
+    if ((unsigned char)c < 0x80)
+        return mt_codes_is_name_char(c) || c == '-';
+    return u_isalnum((UChar32)mt_utf8_decode(run->text + at));
+}
+
+struct labels {
+    size_t n, n_short, n_capital, n_numbers; /* of them */
+    struct mt_range first, last;
+    size_t end;
+};
+
+static void count_label(const struct run *run, struct mt_range label, struct labels *labels)
+{
+    bool is_number = true;
+    for (size_t i = label.begin; i < label.end; i++)
+        is_number = is_number && (is_digit(run->text[i]) || run->text[i] == '-');
+    if (labels->n++ == 0)
+        labels->first = label;
+    else
+        labels->n_capital += is_capital(run->text[label.begin]);
+    labels->last = label;
+    labels->n_short += label.end - label.begin < 2;
+    labels->n_numbers += is_number;
+    labels->end = label.end;
+}
+
+/* name.name.name from text[at] on. */
+static struct labels read_labels(const struct run *run, size_t at)
+{
+    struct labels labels = {0};
+    while (at < run->end) {
+        size_t begin = at;
+        while (at < run->end && is_label_at(run, at))
+            at += mt_utf8_length((unsigned char)run->text[at]);
+        if (at == begin)
+            break;
+        count_label(run, (struct mt_range){begin, at}, &labels);
+        if (at + 1 >= run->end || run->text[at] != '.')
+            break;
+        at++;
+    }
+    return labels;
+}
+
+static bool is_file_or_host(const struct run *run, const struct labels *labels)
+{
+    const char *last = run->text + labels->last.begin, *first = run->text + labels->first.begin;
+    size_t n_last = labels->last.end - labels->last.begin;
+    size_t n_first = labels->first.end - labels->first.begin;
+    if (labels->n < 2 || labels->n_numbers == labels->n)
+        return false;
+    if (is_among(endings, last, n_last) && (n_last > 1 || (n_first > 1 && is_small(first[0]))))
+        return !is_among(abbreviations, first, n_first);
+    if (labels->n_short == 0 && labels->n_numbers == 0)
+        return !is_among(abbreviations, first, n_first) &&
+               (labels->n_capital == 0 || labels->n > 2);
+    return labels->n_numbers == 0 && is_among(domains, last, n_last);
+}
+
+/* example.com:8080/path, report.pdf, user.name; .NET, .gitignore, /usr/bin, ./run, ~/x. */
+static size_t match_path(const struct run *run)
+{
+    size_t at = run->begin, n_slashes = 0;
+    while (at < run->end && mt_codes_is_one_of(run->text[at], "/.~")) {
+        n_slashes += run->text[at] == '/';
+        at++;
+    }
+    size_t n_lead = at - run->begin;
+    struct labels labels = read_labels(run, at);
+    bool is_path = is_file_or_host(run, &labels);
+    if (labels.n == 0 || n_lead > 3)
+        return 0;
+    if (n_lead > 0) { /* with a word of small letters, or a file's ending behind the full stop */
+        size_t n = labels.end - at;
+        bool is_word = n > 2 && is_small(run->text[at]);
+        is_path = n_slashes > 0 ? is_word || is_path
+                                : n_lead == 1 && n > 1 &&
+                                      (is_among(endings, run->text + at, n) ||
+                                       is_among(domains, run->text + at, n) ||
+                                       strncmp(run->text + at, "git", 3) == 0);
+    }
+    size_t end = labels.end;
+    while (end < run->end && run->text[end] == '/' && !is_path && n_lead == 0) { /* src/main.c */
+        labels = read_labels(run, end + 1);
+        if (labels.n == 0)
+            return 0;
+        end = labels.end;
+        is_path = labels.n > 1 && is_file_or_host(run, &labels);
+    }
+    if (!is_path)
+        return 0;
+    if (end + 1 < run->end && run->text[end] == ':' && is_digit(run->text[end + 1]))
+        end = name_end(run, end + 1);
+    while (end < run->end &&
+           (mt_codes_is_one_of(run->text[end], "/?=&%#+_-.~") || is_label_at(run, end)))
+        end += mt_utf8_length((unsigned char)run->text[end]);
+    return end;
+}
+
+/* ---- names with signs ---- */
+
+/* AT&T, Q&A, R&D. */
+static size_t match_ampersand(const struct run *run)
+{
+    size_t at = run->begin, n = 0;
+    for (;;) {
+        size_t begin = at;
+        while (at < run->end && mt_codes_is_letter(mt_utf8_decode(run->text + at)))
+            at += mt_utf8_length((unsigned char)run->text[at]);
+        if (at == begin)
+            return 0;
+        if (at >= run->end || run->text[at] != '&')
+            return n > 0 ? at : 0;
+        at++;
+        n++;
+    }
+}
+
+/* C++, C#, F#, Notepad++. */
+static size_t match_sharp(const struct run *run)
+{
+    size_t at = run->begin;
+    while (at < run->end && mt_codes_is_ascii_letter(run->text[at]))
+        at++;
+    if (at == run->begin || at >= run->end)
+        return 0;
+    if (run->end - at >= 2 && run->text[at] == '+' && run->text[at + 1] == '+')
+        return at + 2;
+    return run->text[at] == '#' && at - run->begin == 1 && is_capital(run->text[run->begin])
+               ? at + 1
+               : 0;
+}
+
+/* HTTP/1.1, HTTP/2. */
+static size_t match_protocol(const struct run *run)
+{
+    size_t at = run->begin;
+    while (at < run->end && is_capital(run->text[at]))
+        at++;
+    if (at - run->begin < 3 || at + 1 >= run->end || run->text[at] != '/' ||
+        !is_digit(run->text[at + 1]))
+        return 0;
+    at++;
+    while (at < run->end && (is_digit(run->text[at]) || run->text[at] == '.'))
+        at++;
+    return at;
+}
+
+/* ---- all of them ---- */
+
+/* What may stand behind one and is the sentence's: "'s", a hyphen. */
+static bool ends_at(const struct run *run, size_t end)
+{
+    if (end >= run->end)
+        return true;
+    uint32_t c = mt_utf8_decode(run->text + end);
+    return c == '\'' || c == 0x2019 || c == '-' || c == '/' || c == ')' || c == ',' || c == ':' ||
+           c == '.' || c >= 0x2E80;
+}
+
+size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
+{
+    static size_t (*const matchers[])(const struct run *run) = {
+        match_call, match_path,      match_camel, match_snake,
+        match_hash, match_ampersand, match_sharp, match_protocol};
+    const struct run run = {text, begin, end};
+    for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
+        size_t found = matchers[k](&run);
+        if (found && ends_at(&run, found))
+            return found - begin;
+    }
+    return 0;
+}

@@ -1,0 +1,364 @@
+/* Numbers that models break: with a currency's code, a score, a version, "No. 5", feet and inches; and
+ * texts that are nothing but a number. */
+#include "server/text/codes/codes_state.h"
+
+#include <unicode/uchar.h>
+#include <unicode/ucurr.h>
+
+static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder, size_t i)
+{
+    static const struct mt_codes_item none = {.taken = MT_TAKEN_EDGE};
+    return i < finder->n_items ? &finder->items[i] : &none;
+}
+
+static bool is_digit_at(const struct mt_codes_finder *finder, size_t at)
+{
+    return mt_codes_is_digit((unsigned char)mt_codes_char(finder, at));
+}
+
+/* Where the number ends that text[at] begins: digits, with full stops and commas between them. */
+static size_t number_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    while (at < end && (is_digit_at(finder, at) || (at + 1 < end && is_digit_at(finder, at + 1) &&
+                                                    at > 0 && is_digit_at(finder, at - 1) &&
+                                                    mt_codes_is_one_of(finder->text[at], ".,"))))
+        at++;
+    return at;
+}
+
+static bool is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && item->core_begin < item->core_end &&
+           is_digit_at(finder, item->core_begin) &&
+           number_end(finder, item->core_begin, item->core_end) == item->core_end;
+}
+
+/* One blank between them, and no punctuation. */
+static bool follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                    const struct mt_codes_item *next)
+{
+    return next->taken == MT_FREE && item->core_end == item->end &&
+           next->core_begin == next->begin && next->begin == mt_codes_next(finder, item->end);
+}
+
+static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                    const char *const *words)
+{
+    size_t n = item->core_end - item->core_begin;
+    for (; *words; words++)
+        if (strlen(*words) == n && memcmp(*words, finder->text + item->core_begin, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_english(const struct mt_codes_finder *finder)
+{
+    const char *language = finder->options->source_lang;
+    return !language || (strncmp(language, "en", 2) == 0 && !mt_codes_is_ascii_letter(language[2]));
+}
+
+/* ---- with a currency ---- */
+
+/* USD, EUR: a currency of today, in capitals, and not an English word. */
+static bool is_currency_code(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    static const char *const words[] = {"ALL", "TOP", "CUP", "TRY", "PEN", "MAD",
+                                        "SOS", "BAM", "GEL", "MOP", "COP", "BOB",
+                                        "LAK", "ANG", "XXX", "DOP", "ERN", NULL};
+    UErrorCode code = U_ZERO_ERROR;
+    UChar name[4] = {0};
+    const char *text = finder->text + item->core_begin;
+    if (item->taken != MT_FREE || item->core_end - item->core_begin != 3 ||
+        is_text(finder, item, words))
+        return false;
+    for (size_t i = 0; i < 3; i++) {
+        if (text[i] < 'A' || text[i] > 'Z')
+            return false;
+        name[i] = (UChar)text[i];
+    }
+    UDate long_ago = 946684800000.0; /* 2000 */
+    return ucurr_isAvailable(name, long_ago, long_ago * 2, &code) && U_SUCCESS(code);
+}
+
+/* 5 USD, EUR 20. */
+static size_t take_currency(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *first = item_at(finder, i), *second = item_at(finder, i + 1);
+    if (!follows(finder, first, second))
+        return 0;
+    bool is_one = (is_currency_code(finder, first) && is_number(finder, second)) ||
+                  (is_currency_code(finder, second) &&
+                   (is_number(finder, first) || (first->has_digit && !first->has_letter)));
+    size_t begin = first->begin;
+    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, begin, second->core_end) != MT_NO_MATE
+               ? 2
+               : 0;
+}
+
+/* $1.2bn: letters glued to an amount. */
+static size_t take_amount(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const multiples[] = {"bn", "m",  "M",   "k", "K", "B",
+                                            "tn", "mn", "mln", "b", "T"};
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin;
+    for (size_t n = 0; n < 2 && mt_codes_is_ascii_letter(mt_codes_char(finder, at)); n++)
+        at++; /* US$, A$ */
+    if (at >= item->core_end || u_charType((UChar32)mt_codes_at(finder, at)) != U_CURRENCY_SYMBOL)
+        return 0;
+    at = mt_codes_next(finder, at);
+    size_t end = is_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
+    for (size_t k = 0; k < sizeof multiples / sizeof *multiples && end > at; k++) {
+        size_t n = strlen(multiples[k]);
+        bool is_one =
+            item->core_end - end >= n && memcmp(finder->text + end, multiples[k], n) == 0 &&
+            !mt_codes_is_letter(mt_codes_at(finder, end + n)) && !is_digit_at(finder, end + n);
+        if (is_one)
+            return mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, end + n) != MT_NO_MATE;
+    }
+    return 0;
+}
+
+/* 5€: English models read a sign behind the number as something else. Decimals are left to them, for
+ * they are written in the target's way. */
+static size_t take_price(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin;
+    while (at < item->core_end && is_digit_at(finder, at))
+        at++;
+    bool is_one = at > item->core_begin && at < item->core_end &&
+                  u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL &&
+                  mt_codes_next(finder, at) == item->core_end && is_english(finder);
+    return is_one &&
+           mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, item->core_end) != MT_NO_MATE;
+}
+
+/* ---- scores, versions, feet ---- */
+
+/* 3:0, 16:9, 1:1000. Two digits behind the colon are minutes. */
+static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin, begin = at;
+    while (at < item->core_end && is_digit_at(finder, at))
+        at++;
+    size_t colon = at;
+    at += mt_codes_char(finder, at) == ':';
+    size_t second = at;
+    while (at < item->core_end && is_digit_at(finder, at))
+        at++;
+    bool is_one = at == item->core_end && colon > begin && colon - begin <= 4 && second > colon &&
+                  at > second && at - second != 2;
+    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
+}
+
+/* 5'11", 6' 2": feet and inches. */
+static size_t take_feet(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin, begin = at;
+    while (at < item->end && at - begin < 2 && is_digit_at(finder, at))
+        at++;
+    uint32_t foot = mt_codes_at(finder, at);
+    if (at == begin || at >= item->end || (foot != '\'' && foot != 0x2019 && foot != 0x2032))
+        return 0;
+    at = mt_codes_next(finder, at);
+    size_t inches = at;
+    while (at < item->end && at - inches < 3 &&
+           (is_digit_at(finder, at) || finder->text[at] == '.'))
+        at++;
+    uint32_t inch = mt_codes_at(finder, at);
+    bool has_mark = at < item->end && (inch == '"' || inch == 0x201D || inch == 0x2033);
+    if (at == inches || (!has_mark && at != item->core_end))
+        return 0;
+    at = has_mark ? mt_codes_next(finder, at) : at;
+    return mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
+}
+
+/* 2.0, 3.11, v1.2: digits at full stops. */
+static bool is_version(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t at = item->core_begin, n_stops = 0;
+    if (item->taken != MT_FREE || !is_digit_at(finder, at))
+        return false;
+    for (; at < item->core_end; at++) {
+        if (finder->text[at] == '.' && is_digit_at(finder, at + 1))
+            n_stops++;
+        else if (!is_digit_at(finder, at))
+            break;
+    }
+    return n_stops > 0 && at == item->core_end && item->core_end - item->core_begin <= 12;
+}
+
+/* CC, BY-SA, USB: capitals, and hyphens between them. */
+static bool is_acronym(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t n_letters = 0;
+    if (item->taken != MT_FREE)
+        return false;
+    for (size_t i = item->core_begin; i < item->core_end; i++) {
+        char c = finder->text[i];
+        if ((c < 'A' || c > 'Z') && c != '-')
+            return false;
+        n_letters += c != '-';
+    }
+    return n_letters >= 2;
+}
+
+/* What counts: 2.5 % and 2.5 million are no versions. */
+static bool is_counted(const struct mt_codes_finder *finder, const struct mt_codes_item *number,
+                       const struct mt_codes_item *next)
+{
+    static const char *const counted[] = {"%",         "percent",    "per",      "million",
+                                          "billion",   "points",     "trillion", "Prozent",
+                                          "Millionen", "Milliarden", NULL};
+    return number->core_end < number->end
+               ? mt_codes_char(finder, number->core_end) == '%'
+               : next->taken == MT_FREE && is_text(finder, next, counted);
+}
+
+/* The number behind Version; USB 3.0 and CC BY-SA 4.0 with their names. */
+static size_t take_version(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const words[] = {"Version", "version", "v",   "v.",  "V",       "Ver", "ver",
+                                        "Release", "release", "Rev", "rev", "VERSION", NULL};
+    const struct mt_codes_item *first = item_at(finder, i);
+    size_t n = 0;
+    if (first->taken != MT_FREE)
+        return 0;
+    if (is_text(finder, first, words)) {
+        const struct mt_codes_item *number = item_at(finder, i + 1);
+        bool is_one = is_version(finder, number) && number->begin <= first->end + 1;
+        return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, number->core_begin,
+                                        number->core_end) != MT_NO_MATE
+                   ? 2
+                   : 0;
+    }
+    while (n < 4 && is_acronym(finder, item_at(finder, i + n)) &&
+           follows(finder, item_at(finder, i + n), item_at(finder, i + n + 1)))
+        n++;
+    const struct mt_codes_item *number = item_at(finder, i + n);
+    bool is_one = n > 0 && is_version(finder, number) &&
+                  !is_counted(finder, number, item_at(finder, i + n + 1));
+    return is_one && mt_codes_claim(finder, MT_CODE_WORD, first->core_begin, number->core_end) !=
+                         MT_NO_MATE
+               ? n + 1
+               : 0;
+}
+
+/* ---- No. 5 ---- */
+
+/* No. 5, Nos. 3; no. 5 where no plural follows. */
+static size_t take_numero(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const words[] = {"No", "Nos", "NO", NULL};
+    static const char *const small[] = {"no", "nos", NULL};
+    const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
+    if (first->taken != MT_FREE || number->taken != MT_FREE || !is_english(finder) ||
+        mt_codes_char(finder, first->core_end) != '.')
+        return 0;
+    bool is_small = is_text(finder, first, small);
+    uint32_t behind =
+        mt_codes_at(finder, mt_codes_skip_blanks(finder, number->end, finder->length));
+    bool is_one = is_number(finder, number) && number->core_begin == number->begin &&
+                  first->core_end + 1 == first->end && number->begin == first->end + 1 &&
+                  (is_text(finder, first, words) ||
+                   (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
+    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) !=
+                         MT_NO_MATE
+               ? 2
+               : 0;
+}
+
+size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
+{
+    static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
+        take_currency, take_amount, take_price, take_ratio, take_feet, take_version, take_numero};
+    for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
+        size_t n = takers[k](finder, i);
+        if (n)
+            return n;
+    }
+    return 0;
+}
+
+/* ---- texts that are numbers ---- */
+
+/* A number with nothing but a sign, a currency's sign or % beside it. */
+static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_numbers = 0;
+    for (size_t i = begin; i < end;) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        size_t after = number_end(finder, i, end);
+        if (after > i) {
+            n_numbers++;
+            i = after;
+            continue;
+        }
+        bool is_sign = c == '-' || c == '+' || c == 0x2212 || c == 0x2013;
+        bool is_leading = is_sign && n_numbers == 0;
+        bool is_unit = c == '%' || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
+        bool is_grouping = (c == '\'' || c == 0x2019 || mt_codes_is_blank(c)) && n_numbers > 0;
+        if (!is_leading && !is_unit && !mt_codes_is_blank(c) && !is_grouping)
+            return false;
+        n_numbers -= is_grouping && is_digit_at(finder, mt_codes_next(finder, i)) && n_numbers > 0;
+        i = mt_codes_next(finder, i);
+    }
+    return n_numbers == 1;
+}
+
+/* What there is in a part: text[begin, end) between edges or line breaks. */
+struct part {
+    size_t begin, end;
+    bool has_letter, has_digit; /* that the model would see */
+    bool has_code;              /* something that stands as a word or number */
+};
+
+static void end_part(struct mt_codes_finder *finder, const struct part *part)
+{
+    size_t begin = part->begin, end = part->end;
+    if (part->has_letter || !(part->has_digit || part->has_code))
+        return;
+    while (begin < end &&
+           (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
+            mt_codes_is_blank(mt_codes_at(finder, begin))))
+        begin = mt_codes_next(finder, begin);
+    while (end > begin &&
+           (finder->taken[end - 1] == MT_TAKEN_SIGN || finder->taken[end - 1] == MT_TAKEN_BLANK ||
+            mt_codes_is_blank(mt_codes_before(finder, end))))
+        end = mt_previous_char(finder->text, end);
+    for (size_t i = begin; i < end; i++)
+        if (finder->taken[i] == MT_TAKEN_SIGN)
+            return; /* the digits of such a mixture are shown to the model */
+    bool is_number = is_bare(finder, begin, end);
+    if (!is_number && !part->has_digit)
+        return; /* nothing of it is translated anyway */
+    size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
+    if (found != MT_NO_MATE && is_number)
+        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+}
+
+void mt_codes_find_numbers(struct mt_codes_finder *finder)
+{
+    struct part part = {0};
+    for (size_t i = 0; i < finder->length; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        enum mt_taken taken = finder->taken[i];
+        if (taken == MT_TAKEN_EDGE || (mt_is_line_break(c) && taken != MT_TAKEN_BLANK)) {
+            part.end = i;
+            end_part(finder, &part);
+            part = (struct part){.begin = mt_codes_next(finder, i)};
+        } else if (taken == MT_TAKEN_OWN) {
+            part.has_letter = true;
+        } else if (taken == MT_FREE && !mt_codes_is_unread(finder, c)) {
+            part.has_letter = part.has_letter || (mt_codes_is_letter(c) && u_isalpha((UChar32)c));
+            part.has_digit = part.has_digit || u_isdigit((UChar32)c);
+        } else if (taken == MT_TAKEN_WORD) {
+            part.has_code = true;
+        }
+    }
+    part.end = finder->length;
+    end_part(finder, &part);
+}

@@ -1,0 +1,130 @@
+/* Words said more than once: "no no no", "very very good". */
+#include "server/text/codes/codes_state.h"
+
+#include <strings.h>
+
+#include <unicode/uchar.h>
+
+#define MAX_WORD_BYTES 64
+
+/* Those that are said twice for emphasis. Of other words grammar puts two beside each other: "had had",
+ * "people, people with guns". */
+static const char *const emphatic[] = {
+    "again",    "ah",    "bad",    "big",   "blah",   "bye",   "dear",   "deep",  "far",    "fine",
+    "go",       "good",  "great",  "ha",    "haha",   "hello", "help",   "here",  "hey",    "hi",
+    "horrible", "huge",  "hurry",  "knock", "little", "long",  "look",   "many",  "more",   "much",
+    "never",    "nice",  "no",     "now",   "oh",     "ok",    "okay",   "old",   "please", "quick",
+    "quickly",  "quite", "really", "run",   "sad",    "slow",  "slowly", "small", "sorry",  "stop",
+    "thanks",   "too",   "truly",  "uh",    "um",     "very",  "wait",   "well",  "wow",    "wrong",
+    "yeah",     "yes",   "young",  NULL};
+
+static bool is_word_char(uint32_t c)
+{
+    return mt_codes_is_letter(c) || mt_codes_is_digit(c) || c == '_';
+}
+
+static struct mt_range next_word(const struct mt_codes_finder *finder, size_t at, bool *is_word)
+{
+    while (at < finder->length && !is_word_char(mt_codes_at(finder, at)))
+        at = mt_codes_next(finder, at);
+    struct mt_range word = {at, at};
+    *is_word = true;
+    while (at < finder->length && is_word_char(mt_codes_at(finder, at))) {
+        *is_word = *is_word && mt_codes_is_letter(mt_codes_at(finder, at)) &&
+                   !mt_codes_is_unread(finder, mt_codes_at(finder, at)) &&
+                   finder->taken[at] == MT_FREE;
+        at = mt_codes_next(finder, at);
+    }
+    word.end = at;
+    uint32_t before = mt_codes_before(finder, word.begin), behind = mt_codes_at(finder, at);
+    bool is_joined = before == '\'' || before == 0x2019 || before == '-' || behind == '-' ||
+                     ((behind == '\'' || behind == 0x2019) && at < finder->length &&
+                      mt_codes_is_letter(mt_codes_at(finder, mt_codes_next(finder, at))));
+    *is_word =
+        *is_word && word.begin < word.end && !is_joined && word.end - word.begin <= MAX_WORD_BYTES;
+    return word;
+}
+
+static bool is_same(const struct mt_codes_finder *finder, struct mt_range a, struct mt_range b)
+{
+    size_t i = a.begin, k = b.begin;
+    while (i < a.end && k < b.end) {
+        UChar32 one = (UChar32)mt_codes_at(finder, i), other = (UChar32)mt_codes_at(finder, k);
+        if (u_foldCase(one, U_FOLD_CASE_DEFAULT) != u_foldCase(other, U_FOLD_CASE_DEFAULT))
+            return false;
+        i = mt_codes_next(finder, i);
+        k = mt_codes_next(finder, k);
+    }
+    return i == a.end && k == b.end;
+}
+
+/* One blank, or a comma and a blank, and nothing of the reader's. */
+static bool is_separator(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    bool is_one = (end - begin == 1 && finder->text[begin] == ' ') ||
+                  (end - begin == 2 && memcmp(finder->text + begin, ", ", 2) == 0);
+    return is_one && mt_codes_is_free(finder, begin, end);
+}
+
+static bool is_emphatic(const struct mt_codes_finder *finder, struct mt_range word)
+{
+    const char *language = finder->options->source_lang;
+    size_t n = word.end - word.begin;
+    if (language && strncmp(language, "en", 2) != 0)
+        return false;
+    for (const char *const *known = emphatic; *known; known++)
+        if (n == strlen(*known) && strncasecmp(*known, finder->text + word.begin, n) == 0)
+            return true;
+    return false;
+}
+
+static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct mt_coded_segment *segment = finder->segment;
+    size_t low = 0, high = segment->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (segment->codes[middle].at.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < segment->n && segment->codes[low].at.begin < end;
+}
+
+/* From the first word on the same one is there n times. */
+static void end_run(struct mt_codes_finder *finder, struct mt_range first, size_t last_end,
+                    size_t n)
+{
+    if (n < 2 || (n == 2 && !is_emphatic(finder, first)) || has_own(finder, first.begin, last_end))
+        return;
+    for (size_t at = first.end; at < last_end;) {
+        bool is_word;
+        struct mt_range word = next_word(finder, at, &is_word);
+        mt_codes_claim(finder, MT_CODE_REPEAT, at, word.end);
+        at = word.end;
+    }
+}
+
+void mt_codes_find_repeats(struct mt_codes_finder *finder)
+{
+    struct mt_range first = {0, 0}, last = {0, 0};
+    size_t n = 0;
+    for (size_t at = 0; at < finder->length && !finder->status;) {
+        bool is_word;
+        struct mt_range word = next_word(finder, at, &is_word);
+        if (word.begin == word.end)
+            break;
+        bool goes_on = n > 0 && is_word && is_separator(finder, last.end, word.begin) &&
+                       is_same(finder, last, word);
+        if (!goes_on) {
+            end_run(finder, first, last.end, n);
+            first = word;
+            n = 0;
+        }
+        n += is_word;
+        last = word;
+        at = word.end;
+    }
+    end_run(finder, first, last.end, n);
+}

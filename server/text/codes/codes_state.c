@@ -1,0 +1,326 @@
+#include "server/text/codes/codes_state.h"
+
+#include "base/size.h"
+#include "server/text/marked.h"
+#include "server/text/readable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+/* ---- characters ---- */
+
+uint32_t mt_codes_at(const struct mt_codes_finder *finder, size_t index)
+{
+    return index < finder->length ? mt_utf8_decode(finder->text + index) : '\n';
+}
+
+uint32_t mt_codes_before(const struct mt_codes_finder *finder, size_t index)
+{
+    return index > 0 ? mt_utf8_decode(finder->text + mt_previous_char(finder->text, index)) : '\n';
+}
+
+size_t mt_codes_next(const struct mt_codes_finder *finder, size_t index)
+{
+    return index + mt_utf8_length((unsigned char)finder->text[index]);
+}
+
+bool mt_codes_is_blank(uint32_t c)
+{
+    return mt_is_space(c) || mt_is_line_break(c);
+}
+
+bool mt_codes_is_letter(uint32_t c)
+{
+    if (c < 0x80)
+        return mt_codes_is_ascii_letter((char)c);
+    return u_isalpha((UChar32)c) || (U_GET_GC_MASK((UChar32)c) & U_GC_M_MASK) != 0;
+}
+
+bool mt_codes_is_digit(uint32_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool mt_codes_is_outer(uint32_t c)
+{
+    static const uint32_t marks[] = {'.',    ',',    ';',    ':',    '!',    '?',    '"',    '\'',
+                                     0xA1,   0xBF,   0x2026, 0x3001, 0x3002, 0xFF01, 0xFF0C, 0xFF0E,
+                                     0xFF1A, 0xFF1B, 0xFF1F, 0x60C,  0x61B,  0x61F,  0x6D4,  0x964};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (c == marks[i])
+            return true;
+    return (U_GET_GC_MASK((UChar32)c) &
+            (U_GC_PS_MASK | U_GC_PE_MASK | U_GC_PI_MASK | U_GC_PF_MASK)) != 0;
+}
+
+static bool is_dash(uint32_t c)
+{
+    return u_charType((UChar32)c) == U_DASH_PUNCTUATION || c == 0x2212;
+}
+
+bool mt_codes_is_sign(uint32_t c)
+{
+    if (mt_codes_is_blank(c) || mt_codes_is_outer(c) || is_dash(c) || mt_is_word_char(c))
+        return false;
+    return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
+}
+
+bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c)
+{
+    const char *as;
+    return c > ' ' && mt_reading_of(finder->options->tokenizer, c, &as) == MT_READS_NOT;
+}
+
+bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c)
+{
+    const char *as;
+    return !mt_codes_is_blank(c) &&
+           mt_reading_of(finder->options->tokenizer, c, &as) == MT_INVISIBLE;
+}
+
+bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
+{
+    return (c < 0x80 && c > ' ' && strchr("<>\\^|`", (int)c)) || mt_codes_is_unread(finder, c);
+}
+
+size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin)
+{
+    while (begin < finder->length && !mt_is_line_break(mt_utf8_decode(finder->text + begin)))
+        begin = mt_codes_next(finder, begin);
+    return begin;
+}
+
+size_t mt_codes_skip_blanks(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    while (begin < end && mt_codes_is_blank(mt_codes_at(finder, begin)))
+        begin = mt_codes_next(finder, begin);
+    return begin;
+}
+
+/* ---- claiming ---- */
+
+bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (finder->taken[i] != MT_FREE)
+            return false;
+    return true;
+}
+
+/* The first of the reader's codes that stands behind text[begin]. */
+static size_t first_own_behind(const struct mt_coded_segment *segment, size_t begin)
+{
+    size_t low = 0, high = segment->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (segment->codes[middle].at.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether what the reader has within is there as a whole. */
+static bool holds_whole_codes(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct mt_coded_segment *segment = finder->segment;
+    for (size_t i = first_own_behind(segment, begin);
+         i < segment->n && segment->codes[i].at.begin < end; i++) {
+        size_t mate = segment->codes[i].mate;
+        if (segment->codes[i].at.end > end)
+            return false;
+        if (mate != MT_NO_MATE &&
+            (segment->codes[mate].at.begin <= begin || segment->codes[mate].at.begin >= end))
+            return false;
+    }
+    return true;
+}
+
+static enum mt_taken taken_by(enum mt_code_kind kind)
+{
+    switch (kind) {
+    case MT_CODE_WORD:
+    case MT_CODE_NUMBER:
+    case MT_CODE_TERM:
+        return MT_TAKEN_WORD;
+    case MT_CODE_EDGE:
+        return MT_TAKEN_EDGE;
+    case MT_CODE_REPEAT:
+        return MT_TAKEN_REPEAT;
+    default:
+        return MT_TAKEN_SIGN;
+    }
+}
+
+static size_t add(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin, size_t end)
+{
+    if (finder->n == finder->capacity) {
+        size_t capacity = mt_size_max(16, finder->capacity * 2);
+        struct mt_found *found = realloc(finder->found, capacity * sizeof *found);
+        if (!found) {
+            finder->status =
+                mt_fail_memory(finder->err, capacity * sizeof *found, "codes of a text");
+            return MT_NO_MATE;
+        }
+        finder->found = found;
+        finder->capacity = capacity;
+    }
+    finder->found[finder->n] = (struct mt_found){
+        .code = {.kind = kind, .at = {begin, end}, .mate = MT_NO_MATE, .term = MT_NO_MATE}};
+    memset(finder->taken + begin, (int)taken_by(kind), end - begin);
+    return finder->n++;
+}
+
+static size_t claim(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
+                    size_t end, bool is_over)
+{
+    if (finder->status || begin >= end || finder->taken[begin] == MT_TAKEN_BLANK ||
+        finder->taken[begin] == MT_TAKEN_OWN || finder->taken[end - 1] == MT_TAKEN_BLANK)
+        return MT_NO_MATE;
+    for (size_t i = begin; i < end && !is_over; i++)
+        if (finder->taken[i] != MT_FREE && finder->taken[i] != MT_TAKEN_BLANK)
+            return MT_NO_MATE;
+    return holds_whole_codes(finder, begin, end) ? add(finder, kind, begin, end) : MT_NO_MATE;
+}
+
+size_t mt_codes_claim(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
+                      size_t end)
+{
+    return claim(finder, kind, begin, end, false);
+}
+
+size_t mt_codes_claim_over(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
+                           size_t end)
+{
+    return claim(finder, kind, begin, end, true);
+}
+
+bool mt_codes_claim_pair(struct mt_codes_finder *finder, struct mt_range open,
+                         struct mt_range close)
+{
+    if (!mt_codes_is_free(finder, open.begin, open.end) ||
+        !mt_codes_is_free(finder, close.begin, close.end) ||
+        !holds_whole_codes(finder, open.begin, open.end) ||
+        !holds_whole_codes(finder, close.begin, close.end))
+        return false;
+    size_t first = mt_codes_claim(finder, MT_CODE_OPEN, open.begin, open.end);
+    size_t second = mt_codes_claim(finder, MT_CODE_CLOSE, close.begin, close.end);
+    if (first == MT_NO_MATE || second == MT_NO_MATE)
+        return false; /* no memory */
+    finder->found[first].code.mate = second;
+    finder->found[second].code.mate = first;
+    return true;
+}
+
+void mt_codes_join(struct mt_codes_finder *finder)
+{
+    const struct mt_code *next = &finder->found[finder->n - 1].code;
+    struct mt_code *code = &finder->found[finder->n - 2].code;
+    if (!mt_codes_is_free(finder, code->at.end, next->at.begin) ||
+        !holds_whole_codes(finder, code->at.end - 1, next->at.begin + 1))
+        return;
+    memset(finder->taken + code->at.end, (int)taken_by(code->kind), next->at.begin - code->at.end);
+    code->at.end = next->at.end;
+    finder->n--;
+}
+
+void mt_codes_change(struct mt_codes_finder *finder, size_t found, enum mt_code_kind kind)
+{
+    struct mt_code *code = &finder->found[found].code;
+    code->kind = kind;
+    memset(finder->taken + code->at.begin, (int)taken_by(kind), code->at.end - code->at.begin);
+}
+
+void mt_codes_loosen(struct mt_codes_finder *finder, size_t found)
+{
+    const struct mt_range at = finder->found[found].code.at;
+    memset(finder->taken + at.begin, MT_TAKEN_LOOSE, at.end - at.begin);
+}
+
+/* ---- items ---- */
+
+static void trim_core(const struct mt_codes_finder *finder, struct mt_codes_item *item)
+{
+    const char *text = finder->text;
+    long n_round = 0, n_square = 0; /* opening brackets within, less closing ones */
+    for (size_t i = item->begin; i < item->end; i++) {
+        n_round += (text[i] == '(') - (text[i] == ')');
+        n_square += (text[i] == '[') - (text[i] == ']');
+    }
+    size_t begin = item->begin, end = item->end;
+    while (begin < end && mt_codes_is_outer(mt_utf8_decode(text + begin))) {
+        n_round -= text[begin] == '(';
+        n_square -= text[begin] == '[';
+        begin = mt_codes_next(finder, begin);
+    }
+    while (end > begin && mt_codes_is_outer(mt_codes_before(finder, end))) {
+        char last = text[end - 1];
+        if ((last == ')' && n_round >= 0) || (last == ']' && n_square >= 0))
+            break;
+        n_round += last == ')';
+        n_square += last == ']';
+        end = mt_previous_char(text, end);
+    }
+    item->core_begin = begin;
+    item->core_end = end;
+}
+
+static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *item)
+{
+    trim_core(finder, item);
+    item->is_dashes = true;
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        bool is_unread = mt_codes_is_unread(finder, c);
+        bool is_inner = i >= item->core_begin && i < item->core_end;
+        item->has_unread = item->has_unread || is_unread;
+        item->is_unread = item->is_unread || (is_unread && is_inner);
+        item->has_letter = item->has_letter || (!is_unread && mt_codes_is_letter(c));
+        item->has_digit = item->has_digit || (!is_unread && u_isdigit((UChar32)c));
+        item->is_dashes = item->is_dashes && is_dash(c);
+    }
+}
+
+static struct mt_codes_item *next_item(struct mt_codes_finder *finder)
+{
+    if (finder->n_items == finder->items_capacity) {
+        size_t capacity = mt_size_max(64, finder->items_capacity * 2);
+        struct mt_codes_item *items = realloc(finder->items, capacity * sizeof *items);
+        if (!items) {
+            finder->status =
+                mt_fail_memory(finder->err, capacity * sizeof *items, "words of a text");
+            return NULL;
+        }
+        finder->items = items;
+        finder->items_capacity = capacity;
+    }
+    return &finder->items[finder->n_items++];
+}
+
+bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    finder->n_items = 0;
+    for (size_t i = begin; i < end;) {
+        enum mt_taken taken = finder->taken[i];
+        if (taken == MT_TAKEN_BLANK ||
+            (taken == MT_FREE && mt_codes_is_blank(mt_utf8_decode(finder->text + i)))) {
+            i = mt_codes_next(finder, i);
+            continue;
+        }
+        struct mt_codes_item *item = next_item(finder);
+        if (!item)
+            return false;
+        *item = (struct mt_codes_item){.begin = i, .taken = taken};
+        while (i < end && finder->taken[i] == taken &&
+               (taken != MT_FREE || !mt_codes_is_blank(mt_utf8_decode(finder->text + i))))
+            i = mt_codes_next(finder, i);
+        item->end = item->core_end = i;
+        item->core_begin = item->begin;
+        if (taken == MT_FREE)
+            look_at(finder, item);
+    }
+    return true;
+}

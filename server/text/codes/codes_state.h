@@ -1,0 +1,163 @@
+/*
+ * What the finders of codes share (codes_*.c): the words, which of their bytes are taken, and the codes
+ * found so far. Each finder goes over the words once and claims bytes that nobody has; the order in which
+ * mt_codes_find calls them says who comes first.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_TEXT_CODES_CODES_STATE_H
+#define MT_SERVER_TEXT_CODES_CODES_STATE_H
+
+#include "server/text/codes_find.h"
+
+#include <string.h>
+
+/* What each byte of the words is. */
+enum mt_taken {
+    MT_FREE,
+    MT_TAKEN_BLANK, /* a blank of the reader's: within a code, or outside of it */
+    MT_TAKEN_OWN,   /* words that are covered by a code of the reader's */
+    MT_TAKEN_SIGN,  /* no word: points, pairs */
+    MT_TAKEN_WORD,  /* stands as a word or number */
+    MT_TAKEN_LOOSE, /* the same, but an edge at a text's ends: #tag, @mention */
+    MT_TAKEN_EDGE,
+    MT_TAKEN_REPEAT,
+};
+
+struct mt_found {
+    struct mt_code code;
+    size_t place; /* its index before they were sorted */
+};
+
+/* A run of free bytes without blanks, or of bytes that are taken alike. */
+struct mt_codes_item {
+    size_t begin, end;
+    size_t core_begin, core_end; /* without punctuation at its ends */
+    enum mt_taken taken;
+    bool has_letter; /* one that can be read */
+    bool has_digit;
+    bool has_unread; /* letters or signs that cannot be read, anywhere; */
+    bool is_unread;  /* in its core */
+    bool is_dashes;  /* nothing but dashes */
+};
+
+struct mt_codes_finder {
+    const char *text;
+    size_t length;
+    const struct mt_codes_options *options;
+    const struct mt_coded_segment *segment;
+    unsigned char *taken; /* enum mt_taken of each byte */
+    struct mt_found *found;
+    size_t n, capacity;
+    struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
+    size_t n_items, items_capacity;
+    struct mt_error *err;
+    enum mt_status status; /* the first failure: nothing is claimed any more */
+};
+
+/* ---- claiming ---- */
+
+/* Whether all bytes are free. */
+bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t end);
+
+/* Adds a code over free bytes, which may hold blanks of the reader's between them, and whole pairs.
+ * Returns its index, or MT_NO_MATE where it cannot be. */
+size_t mt_codes_claim(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
+                      size_t end);
+/* The same over what was found before, too, which is forgotten. */
+size_t mt_codes_claim_over(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
+                           size_t end);
+/* Two codes that are a pair, or none: returns whether. */
+bool mt_codes_claim_pair(struct mt_codes_finder *finder, struct mt_range open,
+                         struct mt_range close);
+/* Makes one of the last two codes and the free bytes between them, if they can be one. */
+void mt_codes_join(struct mt_codes_finder *finder);
+/* Changes what a code that was claimed is. */
+void mt_codes_change(struct mt_codes_finder *finder, size_t found, enum mt_code_kind kind);
+void mt_codes_loosen(struct mt_codes_finder *finder, size_t found);
+
+/* ---- characters ---- */
+
+static inline char mt_codes_char(const struct mt_codes_finder *finder, size_t index)
+{
+    return index < finder->length ? finder->text[index] : '\0';
+}
+
+/* The code point at text[index], or before it; a line feed beyond the ends. */
+uint32_t mt_codes_at(const struct mt_codes_finder *finder, size_t index);
+uint32_t mt_codes_before(const struct mt_codes_finder *finder, size_t index);
+size_t mt_codes_next(const struct mt_codes_finder *finder, size_t index);
+
+bool mt_codes_is_blank(uint32_t c);  /* or beyond the text's ends */
+bool mt_codes_is_letter(uint32_t c); /* or a mark that belongs to one */
+bool mt_codes_is_digit(uint32_t c);  /* of ASCII */
+/* Punctuation that stands around words in sentences: full stops, commas, quotation marks, brackets. */
+bool mt_codes_is_outer(uint32_t c);
+/* No letter, digit, blank, nor what stands in sentences. */
+bool mt_codes_is_sign(uint32_t c);
+/* What the model cannot read, and a person sees. */
+bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c);
+/* What nobody sees, and the model cannot read. */
+bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
+/* What cannot be read, or one of < > \ ^ | `, which models seldom met in a sentence. */
+bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
+
+static inline bool mt_codes_is_ascii_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool mt_codes_is_name_char(char c)
+{
+    return mt_codes_is_ascii_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
+static inline bool mt_codes_is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c);
+}
+
+/* Where the line that text[begin] is in ends. */
+size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin);
+size_t mt_codes_skip_blanks(const struct mt_codes_finder *finder, size_t begin, size_t end);
+
+/* Lists text[begin, end) in finder->items; false without memory. */
+bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t end);
+
+/* ---- finders, in their order ---- */
+
+void mt_codes_find_lines(struct mt_codes_finder *finder);  /* fences, tables, time codes, marks */
+void mt_codes_find_icu(struct mt_codes_finder *finder);    /* {n, plural, ...} */
+void mt_codes_find_syntax(struct mt_codes_finder *finder); /* placeholders, tags, code, Markdown */
+void mt_codes_find_words(struct mt_codes_finder *finder); /* names, numbers, expressions, scripts */
+void mt_codes_find_edges(struct mt_codes_finder *finder); /* separators, signs, dots, quotes */
+void mt_codes_find_numbers(struct mt_codes_finder *finder); /* texts that are numbers */
+void mt_codes_find_repeats(struct mt_codes_finder *finder);
+
+/* ---- parts of them ---- */
+
+/* Tags and marks that may be one of a pair. */
+#define MT_MAX_OPEN_TAGS 64
+struct mt_open_tag {
+    char family; /* '<', '[' of BBCode, '{' of subtitles, '(' of links, or the mark itself */
+    size_t begin, end;
+    size_t name_begin, name_end;
+    size_t found; /* its code, or MT_NO_MATE: it is only one if it has a mate */
+};
+struct mt_open_tags {
+    struct mt_open_tag items[MT_MAX_OPEN_TAGS];
+    size_t n;
+};
+/* Claims the tag that text[begin] begins with; returns its bytes, 0: none. */
+size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin);
+
+/* Bytes of the name at text[begin, end), a run without blanks and outer punctuation: file, host,
+ * identifier, hash; 0: it is a word like others. */
+size_t mt_codes_match_name(const char *text, size_t begin, size_t end);
+
+/* In the list of items from index i on: claims a number with what belongs to it, or an expression;
+ * returns how many items it took. */
+size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i);
+size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i);
+
+#endif

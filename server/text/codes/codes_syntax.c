@@ -1,0 +1,400 @@
+/* What is recognised by how it is written, wherever it stands: placeholders, template languages, code,
+ * escapes, mentions, emoji. */
+#include "server/text/codes/codes_state.h"
+
+#include "server/text/placeholders.h"
+
+#include <string.h>
+
+/* Longest of these in bytes; blocks of code and addresses may be longer. */
+#define MAX_SYNTAX_BYTES 256
+#define MAX_CODE_BYTES 1024
+
+struct syntax {
+    size_t n; /* bytes; 0: nothing found */
+    enum mt_code_kind kind;
+    bool is_loose;
+};
+
+static const struct syntax nothing = {0};
+
+static struct syntax word(size_t n)
+{
+    return (struct syntax){.n = n, .kind = MT_CODE_WORD};
+}
+
+static struct syntax edge(size_t n)
+{
+    return (struct syntax){.n = n, .kind = MT_CODE_EDGE};
+}
+
+static bool starts(const struct mt_codes_finder *finder, size_t begin, const char *with)
+{
+    size_t n = strlen(with);
+    return finder->length - begin >= n && memcmp(finder->text + begin, with, n) == 0;
+}
+
+static bool is_word_before(const struct mt_codes_finder *finder, size_t begin)
+{
+    uint32_t c = mt_codes_before(finder, begin);
+    return mt_codes_is_letter(c) || mt_codes_is_digit(c);
+}
+
+static bool is_word_at(const struct mt_codes_finder *finder, size_t at)
+{
+    uint32_t c = mt_codes_at(finder, at);
+    return mt_codes_is_letter(c) || mt_codes_is_digit(c);
+}
+
+/* Bytes from text[begin] on to the closing string, with it, in the same line; 0: none near. */
+static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, const char *closing,
+                        size_t most)
+{
+    size_t n = finder->length - begin < most ? finder->length - begin : most;
+    const char *from = finder->text + begin, *feed = memchr(from, '\n', n);
+    if (feed)
+        n = (size_t)(feed - from);
+    const char *end = memmem(from, n, closing, strlen(closing));
+    return end ? (size_t)(end - from) + strlen(closing) : 0;
+}
+
+/* \N and \n of subtitles and catalogues. Not \nu, as a formula has it. */
+static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
+{
+    char c = mt_codes_char(finder, begin + 1);
+    if (finder->text[begin] != '\\' || !mt_codes_is_one_of(c, "Nntr"))
+        return nothing;
+    char behind = mt_codes_char(finder, begin + 2);
+    bool is_command = behind >= 'a' && behind <= 'z' &&
+                      mt_codes_is_blank(mt_codes_before(finder, begin)) && begin > 0;
+    return is_command || mt_codes_before(finder, begin) == '\\' ? nothing : edge(2);
+}
+
+/* {% if %} {%- endif -%} {# note #} {{#if x}} {{else}} {{/if}} {/if} {if $x}. */
+static struct syntax match_statement(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const struct {
+        const char *open, *close;
+    } brackets[] = {{"{%", "%}"},       {"{#", "#}"},  {"{{#", "}}"},     {"{{/", "}}"},
+                    {"{{^", "}}"},      {"{{>", "}}"}, {"{{!", "}}"},     {"{{else", "}}"},
+                    {"{/", "}"},        {"{if ", "}"}, {"{elseif ", "}"}, {"{else}", ""},
+                    {"{foreach ", "}"}, {"<?", "?>"},  {"<% ", "%>"}};
+    if (!mt_codes_is_one_of(finder->text[begin], "{<"))
+        return nothing;
+    for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
+        size_t n = strlen(brackets[k].open);
+        if (!starts(finder, begin, brackets[k].open))
+            continue;
+        size_t rest = *brackets[k].close
+                          ? closed_by(finder, begin + n, brackets[k].close, MAX_SYNTAX_BYTES)
+                          : 0;
+        if (rest || !*brackets[k].close)
+            return edge(n + rest);
+    }
+    return nothing;
+}
+
+/* <%= x %> {{{x}}} [%key:a::b%] [[x]] */
+static struct syntax match_bracketed(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const struct {
+        const char *open, *close;
+    } brackets[] = {{"<%", "%>"}, {"{{{", "}}}"}, {"[%", "%]"}};
+    if (!mt_codes_is_one_of(finder->text[begin], "<{["))
+        return nothing;
+    for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
+        size_t n = strlen(brackets[k].open);
+        if (!starts(finder, begin, brackets[k].open))
+            continue;
+        size_t rest = closed_by(finder, begin + n, brackets[k].close, MAX_SYNTAX_BYTES);
+        if (rest)
+            return word(n + rest);
+    }
+    return nothing;
+}
+
+/* {n, number} {d, date, short}: ICU's arguments without branches. */
+static struct syntax match_argument(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const char *const kinds[] = {"number",   "date",     "time",
+                                        "spellout", "duration", "ordinal"};
+    size_t at = begin + 1;
+    if (finder->text[begin] != '{')
+        return nothing;
+    while (mt_codes_is_one_of(mt_codes_char(finder, at), " ") && at < finder->length)
+        at++;
+    size_t name = at;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    while (mt_codes_char(finder, at) == ' ')
+        at++;
+    if (at == name || mt_codes_char(finder, at) != ',')
+        return nothing;
+    at++;
+    while (mt_codes_char(finder, at) == ' ')
+        at++;
+    size_t n = closed_by(finder, at, "}", MAX_SYNTAX_BYTES);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && n; k++)
+        if (starts(finder, at, kinds[k]) &&
+            !mt_codes_is_name_char(mt_codes_char(finder, at + strlen(kinds[k]))))
+            return (struct syntax){.n = at + n - begin,
+                                   .kind = k == 0 ? MT_CODE_NUMBER : MT_CODE_WORD};
+    return nothing;
+}
+
+/* `code`, ``co`de``: as many backticks at both ends. */
+static struct syntax match_code(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t n = 0, at;
+    if (finder->text[begin] != '`' || mt_codes_before(finder, begin) == '`')
+        return nothing;
+    while (mt_codes_char(finder, begin + n) == '`')
+        n++;
+    size_t limit =
+        begin + MAX_CODE_BYTES < finder->length ? begin + MAX_CODE_BYTES : finder->length;
+    for (at = begin + n; at < limit && finder->text[at] != '\n'; at++) {
+        size_t from = at;
+        while (at < limit && finder->text[at] == '`')
+            at++;
+        if (at - from == n)
+            return word(at - begin);
+    }
+    return nothing;
+}
+
+/* The same signs on both sides of a name: %from%, %%name%%, ###T01###, @@x@@, __count__. */
+static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t begin)
+{
+    char c = finder->text[begin];
+    size_t n = 0, least = c == '%' ? 1 : 2;
+    if (!mt_codes_is_one_of(c, "%#@$_") || mt_codes_before(finder, begin) == (unsigned char)c ||
+        is_word_before(finder, begin))
+        return nothing;
+    while (mt_codes_char(finder, begin + n) == c)
+        n++;
+    size_t name = begin + n, at = name, n_letters = 0;
+    while (
+        at < finder->length && at - begin < MAX_SYNTAX_BYTES &&
+        (mt_codes_is_name_char(finder->text[at]) || mt_codes_is_one_of(finder->text[at], ".-:")) &&
+        !(c == '_' && starts(finder, at, "__"))) {
+        n_letters += mt_codes_is_ascii_letter(finder->text[at]);
+        at++;
+    }
+    size_t n_close = 0;
+    while (mt_codes_char(finder, at + n_close) == c)
+        n_close++;
+    bool is_one = n >= least && n_close == n && at > name && (n_letters > 0 || c == '%');
+    return is_one && !is_word_at(finder, at + n) ? word(at + n - begin) : nothing;
+}
+
+/* :smile: */
+static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1, n_letters = 0;
+    if (finder->text[begin] != ':' || is_word_before(finder, begin))
+        return nothing;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
+           (mt_codes_char(finder, at) && mt_codes_is_one_of(finder->text[at], "+-"))) {
+        n_letters += finder->text[at] >= 'a' && finder->text[at] <= 'z';
+        if (finder->text[at] >= 'A' && finder->text[at] <= 'Z')
+            return nothing;
+        at++;
+    }
+    bool is_one = n_letters > 0 && at - begin > 2 && mt_codes_char(finder, at) == ':' &&
+                  !is_word_at(finder, at + 1);
+    return is_one ? (struct syntax){.n = at + 1 - begin, .kind = MT_CODE_WORD, .is_loose = true}
+                  : nothing;
+}
+
+/* :-) <3 and the like, between blanks or before the sentence's end. */
+static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const char *const faces[] = {
+        ":-)", ":)",  ":-(",  ":(",  ":-D", ":D",
+        ":-P", ":P",  ":-p",  ":p",  ":-O", ":O",
+        ":-o", ":o",  ":-/",  ":/",  ":-|", ":|",
+        ":-*", ":*",  ":'(",  ":')", ":3",  ";-)",
+        ";)",  ";-P", ";P",   "=)",  "=(",  "=D",
+        "8-)", "</3", "<3",   "xD",  "XD",  "^^",
+        "^_^", "-_-", ">_<",  "o_O", "O_o", "O_O",
+        "o_o", "T_T", "\\o/", ">:(", "(:",  ":]",
+        ":[",  ":-]", ":-[",  ":$",  ":-$", "\xC2\xAF\\_(\xE3\x83\x84)_/\xC2\xAF"};
+    if (!mt_codes_is_blank(mt_codes_before(finder, begin)) || begin >= finder->length)
+        return nothing;
+    for (size_t k = 0; k < sizeof faces / sizeof *faces; k++) {
+        size_t end = begin + strlen(faces[k]);
+        if (!starts(finder, begin, faces[k]))
+            continue;
+        while (faces[k][0] == '<' && mt_codes_char(finder, end) == '3')
+            end++;
+        uint32_t c = mt_codes_at(finder, end);
+        size_t behind = end;
+        while (behind < finder->length && behind < end + 4 &&
+               mt_codes_is_one_of(finder->text[behind], ".,!?)"))
+            behind++;
+        bool ends = mt_codes_is_blank(c) ||
+                    (behind > end && mt_codes_is_blank(mt_codes_at(finder, behind)));
+        if (ends)
+            return (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
+    }
+    return nothing;
+}
+
+/* @name, @name@host, #tag: not within words, and letters in them. */
+static struct syntax match_mention(const struct mt_codes_finder *finder, size_t begin)
+{
+    char c = finder->text[begin];
+    size_t at = begin + 1, end = at;
+    if ((c != '@' && c != '#') || is_word_before(finder, begin) ||
+        mt_codes_before(finder, begin) == (unsigned char)c ||
+        !mt_codes_is_letter(mt_codes_at(finder, at)))
+        return nothing;
+    while (at < finder->length && at - begin < MAX_SYNTAX_BYTES) {
+        if (is_word_at(finder, at) || finder->text[at] == '_')
+            end = at = mt_codes_next(finder, at);
+        else if (c == '@' && mt_codes_is_one_of(finder->text[at], ".-@/"))
+            at++;
+        else
+            break;
+    }
+    bool is_one = end - begin > 2 && mt_codes_char(finder, end) != '(';
+    return is_one ? (struct syntax){.n = end - begin, .kind = MT_CODE_WORD, .is_loose = true}
+                  : nothing;
+}
+
+/* $HOME, $name, $t(key): two letters at least. Not US$, $1, $A5. */
+static struct syntax match_variable(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1;
+    if (finder->text[begin] != '$' || is_word_before(finder, begin) ||
+        mt_codes_is_digit(mt_codes_at(finder, at)) || mt_codes_before(finder, begin) == '$')
+        return nothing;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    if (at > begin + 1 && mt_codes_char(finder, at) == '(') {
+        size_t n = closed_by(finder, at, ")", MAX_SYNTAX_BYTES);
+        return n ? word(at + n - begin) : nothing;
+    }
+    return at - begin > 2 ? word(at - begin) : nothing;
+}
+
+/* &nbsp; &#39; left in a text. */
+static struct syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1;
+    if (finder->text[begin] != '&')
+        return nothing;
+    at += mt_codes_char(finder, at) == '#';
+    size_t name = at;
+    while (at - begin < 12 && mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    return at - name >= 2 && mt_codes_char(finder, at) == ';' ? word(at + 1 - begin) : nothing;
+}
+
+/* SW1A 2AA: a British postcode. */
+static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t begin)
+{
+    const char *text = finder->text;
+    size_t at = begin, end = finder->length;
+    while (at < end && at - begin < 2 && text[at] >= 'A' && text[at] <= 'Z')
+        at++;
+    if (at == begin || is_word_before(finder, begin) ||
+        !mt_codes_is_digit((unsigned char)mt_codes_char(finder, at)))
+        return nothing;
+    at++;
+    if (at < end &&
+        (mt_codes_is_digit((unsigned char)text[at]) || (text[at] >= 'A' && text[at] <= 'Z')))
+        at++;
+    bool is_inward = end - at >= 4 && text[at] == ' ' &&
+                     mt_codes_is_digit((unsigned char)text[at + 1]) && text[at + 2] >= 'A' &&
+                     text[at + 2] <= 'Z' && text[at + 3] >= 'A' && text[at + 3] <= 'Z';
+    return is_inward && !is_word_at(finder, at + 4) ? word(at + 4 - begin) : nothing;
+}
+
+/* ---- placeholders ---- */
+
+/* Placeholders, and what touches them and belongs to them. */
+static size_t placeholder_end(const struct mt_codes_finder *finder, size_t end)
+{
+    while (end < finder->length && finder->taken[end] == MT_FREE) {
+        size_t n = mt_placeholder_at(finder->text, finder->length, end);
+        if (n == 0 && !mt_placeholder_may_touch(finder->text[end]))
+            break;
+        if (n == 0 && match_escape(finder, end).n)
+            break;
+        end += n ? n : 1;
+    }
+    return end;
+}
+
+/* Returns where it ends; 0: none. */
+static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
+{
+    size_t n = mt_placeholder_at(finder->text, finder->length, begin);
+    if (n) {
+        size_t from = begin, end = placeholder_end(finder, begin + n);
+        while (from > 0 && finder->taken[from - 1] == MT_FREE &&
+               mt_placeholder_may_touch(finder->text[from - 1]))
+            from--;
+        bool is_count = mt_placeholder_is_count(finder->text + from, end - from);
+        mt_codes_claim(finder, is_count ? MT_CODE_NUMBER : MT_CODE_WORD, from, end);
+        return end;
+    }
+    n = mt_emoji_at(finder->text, finder->length, begin);
+    if (n)
+        mt_codes_claim(finder, MT_CODE_POINT, begin, begin + n);
+    return n ? begin + n : 0;
+}
+
+/* ---- all of it ---- */
+
+static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
+{
+    static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
+        match_emoticon, match_statement, match_bracketed, match_argument, match_code,
+        match_sentinel, match_shortcode, match_variable,  match_entity,   match_postcode};
+    for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
+        struct syntax found = matchers[k](finder, begin);
+        if (!found.n)
+            continue;
+        size_t code = mt_codes_claim(finder, found.kind, begin, begin + found.n);
+        if (code == MT_NO_MATE)
+            continue;
+        if (found.is_loose)
+            mt_codes_loosen(finder, code);
+        return begin + found.n;
+    }
+    return 0;
+}
+
+/* Behind placeholders: "#{name}" is one, and in C:\new no line ends. */
+static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
+{
+    struct syntax found = match_escape(finder, begin);
+    if (!found.n)
+        found = match_mention(finder, begin);
+    size_t code = found.n ? mt_codes_claim(finder, found.kind, begin, begin + found.n) : MT_NO_MATE;
+    if (code != MT_NO_MATE && found.is_loose)
+        mt_codes_loosen(finder, code);
+    return code == MT_NO_MATE ? 0 : begin + found.n;
+}
+
+void mt_codes_find_syntax(struct mt_codes_finder *finder)
+{
+    struct mt_open_tags tags = {.n = 0};
+    for (size_t at = 0; at < finder->length && !finder->status;) {
+        if (finder->text[at] == '\n')
+            tags.n = 0;
+        size_t end = 0;
+        if (finder->taken[at] == MT_FREE) {
+            end = take_syntax(finder, at);
+            if (!end)
+                end = mt_codes_take_tag(finder, &tags, at);
+            if (!end)
+                end = take_placeholder(finder, at);
+            if (!end)
+                end = take_rest(finder, at);
+        }
+        at = end ? end : mt_codes_next(finder, at);
+    }
+}

@@ -1,0 +1,369 @@
+/* Tags and marks that stand around words, in plain text: HTML's and those of localisers (<b>, <0>,
+ * <x id="1"/>), BBCode, subtitles' overrides, Markdown. A pair is one only within a line. */
+#include "server/text/codes/codes_state.h"
+
+#include <strings.h>
+
+#define MAX_TAG_BYTES 512
+#define MAX_OVERRIDE_BYTES 256
+#define MAX_LINK_BYTES 1024
+
+/* Whether the tag's name is on the list, which ends in NULL. */
+static bool is_among(const char *const *names, const struct mt_codes_finder *finder,
+                     const struct mt_open_tag *tag)
+{
+    size_t n = tag->name_end - tag->name_begin;
+    for (; *names; names++)
+        if (strlen(*names) == n && strncasecmp(*names, finder->text + tag->name_begin, n) == 0)
+            return true;
+    return false;
+}
+
+/* ---- open ones ---- */
+
+static void push(struct mt_open_tags *tags, const struct mt_open_tag *tag)
+{
+    if (tags->n == MT_MAX_OPEN_TAGS) { /* the outermost one will hardly be closed */
+        memmove(tags->items, tags->items + 1, (MT_MAX_OPEN_TAGS - 1) * sizeof *tags->items);
+        tags->n--;
+    }
+    tags->items[tags->n++] = *tag;
+}
+
+static bool have_same_name(const struct mt_codes_finder *finder, const struct mt_open_tag *a,
+                           const struct mt_open_tag *b)
+{
+    size_t n = a->name_end - a->name_begin;
+    return a->family == b->family && n == b->name_end - b->name_begin &&
+           strncasecmp(finder->text + a->name_begin, finder->text + b->name_begin, n) == 0;
+}
+
+/* Takes the innermost open tag that this one closes, and those within it; false: there is none. */
+static bool pop(const struct mt_codes_finder *finder, struct mt_open_tags *tags,
+                const struct mt_open_tag *closing, struct mt_open_tag *out)
+{
+    for (size_t i = tags->n; i-- > 0;) {
+        if (!have_same_name(finder, &tags->items[i], closing))
+            continue;
+        *out = tags->items[i];
+        tags->n = i;
+        return true;
+    }
+    return false;
+}
+
+/* Makes the claimed codes a pair. */
+static void mate(struct mt_codes_finder *finder, size_t open, size_t close)
+{
+    mt_codes_change(finder, open, MT_CODE_OPEN);
+    mt_codes_change(finder, close, MT_CODE_CLOSE);
+    finder->found[open].code.mate = close;
+    finder->found[close].code.mate = open;
+}
+
+/* ---- tags of HTML and its kin ---- */
+
+struct markup_tag {
+    struct mt_open_tag tag;
+    bool is_closing, is_empty, has_attributes, has_values;
+};
+
+/* Reads <name attributes>, </name>, <name/>; false: it is none. */
+static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct markup_tag *out)
+{
+    size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
+    size_t at = begin + 1;
+    *out = (struct markup_tag){.tag = {.family = '<', .begin = begin, .found = MT_NO_MATE}};
+    out->is_closing = mt_codes_char(finder, at) == '/';
+    at += out->is_closing;
+    out->tag.name_begin = at;
+    while (at < limit &&
+           (mt_codes_is_name_char(finder->text[at]) ||
+            (at > out->tag.name_begin && mt_codes_is_one_of(finder->text[at], ":.-"))))
+        at++;
+    out->tag.name_end = at;
+    if (at == out->tag.name_begin || finder->text[out->tag.name_begin] == '_')
+        return false;
+    bool is_number = true;
+    for (size_t i = out->tag.name_begin; i < at; i++)
+        is_number = is_number && mt_codes_is_digit((unsigned char)finder->text[i]);
+    if (!is_number && !mt_codes_is_ascii_letter(finder->text[out->tag.name_begin]))
+        return false;
+    char quote = '\0';
+    for (; at < limit; at++) {
+        char c = finder->text[at];
+        if (c == '\n' || (!quote && c == '<'))
+            return false;
+        if (!quote && c == '>')
+            break;
+        if (quote ? c == quote : (out->has_values && (c == '"' || c == '\'')))
+            quote = quote ? '\0' : c;
+        out->has_values = out->has_values || c == '=';
+        out->has_attributes = out->has_attributes || (c != ' ' && c != '/');
+    }
+    if (at >= limit)
+        return false;
+    out->tag.end = at + 1;
+    out->is_empty = finder->text[at - 1] == '/';
+    bool is_named = out->tag.name_end == at - out->is_empty ||
+                    mt_codes_is_one_of(finder->text[out->tag.name_end], " /");
+    return is_named;
+}
+
+static const char *const blocks[] = {
+    "address", "article", "aside",   "blockquote", "body",     "br",     "center", "dd",
+    "details", "div",     "dl",      "dt",         "fieldset", "figure", "footer", "form",
+    "h1",      "h2",      "h3",      "h4",         "h5",       "h6",     "head",   "header",
+    "hr",      "html",    "li",      "main",       "nav",      "ol",     "option", "p",
+    "pre",     "section", "summary", "select",     "table",    "tbody",  "td",     "tfoot",
+    "th",      "thead",   "title",   "tr",         "ul",       NULL};
+static const char *const inlines[] = {
+    "a",     "abbr", "acronym", "b",    "bdi",    "bdo",   "big",   "bpt",      "button",
+    "cite",  "code", "data",    "del",  "dfn",    "em",    "ept",   "font",     "g",
+    "i",     "img",  "input",   "ins",  "it",     "kbd",   "label", "mark",     "nobr",
+    "ph",    "q",    "s",       "samp", "script", "small", "span",  "strike",   "strong",
+    "style", "sub",  "sup",     "time", "tt",     "u",     "var",   "wbr",      "x",
+    "bx",    "ex",   "c",       "v",    "ruby",   "rt",    "rp",    "textarea", NULL};
+/* What is between these is no text. */
+static const char *const verbatim[] = {"code", "kbd", "samp", "script", "style", "tt", "var", NULL};
+
+/* A name for something, where it is not closed: <Enter>, <your name>. Those of HTML and numbered ones
+ * are not. */
+static bool is_name(const struct mt_codes_finder *finder, const struct markup_tag *read)
+{
+    char first = finder->text[read->tag.name_begin];
+    size_t n = read->tag.name_end - read->tag.name_begin;
+    bool is_numbered = mt_codes_is_digit((unsigned char)first) ||
+                       (n > 1 && n < 4 &&
+                        mt_codes_is_digit((unsigned char)finder->text[read->tag.name_begin + 1]));
+    return !read->has_values && !read->is_empty && !read->is_closing && !is_numbered &&
+           !is_among(inlines, finder, &read->tag);
+}
+
+static void close_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags,
+                      const struct mt_open_tag *closing)
+{
+    struct mt_open_tag open;
+    if (!pop(finder, tags, closing, &open)) {
+        mt_codes_claim(finder, MT_CODE_POINT, closing->begin, closing->end);
+    } else if (closing->family == '<' && is_among(verbatim, finder, closing)) {
+        mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, closing->end);
+    } else {
+        size_t close = mt_codes_claim(finder, MT_CODE_POINT, closing->begin, closing->end);
+        if (close != MT_NO_MATE)
+            mate(finder, open.found, close);
+    }
+}
+
+static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    struct markup_tag read;
+    if (!read_tag(finder, begin, &read))
+        return 0;
+    struct mt_open_tag *tag = &read.tag;
+    if (!mt_codes_is_free(finder, tag->begin, tag->end))
+        return 0;
+    if (is_among(blocks, finder, tag)) {
+        mt_codes_claim(finder, MT_CODE_EDGE, tag->begin, tag->end);
+    } else if (read.is_closing) {
+        close_tag(finder, tags, tag);
+    } else {
+        tag->found = mt_codes_claim(finder, is_name(finder, &read) ? MT_CODE_WORD : MT_CODE_POINT,
+                                    tag->begin, tag->end);
+        if (tag->found == MT_NO_MATE)
+            return 0;
+        if (!read.is_empty)
+            push(tags, tag);
+    }
+    return tag->end;
+}
+
+/* <!-- -->, <https://example.com>, <name@example.com>. */
+static size_t take_other_markup(struct mt_codes_finder *finder, size_t begin)
+{
+    size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
+    bool is_comment = limit - begin > 4 && finder->text[begin + 1] == '!';
+    bool is_address = false;
+    for (size_t i = begin + 1; i < limit && finder->text[i] != '\n'; i++) {
+        char c = finder->text[i];
+        if (!is_comment && (c == ' ' || c == '<'))
+            break;
+        is_address = is_address || c == '@' || (c == ':' && mt_codes_char(finder, i + 1) == '/');
+        bool ends = c == '>' && (!is_comment || finder->text[begin + 2] != '-' ||
+                                 (i - begin > 5 && finder->text[i - 1] == '-'));
+        if (ends && (is_comment || is_address)) {
+            size_t found =
+                mt_codes_claim(finder, is_comment ? MT_CODE_POINT : MT_CODE_WORD, begin, i + 1);
+            return found == MT_NO_MATE ? 0 : i + 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- BBCode ---- */
+
+static const char *const bbcodes[] = {
+    "b",       "i",    "u",      "s",     "url",   "img",    "quote",   "code",
+    "color",   "size", "center", "left",  "right", "list",   "email",   "font",
+    "spoiler", "sup",  "sub",    "table", "tr",    "td",     "th",      "align",
+    "youtube", "h1",   "h2",     "h3",    "li",    "strike", "noparse", NULL};
+
+static size_t take_bbcode(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    struct mt_open_tag tag = {.family = '[', .begin = begin, .found = MT_NO_MATE};
+    bool is_closing = mt_codes_char(finder, begin + 1) == '/';
+    size_t at = tag.name_begin = begin + 1 + is_closing;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    tag.name_end = at;
+    while (!is_closing && at < finder->length && at - begin < MAX_TAG_BYTES &&
+           finder->text[tag.name_end] == '=' && !mt_codes_is_one_of(finder->text[at], "][\n"))
+        at++;
+    tag.end = at + 1;
+    if (mt_codes_char(finder, at) != ']' || !is_among(bbcodes, finder, &tag) ||
+        !mt_codes_is_free(finder, tag.begin, tag.end) || mt_codes_char(finder, tag.end) == '(')
+        return 0;
+    struct mt_open_tag open;
+    if (!is_closing) {
+        push(tags, &tag);
+        return tag.end;
+    }
+    bool has_mate = pop(finder, tags, &tag, &open);
+    static const char *const kept[] = {"code", "img", "youtube", "noparse", NULL};
+    if (has_mate && is_among(kept, finder, &tag))
+        mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, tag.end);
+    else if (!has_mate || !mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
+                                               (struct mt_range){tag.begin, tag.end}))
+        mt_codes_claim(finder, MT_CODE_POINT, tag.begin, tag.end);
+    return tag.end;
+}
+
+/* ---- overrides of subtitles: {\i1}words{\i0}, {\pos(1,2)} ---- */
+
+static size_t take_override(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    size_t end = begin + 2;
+    if (mt_codes_char(finder, begin + 1) != '\\')
+        return 0;
+    while (end < finder->length && end - begin < MAX_OVERRIDE_BYTES &&
+           !mt_codes_is_one_of(finder->text[end], "{}\n"))
+        end++;
+    if (mt_codes_char(finder, end) != '}')
+        return 0;
+    end++;
+    struct mt_open_tag tag = {
+        .family = '{', .begin = begin, .end = end, .name_begin = begin + 2, .name_end = begin + 3};
+    tag.found = mt_codes_claim(finder, MT_CODE_POINT, begin, end);
+    bool is_switch = end - begin == 5 && mt_codes_is_one_of(finder->text[begin + 2], "ibus");
+    struct mt_open_tag open;
+    if (tag.found == MT_NO_MATE || !is_switch)
+        return tag.found == MT_NO_MATE ? 0 : end;
+    if (finder->text[begin + 3] != '0')
+        push(tags, &tag);
+    else if (pop(finder, tags, &tag, &open))
+        mate(finder, open.found, tag.found);
+    return end;
+}
+
+/* ---- Markdown ---- */
+
+/* [words](address), ![words](address), [words][name]: its closing part. */
+static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    char bracket = mt_codes_char(finder, begin + 1);
+    struct mt_open_tag open, closing = {.family = '(', .begin = begin};
+    if (!pop(finder, tags, &closing, &open) || (bracket != '(' && bracket != '['))
+        return 0;
+    size_t at = begin + 2, depth = 0;
+    while (at < finder->length && at - begin < MAX_LINK_BYTES && finder->text[at] != '\n') {
+        char c = finder->text[at];
+        if (depth == 0 && c == (bracket == '(' ? ')' : ']'))
+            break;
+        depth += c == '(';
+        depth -= c == ')' && depth > 0;
+        at++;
+    }
+    bool is_closed = at < finder->length && finder->text[at] == (bracket == '(' ? ')' : ']');
+    bool is_link =
+        is_closed && (bracket == '[' || !memchr(finder->text + begin + 2, ' ', at - begin - 2) ||
+                      memchr(finder->text + begin + 2, '"', at - begin - 2));
+    if (!is_link)
+        return 0;
+    if (open.end == begin) /* no words */
+        return mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, at + 1) == MT_NO_MATE ? 0
+                                                                                           : at + 1;
+    return mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
+                               (struct mt_range){begin, at + 1})
+               ? at + 1
+               : 0;
+}
+
+static size_t open_link(const struct mt_codes_finder *finder, struct mt_open_tags *tags,
+                        size_t begin)
+{
+    size_t n = finder->text[begin] == '!' ? 2 : 1;
+    if (n == 2 && mt_codes_char(finder, begin + 1) != '[')
+        return 0;
+    if (mt_codes_char(finder, begin + n) == '^') /* [^1]: a note */
+        return 0;
+    push(tags, &(struct mt_open_tag){
+                   .family = '(', .begin = begin, .end = begin + n, .found = MT_NO_MATE});
+    return begin + n;
+}
+
+/* **words**, *words*, __words__, ~~words~~: marks that touch their words, and nothing on their other
+ * side does. */
+static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    char mark = finder->text[begin];
+    size_t end = begin;
+    while (mt_codes_char(finder, end) == mark)
+        end++;
+    if (mt_codes_before(finder, begin) == (unsigned char)mark || end - begin > 3 ||
+        (mark == '~' && end - begin != 2))
+        return 0;
+    uint32_t before = mt_codes_before(finder, begin), behind = mt_codes_at(finder, end);
+    bool touches_before = mt_codes_is_letter(before) || mt_codes_is_digit(before);
+    bool touches_behind = mt_codes_is_letter(behind) || mt_codes_is_digit(behind);
+    struct mt_open_tag tag = {.family = mark,
+                              .begin = begin,
+                              .end = end,
+                              .name_begin = begin,
+                              .name_end = end,
+                              .found = MT_NO_MATE};
+    struct mt_open_tag open;
+    if (!mt_codes_is_blank(before) && !touches_behind && pop(finder, tags, &tag, &open))
+        return open.end < begin &&
+                       mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
+                                           (struct mt_range){begin, end})
+                   ? end
+                   : 0;
+    if (!mt_codes_is_blank(behind) && !touches_before && mt_codes_is_free(finder, begin, end))
+        push(tags, &tag);
+    return 0;
+}
+
+size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    size_t end = 0;
+    switch (finder->text[begin]) {
+    case '<':
+        end = take_markup(finder, tags, begin);
+        return end ? end : take_other_markup(finder, begin);
+    case '{':
+        return take_override(finder, tags, begin);
+    case '[':
+        end = take_bbcode(finder, tags, begin);
+        return end ? end : open_link(finder, tags, begin);
+    case '!':
+        return open_link(finder, tags, begin);
+    case ']':
+        return close_link(finder, tags, begin);
+    case '*':
+    case '_':
+    case '~':
+        return take_emphasis(finder, tags, begin);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,310 @@
+/* What of a line's words is copied: expressions, numbers with what belongs to them, names, and what the
+ * model cannot read. */
+#include "server/text/codes/codes_state.h"
+
+#include "server/text/marked.h"
+
+#include <unicode/uchar.h>
+
+/* ---- brackets that cannot be read ---- */
+
+#define MAX_OPEN_BRACKETS 32
+
+static bool has_readable(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        if (finder->taken[i] == MT_FREE && mt_is_word_char(c) && !mt_codes_is_unread(finder, c))
+            return true;
+        if (finder->taken[i] == MT_TAKEN_WORD || finder->taken[i] == MT_TAKEN_OWN)
+            return true;
+    }
+    return false;
+}
+
+static bool is_bracket(uint32_t c, uint32_t mask)
+{
+    return c >= 0x80 && (U_GET_GC_MASK((UChar32)c) & mask) != 0;
+}
+
+/* A pair of brackets or quotation marks around words that can be read; others are points, or belong to
+ * the word that they touch. */
+static void take_brackets(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t open[MAX_OPEN_BRACKETS], n = 0;
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        bool opens = is_bracket(c, U_GC_PS_MASK | U_GC_PI_MASK);
+        bool closes = is_bracket(c, U_GC_PE_MASK | U_GC_PF_MASK);
+        if (finder->taken[i] != MT_FREE || (!opens && !closes) || !mt_codes_is_unread(finder, c))
+            continue;
+        if (opens && n < MAX_OPEN_BRACKETS)
+            open[n++] = i;
+        if (!closes || n == 0)
+            continue;
+        size_t from = open[--n], inner = mt_codes_next(finder, from);
+        if (has_readable(finder, inner, i) &&
+            mt_codes_claim_pair(finder, (struct mt_range){from, inner},
+                                (struct mt_range){i, mt_codes_next(finder, i)}))
+            n = 0;
+    }
+}
+
+/* ---- runs with something that cannot be read ---- */
+
+/* Signs that say something about the number beside them: ½ × ≥ ° €. Arrows do not. */
+static bool joins_numbers(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    bool is_arrow = c >= 0x2190 && c <= 0x21FF;
+    return (type == U_MATH_SYMBOL && !is_arrow) || type == U_CURRENCY_SYMBOL ||
+           type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || c == 0xB0 || c == 0xB5 ||
+           c == 0x2032 || c == 0x2033 || c == 0x2030 || c == 0x2103 || c == 0x2109 || c == 0x2116 ||
+           c == 0xA7;
+}
+
+static bool is_number_sign(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    return type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || u_isdigit((UChar32)c);
+}
+
+/* A sign that stands at a word and is none of its letters. */
+static bool is_outer_sign(const struct mt_codes_finder *finder, uint32_t c)
+{
+    return mt_codes_is_unread(finder, c) && !mt_is_word_char(c) && !is_number_sign(c) &&
+           u_getCombiningClass((UChar32)c) == 0;
+}
+
+struct content {
+    bool has_letter, has_digit, has_unread, begins_digit, has_value;
+};
+
+static struct content look_into(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    struct content content = {0};
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        bool is_unread = mt_codes_is_unread(finder, c);
+        content.has_unread = content.has_unread || is_unread;
+        content.has_letter = content.has_letter || (mt_is_word_char(c) && !u_isdigit((UChar32)c));
+        content.has_digit = content.has_digit || u_isdigit((UChar32)c);
+        content.has_value = content.has_value || is_number_sign(c);
+    }
+    uint32_t first = begin < end ? mt_utf8_decode(finder->text + begin) : 0;
+    content.begins_digit = is_number_sign(first) || joins_numbers(first) ||
+                           ((first == '+' || first == '-') && content.has_digit);
+    return content;
+}
+
+static size_t claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    struct content content = look_into(finder, begin, end);
+    bool is_number = content.has_value && content.begins_digit;
+    return mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end);
+}
+
+/* Where words that can be read begin and end at hyphens and slashes: "日本語/English" is two. */
+static size_t piece_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    while (begin < end && !mt_codes_is_one_of(finder->text[begin], "-/"))
+        begin = mt_codes_next(finder, begin);
+    return begin;
+}
+
+static bool is_readable_word(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n = 0;
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i), n++) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        if (!mt_codes_is_letter(c) || mt_codes_is_unread(finder, c))
+            return false;
+    }
+    return n >= 3;
+}
+
+/* Claims text[begin, end) but for readable words at its hyphens and slashes. */
+static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t from = begin, last = begin;
+    for (size_t at = begin; at < end;) {
+        size_t stop = piece_end(finder, at, end), next = stop < end ? stop + 1 : stop;
+        if (is_readable_word(finder, at, stop)) {
+            if (last > from && look_into(finder, from, last).has_unread)
+                claim_word(finder, from, last);
+            from = next;
+        }
+        last = stop;
+        if (is_readable_word(finder, at, stop))
+            last = from;
+        at = next;
+    }
+    if (from < end && look_into(finder, from, end).has_unread)
+        claim_word(finder, from, end);
+}
+
+/* ★ at the ends of a word is no part of it; its neighbours are. */
+static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct mt_range core)
+{
+    size_t begin = core.begin, end = core.end;
+    while (begin < end && is_outer_sign(finder, mt_utf8_decode(finder->text + begin)))
+        begin = mt_codes_next(finder, begin);
+    while (end > begin && is_outer_sign(finder, mt_codes_before(finder, end)))
+        end = mt_previous_char(finder->text, end);
+    struct content inner = look_into(finder, begin, end);
+    bool joins = (begin > core.begin && joins_numbers(mt_codes_before(finder, begin))) ||
+                 (end < core.end && joins_numbers(mt_codes_at(finder, end)));
+    bool is_number =
+        inner.has_digit && (!inner.has_letter || is_number_sign(mt_codes_at(finder, begin)));
+    if (begin == end || (joins && is_number))
+        return core;
+    if (core.begin < begin)
+        mt_codes_claim(finder, MT_CODE_POINT, core.begin, begin);
+    if (end < core.end)
+        mt_codes_claim(finder, MT_CODE_POINT, end, core.end);
+    return (struct mt_range){begin, end};
+}
+
+/* Punctuation that cannot be read goes with the word it touches, where that cannot be read either;
+ * else it is a point. */
+static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
+                                        const struct mt_codes_item *item, struct mt_range core)
+{
+    bool is_word = look_into(finder, core.begin, core.end).has_unread;
+    while (is_word && core.begin > item->begin && core.begin <= item->core_begin &&
+           mt_codes_is_unread(finder, mt_codes_before(finder, core.begin)))
+        core.begin = mt_previous_char(finder->text, core.begin);
+    while (is_word && core.end < item->end && core.end >= item->core_end &&
+           mt_codes_is_unread(finder, mt_codes_at(finder, core.end)))
+        core.end = mt_codes_next(finder, core.end);
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
+        if ((i < core.begin || i >= core.end) &&
+            mt_codes_is_unread(finder, mt_utf8_decode(finder->text + i)))
+            mt_codes_claim(finder, MT_CODE_POINT, i, mt_codes_next(finder, i));
+    return core;
+}
+
+/* 50 m²: what cannot be read behind a number is its unit. */
+static bool join_unit(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i], *before = i > 0 ? item - 1 : NULL;
+    if (!before || before->taken != MT_FREE || !before->has_digit || before->has_letter ||
+        before->core_end != before->end || item->core_begin != item->begin ||
+        item->begin != mt_codes_next(finder, before->end) || item->core_end - item->core_begin > 8)
+        return false;
+    size_t n_letters = 0;
+    for (size_t k = item->core_begin; k < item->core_end; k = mt_codes_next(finder, k)) {
+        uint32_t c = mt_utf8_decode(finder->text + k);
+        n_letters += mt_codes_is_letter(c);
+        if (mt_is_word_char(c) ? n_letters > 3 || c > 0x2FF : !joins_numbers(c) && c != '/')
+            return false;
+    }
+    return mt_codes_is_free(finder, before->core_begin, before->core_end) &&
+           mt_codes_claim(finder, MT_CODE_NUMBER, before->core_begin, item->core_end) != MT_NO_MATE;
+}
+
+/* Whether the run is signs alone: what to make of them depends on what is around (codes_edges.c). */
+static bool is_signs(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i);
+        if (mt_is_word_char(c) || is_number_sign(c))
+            return false;
+    }
+    return true;
+}
+
+/* Two words of another script with a blank between them are one. */
+static void join_words(struct mt_codes_finder *finder)
+{
+    if (finder->n < 2)
+        return;
+    const struct mt_code *last = &finder->found[finder->n - 1].code;
+    const struct mt_code *before = &finder->found[finder->n - 2].code;
+    if (last->kind == MT_CODE_WORD && before->kind == MT_CODE_WORD &&
+        last->at.begin == before->at.end + 1 && finder->text[before->at.end] == ' ')
+        mt_codes_join(finder);
+}
+
+/* Without the 's of a name. */
+static size_t without_genitive(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    if (end - begin < 3 || finder->text[end - 1] != 's')
+        return end;
+    uint32_t mark = mt_codes_before(finder, end - 1);
+    return mark == '\'' || mark == 0x2019 ? mt_previous_char(finder->text, end - 1) : end;
+}
+
+static void take_unread(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item item = finder->items[i];
+    size_t n_before = finder->n;
+    if (!item.has_unread || is_signs(finder, item.begin, item.end) || join_unit(finder, i))
+        return;
+    struct mt_range core = {item.core_begin, item.core_end};
+    core = take_outer_signs(finder, core);
+    core = take_outer_marks(finder, &item, core);
+    if (look_into(finder, core.begin, core.end).has_unread)
+        take_pieces(finder, core.begin, without_genitive(finder, core.begin, core.end));
+    if (finder->n == n_before + 1)
+        join_words(finder);
+}
+
+/* ---- names ---- */
+
+static void take_name(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    size_t begin = item->core_begin, end = item->core_end;
+    while (begin > item->begin && mt_codes_is_one_of(finder->text[begin - 1], ".~")) /* .NET */
+        begin--;
+    size_t n = mt_codes_match_name(finder->text, begin, end);
+    if (!n && begin < item->core_begin)
+        n = mt_codes_match_name(finder->text, begin = item->core_begin, end);
+    if (n)
+        mt_codes_claim(finder, MT_CODE_WORD, begin, begin + n);
+}
+
+static void take_items(struct mt_codes_finder *finder)
+{
+    for (size_t i = 0; i < finder->n_items && !finder->status; i++) {
+        if (finder->items[i].taken != MT_FREE)
+            continue;
+        size_t n = mt_codes_take_expression(finder, i);
+        if (!n)
+            n = mt_codes_take_number(finder, i);
+        if (n) {
+            i += n - 1;
+            continue;
+        }
+        take_name(finder, i);
+        take_unread(finder, i);
+    }
+}
+
+/* What nobody sees is not shown to the model either. */
+static void take_invisible(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t i = begin, next; i < end; i = next) {
+        next = mt_codes_next(finder, i);
+        if (finder->taken[i] != MT_FREE ||
+            !mt_codes_is_invisible(finder, mt_utf8_decode(finder->text + i)))
+            continue;
+        while (next < end && finder->taken[next] == MT_FREE &&
+               mt_codes_is_invisible(finder, mt_utf8_decode(finder->text + next)))
+            next = mt_codes_next(finder, next);
+        mt_codes_claim(finder, MT_CODE_POINT, i, next);
+    }
+}
+
+void mt_codes_find_words(struct mt_codes_finder *finder)
+{
+    for (size_t begin = 0; begin < finder->length && !finder->status;) {
+        size_t end = mt_codes_line_end(finder, begin);
+        take_brackets(finder, begin, end);
+        if (mt_codes_list_items(finder, begin, end))
+            take_items(finder);
+        take_invisible(finder, begin, end);
+        begin = end < finder->length ? mt_codes_next(finder, end) : end;
+    }
+}
