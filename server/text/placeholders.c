@@ -431,10 +431,18 @@ size_t mt_emoji_at(const char *text, size_t length, size_t begin)
     return end - begin;
 }
 
+bool mt_placeholder_names_count(const char *name, size_t length)
+{
+    static const char *const counts[] = {"n", "num", "count", "number"};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (length == strlen(counts[k]) && strncasecmp(name, counts[k], length) == 0)
+            return true;
+    return false;
+}
+
 /* {count}, {{ n }}, ${num}, %{number}: nothing but the name and what marks it. */
 static bool is_name_of_count(const char *bytes, size_t length)
 {
-    static const char *const counts[] = {"n", "num", "count", "number"};
     size_t begin = 0;
     while (begin < length && strchr("%${ ", bytes[begin]))
         begin++;
@@ -444,11 +452,7 @@ static bool is_name_of_count(const char *bytes, size_t length)
     for (size_t i = end; i < length; i++)
         if (bytes[i] != '}' && bytes[i] != ' ')
             return false;
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if (end - begin == strlen(counts[k]) &&
-            strncasecmp(bytes + begin, counts[k], end - begin) == 0)
-            return true;
-    return false;
+    return mt_placeholder_names_count(bytes + begin, end - begin);
 }
 
 bool mt_placeholder_is_count(const char *bytes, size_t length)

@@ -20,6 +20,9 @@ bool mt_placeholder_may_touch(char c);
 /* Whether a placeholder will be a whole number: %d, %1$lu, %(files)i, Qt's %n; or is named so. */
 bool mt_placeholder_is_count(const char *bytes, size_t length);
 
+/* Whether what is named so is a number: n, num, count, number. */
+bool mt_placeholder_names_count(const char *name, size_t length);
+
 /* The bytes of the run of emoji that text[begin, length) begins with, or 0. */
 size_t mt_emoji_at(const char *text, size_t length, size_t begin);
 

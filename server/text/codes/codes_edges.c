@@ -83,22 +83,37 @@ static bool is_path_sign(const struct mt_codes_finder *finder, const struct mt_c
 
 /* ---- separators ---- */
 
-/* The bar parts texts wherever blanks, or words without one, are on both sides of it. */
-static void take_bars(struct mt_codes_finder *finder, const struct mt_codes_item *item)
+static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
 {
-    if (is_text(finder, item, "|") || is_text(finder, item, "\xEF\xBD\x9C") ||
-        is_text(finder, item, "\xE2\x94\x82")) {
-        mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
-        return;
-    }
-    for (size_t i = item->begin + 1; i + 1 < item->end && item->taken == MT_FREE; i++) {
-        if (finder->text[i] != '|' || finder->taken[i] != MT_FREE)
+    return mt_codes_is_letter(mt_codes_at(finder, at));
+}
+
+/* A single letter is an operand: a|b. */
+static bool is_short_before(const struct mt_codes_finder *finder, size_t at)
+{
+    return !mt_codes_is_letter(mt_codes_before(finder, mt_previous_char(finder->text, at)));
+}
+
+static bool is_short_behind(const struct mt_codes_finder *finder, size_t at)
+{
+    return !is_letter_at(finder, mt_codes_next(finder, at));
+}
+
+/* The bar parts texts wherever blanks, or words without one, are on both sides of it. */
+void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_utf8_decode(finder->text + i), before = mt_codes_before(finder, i);
+        size_t next = mt_codes_next(finder, i);
+        uint32_t behind = mt_codes_at(finder, next);
+        if (finder->taken[i] != MT_FREE || (c != '|' && c != 0xFF5C && c != 0x2502))
             continue;
-        bool has_words = mt_codes_is_letter(mt_codes_before(finder, i)) &&
-                         mt_codes_is_letter(mt_codes_at(finder, i + 1)) &&
-                         item->end - item->begin >= 7;
-        if (has_words)
-            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
+        bool is_alone = mt_codes_is_blank(before) && mt_codes_is_blank(behind);
+        bool has_words = i > begin && next < end && mt_codes_is_letter(before) &&
+                         mt_codes_is_letter(behind) && !is_short_before(finder, i) &&
+                         !is_short_behind(finder, next);
+        if (is_alone || has_words)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, next);
     }
 }
 
@@ -106,8 +121,6 @@ static void take_separators(struct mt_codes_finder *finder)
 {
     for (size_t i = 0; i < finder->n_items; i++) {
         const struct mt_codes_item *item = &finder->items[i];
-        if (item->taken == MT_FREE)
-            take_bars(finder, item);
         if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item))
             continue;
         if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
@@ -167,6 +180,23 @@ static bool stands_for_word(const struct mt_codes_finder *finder, const struct m
     return false;
 }
 
+/* Between blanks these part texts, however long. */
+static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    static const uint32_t bullets[] = {0x2022, 0xB7,   0x25CF, 0x25AA, 0x25E6,
+                                       0x2023, 0x2027, 0x2219, 0x25A0, 0x25C6,
+                                       0x2666, 0x203B, 0xA6,   0x30FB, 0};
+    return is_one_character(finder, item, bullets);
+}
+
+static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
+                      const struct mt_codes_item *item)
+{
+    bool has_core = item->core_begin < item->core_end;
+    mt_codes_claim(finder, kind, has_core ? item->core_begin : item->begin,
+                   has_core ? item->core_end : item->end);
+}
+
 /* A sign of mathematics that a sentence begins with: "∞ is infinity." */
 static bool is_subject(const struct mt_codes_finder *finder, size_t i)
 {
@@ -200,17 +230,15 @@ static void take_signs(struct mt_codes_finder *finder)
         bool is_end = !has_before || !has_behind;
         if (stands_for_word(finder, item))
             continue;
-        if (is_end && !is_subject(finder, i))
-            mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+        if ((is_end && !is_subject(finder, i)) || is_bullet(finder, item))
+            take_sign(finder, MT_CODE_EDGE, item);
         else if (!is_strange(finder, item))
             continue;
         else if (is_title(count_title(finder, i, false)) && is_title(count_title(finder, i, true)))
-            mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
+            take_sign(finder, MT_CODE_EDGE, item);
         else
-            mt_codes_claim(finder, MT_CODE_WORD,
-                           item->core_begin < item->core_end ? item->core_begin : item->begin,
-                           item->core_begin < item->core_end ? item->core_end : item->end);
-        if (is_edge_item(finder, item))
+            take_sign(finder, MT_CODE_WORD, item);
+        if (finder->taken[item->core_begin] == MT_TAKEN_EDGE)
             has_before = false;
     }
 }
@@ -254,7 +282,10 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
     bool is_glued = mt_codes_is_letter(mt_codes_before(finder, run_begin)) && run_begin > begin;
     bool is_within = has_words(finder, begin, run_begin) && has_words(finder, run_stop, end);
     bool is_dash = mt_codes_at(finder, run_begin) == '-';
-    mt_codes_claim(finder, is_within && !is_glued && !is_dash ? MT_CODE_WORD : MT_CODE_EDGE,
+    uint32_t next = mt_codes_at(finder, mt_codes_skip_blanks(finder, run_stop, end));
+    bool is_form = u_isupper((UChar32)next); /* Name .... Date .... */
+    mt_codes_claim(finder,
+                   is_within && !is_glued && !is_dash && !is_form ? MT_CODE_WORD : MT_CODE_EDGE,
                    run_begin, run_stop);
 }
 

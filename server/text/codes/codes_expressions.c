@@ -73,7 +73,7 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
                           enum operand *kind)
 {
     size_t begin = at, n_letters = 0, n_digits = 0, n_small = 0;
-    bool has_mark = false;
+    bool has_mark = false, is_power = false;
     while (at < end && mt_codes_is_one_of(finder->text[at], "(-+!"))
         at++;
     size_t from = at;
@@ -88,14 +88,16 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
             n_letters++;
         else if (c == '_' || c == '\'' || (c == '(' && n_letters > 0) || c == ')')
             has_mark = true;
-        else if (c != '%' && c != 0xB0 && u_charType((UChar32)c) != U_OTHER_NUMBER && !is_point)
+        else if (u_charType((UChar32)c) == U_OTHER_NUMBER)
+            is_power = true;
+        else if (c != '%' && c != 0xB0 && !is_point)
             break;
         n_small += c >= 'a' && c <= 'z';
     }
     bool is_number = n_digits > 0 && n_letters <= 3 &&
                      mt_codes_is_digit((unsigned char)mt_codes_char(finder, from));
-    bool is_name =
-        n_letters == 1 || (n_digits > 0 && n_letters <= 3) || (has_mark && n_letters < 12);
+    bool is_name = n_letters == 1 || ((n_digits > 0 || is_power) && n_letters <= 3) ||
+                   (has_mark && n_letters < 12);
     *kind = is_number                                        ? NUMBER_OPERAND
             : is_name                                        ? OPERAND
             : n_letters == 2 || (n_letters == 3 && !n_small) ? SHORT_NAME

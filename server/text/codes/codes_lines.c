@@ -124,9 +124,12 @@ static size_t match_bullet(const struct mt_codes_finder *finder, const struct li
         uint32_t behind = mt_codes_at(finder, line->begin + n);
         bool is_dash = c == '-' || (c >= 0x2010 && c <= 0x2015);
         bool is_bullet = c > 0x2015 || c == 0xB7;
-        return (is_dash && u_isupper((UChar32)behind)) || (is_bullet && mt_codes_is_letter(behind))
-                   ? n
-                   : 0;
+        uint32_t second =
+            behind == '\n' ? behind : mt_codes_at(finder, mt_codes_next(finder, line->begin + n));
+        bool is_said =
+            u_isupper((UChar32)behind) && (mt_codes_is_letter(second) || second == '\'' ||
+                                           second == 0x2019 || behind == 'I' || second == '.');
+        return (is_dash && is_said) || (is_bullet && mt_codes_is_letter(behind)) ? n : 0;
     }
     return 0;
 }

@@ -89,7 +89,13 @@ static size_t match_call(const struct run *run)
     if (!close)
         return 0;
     size_t end = (size_t)(close - run->text) + 1;
-    bool is_code = end == at + 2;
+    while (end + 1 < run->end && run->text[end] == '.' &&
+           mt_codes_is_ascii_letter(run->text[end + 1])) {
+        end = name_end(run, end + 1);
+        if (end + 1 < run->end && run->text[end] == '(' && run->text[end + 1] == ')')
+            end += 2;
+    }
+    bool is_code = (size_t)(close - run->text) == at + 1;
     for (size_t i = at + 1; i + 1 < end; i++)
         is_code = is_code || mt_codes_is_one_of(run->text[i], "\"'=,") ||
                   (is_digit(run->text[i]) && is_small(run->text[run->begin]));
@@ -215,7 +221,7 @@ static size_t match_path(const struct run *run)
         return 0;
     if (n_lead > 0) { /* with a word of small letters, or a file's ending behind the full stop */
         size_t n = labels.end - at;
-        bool is_word = n > 2 && is_small(run->text[at]);
+        bool is_word = n > 2 && (is_small(run->text[at]) || run->text[run->begin] != '/');
         is_path = n_slashes > 0 ? is_word || is_path
                                 : n_lead == 1 && n > 1 &&
                                       (is_among(endings, run->text + at, n) ||

@@ -176,7 +176,22 @@ static size_t take_feet(struct mt_codes_finder *finder, size_t i)
     return mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
 }
 
-/* 2.0, 3.11, v1.2: digits at full stops. */
+/* v1.2.3 */
+static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin + 1, n_stops = 0;
+    if (!mt_codes_is_one_of(mt_codes_char(finder, item->core_begin), "vV") ||
+        !is_digit_at(finder, at))
+        return 0;
+    for (; at < item->core_end && (is_digit_at(finder, at) || finder->text[at] == '.'); at++)
+        n_stops += finder->text[at] == '.';
+    bool is_one = n_stops > 0 && (at == item->core_end || finder->text[at] == '-');
+    return is_one &&
+           mt_codes_claim(finder, MT_CODE_WORD, item->core_begin, item->core_end) != MT_NO_MATE;
+}
+
+/* 2.0, 3.11: digits at full stops. */
 static bool is_version(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin, n_stops = 0;
@@ -274,7 +289,8 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_currency, take_amount, take_price, take_ratio, take_feet, take_version, take_numero};
+        take_currency, take_amount, take_price,   take_ratio,
+        take_feet,     take_tagged, take_version, take_numero};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
@@ -285,26 +301,37 @@ size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 
 /* ---- texts that are numbers ---- */
 
+/* Where the digits end that are one number in some language: 1,234.56, 1'234, 1 234. */
+static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    size_t stop = number_end(finder, at, end);
+    while (stop > at && stop < end && stop - at <= 3 + 4 * 8) {
+        uint32_t c = mt_codes_at(finder, stop);
+        size_t next = mt_codes_next(finder, stop), group = number_end(finder, next, end);
+        bool is_mark = c == '\'' || c == 0x2019 || (mt_codes_is_blank(c) && c != '\n');
+        size_t n = 0;
+        while (n < 4 && next + n < end && is_digit_at(finder, next + n))
+            n++;
+        if (!is_mark || n != 3 || group == next)
+            break;
+        stop = group;
+    }
+    return stop;
+}
+
 /* A number with nothing but a sign, a currency's sign or % beside it. */
 static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t n_numbers = 0;
     for (size_t i = begin; i < end;) {
         uint32_t c = mt_utf8_decode(finder->text + i);
-        size_t after = number_end(finder, i, end);
-        if (after > i) {
-            n_numbers++;
-            i = after;
-            continue;
-        }
-        bool is_sign = c == '-' || c == '+' || c == 0x2212 || c == 0x2013;
-        bool is_leading = is_sign && n_numbers == 0;
+        size_t after = grouped_end(finder, i, end);
+        bool is_sign = (c == '-' || c == '+' || c == 0x2212 || c == 0x2013) && n_numbers == 0;
         bool is_unit = c == '%' || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
-        bool is_grouping = (c == '\'' || c == 0x2019 || mt_codes_is_blank(c)) && n_numbers > 0;
-        if (!is_leading && !is_unit && !mt_codes_is_blank(c) && !is_grouping)
+        if (after == i && !is_sign && !is_unit && !mt_codes_is_blank(c))
             return false;
-        n_numbers -= is_grouping && is_digit_at(finder, mt_codes_next(finder, i)) && n_numbers > 0;
-        i = mt_codes_next(finder, i);
+        n_numbers += after > i;
+        i = after > i ? after : mt_codes_next(finder, i);
     }
     return n_numbers == 1;
 }

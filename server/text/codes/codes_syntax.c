@@ -142,6 +142,28 @@ static struct syntax match_argument(const struct mt_codes_finder *finder, size_t
     return nothing;
 }
 
+/* { $count }, { -brand }, { name }: Fluent's, and others' with blanks. */
+static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1;
+    if (finder->text[begin] != '{')
+        return nothing;
+    while (mt_codes_char(finder, at) == ' ')
+        at++;
+    size_t name = at += mt_codes_is_one_of(mt_codes_char(finder, at), "$-");
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
+           mt_codes_is_one_of(mt_codes_char(finder, at), ".-"))
+        at++;
+    size_t end = at;
+    while (mt_codes_char(finder, at) == ' ')
+        at++;
+    bool is_one = end > name && mt_codes_char(finder, at) == '}' && name > begin + 1;
+    bool is_count = mt_placeholder_names_count(finder->text + name, end - name);
+    return is_one ? (struct syntax){.n = at + 1 - begin,
+                                    .kind = is_count ? MT_CODE_NUMBER : MT_CODE_WORD}
+                  : nothing;
+}
+
 /* `code`, ``co`de``: as many backticks at both ends. */
 static struct syntax match_code(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -183,7 +205,11 @@ static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t
     size_t n_close = 0;
     while (mt_codes_char(finder, at + n_close) == c)
         n_close++;
-    bool is_one = n >= least && n_close == n && at > name && (n_letters > 0 || c == '%');
+    bool is_in_name = c == '_' && (mt_codes_before(finder, begin) == '.' ||
+                                   (mt_codes_char(finder, at + n) == '.' &&
+                                    mt_codes_is_name_char(mt_codes_char(finder, at + n + 1))));
+    bool is_one =
+        n >= least && n_close == n && at > name && (n_letters > 0 || c == '%') && !is_in_name;
     return is_one && !is_word_at(finder, at + n) ? word(at + n - begin) : nothing;
 }
 
@@ -288,7 +314,11 @@ static struct syntax match_entity(const struct mt_codes_finder *finder, size_t b
     size_t name = at;
     while (at - begin < 12 && mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
-    return at - name >= 2 && mt_codes_char(finder, at) == ';' ? word(at + 1 - begin) : nothing;
+    bool is_one = at - name >= 2 && mt_codes_char(finder, at) == ';';
+    bool is_blank = starts(finder, begin, "&nbsp;") || starts(finder, begin, "&#160;");
+    return is_one ? (struct syntax){.n = at + 1 - begin,
+                                    .kind = is_blank ? MT_CODE_POINT : MT_CODE_WORD}
+                  : nothing;
 }
 
 /* SW1A 2AA: a British postcode. */
@@ -351,7 +381,7 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon, match_statement, match_bracketed, match_argument, match_code,
+        match_emoticon, match_statement, match_bracketed, match_argument, match_spaced,  match_code,
         match_sentinel, match_shortcode, match_variable,  match_entity,   match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);

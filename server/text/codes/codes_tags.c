@@ -161,8 +161,9 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     if (!read_tag(finder, begin, &read))
         return 0;
     struct mt_open_tag *tag = &read.tag;
-    if (!mt_codes_is_free(finder, tag->begin, tag->end))
-        return 0;
+    bool is_prose = read.has_attributes && !read.has_values && is_among(inlines, finder, tag);
+    if (is_prose || !mt_codes_is_free(finder, tag->begin, tag->end))
+        return 0; /* a <b and c> d */
     if (is_among(blocks, finder, tag)) {
         mt_codes_claim(finder, MT_CODE_EDGE, tag->begin, tag->end);
     } else if (read.is_closing) {

@@ -9,6 +9,8 @@
 /* ---- brackets that cannot be read ---- */
 
 #define MAX_OPEN_BRACKETS 32
+/* Arguments of a call, with blanks between them. */
+#define MAX_CALL_BYTES 80
 
 static bool has_readable(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
@@ -59,8 +61,8 @@ static bool joins_numbers(uint32_t c)
     bool is_arrow = c >= 0x2190 && c <= 0x21FF;
     return (type == U_MATH_SYMBOL && !is_arrow) || type == U_CURRENCY_SYMBOL ||
            type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || c == 0xB0 || c == 0xB5 ||
-           c == 0x2032 || c == 0x2033 || c == 0x2030 || c == 0x2103 || c == 0x2109 || c == 0x2116 ||
-           c == 0xA7;
+           c == '^' || c == 0x2032 || c == 0x2033 || c == 0x2030 || c == 0x2103 || c == 0x2109 ||
+           c == 0x2116 || c == 0xA7;
 }
 
 static bool is_number_sign(uint32_t c)
@@ -104,10 +106,10 @@ static size_t claim_word(struct mt_codes_finder *finder, size_t begin, size_t en
     return mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end);
 }
 
-/* Where words that can be read begin and end at hyphens and slashes: "日本語/English" is two. */
+/* Where words that can be read begin and end at hyphens, slashes and brackets: "日本語/English" is two. */
 static size_t piece_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
-    while (begin < end && !mt_codes_is_one_of(finder->text[begin], "-/"))
+    while (begin < end && !mt_codes_is_one_of(finder->text[begin], "-/(),:"))
         begin = mt_codes_next(finder, begin);
     return begin;
 }
@@ -143,6 +145,15 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
         claim_word(finder, from, end);
 }
 
+/* What is left of ⌘C and ⌥+Shift without the sign: a letter, or what + joins. */
+static bool is_key(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_letters = 0;
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i))
+        n_letters += mt_codes_is_letter(mt_utf8_decode(finder->text + i));
+    return (n_letters == 1 && mt_codes_next(finder, begin) == end) || finder->text[begin] == '+';
+}
+
 /* ★ at the ends of a word is no part of it; its neighbours are. */
 static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct mt_range core)
 {
@@ -156,7 +167,7 @@ static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct m
                  (end < core.end && joins_numbers(mt_codes_at(finder, end)));
     bool is_number =
         inner.has_digit && (!inner.has_letter || is_number_sign(mt_codes_at(finder, begin)));
-    if (begin == end || (joins && is_number))
+    if (begin == end || (joins && is_number) || is_key(finder, begin, end))
         return core;
     if (core.begin < begin)
         mt_codes_claim(finder, MT_CODE_POINT, core.begin, begin);
@@ -184,23 +195,50 @@ static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
     return core;
 }
 
+/* Signs that a number has with a blank between them: 20 °C, 10 ‰, 5 €; § 5, № 5. */
+static bool is_unit_sign(uint32_t c)
+{
+    return c == 0xB0 || c == 0x2030 || c == 0x2031 || c == 0x2032 || c == 0x2033 || c == 0x2103 ||
+           c == 0x2109 || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
+}
+
+static bool is_number_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && item->has_digit && !item->has_letter &&
+           item->core_end > item->core_begin &&
+           mt_codes_is_free(finder, item->core_begin, item->core_end);
+}
+
 /* 50 m²: what cannot be read behind a number is its unit. */
 static bool join_unit(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i], *before = i > 0 ? item - 1 : NULL;
-    if (!before || before->taken != MT_FREE || !before->has_digit || before->has_letter ||
-        before->core_end != before->end || item->core_begin != item->begin ||
-        item->begin != mt_codes_next(finder, before->end) || item->core_end - item->core_begin > 8)
+    if (!before || !is_number_item(finder, before) || before->core_end != before->end ||
+        item->core_begin != item->begin || item->begin != mt_codes_next(finder, before->end) ||
+        item->core_end - item->core_begin > 8)
         return false;
     size_t n_letters = 0;
     for (size_t k = item->core_begin; k < item->core_end; k = mt_codes_next(finder, k)) {
         uint32_t c = mt_utf8_decode(finder->text + k);
+        bool is_greek = c == 0x3A9 || c == 0x3BC || c == 0x2126;
         n_letters += mt_codes_is_letter(c);
-        if (mt_is_word_char(c) ? n_letters > 3 || c > 0x2FF : !joins_numbers(c) && c != '/')
+        if (mt_is_word_char(c) ? n_letters > 3 || (c > 0x2FF && !is_greek)
+                               : !is_unit_sign(c) && !is_number_sign(c) && c != '/')
             return false;
     }
-    return mt_codes_is_free(finder, before->core_begin, before->core_end) &&
-           mt_codes_claim(finder, MT_CODE_NUMBER, before->core_begin, item->core_end) != MT_NO_MATE;
+    return mt_codes_claim(finder, MT_CODE_NUMBER, before->core_begin, item->core_end) != MT_NO_MATE;
+}
+
+/* § 5, № 5: the sign says what the number is. */
+static bool join_number(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i], *next = item + 1;
+    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    bool is_sign = (c == 0xA7 || c == 0x2116 || u_charType((UChar32)c) == U_CURRENCY_SYMBOL) &&
+                   mt_codes_next(finder, item->begin) == item->end;
+    return is_sign && i + 1 < finder->n_items && is_number_item(finder, next) &&
+           next->core_begin == next->begin && next->begin == mt_codes_next(finder, item->end) &&
+           mt_codes_claim(finder, MT_CODE_NUMBER, item->begin, next->core_end) != MT_NO_MATE;
 }
 
 /* Whether the run is signs alone: what to make of them depends on what is around (codes_edges.c). */
@@ -239,7 +277,8 @@ static void take_unread(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item item = finder->items[i];
     size_t n_before = finder->n;
-    if (!item.has_unread || is_signs(finder, item.begin, item.end) || join_unit(finder, i))
+    if (!item.has_unread || join_unit(finder, i) || join_number(finder, i) ||
+        is_signs(finder, item.begin, item.end))
         return;
     struct mt_range core = {item.core_begin, item.core_end};
     core = take_outer_signs(finder, core);
@@ -252,13 +291,28 @@ static void take_unread(struct mt_codes_finder *finder, size_t i)
 
 /* ---- names ---- */
 
+/* Where the brackets end that are open in text[begin, end): obj.method(1, 2). */
+static size_t call_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const char *open = memchr(finder->text + begin, '(', end - begin);
+    if (!open || memchr(open, ')', end - (size_t)(open - finder->text)))
+        return end;
+    for (size_t i = end; i < finder->length && i - end < MAX_CALL_BYTES; i++) {
+        if (mt_codes_is_one_of(finder->text[i], "(\n"))
+            break;
+        if (finder->text[i] == ')')
+            return i + 1;
+    }
+    return end;
+}
+
 static void take_name(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
     size_t begin = item->core_begin, end = item->core_end;
     while (begin > item->begin && mt_codes_is_one_of(finder->text[begin - 1], ".~")) /* .NET */
         begin--;
-    size_t n = mt_codes_match_name(finder->text, begin, end);
+    size_t n = mt_codes_match_name(finder->text, begin, call_end(finder, begin, end));
     if (!n && begin < item->core_begin)
         n = mt_codes_match_name(finder->text, begin = item->core_begin, end);
     if (n)
@@ -301,6 +355,7 @@ void mt_codes_find_words(struct mt_codes_finder *finder)
 {
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
+        mt_codes_take_bars(finder, begin, end);
         take_brackets(finder, begin, end);
         if (mt_codes_list_items(finder, begin, end))
             take_items(finder);
