@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <unicode/uchar.h>
+#include <unicode/unorm2.h>
 
 /* Typographic signs and what a typewriter has for them. A dash that parts two thoughts is no hyphen,
  * so it gets blanks. */
@@ -36,6 +37,35 @@ static bool reads_all(const struct mt_tokenizer *tokenizer, const char *ascii)
     return true;
 }
 
+/* What is left of a letter without its accent, or without being a capital; 0 where that is no letter of
+ * ASCII. */
+static uint32_t plain_letter(uint32_t code_point)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    const UNormalizer2 *normalizer = unorm2_getNFDInstance(&code);
+    UChar parts[8];
+    int32_t n = U_SUCCESS(code)
+                    ? unorm2_getDecomposition(normalizer, (UChar32)code_point, parts, 8, &code)
+                    : -1;
+    if (U_SUCCESS(code) && n > 0)
+        return parts[0] < 0x80 && u_isalpha(parts[0]) ? parts[0] : 0;
+    return code_point >= 'A' && code_point <= 'Z' ? code_point + ('a' - 'A') : 0;
+}
+
+/* The letter as a string, or NULL. */
+static const char *simpler(const struct mt_tokenizer *tokenizer, uint32_t code_point)
+{
+    static const char letters[] =
+        "a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p\0q\0r\0s\0t\0u\0v\0w\0x\0y\0z\0"
+        "A\0B\0C\0D\0E\0F\0G\0H\0I\0J\0K\0L\0M\0N\0O\0P\0Q\0R\0S\0T\0U\0V\0W\0X\0Y\0Z";
+    uint32_t letter = plain_letter(code_point);
+    if (letter && !mt_tokenizer_reads(tokenizer, letter))
+        letter = letter <= 'Z' ? letter + ('a' - 'A') : 0;
+    if (!letter || !mt_tokenizer_reads(tokenizer, letter))
+        return NULL;
+    return letters + 2 * (letter >= 'a' ? letter - 'a' : 26 + letter - 'A');
+}
+
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as)
 {
@@ -50,9 +80,12 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
         return MT_READS; /* it composes with the letter before it */
     size_t n = sizeof typewritten / sizeof *typewritten;
     const struct sign *sign = bsearch(&code_point, typewritten, n, sizeof *typewritten, compare);
-    if (!sign || !reads_all(tokenizer, sign->as))
+    const char *read_as = sign && reads_all(tokenizer, sign->as) ? sign->as : NULL;
+    if (!sign)
+        read_as = simpler(tokenizer, code_point);
+    if (!read_as)
         return MT_READS_NOT;
-    *as = sign->as;
+    *as = read_as;
     return MT_READS_AS;
 }
 

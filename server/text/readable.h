@@ -15,7 +15,8 @@ struct mt_tokenizer;
 
 enum mt_reading {
     MT_READS,     /* as it is */
-    MT_READS_AS,  /* only as another character, which says the same: ' for U+2019, - for a dash */
+    MT_READS_AS,  /* only as another character, which says the same: ' for U+2019, - for a dash; a
+                     letter without its accent */
     MT_READS_NOT, /* not at all */
     MT_INVISIBLE, /* not at all, and nobody sees it: variation selectors, marks of direction, tags */
 };

@@ -189,6 +189,18 @@ static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_code
     return is_one_character(finder, item, bullets);
 }
 
+/* What the model can read is left to it where it says something about a number: "~ 5 people", "1/2". */
+static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    if (item->has_unread || !mt_codes_joins_numbers(c))
+        return false;
+    bool is_fraction = u_charType((UChar32)c) == U_OTHER_NUMBER;
+    return is_fraction || (i + 1 < finder->n_items && finder->items[i + 1].has_digit) ||
+           (i > 0 && finder->items[i - 1].has_digit);
+}
+
 static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
                       const struct mt_codes_item *item)
 {
@@ -228,7 +240,7 @@ static void take_signs(struct mt_codes_finder *finder)
                 content_end++;
         bool has_behind = content_end < n && !is_edge_item(finder, &finder->items[content_end]);
         bool is_end = !has_before || !has_behind;
-        if (stands_for_word(finder, item))
+        if (stands_for_word(finder, item) || is_of_number(finder, i))
             continue;
         if ((is_end && !is_subject(finder, i)) || is_bullet(finder, item))
             take_sign(finder, MT_CODE_EDGE, item);

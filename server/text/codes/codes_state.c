@@ -73,6 +73,23 @@ bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c)
     return c > ' ' && mt_reading_of(finder->options->tokenizer, c, &as) == MT_READS_NOT;
 }
 
+bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c)
+{
+    const char *as;
+    return mt_codes_is_letter(c) &&
+           mt_reading_of(finder->options->tokenizer, c, &as) == MT_READS_AS;
+}
+
+bool mt_codes_joins_numbers(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    bool is_arrow = c >= 0x2190 && c <= 0x21FF; /* arrows say nothing about it */
+    return (type == U_MATH_SYMBOL && !is_arrow) || type == U_CURRENCY_SYMBOL ||
+           type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || c == '^' || c == 0xA7 ||
+           c == 0xB0 || c == 0xB5 || c == 0x2030 || c == 0x2032 || c == 0x2033 || c == 0x2103 ||
+           c == 0x2109 || c == 0x2116;
+}
+
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c)
 {
     const char *as;
@@ -272,9 +289,11 @@ static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *
 {
     trim_core(finder, item);
     item->is_dashes = true;
+    item->is_name = u_isupper((UChar32)mt_codes_at(finder, item->core_begin));
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
         uint32_t c = mt_utf8_decode(finder->text + i);
         bool is_unread = mt_codes_is_unread(finder, c);
+        item->is_respelt = item->is_respelt || mt_codes_is_respelt(finder, c);
         bool is_inner = i >= item->core_begin && i < item->core_end;
         item->has_unread = item->has_unread || is_unread;
         item->is_unread = item->is_unread || (is_unread && is_inner);

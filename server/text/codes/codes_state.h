@@ -38,6 +38,8 @@ struct mt_codes_item {
     bool has_digit;
     bool has_unread; /* letters or signs that cannot be read, anywhere; */
     bool is_unread;  /* in its core */
+    bool is_respelt; /* a letter can only be read as another one */
+    bool is_name;    /* its core begins with a capital */
     bool is_dashes;  /* nothing but dashes */
 };
 
@@ -97,6 +99,10 @@ bool mt_codes_is_outer(uint32_t c);
 bool mt_codes_is_sign(uint32_t c);
 /* What the model cannot read, and a person sees. */
 bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c);
+/* A letter that can only be read as another one: e for one with an accent. */
+bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c);
+/* Signs that say something about the number beside them: a half, times, a degree, a currency. */
+bool mt_codes_joins_numbers(uint32_t c);
 /* What nobody sees, and the model cannot read. */
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
 /* What cannot be read, or one of < > \ ^ | `, which models seldom met in a sentence. */

@@ -54,17 +54,6 @@ static void take_brackets(struct mt_codes_finder *finder, size_t begin, size_t e
 
 /* ---- runs with something that cannot be read ---- */
 
-/* Signs that say something about the number beside them: ½ × ≥ ° €. Arrows do not. */
-static bool joins_numbers(uint32_t c)
-{
-    int8_t type = u_charType((UChar32)c);
-    bool is_arrow = c >= 0x2190 && c <= 0x21FF;
-    return (type == U_MATH_SYMBOL && !is_arrow) || type == U_CURRENCY_SYMBOL ||
-           type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || c == 0xB0 || c == 0xB5 ||
-           c == '^' || c == 0x2032 || c == 0x2033 || c == 0x2030 || c == 0x2103 || c == 0x2109 ||
-           c == 0x2116 || c == 0xA7;
-}
-
 static bool is_number_sign(uint32_t c)
 {
     int8_t type = u_charType((UChar32)c);
@@ -94,7 +83,7 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
         content.has_value = content.has_value || is_number_sign(c);
     }
     uint32_t first = begin < end ? mt_utf8_decode(finder->text + begin) : 0;
-    content.begins_digit = is_number_sign(first) || joins_numbers(first) ||
+    content.begins_digit = is_number_sign(first) || mt_codes_joins_numbers(first) ||
                            ((first == '+' || first == '-') && content.has_digit);
     return content;
 }
@@ -163,8 +152,8 @@ static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct m
     while (end > begin && is_outer_sign(finder, mt_codes_before(finder, end)))
         end = mt_previous_char(finder->text, end);
     struct content inner = look_into(finder, begin, end);
-    bool joins = (begin > core.begin && joins_numbers(mt_codes_before(finder, begin))) ||
-                 (end < core.end && joins_numbers(mt_codes_at(finder, end)));
+    bool joins = (begin > core.begin && mt_codes_joins_numbers(mt_codes_before(finder, begin))) ||
+                 (end < core.end && mt_codes_joins_numbers(mt_codes_at(finder, end)));
     bool is_number =
         inner.has_digit && (!inner.has_letter || is_number_sign(mt_codes_at(finder, begin)));
     if (begin == end || (joins && is_number) || is_key(finder, begin, end))
@@ -273,6 +262,19 @@ static size_t without_genitive(const struct mt_codes_finder *finder, size_t begi
     return mark == '\'' || mark == 0x2019 ? mt_previous_char(finder->text, end - 1) : end;
 }
 
+/* A name with letters that can only be read as others is copied, for it would be spelled so: José, Xi. Not
+ * the X of X-ray. */
+static void take_respelt(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item item = finder->items[i];
+    size_t end = without_genitive(finder, item.core_begin, item.core_end);
+    size_t first = mt_codes_next(finder, item.core_begin);
+    if (!item.is_name || (first < end && finder->text[first] == '-'))
+        return;
+    if (mt_codes_claim(finder, MT_CODE_WORD, item.core_begin, end) != MT_NO_MATE)
+        join_words(finder);
+}
+
 static void take_unread(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item item = finder->items[i];
@@ -333,6 +335,8 @@ static void take_items(struct mt_codes_finder *finder)
         }
         take_name(finder, i);
         take_unread(finder, i);
+        if (finder->items[i].is_respelt && !finder->items[i].has_unread)
+            take_respelt(finder, i);
     }
 }
 
