@@ -227,34 +227,40 @@ static enum mt_status render_plain(const struct mt_passage *passage, struct mt_p
     return MT_OK;
 }
 
+/* Where a sentence of a part stands in the text, which is plain. */
+static struct mt_range source_of_sentence(const struct mt_passage *passage,
+                                          const struct mt_passage_part *part, size_t index)
+{
+    struct mt_translation_part sentence = mt_translation_part(part->translation, index);
+    size_t base = part->range.begin;
+    struct mt_range own = {base + sentence.begin, base + sentence.end};
+    if (part->marked)
+        own = mt_marked_find_source(part->marked, (struct mt_range){sentence.begin, sentence.end});
+    return mt_range_trim(passage->coded.source, own.begin, own.end);
+}
+
 /* Of a part that was rendered. */
 static enum mt_status add_pairs(const struct mt_passage *passage,
                                 const struct mt_passage_part *part,
                                 const struct mt_rendering *rendering,
                                 struct mt_sentence_pairs *pairs, struct mt_error *err)
 {
-    size_t n = mt_translation_n_sentences(part->translation), base = part->range.begin;
-    struct mt_range *sources = rendering->source_sentences;
+    size_t n = mt_translation_n_sentences(part->translation);
     enum mt_status status = reserve_pairs(pairs, n, err);
     if (status)
         return status;
-    for (size_t i = 0; i < n; i++) {
-        struct mt_range own = {base + sources[i].begin, base + sources[i].end};
-        if (part->marked)
-            own = mt_marked_find_source(part->marked, sources[i]);
-        sources[i] = mt_range_trim(passage->coded.source, own.begin, own.end);
-    }
     for (size_t i = 0; i < n; i++)
-        pairs->items[pairs->n++] = (struct mt_sentence_pair){
-            .source = sources[i], .target = rendering->written_sentences[i]};
+        pairs->items[pairs->n++] =
+            (struct mt_sentence_pair){.source = source_of_sentence(passage, part, i),
+                                      .target = rendering->written_sentences[i]};
     return MT_OK;
 }
 
 /* What is not translated: words and codes as they are, but for what each language writes in its own
  * way. */
 static enum mt_status write_kept(const struct mt_passage *passage,
-                                 const struct mt_passage_part *part, struct mt_text *out,
-                                 struct mt_error *err)
+                                 const struct mt_passage_part *part, bool localises,
+                                 struct mt_text *out, struct mt_error *err)
 {
     const struct written written = written_of(passage, part);
     const struct mt_coded_segment *segment = written.segment;
@@ -266,7 +272,7 @@ static enum mt_status write_kept(const struct mt_passage *passage,
         const struct mt_code *code = &segment->codes[i];
         write_words(&written, segment->words.bytes + at, code->at.begin - at, out);
         at = code->at.end;
-        if (code->form == MT_CODE_AS_IT_IS) {
+        if (code->form == MT_CODE_AS_IT_IS || !localises) {
             mt_coded_write_code(written.coded, segment, i, out);
             continue;
         }
@@ -281,20 +287,54 @@ static enum mt_status write_kept(const struct mt_passage *passage,
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
+/* A part whose pieces are its translation's own: each token counts. */
+static bool is_direct(const struct mt_passage *passage, size_t index)
+{
+    const struct mt_passage_part *part = &passage->parts[index];
+    return passage->is_plain && part->translation && (!part->marked || part->marked->n == 0);
+}
+
+/* A translated part that is written as it was. pairs NULL: not wanted. */
+static enum mt_status write_unchanged(const struct mt_passage *passage,
+                                      const struct mt_passage_part *part,
+                                      struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                      struct mt_error *err)
+{
+    size_t n = mt_translation_n_sentences(part->translation), base = out->length;
+    size_t n_before = pairs ? pairs->n : 0;
+    enum mt_status status = write_kept(passage, part, false, out, err);
+    if (!status && pairs)
+        status = reserve_pairs(pairs, n, err);
+    for (size_t i = 0; i < n && pairs && !status; i++) {
+        struct mt_range own = source_of_sentence(passage, part, i);
+        pairs->items[pairs->n++] = (struct mt_sentence_pair){
+            .source = own,
+            .target = {base + own.begin - part->range.begin, base + own.end - part->range.begin}};
+    }
+    assert(!pairs || status || pairs->n == n_before + n);
+    return status;
+}
+
 /* pairs NULL: not wanted. */
 static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
                                   struct mt_sentence_pairs *pairs, struct mt_text *out,
                                   struct mt_error *err)
 {
     struct mt_passage_part *part = &passage->parts[index];
+    bool is_unchanged = false;
     if (!part->translation)
-        return write_kept(passage, part, out, err);
+        return write_kept(passage, part, true, out, err);
     if (!part->marked && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
         !pairs)
         return mt_translation_render(part->translation, rank, out, err);
+    enum mt_status status = MT_OK;
+    if (!is_direct(passage, index) || passage->editor) /* else its tokens may have been sent */
+        status = mt_rendering_is_unchanged(passage, part, rank, &is_unchanged, err);
+    if (status || is_unchanged)
+        return status ? status : write_unchanged(passage, part, pairs, out, err);
     struct mt_rendering rendering = {0};
-    enum mt_status status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
-                                         : render_plain(passage, part, rank, &rendering, out, err);
+    status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
+                          : render_plain(passage, part, rank, &rendering, out, err);
     if (!status && pairs)
         status = add_pairs(passage, part, &rendering, pairs, err);
     mt_rendering_finish(&rendering);
@@ -412,13 +452,6 @@ static enum mt_status advance_pieces(struct mt_passage *passage, struct mt_passa
         }
     }
     return status;
-}
-
-/* A part whose pieces are its translation's own: each token counts. */
-static bool is_direct(const struct mt_passage *passage, size_t index)
-{
-    const struct mt_passage_part *part = &passage->parts[index];
-    return passage->is_plain && part->translation && (!part->marked || part->marked->n == 0);
 }
 
 enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_cursor *cursor,

@@ -670,6 +670,7 @@ enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *
     const char *target = options->plain->target_lang;
     if (!target)
         target = mt_tokenizer_target_lang(tokenizer);
+    passage->tokenizer = tokenizer;
     if (options->post_edits)
         passage->editor = tokenizer;
     if (target)

@@ -30,6 +30,7 @@ struct mt_passage {
     struct mt_passage_part *parts; /* in the words' order; every segment has one */
     size_t n, capacity;
     struct mt_alignment_trace *trace;
+    const struct mt_tokenizer *tokenizer;
     const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES]; /* BCP 47; "": not known */
     const struct mt_proofreader *reader;
@@ -61,6 +62,14 @@ MT_MUST_CHECK enum mt_status mt_rendering_make(const struct mt_passage *passage,
                                                struct mt_rendering *rendering,
                                                struct mt_error *err);
 void mt_rendering_finish(struct mt_rendering *rendering);
+
+/* Whether the model gave back what it was shown, piece by piece: names, code, text of another language.
+ * Then the part stays as it is: the tokenizer alone would change its blanks and signs. Never where
+ * terms have to be put in. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_rendering_is_unchanged(const struct mt_passage *passage,
+                                                       const struct mt_passage_part *part,
+                                                       size_t rank, bool *out,
+                                                       struct mt_error *err);
 
 /* The links of the words as the model wrote them: *out is the part's or the rendering's. */
 MT_MUST_CHECK enum mt_status mt_rendering_find_links(const struct mt_passage *passage,

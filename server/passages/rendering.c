@@ -1,9 +1,11 @@
 #include "server/passages/passage_state.h"
 
+#include "base/size.h"
 #include "server/text/guard.h"
 #include "server/text/post_edit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void mt_rendering_finish(struct mt_rendering *rendering)
 {
@@ -196,6 +198,70 @@ static enum mt_status repair(const struct mt_passage *passage, struct mt_passage
         move_on(rendering, n, &rendering->repaired, step);
     else
         free(step);
+    return status;
+}
+
+/* ---- what stays as it is ---- */
+
+static bool has_terms(const struct mt_marked *marked)
+{
+    for (size_t i = 0; marked && i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_TERM)
+            return true;
+    return false;
+}
+
+/* The pieces that a sentence was shown as, and those of its translation. */
+static void append_pieces(const struct mt_tokenizer *tokenizer,
+                          const struct mt_translation_part *sentence,
+                          const struct mt_hypothesis *hypothesis, struct mt_text *shown,
+                          struct mt_text *written)
+{
+    const struct mt_token_list *tokens = sentence->source_tokens;
+    for (size_t i = 0; i < tokens->n; i++)
+        if (!tokens->tokens[i].special)
+            mt_text_append_string(shown, tokens->tokens[i].piece);
+    for (size_t i = 0; i < hypothesis->n_ids; i++) {
+        const char *piece = mt_tokenizer_target_piece(tokenizer, hypothesis->ids[i]);
+        if (piece && hypothesis->ids[i] != mt_tokenizer_eos_id(tokenizer))
+            mt_text_append_string(written, piece);
+    }
+}
+
+/* Whether a target language code, ">>fra<<", stands before the first sentence: it is for the model
+ * alone. */
+static bool begins_with_code(const struct mt_translation *translation)
+{
+    size_t length;
+    const char *text = mt_translation_text(translation, &length);
+    size_t begin =
+        mt_translation_n_sentences(translation) > 0 ? mt_translation_part(translation, 0).begin : 0;
+    return begin > 0 && length > 2 && memcmp(text, ">>", 2) == 0 && memmem(text, begin, "<<", 2);
+}
+
+enum mt_status mt_rendering_is_unchanged(const struct mt_passage *passage,
+                                         const struct mt_passage_part *part, size_t rank, bool *out,
+                                         struct mt_error *err)
+{
+    struct mt_text shown = {0}, written = {0};
+    bool may_be = !has_terms(part->marked) && !begins_with_code(part->translation);
+    for (size_t i = 0; i < mt_translation_n_sentences(part->translation) && may_be; i++) {
+        const struct mt_translation_part sentence = mt_translation_part(part->translation, i);
+        size_t n = mt_sentence_n_hypotheses(sentence.sentence);
+        may_be = n > 0;
+        if (!may_be)
+            break;
+        const struct mt_hypothesis hypothesis =
+            mt_sentence_hypothesis(sentence.sentence, mt_size_min(rank, n - 1));
+        append_pieces(passage->tokenizer, &sentence, &hypothesis, &shown, &written);
+    }
+    enum mt_status status = mt_text_check(&shown, "a text's pieces", err);
+    if (!status)
+        status = mt_text_check(&written, "a translation's pieces", err);
+    *out = !status && may_be && shown.length == written.length &&
+           (shown.length == 0 || memcmp(shown.bytes, written.bytes, shown.length) == 0);
+    mt_text_finish(&shown);
+    mt_text_finish(&written);
     return status;
 }
 

@@ -86,6 +86,15 @@ void mt_marked_trim(struct mt_marked *marked)
         take_blank(marked);
 }
 
+/* A blank of ours: what the text goes on with in its source stands behind it. */
+static void add_blank(struct mt_marked *marked)
+{
+    size_t length = marked->text.length, n = marked->n_anchors;
+    mt_text_append(&marked->text, " ", 1);
+    if (n > 0 && marked->anchors[n - 1].text == length)
+        marked->anchors[n - 1].text++;
+}
+
 /* A word follows points that took its blank: it gets it back, and they lead it. */
 static void give_back_blank(struct mt_marked *marked)
 {
@@ -93,7 +102,7 @@ static void give_back_blank(struct mt_marked *marked)
     for (size_t i = marked->pending; i < marked->n; i++)
         took = took || marked->marks[i].took_blank;
     if (took)
-        mt_text_append(&marked->text, " ", 1);
+        add_blank(marked);
     for (size_t i = marked->pending; i < marked->n; i++) {
         struct mt_mark *mark = &marked->marks[i];
         mark->leads = took || mark->leads;
@@ -117,11 +126,49 @@ static size_t settle_points(struct mt_marked *marked, const char *bytes)
     if (*bytes == ' ' && begins_line(&marked->text)) {
         marked->marks[marked->n - 1].had_blank_after = true;
         n_left_out = 1;
+        if (marked->n_anchors > 0 &&
+            marked->anchors[marked->n_anchors - 1].text == marked->text.length)
+            marked->anchors[marked->n_anchors - 1].source++;
     } else if (mt_is_word_char(mt_utf8_decode(bytes))) {
         give_back_blank(marked);
     }
     marked->pending = MT_NO_MARK;
     return n_left_out;
+}
+
+/* Part of the word before it, or seen by nobody: what the model reads has it no more. */
+static bool is_within_word(uint32_t code_point)
+{
+    return u_getCombiningClass((UChar32)code_point) != 0 ||
+           u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
+}
+
+static bool ends_in_word(const struct mt_text *text)
+{
+    size_t at = text->length;
+    uint32_t last = ' ';
+    while (at > 0) {
+        at = mt_previous_char(text->bytes, at);
+        last = mt_utf8_decode(text->bytes + at);
+        if (!is_within_word(last))
+            break;
+    }
+    return mt_is_word_char(last);
+}
+
+static bool begins_word(const char *bytes)
+{
+    uint32_t first = mt_utf8_decode(bytes);
+    return mt_is_word_char(first) || is_within_word(first);
+}
+
+/* Between a word that stands in for something and one that touches it: together they would be a third
+ * one. */
+static void part_from_stand_in(struct mt_marked *marked, const char *bytes)
+{
+    if (marked->stand_in_end > 0 && marked->text.length == marked->stand_in_end &&
+        begins_word(bytes))
+        add_blank(marked);
 }
 
 void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length)
@@ -131,6 +178,7 @@ void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length
         return;
     if (marked->pending != MT_NO_MARK)
         from = settle_points(marked, bytes);
+    part_from_stand_in(marked, bytes);
     mt_text_append(&marked->text, bytes + from, length - from);
 }
 
@@ -192,21 +240,16 @@ void mt_marked_break(struct mt_marked *marked, const char *content, size_t lengt
         mark->end = marked->text.length;
 }
 
-static bool ends_in_word(const struct mt_text *text)
-{
-    return text->length > 0 && mt_is_word_char(mt_utf8_decode(
-                                   text->bytes + mt_previous_char(text->bytes, text->length)));
-}
-
 void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
                         size_t length)
 {
     if (marked->pending != MT_NO_MARK)
         settle_points(marked, word);
     if (ends_in_word(&marked->text))
-        mt_text_append(&marked->text, " ", 1);
+        add_blank(marked);
     struct mt_mark *mark = add(marked, MT_MARK_STAND_IN, content, length);
     mt_text_append_string(&marked->text, word);
+    marked->stand_in_end = marked->text.length;
     if (mark)
         mark->end = marked->text.length;
 }
@@ -221,6 +264,7 @@ void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
 {
     if (marked->pending != MT_NO_MARK)
         settle_points(marked, term->words);
+    part_from_stand_in(marked, term->words);
     struct mt_mark *mark = add(marked, MT_MARK_TERM, term->written, term->n_written);
     mt_text_append(&marked->text, term->words, term->n_words);
     if (!mark)
