@@ -126,6 +126,9 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
         status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
     if (!status) {
         leave_out_stand_ins(findings, sentence, &pair);
+        status = mt_proofread_times(passage->reader, &pair, &findings->difference, err);
+    }
+    if (!status) {
         status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
     }
     if (!status)

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "server/text/detect.h"
+#include "server/text/number_times.h"
 
 #include <string.h>
 
@@ -47,6 +48,19 @@ enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
     if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
         return MT_OK;
     return mt_numbers_compare(&source, &target, pair->excused, pair->n_excused, out, err);
+}
+
+enum mt_status mt_proofread_times(const struct mt_proofreader *reader,
+                                  const struct mt_proofread_pair *pair,
+                                  struct mt_numbers_difference *difference, struct mt_error *err)
+{
+    const struct mt_numbers_text source = {
+        .bytes = pair->source, .length = pair->n_source, .language = reader->source_words};
+    const struct mt_numbers_text target = {
+        .bytes = pair->target, .length = pair->n_target, .language = reader->target_words};
+    bool has_times = mt_has_digits(pair->source, pair->n_source) &&
+                     mt_utf8_valid_prefix(pair->target, pair->n_target) == pair->n_target;
+    return has_times ? mt_number_times_compare(&source, &target, difference, err) : MT_OK;
 }
 
 /* ---- left as it was ---- */

@@ -46,6 +46,12 @@ struct mt_proofread_pair {
     size_t n_excused;
 };
 
+/* As mt_number_times_compare, of what mt_proofread_numbers found. */
+MT_MUST_CHECK enum mt_status mt_proofread_times(const struct mt_proofreader *reader,
+                                                const struct mt_proofread_pair *pair,
+                                                struct mt_numbers_difference *difference,
+                                                struct mt_error *err);
+
 /* As mt_numbers_compare. */
 MT_MUST_CHECK enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
                                                   const struct mt_proofread_pair *pair,

@@ -31,6 +31,8 @@ static enum mt_status check_numbers(struct pair_checker *checker,
 {
     struct mt_numbers_difference difference = {0};
     enum mt_status status = mt_proofread_numbers(&checker->reader, pair, &difference, err);
+    if (!status)
+        status = mt_proofread_times(&checker->reader, pair, &difference, err);
     bool has_numbers =
         mt_has_digits(pair->source, pair->n_source) || mt_has_digits(pair->target, pair->n_target);
     checker->n_with_numbers += has_numbers;

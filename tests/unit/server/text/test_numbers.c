@@ -35,6 +35,7 @@ static void describe(const char *source_lang, const char *target_lang, const cha
     const struct mt_proofread_pair pair = {
         .source = source, .n_source = strlen(source), .target = target, .n_target = strlen(target)};
     ck_assert_int_eq(mt_proofread_numbers(&reader, &pair, &difference, &err), MT_OK);
+    ck_assert_int_eq(mt_proofread_times(&reader, &pair, &difference, &err), MT_OK);
     mt_text_append(out, "", 0);
     for (size_t i = 0; i < difference.missing.n; i++) {
         struct mt_range at = difference.missing.items[i];
@@ -55,6 +56,13 @@ struct pair {
 /* Right in both directions. */
 static const struct pair equal[] = {
     {"en", "de", "It costs 1,250.5 euros.", "Es kostet 1.250,5 Euro."},
+    {"en", "de", "at 3 p.m.", "um 3 Uhr"},
+    {"en", "de", "at 3 p.m.", "um 3 Uhr nachmittags"},
+    {"en", "de", "at 11 p.m.", "um 11 Uhr nachts"},
+    {"en", "de", "from 9 a.m. until late", "von 9 Uhr bis abends"},
+    {"en", "de", "6 a.m. and 6 p.m.", "6 und 18 Uhr"},
+    {"en", "ja", "8 a.m. to 5 p.m.", "午前8時から午後5時"},
+    {"en", "ja", "at 12:30 p.m.", "午後0時30分"},
     {"en", "fr", "It costs 1,250.50.", "Cela coûte 1\u202f250,50."},
     {"en", "fr", "There are 10,000 of them.", "Il y en a 10 000."},
     {"en", "de-CH", "1,250,000 people", "1'250'000 Leute"},
@@ -156,6 +164,14 @@ static const struct {
     {{"en", "ja", "150 million people", "1億6000万人"}, "150 / 1億6000"},
     {{"en", "de", "12/05/2024", "12.06.2024"}, "12/05/2024 / 12.06.2024"},
     {{"en", "de", "a week in 1990", "1 Woche im Jahr 1991"}, "1990 / 1 1991"},
+    {{"en", "ja", "It opens at 6 a.m.", "午後6時に開きます。"}, "6 a.m / 午後6"},
+    {{"en", "ja", "at 12:30 p.m.", "午前12時30分"}, "12:30 p.m / 午前12"},
+    {{"en", "ja", "8 a.m. to 5 p.m.", "午後8時から午前5時"}, "8 a.m 5 p.m / 午後8 午前5"},
+    {{"en", "de", "at 3 in the afternoon", "um 3 Uhr morgens"},
+     "3 in the afternoon / 3 Uhr morgens"},
+    {{"en", "fr", "at 7 a.m.", "à 7 heures du soir"}, "7 a.m / 7 heures du soir"},
+    {{"de", "en", "um 7 Uhr morgens", "at 7 p.m."}, "7 Uhr morgens / 7 p.m"},
+    {{"en", "de", "at 9:45 a.m.", "um 9.15 Uhr abends"}, "9:45 / 9.15"},
     {{"en", "de", "4 weeks", "\xe2\x82"}, "/"}, /* not well-formed: nobody looks */
 };
 
