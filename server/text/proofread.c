@@ -14,6 +14,11 @@
  * of them formats and commands; with one 612 more are. */
 #define MIN_SMALL_WORDS 2
 #define MIN_SMALL_LETTERS 2
+/* Words from which on an answer of the detector that is certain says enough, and the confidence (in
+ * percent) that fewer ones need. Of 60,000 English sentences of Tatoeba 39 are said to be in another
+ * language without this, and 8 with it; of 1,063 German ones 1,001 and 970. */
+#define MIN_WORDS 5
+#define MIN_CONFIDENCE 90
 /* Letters of a script that the target language has not. */
 #define MIN_FOREIGN_LETTERS 2
 /* Of the scripts of a language: Japanese has three. */
@@ -113,14 +118,35 @@ static size_t count_small_words(const char *text, size_t length)
     return n;
 }
 
-/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
-static bool is_sentence(const struct mt_proofread_pair *pair)
+/* Of a script that has no small letters, and mostly no blanks between words. */
+static bool has_bare_letters(const struct mt_proofread_pair *pair)
 {
     bool has_bare = false;
     for (size_t at = 0; at < pair->n_source && !has_bare;
          at += mt_utf8_length((unsigned char)pair->source[at]))
         has_bare = u_charType((UChar32)mt_utf8_decode(pair->source + at)) == U_OTHER_LETTER;
-    return has_bare || count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+    return has_bare;
+}
+
+/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
+static bool is_sentence(const struct mt_proofread_pair *pair)
+{
+    return has_bare_letters(pair) ||
+           count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+}
+
+/* Whether they are so few that one of another language, "Tom loves spaghetti.", counts for much. */
+static bool has_few_words(const struct mt_proofread_pair *pair)
+{
+    size_t n = 0;
+    bool is_blank = true;
+    for (size_t at = 0; at < pair->n_source;
+         at += mt_utf8_length((unsigned char)pair->source[at])) {
+        bool was_blank = is_blank;
+        is_blank = u_isUWhiteSpace((UChar32)mt_utf8_decode(pair->source + at));
+        n += was_blank && !is_blank;
+    }
+    return n < MIN_WORDS && !has_bare_letters(pair);
 }
 
 static bool is_untranslated(const struct mt_proofreader *reader,
@@ -146,7 +172,8 @@ enum mt_status mt_proofread_language(const struct mt_proofreader *reader,
         !is_sentence(pair))
         return MT_OK;
     status = mt_detect(pair->source, pair->n_source, false, &languages, &detection, err);
-    if (!status && !detection.is_served && detection.is_certain)
+    if (!status && !detection.is_served && detection.is_certain &&
+        (detection.confidence >= MIN_CONFIDENCE || !has_few_words(pair)))
         *warnings |= 1u << MT_WARNING_SOURCE_LANGUAGE;
     return status;
 }
