@@ -10,6 +10,9 @@ const KINDS = {
     cut: "was made in pieces, because the sentence is too long for the model",
     numbers: "has other numbers than what it translates",
     untranslated: "is the same as what it translates",
+    unreadable: "comes from a text with characters that the model cannot read",
+    source_words: "seems to hold words that were not translated",
+    unsure: "is one that the model is unsure of",
     source_language: "comes from a text that seems to be in another language than the chosen one",
 };
 

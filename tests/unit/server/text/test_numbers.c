@@ -318,6 +318,34 @@ START_TEST(what_is_in_another_language_or_stays_is_flagged)
 }
 END_TEST
 
+static const struct {
+    const char *source, *target;
+    bool is_other;
+} lengths[] = {
+    {"Use code here.", "Utilisez le style de code de code de code de code ici.", true},
+    {"We meant no harm.", "Nous n'avons pas l'intention de faire du mal.", false},
+    {"Delete", "Supprimer", false},
+    {"The sky became dark, and the birds stopped singing at once.", "Der Himmel wurde dunkel.",
+     true},
+    {"OK", "オーケー", false},
+    {"The meeting was moved to Thursday afternoon.", "会議は木曜の午後に変更された。", false},
+    {"The meeting was moved to Thursday afternoon.", "会議は木曜。", true},
+    {"会議は木曜の午後に変更された。", "The meeting was moved to Thursday afternoon.", false},
+    {"", "", false},
+    {"Really?", "Hm\xe2\x82", false},
+};
+
+START_TEST(letters_that_are_far_more_or_fewer_are_flagged)
+{
+    const struct mt_proofread_pair pair = {.source = lengths[_i].source,
+                                           .n_source = strlen(lengths[_i].source),
+                                           .target = lengths[_i].target,
+                                           .n_target = strlen(lengths[_i].target)};
+    ck_assert_msg(mt_proofread_has_other_length(&pair) == lengths[_i].is_other, "%s | %s",
+                  pair.source, pair.target);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("numbers");
@@ -333,6 +361,8 @@ int main(void)
                         sizeof notations / sizeof notations[0]);
     tcase_add_loop_test(tests, what_is_in_another_language_or_stays_is_flagged, 0,
                         sizeof languages / sizeof languages[0]);
+    tcase_add_loop_test(tests, letters_that_are_far_more_or_fewer_are_flagged, 0,
+                        sizeof lengths / sizeof lengths[0]);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
