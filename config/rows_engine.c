@@ -411,7 +411,26 @@ const struct mt_setting mt_rows_engine[] = {
         .verbs = DAEMON,
         .doc = "A translation with more tokens than this many times those of its source and 10, or "
                "the other way round, is flagged likewise. One of 1,063 ordinary sentences is, "
-               "rightly; spelling out a word that the model does not know comes near. 0: never.",
+               "rightly; spelling out a word that the model does not know comes near. 0: never, "
+               "nor one with far more or far fewer letters.",
+    },
+    {
+        .section = "Guards",
+        FIELD(min_probability),
+        .value_name = "P",
+        .type = MT_SETTING_NUMBER,
+        .high = 1,
+        .default_number = 0.38,
+        .verbs = DAEMON,
+        .doc =
+            "A translation is flagged as unsure where eight tokens in a row have a lower "
+            "probability than this on average (the geometric mean): the model guesses there, or "
+            "spells a word that it does not know. With the default that is said of 13 of 1,965 "
+            "right translations of the bundled models, and of 69 of 152 wrong ones. A model that "
+            "is less sure of what is right needs a lower value. A greedy search (beam_size 1) "
+            "computes "
+            "no probabilities, because they would cost 6 % of its time, and is never unsure. "
+            "0: never, nor are words looked for that were left in the source's language.",
     },
     {
         .section = "Attention",

@@ -101,6 +101,7 @@ struct mt_settings {
     bool repair_numbers;
     int64_t max_repeats;     /* 0: not looked for */
     double max_length_ratio; /* 0: not looked for */
+    double min_probability;  /* 0: not looked at */
     /* attention */
     char *alignment_layers, *alignment_heads; /* "": the upper half; all */
     char *alignment_mode, *alignment_shift;

@@ -293,7 +293,6 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     s->n_beams = s->is_forced ? 1 : o->beam_size ? o->beam_size : h->n_beams;
     s->n_wanted = s->is_forced || !o->num_hypotheses ? 1 : o->num_hypotheses;
     s->max_target = max_target_of(h, n_source, o);
-    s->return_logprobs = o->return_logprobs;
     s->wants_scores = s->n_beams > 1 || o->return_logprobs || !o->skip_scores;
     s->n_top = o->n_top;
     s->has_trace = o->trace != 0;
@@ -438,7 +437,7 @@ struct mt_hypothesis mt_sentence_hypothesis(const struct mt_sentence *sentence, 
     return (struct mt_hypothesis){.ids = h->ids,
                                   .n_ids = h->n_ids,
                                   .score = h->score,
-                                  .token_logprobs = sentence->return_logprobs ? h->logprobs : NULL,
+                                  .token_logprobs = sentence->wants_scores ? h->logprobs : NULL,
                                   .has_eos = h->has_eos};
 }
 

@@ -54,7 +54,8 @@ struct mt_sentence_options {
     size_t n_forced_target;
     bool skip_scores; /* greedy only: scores and log-probabilities are not computed and read as 0,
                          which saves a pass over the vocabulary per token */
-    bool return_logprobs; /* per-token log-probabilities of every hypothesis */
+    bool return_logprobs; /* per-token log-probabilities of every hypothesis, whatever skip_scores
+                             says */
     size_t n_top;      /* most probable next tokens to report per step of the best hypothesis; 0 to
                           MT_MAX_TOP */
     unsigned trace;    /* enum mt_trace_kind or'ed */
@@ -73,7 +74,8 @@ struct mt_hypothesis {
     size_t n_ids;
     float score;                 /* sum / n_ids^length_penalty; greedy: mean log-probability */
     const float *token_logprobs; /* log-softmax of each id at its step, 0 of an end that the limit
-                                    forced (as transformers counts it); or NULL */
+                                    forced (as transformers counts it). NULL where nobody needed
+                                    them: in a greedy search with skip_scores */
     bool has_eos;                /* the model chose to end; false where max_decoding_length did */
 };
 

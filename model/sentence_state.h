@@ -41,7 +41,6 @@ struct mt_sentence {
     size_t max_target;               /* generated tokens at most */
     bool is_forced;                  /* the whole target is given */
     bool has_bos;                    /* given[1] is no choice */
-    bool return_logprobs;
     bool wants_scores;
     size_t n_top;
 

@@ -9,7 +9,8 @@
 struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings)
 {
     return (struct mt_guard_options){.max_repeats = (size_t)settings->max_repeats,
-                                     .max_length_ratio = settings->max_length_ratio};
+                                     .max_length_ratio = settings->max_length_ratio,
+                                     .min_probability = settings->min_probability};
 }
 
 void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,

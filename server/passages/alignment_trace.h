@@ -34,7 +34,7 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace 
                                                       struct mt_translation_options *options,
                                                       struct mt_error *err);
 
-/* MT_LIMIT: all translations together need more than the setting max_attention_values. MT_BUSY:
+/* translation NULL: nothing to reserve. MT_LIMIT: all translations together need more than the setting max_attention_values. MT_BUSY:
  * other requests hold the memory. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
                                                         const struct mt_translation *translation,

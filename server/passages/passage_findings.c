@@ -1,6 +1,7 @@
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
+#include "server/text/left_words.h"
 
 #include <string.h>
 
@@ -126,6 +127,28 @@ static bool lacks_repair(const struct mt_passage *passage, const struct part_fin
            !mt_sentence_trace(mt_translation_part(findings->part->translation, sentence).sentence);
 }
 
+/* Adds what the guards' options switch on, and the tokens alone do not tell. */
+static enum mt_status find_kinds(const struct mt_passage_part *part, size_t sentence,
+                                 const struct mt_proofread_pair *pair,
+                                 const struct mt_guard_options *guards, unsigned *found,
+                                 struct mt_error *err)
+{
+    struct mt_sentence *decoded = mt_translation_part(part->translation, sentence).sentence;
+    bool has_left = false;
+    if (mt_sentence_n_hypotheses(decoded) == 0)
+        return MT_OK;
+    if (guards->max_length_ratio > 0 && mt_proofread_has_other_length(pair))
+        *found |= 1u << MT_WARNING_LENGTH;
+    if (guards->min_probability <= 0)
+        return MT_OK;
+    const struct mt_hypothesis best = mt_sentence_hypothesis(decoded, 0);
+    enum mt_status status = mt_left_words_find(mt_translation_tokenizer(part->translation), &best,
+                                               pair, &has_left, err);
+    if (has_left)
+        *found |= 1u << MT_WARNING_SOURCE_WORDS;
+    return status;
+}
+
 static enum mt_status proofread_sentence(const struct mt_passage *passage,
                                          const struct mt_passage_part *part,
                                          struct part_findings *findings, size_t sentence,
@@ -134,16 +157,22 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
     struct mt_proofread_pair pair;
     unsigned found = mt_guard_check(part->translation, sentence, proofreading->guards);
     unsigned warnings = 0;
-    report_kinds(proofreading, sentence, found);
-    if (!passage->reader)
-        return MT_OK;
     enum mt_status status =
         mt_passage_describe_pair(part, &findings->as_written, sentence, &findings->all_excused,
                                  &findings->excused, &pair, err);
-    if (!status)
-        status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
+    if (!status && passage->reader)
+        status = find_kinds(part, sentence, &pair, proofreading->guards, &found, err);
+    if (status)
+        return status;
+    report_kinds(proofreading, sentence, found);
+    if (!passage->reader)
+        return MT_OK;
+    status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
     if (!status) {
         leave_out_stand_ins(findings, sentence, &pair);
+        status = mt_proofread_times(passage->reader, &pair, &findings->difference, err);
+    }
+    if (!status) {
         status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
         if (!status && lacks_repair(passage, findings, sentence, &pair))
             report_unaligned(proofreading, sentence);

@@ -159,7 +159,7 @@ static enum mt_status find_terms(struct mt_codes_finder *finder)
         const struct mt_range none = {match.end, match.end};
         struct mt_range other = end > first ? finder->found[first].code.at : none;
         bool gives_way =
-            other.begin < match.begin || (other.begin == match.begin && other.end >= match.end);
+            other.begin < match.begin || (other.begin == match.begin && other.end > match.end);
         from = gives_way ? other.end : match.end;
         if (gives_way || is_across_own(finder, &own, match.begin, match.end))
             continue;

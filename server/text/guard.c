@@ -1,7 +1,14 @@
 #include "server/text/guard.h"
 
 #include "base/size.h"
+#include "base/text.h"
 #include "server/text/translation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_LOGPROB (-100.0)
 
 /* Target ids, or source tokens: what the vocabulary does not know has one id for all of it, and is
  * no repetition. */
@@ -9,13 +16,52 @@ struct sequence {
     const int32_t *ids;
     const struct mt_token *tokens; /* where there are no ids */
     size_t n;
+    const struct mt_tokenizer *tokenizer; /* of the ids; NULL: nothing is known of their pieces */
+    size_t max_run;
 };
 
-static bool is_same(const struct sequence *sequence, size_t i, size_t j)
+static const char *piece_at(const struct sequence *sequence, size_t i)
+{
+    if (!sequence->ids)
+        return sequence->tokens[i].piece;
+    return sequence->tokenizer ? mt_tokenizer_target_piece(sequence->tokenizer, sequence->ids[i])
+                               : NULL;
+}
+
+/* How often a piece has its only character: 3 of "ooo"; 0: it has several, or says nothing. */
+static size_t count_only_character(const char *piece)
+{
+    size_t n = 0;
+    for (const char *at = piece; at && *at != '\0'; at += mt_utf8_length((unsigned char)*at)) {
+        if (mt_utf8_decode(at) != mt_utf8_decode(piece))
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static bool is_equal(const struct sequence *sequence, size_t i, size_t j)
 {
     if (sequence->ids)
         return sequence->ids[i] == sequence->ids[j];
     return sequence->tokens[i].id == sequence->tokens[j].id && !sequence->tokens[i].unknown;
+}
+
+/* One of a few equal characters in a row: "Grrr", "....". */
+static bool is_in_run(const struct sequence *sequence, size_t i)
+{
+    size_t begin = i, end = i + 1;
+    while (begin > 0 && i - begin <= sequence->max_run && is_equal(sequence, begin - 1, i))
+        begin--;
+    while (end < sequence->n && end - i <= sequence->max_run && is_equal(sequence, end, i))
+        end++;
+    size_t n_each = end - begin > 1 ? count_only_character(piece_at(sequence, i)) : 0;
+    return n_each > 0 && (end - begin) * n_each <= sequence->max_run;
+}
+
+static bool is_same(const struct sequence *sequence, size_t i, size_t j)
+{
+    return is_equal(sequence, i, j) && !is_in_run(sequence, i);
 }
 
 static size_t count_repeats(const struct sequence *sequence)
@@ -36,9 +82,93 @@ size_t mt_guard_count_repeats(const int32_t *ids, size_t n)
     return count_repeats(&(struct sequence){.ids = ids, .n = n});
 }
 
+static size_t longest_run(const char *text, size_t length)
+{
+    size_t most = 0, n = 0;
+    uint32_t last = 0;
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+        uint32_t c = mt_utf8_decode(text + at);
+        n = c == last ? n + 1 : 1;
+        last = c;
+        most = mt_size_max(most, n);
+    }
+    return most;
+}
+
+static bool repeats_itself(const struct mt_translation *translation,
+                           const struct mt_translation_part *part, const struct mt_hypothesis *best,
+                           size_t max_repeats)
+{
+    size_t length;
+    const char *text = mt_translation_text(translation, &length) + part->begin;
+    size_t run = mt_size_min(longest_run(text, part->end - part->begin), MT_GUARD_MAX_PERIOD);
+    size_t max_run = mt_size_max(run, MT_GUARD_MAX_RUN);
+    const struct sequence source = {
+        .tokens = part->source_tokens->tokens, .n = part->source_tokens->n, .max_run = max_run};
+    const struct sequence target = {.ids = best->ids,
+                                    .n = best->n_ids,
+                                    .tokenizer = mt_translation_tokenizer(translation),
+                                    .max_run = max_run};
+    size_t n_repeats = count_repeats(&target);
+    return n_repeats > max_repeats && n_repeats > count_repeats(&source);
+}
+
 static bool is_much_longer(size_t a, size_t b, double ratio)
 {
     return ratio > 0 && (double)a > ratio * (double)b + MT_GUARD_SLACK;
+}
+
+/* ---- what the vocabulary lacks ---- */
+
+/* Of a piece that stands for one byte, "<0xE4>"; else -1. */
+static int byte_of(const char *piece)
+{
+    char *end;
+    if (!piece || strncmp(piece, "<0x", 3) != 0 || strlen(piece) != strlen("<0xE4>"))
+        return -1;
+    unsigned long byte = strtoul(piece + 3, &end, 16);
+    return *end == '>' && byte <= 0xFF ? (int)byte : -1;
+}
+
+/* A name with a rare letter is copied byte by byte, and right. */
+static bool has_unreadable(const struct mt_token_list *source, const struct mt_hypothesis *best,
+                           const struct mt_tokenizer *tokenizer)
+{
+    size_t counts[256] = {0}, n_left = 0;
+    for (size_t i = 0; i < source->n; i++) {
+        int byte = source->tokens[i].special ? -1 : byte_of(source->tokens[i].piece);
+        if (source->tokens[i].unknown && !source->tokens[i].special)
+            return true;
+        n_left += byte >= 0;
+        if (byte >= 0)
+            counts[byte]++;
+    }
+    for (size_t i = 0; i < best->n_ids && n_left > 0; i++) {
+        int byte = byte_of(mt_tokenizer_target_piece(tokenizer, best->ids[i]));
+        if (byte >= 0 && counts[byte] > 0) {
+            counts[byte]--;
+            n_left--;
+        }
+    }
+    return n_left > 0;
+}
+
+/* What has no probability at all would make all later sums meaningless. */
+static double clamp(float logprob)
+{
+    return logprob > MIN_LOGPROB ? (double)logprob : MIN_LOGPROB;
+}
+
+double mt_guard_least_probability(const float *logprobs, size_t n)
+{
+    double sum = 0, least = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += clamp(logprobs[i]);
+        if (i >= MT_GUARD_WINDOW)
+            sum -= clamp(logprobs[i - MT_GUARD_WINDOW]);
+        least = sum < least ? sum : least;
+    }
+    return exp(least / MT_GUARD_WINDOW);
 }
 
 /* A model may be told to end with eos at its limit: then eos says nothing. */
@@ -59,15 +189,18 @@ unsigned mt_guard_check(const struct mt_translation *translation, size_t sentenc
         return warnings;
     struct mt_hypothesis best = mt_sentence_hypothesis(part.sentence, 0);
     size_t n_source = part.source_tokens->n;
-    const struct sequence source = {.tokens = part.source_tokens->tokens, .n = n_source};
     if (mt_guard_is_truncated(part.sentence, 0))
         warnings |= 1u << MT_WARNING_TRUNCATED;
     if (is_much_longer(best.n_ids, n_source, options->max_length_ratio) ||
         is_much_longer(n_source, best.n_ids, options->max_length_ratio))
         warnings |= 1u << MT_WARNING_LENGTH;
-    size_t n_repeats = options->max_repeats ? mt_guard_count_repeats(best.ids, best.n_ids) : 0;
-    if (n_repeats > options->max_repeats && n_repeats > count_repeats(&source))
+    if (options->max_repeats && repeats_itself(translation, &part, &best, options->max_repeats))
         warnings |= 1u << MT_WARNING_REPETITION;
+    if (has_unreadable(part.source_tokens, &best, mt_translation_tokenizer(translation)))
+        warnings |= 1u << MT_WARNING_UNREADABLE;
+    if (best.token_logprobs &&
+        mt_guard_least_probability(best.token_logprobs, best.n_ids) < options->min_probability)
+        warnings |= 1u << MT_WARNING_UNSURE;
     return warnings;
 }
 
@@ -82,6 +215,9 @@ const char *mt_warning_name(enum mt_warning warning)
         [MT_WARNING_NUMBERS] = "numbers",
         [MT_WARNING_SOURCE_LANGUAGE] = "source_language",
         [MT_WARNING_UNTRANSLATED] = "untranslated",
+        [MT_WARNING_UNREADABLE] = "unreadable",
+        [MT_WARNING_SOURCE_WORDS] = "source_words",
+        [MT_WARNING_UNSURE] = "unsure",
     };
     return names[warning];
 }

@@ -3,13 +3,16 @@
  * is flagged, never changed.
  *
  *   repetition  the same tokens over and over, more often than in the source: "was er tat, was er
- *               tat, was er tat"
+ *               tat, was er tat". A short run of one character is none: "Grrr", "....."
  *   length      far longer than the source, or far shorter
  *   truncated   the limit of its length ended it, not the model
  *   cut         the sentence was too long for the model and was translated in pieces
+ *   unreadable  the model was shown characters that its vocabulary lacks, and did not copy them
+ *   unsure      the model found a stretch of its own translation improbable: it guessed, or spelled
+ *               a word that it does not know
  *
- * Other warnings are found by the text: see proofread.h; and "unaligned" says that the memory for an
- * alignment was not there: see passage.h.
+ * Other warnings are found by the text: see proofread.h and left_words.h; and "unaligned" says that
+ * the memory for an alignment was not there: see passage.h.
  *
  * Thread-safety: safe.
  */
@@ -32,12 +35,16 @@ enum mt_warning {
     MT_WARNING_NUMBERS,
     MT_WARNING_SOURCE_LANGUAGE,
     MT_WARNING_UNTRANSLATED,
+    MT_WARNING_UNREADABLE,
+    MT_WARNING_SOURCE_WORDS,
+    MT_WARNING_UNSURE,
     MT_N_WARNINGS
 };
 
 struct mt_guard_options {
     size_t max_repeats;      /* times that tokens may come in a row; 0: any */
     double max_length_ratio; /* of the two lengths in tokens, both ways; 0: any */
+    double min_probability;  /* of MT_GUARD_WINDOW tokens in a row; 0: any */
 };
 
 /* Tokens that any length is allowed beside the ratio: short texts vary more. */
@@ -46,15 +53,26 @@ struct mt_guard_options {
 /* Longest group of tokens that is looked for. */
 #define MT_GUARD_MAX_PERIOD 64
 
+/* Characters of a run that is no repetition, unless the source has a longer one. */
+#define MT_GUARD_MAX_RUN 6
+
+/* Tokens whose probability is looked at together. One alone says little, since a good translation
+ * often has several beginnings; the whole of a long sentence hides its worst part. */
+#define MT_GUARD_WINDOW 8
+
 /* How often the most repeated group of ids[0, n) comes in a row: 1 where none does. */
 size_t mt_guard_count_repeats(const int32_t *ids, size_t n);
+
+/* The least geometric mean of the probabilities of MT_GUARD_WINDOW tokens in a row; what a shorter
+ * sentence lacks counts as certain. 1 where n is 0. */
+double mt_guard_least_probability(const float *logprobs, size_t n);
 
 /* Whether a hypothesis of an ended sentence was ended by the limit of its length. False where there
  * is no hypothesis of that rank. */
 bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank);
 
 /* The warnings (1 << enum mt_warning, or'ed) about the best hypothesis of a sentence that has
- * ended. */
+ * ended. A greedy search that computed no probabilities is never unsure. */
 unsigned mt_guard_check(const struct mt_translation *translation, size_t sentence,
                         const struct mt_guard_options *options);
 

@@ -80,6 +80,8 @@ size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at);
 size_t mt_number_word_at(const struct mt_numbers_text *text, size_t at,
                          enum mt_number_word_kind kind, uint32_t *value);
 
+void mt_number_side_finish(struct mt_number_side *side);
+
 /* Fills in the numbers; one more than MT_MAX_NUMBERS ends the search. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_numbers_find(struct mt_number_side *side, struct mt_error *err);
 /* Fills in what is said in words, once. MT_MEMORY. */

@@ -23,6 +23,8 @@
 #define MAX_BARE_CHARS 8
 /* UTF-16 units of one number in words. */
 #define MAX_UNITS 256
+#define MAX_PATTERN 8
+#define MS_PER_HOUR 3600000.0
 /* Numbers that are spelled out: all of these as cardinals, */
 #define N_CARDINALS 1000
 /* and so many as ordinals. */
@@ -344,9 +346,43 @@ static void add_symbols(struct maker *maker, const UDateFormat *format, UDateFor
             return;
         if (kind == MT_NUMBER_VALUE)
             add_word(maker, units, n, kind, (uint32_t)i + 1);
-        else if (i == 1)
-            add_word(maker, units, n, kind, 0);
+        else
+            add_word(maker, units, n, i == 1 ? MT_NUMBER_AFTERNOON : MT_NUMBER_MORNING, 0);
     }
+}
+
+/* What an hour's part of the day is called; returns how many units, 0: it is not known. */
+static int32_t name_of_hour(struct maker *maker, const UDateFormat *format, int hour,
+                            UChar units[MAX_UNITS])
+{
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t n = udat_format(format, hour * MS_PER_HOUR, units, MAX_UNITS, NULL, &code);
+    note(maker, code);
+    return U_SUCCESS(code) && n <= MAX_UNITS ? n : 0;
+}
+
+/* "nachmittags", "du soir". Noon is an hour by itself, and night goes on from one half of the day
+ * into the other. */
+static void add_parts_of_day(struct maker *maker, const char *pattern)
+{
+    enum { FIRST_HOUR = 4, NOON = 12, LAST_HOUR = 18 };
+    static const UChar utc[] = {'U', 'T', 'C', 0};
+    UChar units[MAX_UNITS], night[MAX_UNITS], letters[MAX_PATTERN];
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t n_letters = (int32_t)strlen(pattern);
+    u_charsToUChars(pattern, letters, n_letters);
+    UDateFormat *format = udat_open(UDAT_PATTERN, UDAT_PATTERN, maker->language->code, utc, -1,
+                                    letters, n_letters, &code);
+    note(maker, code);
+    int32_t n_night = U_SUCCESS(code) ? name_of_hour(maker, format, 0, night) : 0;
+    for (int hour = FIRST_HOUR; hour <= LAST_HOUR && U_SUCCESS(code) && !maker->status; hour++) {
+        int32_t n = name_of_hour(maker, format, hour, units);
+        bool is_night = n == n_night && u_memcmp(units, night, n) == 0;
+        if (n > 0 && !is_night && hour != NOON)
+            add_word(maker, units, n, hour < NOON ? MT_NUMBER_MORNING : MT_NUMBER_AFTERNOON, 0);
+    }
+    if (format)
+        udat_close(format);
 }
 
 static void add_dates(struct maker *maker)
@@ -363,6 +399,8 @@ static void add_dates(struct maker *maker)
         add_symbols(maker, format, UDAT_AM_PMS, MT_NUMBER_AFTERNOON);
     if (format)
         udat_close(format);
+    add_parts_of_day(maker, "B");
+    add_parts_of_day(maker, "BBBB");
 }
 
 static int compare_entries(const void *a, const void *b)

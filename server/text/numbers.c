@@ -444,7 +444,7 @@ static enum mt_status list_open(const struct mt_number_side *side, struct mt_ran
     return status;
 }
 
-static void finish_side(struct mt_number_side *side)
+void mt_number_side_finish(struct mt_number_side *side)
 {
     free(side->numbers);
     free(side->groups);
@@ -476,7 +476,7 @@ enum mt_status mt_numbers_compare(const struct mt_numbers_text *source,
     }
     if (!status && is_compared)
         status = list_open(&to, &out->added, err);
-    finish_side(&from);
-    finish_side(&to);
+    mt_number_side_finish(&from);
+    mt_number_side_finish(&to);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "server/text/detect.h"
+#include "server/text/number_times.h"
 
 #include <string.h>
 
@@ -13,6 +14,11 @@
  * of them formats and commands; with one 612 more are. */
 #define MIN_SMALL_WORDS 2
 #define MIN_SMALL_LETTERS 2
+/* Words from which on an answer of the detector that is certain says enough, and the confidence (in
+ * percent) that fewer ones need. Of 60,000 English sentences of Tatoeba 39 are said to be in another
+ * language without this, and 8 with it; of 1,063 German ones 1,001 and 970. */
+#define MIN_WORDS 5
+#define MIN_CONFIDENCE 90
 /* Letters of a script that the target language has not. */
 #define MIN_FOREIGN_LETTERS 2
 /* Of the scripts of a language: Japanese has three. */
@@ -47,6 +53,68 @@ enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
     if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
         return MT_OK;
     return mt_numbers_compare(&source, &target, pair->excused, pair->n_excused, out, err);
+}
+
+enum mt_status mt_proofread_times(const struct mt_proofreader *reader,
+                                  const struct mt_proofread_pair *pair,
+                                  struct mt_numbers_difference *difference, struct mt_error *err)
+{
+    const struct mt_numbers_text source = {
+        .bytes = pair->source, .length = pair->n_source, .language = reader->source_words};
+    const struct mt_numbers_text target = {
+        .bytes = pair->target, .length = pair->n_target, .language = reader->target_words};
+    bool has_times = mt_has_digits(pair->source, pair->n_source) &&
+                     mt_utf8_valid_prefix(pair->target, pair->n_target) == pair->n_target;
+    return has_times ? mt_number_times_compare(&source, &target, difference, err) : MT_OK;
+}
+
+/* ---- longer or shorter ---- */
+
+/* How many letters of an alphabet say as much as one of these. Those of Japanese are measured (news,
+ * Tatoeba and interface strings: 1.11 times as many as the English ones in the middle); Hebrew and
+ * Arabic leave out vowels. */
+static double weight_of(uint32_t c)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    switch (uscript_getScript((UChar32)c, &code)) {
+    case USCRIPT_HAN:
+        return 3;
+    case USCRIPT_HANGUL:
+        return 2.2;
+    case USCRIPT_HIRAGANA:
+    case USCRIPT_KATAKANA:
+        return 1.8;
+    case USCRIPT_ARABIC:
+    case USCRIPT_HEBREW:
+        return 1.3;
+    default:
+        return 1;
+    }
+}
+
+static double count_letters(const char *text, size_t length)
+{
+    double n = 0;
+    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+        uint32_t c = mt_utf8_decode(text + at);
+        if (u_isalnum((UChar32)c))
+            n += weight_of(c);
+    }
+    return n;
+}
+
+/* Of 8,000 references of the sets above 16 are outside. Short texts vary more, so both sides get
+ * some letters more. */
+#define MAX_LETTER_RATIO 2.0
+#define MIN_LETTER_RATIO 0.65
+#define MORE_LETTERS 10
+
+bool mt_proofread_has_other_length(const struct mt_proofread_pair *pair)
+{
+    size_t n_target = mt_utf8_valid_prefix(pair->target, pair->n_target);
+    double source = count_letters(pair->source, pair->n_source) + MORE_LETTERS,
+           target = count_letters(pair->target, n_target) + MORE_LETTERS;
+    return target > MAX_LETTER_RATIO * source || target < MIN_LETTER_RATIO * source;
 }
 
 /* ---- left as it was ---- */
@@ -99,14 +167,35 @@ static size_t count_small_words(const char *text, size_t length)
     return n;
 }
 
-/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
-static bool is_sentence(const struct mt_proofread_pair *pair)
+/* Of a script that has no small letters, and mostly no blanks between words. */
+static bool has_bare_letters(const struct mt_proofread_pair *pair)
 {
     bool has_bare = false;
     for (size_t at = 0; at < pair->n_source && !has_bare;
          at += mt_utf8_length((unsigned char)pair->source[at]))
         has_bare = u_charType((UChar32)mt_utf8_decode(pair->source + at)) == U_OTHER_LETTER;
-    return has_bare || count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+    return has_bare;
+}
+
+/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
+static bool is_sentence(const struct mt_proofread_pair *pair)
+{
+    return has_bare_letters(pair) ||
+           count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+}
+
+/* Whether they are so few that one of another language, "Tom loves spaghetti.", counts for much. */
+static bool has_few_words(const struct mt_proofread_pair *pair)
+{
+    size_t n = 0;
+    bool is_blank = true;
+    for (size_t at = 0; at < pair->n_source;
+         at += mt_utf8_length((unsigned char)pair->source[at])) {
+        bool was_blank = is_blank;
+        is_blank = u_isUWhiteSpace((UChar32)mt_utf8_decode(pair->source + at));
+        n += was_blank && !is_blank;
+    }
+    return n < MIN_WORDS && !has_bare_letters(pair);
 }
 
 static bool is_untranslated(const struct mt_proofreader *reader,
@@ -132,7 +221,8 @@ enum mt_status mt_proofread_language(const struct mt_proofreader *reader,
         !is_sentence(pair))
         return MT_OK;
     status = mt_detect(pair->source, pair->n_source, false, &languages, &detection, err);
-    if (!status && !detection.is_served && detection.is_certain)
+    if (!status && !detection.is_served && detection.is_certain &&
+        (detection.confidence >= MIN_CONFIDENCE || !has_few_words(pair)))
         *warnings |= 1u << MT_WARNING_SOURCE_LANGUAGE;
     return status;
 }

@@ -2,6 +2,7 @@
  * What is wrong with a translation by its text and its source's, sentence by sentence; guard.h
  * looks at the tokens.
  *
+ *   length           it has far more letters than the source says, or far fewer
  *   numbers          the translation lacks numbers of the source, or has others (numbers.h)
  *   source_language  the sentence is certainly in another language than the one that is translated
  *                    from (detect.h)
@@ -46,11 +47,22 @@ struct mt_proofread_pair {
     size_t n_excused;
 };
 
+/* As mt_number_times_compare, of what mt_proofread_numbers found. */
+MT_MUST_CHECK enum mt_status mt_proofread_times(const struct mt_proofreader *reader,
+                                                const struct mt_proofread_pair *pair,
+                                                struct mt_numbers_difference *difference,
+                                                struct mt_error *err);
+
 /* As mt_numbers_compare. */
 MT_MUST_CHECK enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
                                                   const struct mt_proofread_pair *pair,
                                                   struct mt_numbers_difference *out,
                                                   struct mt_error *err);
+
+/* Whether the translation has more than twice the source's letters and digits and 10, or fewer than
+ * 0.65 times as many; those that stand for syllables or words count as the letters that other scripts
+ * have for them. */
+bool mt_proofread_has_other_length(const struct mt_proofread_pair *pair);
 
 /* *warnings: 1 << MT_WARNING_SOURCE_LANGUAGE and 1 << MT_WARNING_UNTRANSLATED, or'ed. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_proofread_language(const struct mt_proofreader *reader,

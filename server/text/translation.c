@@ -603,6 +603,11 @@ const char *mt_translation_text(const struct mt_translation *translation, size_t
     return translation->text;
 }
 
+const struct mt_tokenizer *mt_translation_tokenizer(const struct mt_translation *translation)
+{
+    return mt_model_tokenizer(translation->model);
+}
+
 static void append_gap(const struct mt_translation *t, size_t begin, size_t end,
                        struct mt_text *out)
 {

@@ -86,6 +86,8 @@ size_t mt_translation_n_sentences(const struct mt_translation *translation);
 struct mt_translation_part mt_translation_part(const struct mt_translation *translation,
                                                size_t index);
 const char *mt_translation_text(const struct mt_translation *translation, size_t *length);
+/* The model's own. */
+const struct mt_tokenizer *mt_translation_tokenizer(const struct mt_translation *translation);
 
 /* After the sentences ended: appends the translated text, built from hypothesis rank of each
  * sentence (the last one where a sentence has fewer). */

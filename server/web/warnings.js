@@ -11,6 +11,9 @@ const KINDS = {
     numbers: "has other numbers than what it translates",
     untranslated: "is the same as what it translates",
     unaligned: "was made without an alignment, for which the server had no memory left: numbers, tags and placeholders may be wrong",
+    unreadable: "comes from a text with characters that the model cannot read",
+    source_words: "seems to hold words that were not translated",
+    unsure: "is one that the model is unsure of",
     source_language: "comes from a text that seems to be in another language than the chosen one",
 };
 

@@ -31,6 +31,8 @@ static enum mt_status check_numbers(struct pair_checker *checker,
 {
     struct mt_numbers_difference difference = {0};
     enum mt_status status = mt_proofread_numbers(&checker->reader, pair, &difference, err);
+    if (!status)
+        status = mt_proofread_times(&checker->reader, pair, &difference, err);
     bool has_numbers =
         mt_has_digits(pair->source, pair->n_source) || mt_has_digits(pair->target, pair->n_target);
     checker->n_with_numbers += has_numbers;
@@ -43,6 +45,14 @@ static enum mt_status check_numbers(struct pair_checker *checker,
     }
     mt_numbers_difference_finish(&difference);
     return status;
+}
+
+static void check_length(struct pair_checker *checker, const struct mt_proofread_pair *pair)
+{
+    if (!mt_proofread_has_other_length(pair))
+        return;
+    checker->n_flagged[MT_WARNING_LENGTH]++;
+    printf("line %zu: length\n  %s\n  %s\n", checker->n_lines, pair->source, pair->target);
 }
 
 static enum mt_status check_language(struct pair_checker *checker,
@@ -70,6 +80,7 @@ static enum mt_status check_line(struct pair_checker *checker, char *line, struc
     const struct mt_proofread_pair pair = {
         .source = line, .n_source = strlen(line), .target = tab + 1, .n_target = strlen(tab + 1)};
     enum mt_status status = check_numbers(checker, &pair, err);
+    check_length(checker, &pair);
     return status ? status : check_language(checker, &pair, err);
 }
 
@@ -104,8 +115,10 @@ int main(int argc, char **argv)
         return EXIT_FAILED;
     }
     printf("%zu lines, %zu with digits; flagged:", checker.n_lines, checker.n_with_numbers);
-    for (unsigned kind = MT_WARNING_NUMBERS; kind < MT_N_WARNINGS; kind++)
-        printf(" %s %zu", mt_warning_name((enum mt_warning)kind), checker.n_flagged[kind]);
+    static const enum mt_warning kinds[] = {MT_WARNING_LENGTH, MT_WARNING_NUMBERS,
+                                            MT_WARNING_SOURCE_LANGUAGE, MT_WARNING_UNTRANSLATED};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        printf(" %s %zu", mt_warning_name(kinds[i]), checker.n_flagged[kinds[i]]);
     printf("\n");
     return EXIT_DONE;
 }

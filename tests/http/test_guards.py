@@ -8,7 +8,7 @@ import re
 import string
 import unittest
 
-from serve import Daemon
+from serve import ROOT, Daemon
 
 SCRIPTS = [0x41, 0x410, 0x5D0, 0x627, 0x4E00, 0x3041, 0xE01, 0x391]
 
@@ -39,9 +39,11 @@ def loops(text):
 
 
 class Guards(unittest.TestCase):
+    """Without what the model is unsure of, which of the small test model's translations many are."""
+
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon().start()
+        cls.daemon = Daemon("--min-probability", "0").start()
 
     @classmethod
     def tearDownClass(cls):
@@ -90,7 +92,7 @@ class Guards(unittest.TestCase):
 
     def test_what_the_limit_ended_is_truncated(self):
         text = "My brother has never seen the old house on the hill."
-        self.assertEqual(self.kinds(text, max_decoding_length=4), {"truncated"})
+        self.assertEqual(self.kinds(text, max_decoding_length=4), {"truncated", "length"})
         self.assertEqual(self.kinds(text, max_decoding_length=60), set())
 
     def test_what_runs_away_ends_at_a_limit_by_its_source(self):
@@ -132,7 +134,7 @@ class Guards(unittest.TestCase):
     def test_settings_switch_them_off(self):
         text = "9465757510049618079875596442147360101039785582025130688963150711640"
         self.assertIn("repetition", self.kinds(text))
-        with Daemon("--max-repeats", "0", "--max-length-ratio", "0") as daemon:
+        with Daemon("--max-repeats", "0", "--max-length-ratio", "0", "--min-probability", "0") as daemon:
             reply = daemon.translate([text, "My brother has never seen the old house on the hill."], max_decoding_length=90)
             self.assertLessEqual({w["kind"] for w in reply.json.get("warnings", [])}, {"truncated", "cut", "numbers"})
 
@@ -209,6 +211,68 @@ class Guards(unittest.TestCase):
         self.assertEqual(reply.status, 200, reply)
         self.assertEqual([t["text"] for t in reply.json["translations"]][1], "Es gibt 365 Tage in einem Jahr.")
         self.assertEqual([(w["kind"], w["text"]) for w in reply.json["warnings"]], [("numbers", 1)])
+
+
+class Unsure(unittest.TestCase):
+    """What the model guesses, cannot read or leaves as it is."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def kinds(self, q, **fields):
+        reply = self.daemon.translate(q, **fields)
+        self.assertEqual(reply.status, 200, reply)
+        return {w["kind"] for w in reply.json.get("warnings", [])}
+
+    def test_a_guess_is_unsure(self):
+        before = self.daemon.metrics()
+        self.assertIn("unsure", self.kinds("He wears a kilt."))
+        metric = 'attentiond_warnings_total{kind="unsure"}'
+        self.assertEqual(self.daemon.metrics()[metric] - before[metric], 1)
+        for text in ("Where is the train station?", "I am tired.", "I love it."):
+            self.assertEqual(self.kinds(text), set())
+
+    def test_a_greedy_search_knows_nothing_of_it(self):
+        self.assertEqual(self.kinds("He wears a kilt.", beam_size=1), set())
+
+    def test_a_setting_says_from_which_probability_on(self):
+        with Daemon("--min-probability", "0") as daemon:
+            self.assertNotIn("warnings", daemon.translate("He wears a kilt.").json)
+        with Daemon("--min-probability", "1") as daemon:
+            self.assertEqual([w["kind"] for w in daemon.translate("I love it.").json["warnings"]], ["unsure"])
+        with self.assertRaises(AssertionError):
+            Daemon("--min-probability", "1.5").start()
+
+    def test_what_the_vocabulary_lacks_is_unreadable(self):
+        self.assertIn("unreadable", self.kinds("I study \u6771\u4eac history.", alignment=True))
+
+
+class Bundled(unittest.TestCase):
+    """What only better models do."""
+
+    def kinds(self, model, texts):
+        with Daemon(model=str(ROOT / "weights" / model)) as daemon:
+            reply = daemon.translate(texts, target=model[-2:]).json
+            found = [set() for _ in texts]
+            for warning in reply.get("warnings", []):
+                found[warning["text"]].add(warning["kind"])
+            return dict(zip(texts, found)), reply["translatedText"]
+
+    def test_words_of_the_source_that_were_left(self):
+        found, texts = self.kinds("en-fr", ["They stayed at a luxury hotel.", "The table is long.", "The police have an important question."])
+        self.assertIn("luxury", texts[0])
+        self.assertIn("table", texts[1])
+        self.assertEqual(list(found.values()), [{"source_words"}, set(), set()])
+
+    def test_a_short_run_of_letters_or_points_is_no_repetition(self):
+        found, texts = self.kinds("en-de", ["Grrrr!", "Wait....", "Hellooo everybody"])
+        self.assertIn("rrr", texts[0])
+        self.assertEqual(list(found.values()), [set()] * 3)
 
 
 if __name__ == "__main__":

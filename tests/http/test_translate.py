@@ -47,7 +47,7 @@ class Translate(unittest.TestCase):
     def test_array_gives_array_in_order(self):
         single = [self.daemon.translate(q).json["translatedText"] for q in ("Hello.", "Thank you.")]
         reply = self.daemon.translate(["Hello.", "Thank you."])
-        self.assertEqual(reply.json, {"translatedText": single})
+        self.assertEqual(reply.json["translatedText"], single)
 
     def test_array_of_one_gives_array(self):
         self.assertIsInstance(self.daemon.translate(["Hello."]).json["translatedText"], list)

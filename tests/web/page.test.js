@@ -234,6 +234,7 @@ describe("translating", () => {
             {kind: "truncated", sentence: 1, text: 0},
             {kind: "numbers", sentence: 1, text: 0, missing: ["12", "7"], added: ["21"], repaired: ["12"]},
             {kind: "odd_spacing", sentence: 1, text: 0},
+            {kind: "unsure", sentence: 0, text: 0},
             {kind: "length", model: "de-fr", sentence: 4, text: 0},
             {kind: "source_language", text: 0, language: "nl"},
         ];
@@ -244,7 +245,7 @@ describe("translating", () => {
         await visit.open({q: `Thank you. ${PHONE}`});
         await visit.linked();
         assert.deepEqual(await page.locator("#warnings li").allTextContents(), [
-            "Sentence 1, “Thank you.”: says the same over and over.",
+            "Sentence 1, “Thank you.”: says the same over and over; is one that the model is unsure of.",
             "Sentence 2, “I would have called you …”: was cut off, because it grew too long; has other numbers than what it translates (missing: 12, 7; not in the source: 21; corrected to: 12); may be wrong: odd spacing.",
             "Sentence 5 of de-fr: is much longer or shorter than what it translates.",
             "The translation: comes from a text that seems to be in another language than the chosen one (language nl).",

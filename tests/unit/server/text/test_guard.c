@@ -1,6 +1,7 @@
 #include "server/text/guard.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,30 @@ START_TEST(groups_are_found_up_to_the_longest)
 }
 END_TEST
 
+/* Of a probability of a half, n_half times, between certain ones. */
+static double least_of(size_t n_before, size_t n_half, size_t n_behind)
+{
+    float logprobs[64] = {0};
+    for (size_t i = n_before; i < n_before + n_half; i++)
+        logprobs[i] = logf(0.5f);
+    return mt_guard_least_probability(logprobs, n_before + n_half + n_behind);
+}
+
+START_TEST(the_least_probable_stretch_counts)
+{
+    const float never[] = {-INFINITY, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    ck_assert_double_eq(mt_guard_least_probability(NULL, 0), 1);
+    ck_assert_double_eq(least_of(0, 0, 20), 1);
+    for (size_t n_before = 0; n_before < 20; n_before++) {
+        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW, 20), 0.5, 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, 2 * MT_GUARD_WINDOW, 0), 0.5, 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW / 2, 20), sqrt(0.5), 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW / 2, 0), sqrt(0.5), 1e-6);
+    }
+    ck_assert_double_lt(mt_guard_least_probability(never, 10), 1e-3);
+}
+END_TEST
+
 START_TEST(every_warning_has_a_name_of_its_own)
 {
     for (unsigned i = 0; i < MT_N_WARNINGS; i++)
@@ -52,6 +77,7 @@ int main(void)
     TCase *tcase = tcase_create("guard");
     tcase_add_loop_test(tcase, the_most_repeated_group_is_counted, 0,
                         sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, the_least_probable_stretch_counts);
     tcase_add_test(tcase, groups_are_found_up_to_the_longest);
     tcase_add_test(tcase, every_warning_has_a_name_of_its_own);
     suite_add_tcase(suite, tcase);

@@ -35,6 +35,7 @@ static void describe(const char *source_lang, const char *target_lang, const cha
     const struct mt_proofread_pair pair = {
         .source = source, .n_source = strlen(source), .target = target, .n_target = strlen(target)};
     ck_assert_int_eq(mt_proofread_numbers(&reader, &pair, &difference, &err), MT_OK);
+    ck_assert_int_eq(mt_proofread_times(&reader, &pair, &difference, &err), MT_OK);
     mt_text_append(out, "", 0);
     for (size_t i = 0; i < difference.missing.n; i++) {
         struct mt_range at = difference.missing.items[i];
@@ -55,6 +56,13 @@ struct pair {
 /* Right in both directions. */
 static const struct pair equal[] = {
     {"en", "de", "It costs 1,250.5 euros.", "Es kostet 1.250,5 Euro."},
+    {"en", "de", "at 3 p.m.", "um 3 Uhr"},
+    {"en", "de", "at 3 p.m.", "um 3 Uhr nachmittags"},
+    {"en", "de", "at 11 p.m.", "um 11 Uhr nachts"},
+    {"en", "de", "from 9 a.m. until late", "von 9 Uhr bis abends"},
+    {"en", "de", "6 a.m. and 6 p.m.", "6 und 18 Uhr"},
+    {"en", "ja", "8 a.m. to 5 p.m.", "午前8時から午後5時"},
+    {"en", "ja", "at 12:30 p.m.", "午後0時30分"},
     {"en", "fr", "It costs 1,250.50.", "Cela coûte 1\u202f250,50."},
     {"en", "fr", "There are 10,000 of them.", "Il y en a 10 000."},
     {"en", "de-CH", "1,250,000 people", "1'250'000 Leute"},
@@ -156,6 +164,14 @@ static const struct {
     {{"en", "ja", "150 million people", "1億6000万人"}, "150 / 1億6000"},
     {{"en", "de", "12/05/2024", "12.06.2024"}, "12/05/2024 / 12.06.2024"},
     {{"en", "de", "a week in 1990", "1 Woche im Jahr 1991"}, "1990 / 1 1991"},
+    {{"en", "ja", "It opens at 6 a.m.", "午後6時に開きます。"}, "6 a.m / 午後6"},
+    {{"en", "ja", "at 12:30 p.m.", "午前12時30分"}, "12:30 p.m / 午前12"},
+    {{"en", "ja", "8 a.m. to 5 p.m.", "午後8時から午前5時"}, "8 a.m 5 p.m / 午後8 午前5"},
+    {{"en", "de", "at 3 in the afternoon", "um 3 Uhr morgens"},
+     "3 in the afternoon / 3 Uhr morgens"},
+    {{"en", "fr", "at 7 a.m.", "à 7 heures du soir"}, "7 a.m / 7 heures du soir"},
+    {{"de", "en", "um 7 Uhr morgens", "at 7 p.m."}, "7 Uhr morgens / 7 p.m"},
+    {{"en", "de", "at 9:45 a.m.", "um 9.15 Uhr abends"}, "9:45 / 9.15"},
     {{"en", "de", "4 weeks", "\xe2\x82"}, "/"}, /* not well-formed: nobody looks */
 };
 
@@ -273,6 +289,9 @@ static const struct {
     {"en", "de", " delete this file", "delete this file\n", 1u << MT_WARNING_UNTRANSLATED},
     {"en", "de", "Wo ist denn hier der nächste Bahnhof, bitte?", "Was?",
      1u << MT_WARNING_SOURCE_LANGUAGE},
+    {"en", "de", "Tom loves spaghetti.", "Tom liebt Spaghetti.", 0},
+    {"en", "de", "He went ballistic.", "Er ist ausgerastet.", 0},
+    {"en", "de", "Das ist sehr schön.", "Was?", 1u << MT_WARNING_SOURCE_LANGUAGE},
     {"", "", "Wo ist denn hier der nächste Bahnhof, bitte?", "Was?", 0},
     {"en", "de", "London", "London", 0},
     {"en", "de", "Computer", "Computer", 0},
@@ -299,6 +318,34 @@ START_TEST(what_is_in_another_language_or_stays_is_flagged)
 }
 END_TEST
 
+static const struct {
+    const char *source, *target;
+    bool is_other;
+} lengths[] = {
+    {"Use code here.", "Utilisez le style de code de code de code de code ici.", true},
+    {"We meant no harm.", "Nous n'avons pas l'intention de faire du mal.", false},
+    {"Delete", "Supprimer", false},
+    {"The sky became dark, and the birds stopped singing at once.", "Der Himmel wurde dunkel.",
+     true},
+    {"OK", "オーケー", false},
+    {"The meeting was moved to Thursday afternoon.", "会議は木曜の午後に変更された。", false},
+    {"The meeting was moved to Thursday afternoon.", "会議は木曜。", true},
+    {"会議は木曜の午後に変更された。", "The meeting was moved to Thursday afternoon.", false},
+    {"", "", false},
+    {"Really?", "Hm\xe2\x82", false},
+};
+
+START_TEST(letters_that_are_far_more_or_fewer_are_flagged)
+{
+    const struct mt_proofread_pair pair = {.source = lengths[_i].source,
+                                           .n_source = strlen(lengths[_i].source),
+                                           .target = lengths[_i].target,
+                                           .n_target = strlen(lengths[_i].target)};
+    ck_assert_msg(mt_proofread_has_other_length(&pair) == lengths[_i].is_other, "%s | %s",
+                  pair.source, pair.target);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("numbers");
@@ -314,6 +361,8 @@ int main(void)
                         sizeof notations / sizeof notations[0]);
     tcase_add_loop_test(tests, what_is_in_another_language_or_stays_is_flagged, 0,
                         sizeof languages / sizeof languages[0]);
+    tcase_add_loop_test(tests, letters_that_are_far_more_or_fewer_are_flagged, 0,
+                        sizeof lengths / sizeof lengths[0]);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,21 @@
+/*
+ * Times of day that became others with the same digits: "6 a.m." that is 午後6時, "at 3 in the
+ * afternoon" that is "um 3 Uhr morgens". numbers.h passes over them, since 3 may be 15.
+ *
+ * A time is a number from 0 to 24, or one with minutes, and its half of the day is said by a word
+ * beside it, or by an hour from 13 on. "3 Uhr" alone does not say which it is.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_TEXT_NUMBER_TIMES_H
+#define MT_SERVER_TEXT_NUMBER_TIMES_H
+
+#include "server/text/numbers.h"
+
+/* Adds times, with the words beside them, to the difference of the two. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_number_times_compare(const struct mt_numbers_text *source,
+                                                     const struct mt_numbers_text *target,
+                                                     struct mt_numbers_difference *difference,
+                                                     struct mt_error *err);
+
+#endif
