@@ -188,7 +188,7 @@ void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer
     mt_json_begin_array(writer);
     for (size_t i = 0; i < mt_terms_count(glossary->terms); i++) {
         struct mt_term term = mt_terms_at(glossary->terms, i);
-        size_t n_found = glossary->n_found[i] + term.n_passed_over;
+        size_t n_found = glossary->n_found[i];
         if (n_found == 0)
             continue;
         mt_json_begin_object(writer);
@@ -200,9 +200,7 @@ void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer
         write_number(writer, "applied", glossary->n_applied[i]);
         if (glossary->n_applied[i] < n_found) {
             mt_json_key(writer, "reason");
-            mt_json_string_z(writer, term.n_passed_over
-                                         ? "a paragraph has too many tags and terms"
-                                         : "no word of the translation came from it");
+            mt_json_string_z(writer, "no word of the translation came from it");
         }
         mt_json_end_object(writer);
     }

@@ -27,6 +27,8 @@ enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
                                           const struct mt_translation *translation,
                                           struct mt_error *err)
 {
+    if (!translation)
+        return MT_OK;
     const struct mt_service *service = trace->service;
     uint64_t limit = (uint64_t)service->settings->max_attention_values;
     uint64_t n =

@@ -27,7 +27,7 @@ static bool is_placeholder(const struct mt_mark *mark)
 /* Among all marks, because one placeholder may be part of another. */
 static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
 {
-    size_t n_found = count(marked->passed_over.bytes, marked->passed_over.length, bytes, n);
+    size_t n_found = 0;
     for (size_t i = 0; i < marked->n; i++) {
         struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
         const char *strings = marked->strings.bytes;
@@ -64,14 +64,6 @@ static int by_index(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static size_t count_passed_over(const struct mt_marked *marked)
-{
-    size_t n = 0;
-    for (size_t at = 0; at < marked->passed_over.length; at++)
-        n += marked->passed_over.bytes[at] == '\0';
-    return n;
-}
-
 /* Returns how many there are. */
 static size_t list_sought(const struct mt_marked *marked, struct sought *out)
 {
@@ -85,10 +77,6 @@ static size_t list_sought(const struct mt_marked *marked, struct sought *out)
                                  .index = n};
         n++;
     }
-    const struct mt_text *others = &marked->passed_over;
-    for (size_t at = 0; at < others->length; at += out[n++].n + 1)
-        out[n] = (struct sought){
-            .bytes = others->bytes + at, .n = strlen(others->bytes + at), .index = n};
     return n;
 }
 
@@ -113,10 +101,9 @@ static void find_lost_among(const struct mt_marked *marked, const struct mt_text
 enum mt_status mt_lost_find(const struct mt_marked *marked, const struct mt_text *translation,
                             mt_lost_report *report, void *context, struct mt_error *err)
 {
-    size_t n_most = marked->n + count_passed_over(marked);
-    struct sought *sought = calloc(n_most + 1, sizeof *sought);
+    struct sought *sought = calloc(marked->n + 1, sizeof *sought);
     if (!sought)
-        return mt_fail_memory(err, n_most * sizeof *sought, "placeholders");
+        return mt_fail_memory(err, marked->n * sizeof *sought, "placeholders");
     size_t n = list_sought(marked, sought);
     find_lost_among(marked, translation, sought, n);
     for (size_t i = 0; i < n; i++)

@@ -15,8 +15,7 @@
 /* The bytes are the marked text's. */
 typedef void mt_lost_report(void *context, const char *bytes, size_t length);
 
-/* Calls report for every mark, and what was passed over, that is not there as often, in their
- * order. */
+/* Calls report for every mark that is not there as often, in their order. */
 MT_MUST_CHECK enum mt_status mt_lost_find(const struct mt_marked *marked,
                                           const struct mt_text *translation, mt_lost_report *report,
                                           void *context, struct mt_error *err);

@@ -24,7 +24,6 @@ void mt_marked_finish(struct mt_marked *marked)
 {
     mt_text_finish(&marked->text);
     mt_text_finish(&marked->strings);
-    mt_text_finish(&marked->passed_over);
     free(marked->marks);
     free(marked->anchors);
     *marked = (struct mt_marked){0};
@@ -254,12 +253,6 @@ void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *
         mark->end = marked->text.length;
 }
 
-void mt_marked_pass_over(struct mt_marked *marked, const char *content, size_t length)
-{
-    mt_text_append(&marked->passed_over, content, length);
-    mt_text_append(&marked->passed_over, "", 1);
-}
-
 void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
 {
     if (marked->pending != MT_NO_MARK)
@@ -332,8 +325,6 @@ enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *
     if (marked->status)
         return mt_fail_memory(err, marked->capacity * sizeof *marked->marks, "marks of a text");
     enum mt_status status = mt_text_check(&marked->text, "a text", err);
-    if (!status)
-        status = mt_text_check(&marked->passed_over, "a text's placeholders", err);
     return status ? status : mt_text_check(&marked->strings, "a text's markup", err);
 }
 

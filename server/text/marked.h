@@ -58,7 +58,6 @@ struct mt_anchor {
 struct mt_marked {
     struct mt_text text;
     struct mt_text strings;
-    struct mt_text passed_over; /* placeholders for which there was no room, each with a NUL */
     struct mt_mark *marks;
     size_t n, capacity;
     struct mt_anchor *anchors; /* ascending */
@@ -92,10 +91,6 @@ void mt_marked_gap(struct mt_marked *marked, const char *content, size_t length)
 void mt_marked_break(struct mt_marked *marked, const char *content, size_t length);
 void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *content,
                         size_t length);
-
-/* A placeholder that the model sees as text, because there are too many marks: remembered, so that
- * its loss is noticed. */
-void mt_marked_pass_over(struct mt_marked *marked, const char *content, size_t length);
 
 struct mt_marked_term {
     const char *words, *target,

@@ -15,7 +15,6 @@ struct term {
     char *source, *target; /* target NULL: stays */
     size_t length;
     bool is_exact; /* written with a capital */
-    size_t n_passed_over;
 };
 
 /*
@@ -283,13 +282,7 @@ struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index)
     const struct term *term = &terms->items[index];
     return (struct mt_term){.source = term->source,
                             .target = term->target ? term->target : term->source,
-                            .is_kept = !term->target,
-                            .n_passed_over = term->n_passed_over};
-}
-
-void mt_terms_pass_over(struct mt_terms *terms, size_t index)
-{
-    terms->items[index].n_passed_over++;
+                            .is_kept = !term->target};
 }
 
 /* ---- finding ---- */

@@ -39,13 +39,9 @@ MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *fi
 struct mt_term {
     const char *source, *target; /* borrowed; target is source where it stays */
     bool is_kept;
-    size_t n_passed_over;
 };
 size_t mt_terms_count(const struct mt_terms *terms);
 struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index);
-
-/* Counts one that was found and cannot be attended to. */
-void mt_terms_pass_over(struct mt_terms *terms, size_t index);
 
 struct mt_term_match {
     size_t begin, end; /* length, length: nothing found */
