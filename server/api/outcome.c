@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 static void drop_pairs(struct mt_outcome *outcome)
 {
     for (size_t i = 0; outcome->pairs && i < outcome->n; i++)
@@ -40,13 +42,40 @@ static enum mt_status reserve(struct mt_outcome *outcome, size_t n, struct mt_er
     return MT_OK;
 }
 
+/* The next letter, digit or mark of one, as an accent or a vowel of Devanagari is; -1 at the end. What
+ * a model spelled in bytes need not be UTF-8. */
+static UChar32 next_letter(const char *text, size_t length, size_t *at)
+{
+    while (*at < length) {
+        const char *from = text + *at;
+        size_t n = mt_size_min(mt_utf8_length((unsigned char)*from), length - *at);
+        bool is_sound = mt_utf8_valid_prefix(from, n) == n;
+        *at += is_sound ? n : 1;
+        UChar32 c = is_sound ? (UChar32)mt_utf8_decode(from) : 0;
+        if (u_isalnum(c) || (U_GET_GC_MASK(c) & U_GC_M_MASK))
+            return c;
+    }
+    return -1;
+}
+
+/* Whether two texts are the same but for signs and blanks: "Hallo" and "Hallo:". */
+static bool says_the_same(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    size_t at_a = 0, at_b = 0;
+    UChar32 c;
+    do {
+        c = next_letter(a, n_a, &at_a);
+        if (c != next_letter(b, n_b, &at_b))
+            return false;
+    } while (c >= 0);
+    return true;
+}
+
 static bool is_known(const struct mt_outcome *outcome, const struct mt_text *text)
 {
     for (size_t i = 0; i < outcome->n; i++) {
         const struct mt_text *known = &outcome->translations[i];
-        bool is_same_length = known->length == text->length;
-        if (is_same_length &&
-            (text->length == 0 || memcmp(known->bytes, text->bytes, text->length) == 0))
+        if (says_the_same(known->bytes, known->length, text->bytes, text->length))
             return true;
     }
     return false;
@@ -112,12 +141,11 @@ static void move_on(const char *text, struct mt_range range, struct mt_offsets *
 static bool is_same_sentence(const struct mt_outcome *outcome, size_t i, size_t a, size_t b)
 {
     struct mt_range x = outcome->pairs[a].items[i].target, y = outcome->pairs[b].items[i].target;
-    return x.end - x.begin == y.end - y.begin &&
-           memcmp(outcome->translations[a].bytes + x.begin,
-                  outcome->translations[b].bytes + y.begin, x.end - x.begin) == 0;
+    return says_the_same(outcome->translations[a].bytes + x.begin, x.end - x.begin,
+                         outcome->translations[b].bytes + y.begin, y.end - y.begin);
 }
 
-/* What sentence i is in the other translations, each text once. */
+/* What else sentence i is in the other translations. */
 static void write_others(struct mt_json_writer *writer, const struct mt_outcome *outcome, size_t i)
 {
     mt_json_key(writer, "alternatives");

@@ -12,7 +12,7 @@
 
 /* Zero-initialise. */
 struct mt_outcome {
-    struct mt_text *translations;            /* distinct, best first */
+    struct mt_text *translations;            /* distinct in more than signs, best first */
     float *scores;                           /* of each */
     size_t n;                                /* 0: there is none yet */
     struct mt_text alignment;                /* JSON; empty where none was asked for */

@@ -49,6 +49,8 @@ struct round {
 struct state {
     struct text *texts;
     size_t n_texts;
+    const struct cJSON *q; /* the first of n_given strings, which become the texts */
+    size_t n_given;
     bool is_array;
     bool is_auto;    /* each text's language is detected; its pair's source is "" until then */
     bool has_served; /* and one of them is in a language that something leads from */
@@ -71,33 +73,27 @@ static enum mt_status missing(const char *name, struct mt_error *err)
     return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
 }
 
-static enum mt_status add_text(struct state *state, const struct cJSON *value, struct mt_error *err)
+static enum mt_status check_text(const struct cJSON *value, struct mt_error *err)
 {
-    if (!cJSON_IsString(value))
-        return mt_fail(err, MT_INVALID,
-                       "Invalid request: q must be a string or an array of strings");
-    const char *bytes = value->valuestring;
-    state->texts[state->n_texts++] = (struct text){.bytes = bytes, .length = strlen(bytes)};
-    return MT_OK;
+    return cJSON_IsString(value)
+               ? MT_OK
+               : mt_fail(err, MT_INVALID,
+                         "Invalid request: q must be a string or an array of strings");
 }
 
-static enum mt_status read_texts(struct state *state, const struct mt_request *request,
-                                 struct mt_error *err)
+static enum mt_status check_texts(struct state *state, const struct mt_request *request,
+                                  struct mt_error *err)
 {
     const struct cJSON *q = mt_params_get(&request->params, "q");
     state->is_array = cJSON_IsArray(q);
-    size_t n = state->is_array ? (size_t)cJSON_GetArraySize(q) : 1;
-    bool is_empty = !q || n == 0 || (cJSON_IsString(q) && q->valuestring[0] == '\0');
-    if (is_empty)
+    state->q = state->is_array ? q->child : q;
+    state->n_given = state->is_array ? (size_t)cJSON_GetArraySize(q) : 1;
+    if (!state->q || (cJSON_IsString(q) && q->valuestring[0] == '\0'))
         return missing("q", err);
-    state->texts = calloc(n, sizeof state->texts[0]);
-    if (!state->texts)
-        return mt_fail_memory(err, n * sizeof state->texts[0], "texts");
-    if (!state->is_array)
-        return add_text(state, q, err);
     enum mt_status status = MT_OK;
-    for (const struct cJSON *item = q->child; item && !status; item = item->next)
-        status = add_text(state, item, err);
+    for (const struct cJSON *item = state->q; item && !status;
+         item = state->is_array ? item->next : NULL)
+        status = check_text(item, err);
     return status;
 }
 
@@ -109,15 +105,22 @@ static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t li
                    (long long)limit);
 }
 
-static enum mt_status check_sizes(const struct state *state, const struct mt_request *request,
-                                  struct mt_error *err)
+/* Of more than there may be not one is kept: a text takes more memory here than in the body. */
+static enum mt_status take_texts(struct state *state, const struct mt_request *request,
+                                 struct mt_error *err)
 {
     const struct mt_limits *limits = &request->access.limits;
     enum mt_dialect dialect = request->reply.dialect;
-    if (state->n_texts > (size_t)limits->max_batch_texts)
-        return too_large(dialect, state->n_texts, limits->max_batch_texts, err);
-    for (size_t i = 0; i < state->n_texts; i++) {
-        size_t n_chars = mt_utf8_count(state->texts[i].bytes, state->texts[i].length);
+    if (state->n_given > (size_t)limits->max_batch_texts)
+        return too_large(dialect, state->n_given, limits->max_batch_texts, err);
+    state->texts = calloc(state->n_given, sizeof state->texts[0]);
+    if (!state->texts)
+        return mt_fail_memory(err, state->n_given * sizeof state->texts[0], "texts");
+    for (const struct cJSON *item = state->q; state->n_texts < state->n_given; item = item->next) {
+        const char *bytes = item->valuestring;
+        struct text *text = &state->texts[state->n_texts++];
+        *text = (struct text){.bytes = bytes, .length = strlen(bytes)};
+        size_t n_chars = mt_utf8_count(text->bytes, text->length);
         if (n_chars > (size_t)limits->max_text_chars)
             return too_large(dialect, n_chars, limits->max_text_chars, err);
     }
@@ -129,11 +132,11 @@ static enum mt_status check_codes(const struct state *state, const struct cJSON 
                                   const char *name, struct mt_error *err)
 {
     size_t n = (size_t)cJSON_GetArraySize(codes);
-    if (!state->is_array || n != state->n_texts)
+    if (!state->is_array || n != state->n_given)
         return mt_fail(err, MT_INVALID,
                        "%s: expected one code, or as many as q has texts (%zu), "
                        "found an array of %zu",
-                       name, state->n_texts, n);
+                       name, state->n_given, n);
     for (const struct cJSON *code = codes->child; code; code = code->next)
         if (!cJSON_IsString(code) || !*code->valuestring ||
             strcasecmp(code->valuestring, "auto") == 0)
@@ -194,7 +197,7 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
                                    struct mt_error *err)
 {
     const char *source, *target;
-    enum mt_status status = read_texts(state, request, err);
+    enum mt_status status = check_texts(state, request, err);
     if (!status)
         status = mt_languages_read_model(request, &state->only, err);
     if (!status)
@@ -204,7 +207,7 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
     if (!status)
         status = mt_translate_params_read_beam(&state->params, request, err);
     if (!status)
-        status = check_sizes(state, request, err);
+        status = take_texts(state, request, err);
     if (!status)
         status = read_languages(state, request, source, target, err);
     if (!status)

@@ -10,7 +10,8 @@
 
 #include <cjson/cJSON.h>
 
-static const struct mt_json_limits body_limits = {.max_depth = 16, .max_values = 4096};
+static const struct mt_json_limits body_limits = {.max_depth = 16,
+                                                  .max_values = MT_MAX_JSON_VALUES};
 
 /* Longest text that a number or boolean of a form can have. */
 #define MAX_SCALAR_BYTES 64

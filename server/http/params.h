@@ -28,8 +28,11 @@ struct mt_params {
     size_t n_files;
 };
 
-/* Most fields of a form or query string, and most files of a form. */
-#define MT_MAX_FORM_FIELDS 256
+/* Most fields of a form or query string, most values of JSON, and most files of a form. There is room
+ * for as many texts as max_batch_texts may be, and in JSON for a source and a target of each; the
+ * body's length is what limits them sooner. */
+#define MT_MAX_FORM_FIELDS (65536 + 256)
+#define MT_MAX_JSON_VALUES (4 * 65536)
 #define MT_MAX_FORM_FILES 16
 
 /* A decimal number ("0.5", "2e3"), whatever the process' locale; false for anything else,

@@ -18,7 +18,7 @@ const spec = await (await fetch(`${daemon.url}/openapi.json`)).json();
 
 const translate = (q, more) => ({method: "POST", path: "/translate", headers: {"Content-Type": JSON_TYPE}, body: JSON.stringify({q, source: "en", target: "de", ...more})});
 // Requests that the description leaves out, because nobody would want to read them.
-const LONG = {"translate: too_long": translate(Array(257).fill("Hello."))};
+const LONG = {"translate: too_long": translate(Array(4097).fill("Hello."))};
 const bad = badRequests(spec).map((example) => ({...example, request: example.request ?? LONG[example.name]}));
 
 // Errors that are described in general: [request, status, what it says].

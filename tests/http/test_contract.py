@@ -337,12 +337,13 @@ class Answers(WithDaemon):
             self.assertLess(n_steps(texts), 2 * max(alone))
 
     def test_alternatives_are_distinct(self):
-        for q in ("Thank you.", "We are here.", "The cat is sleeping on the sofa."):
+        for q in ("Thank you.", "We are here.", "The cat is sleeping on the sofa.", "Hello", "5", "Good night!"):
             for text_format in ("text", "html"):
                 reply = self.translated(q, alternatives=5, format=text_format)
                 texts = [reply["translatedText"], *reply["alternatives"]]
                 self.assertLessEqual(len(reply["alternatives"]), 5)
-                self.assertEqual(len(texts), len(set(texts)), texts)
+                letters = {"".join(c for c in text if c.isalnum()) for text in texts}
+                self.assertEqual(len(texts), len(letters), texts)
 
     def test_blank_texts_are_empty(self):
         for q in (" ", "\n", "\t \r\n", "\u00a0", "\u3000"):

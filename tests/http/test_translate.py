@@ -271,7 +271,7 @@ class Translate(unittest.TestCase):
         self.assertEqual(reply.body, self.daemon.translate("Thank you.").body)
 
     def test_malformed_form(self):
-        for body in ("q=%zz", "q=%4", "q=%00", "q=%ff", "a&" * 257):
+        for body in ("q=%zz", "q=%4", "q=%00", "q=%ff", "a&" * 65793):
             reply = self.post(body, "application/x-www-form-urlencoded")
             self.assertIn(reply.status, (400, 413), body)
             self.assertIn("malformed form", reply.error)
@@ -429,6 +429,41 @@ class Translate(unittest.TestCase):
                      "decode_step_seconds_count", "model_loaded", "build_info"):
             self.assertIn("attentiond_" + name, text)
         self.assertIn("\nprocess_resident_memory_bytes ", text)
+
+
+class ManyTexts(unittest.TestCase):
+    """As clients send a page or a film, without any setting."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def test_381_short_texts(self):
+        reply = self.daemon.translate([f"Thank you {i}." for i in range(381)])
+        self.assertEqual((reply.status, len(reply.json["translatedText"])), (200, 381))
+
+    def test_4096_texts_with_languages_of_their_own(self):
+        n = 4096
+        texts = ["Thank you."] + [""] * (n - 1)
+        reply = self.daemon.translate(texts, source=["en"] * n, target=["de"] * n)
+        self.assertEqual((reply.status, len(reply.json["translatedText"])), (200, n))
+        reply = self.daemon.translate(texts + [""])
+        self.assertEqual((reply.status, reply.error), (400, "Invalid request: request (4097) exceeds text limit (4096)"))
+
+    def test_300_fields_of_a_form(self):
+        body = "&".join(["text=Hello."] * 300) + "&target_lang=DE&source_lang=EN"
+        reply = self.daemon.request("POST", "/v2/translate", body.encode(),
+                                    headers={"Content-Type": "application/x-www-form-urlencoded"})
+        self.assertEqual((reply.status, len(reply.json["translations"])), (200, 300))
+
+    def test_far_too_many_are_refused_before_they_take_memory(self):
+        body = b'{"q":[' + b",".join([b'""'] * 80000) + b'],"source":"en","target":"de"}'
+        reply = self.daemon.request("POST", "/translate", body, headers={"Content-Type": "application/json"})
+        self.assertEqual((reply.status, reply.error), (400, "Invalid request: request (80000) exceeds text limit (4096)"))
 
 
 if __name__ == "__main__":

@@ -204,6 +204,28 @@ START_TEST(json_must_be_an_object)
 }
 END_TEST
 
+/* As many texts as max_batch_texts may be, each with a source and a target, fit; a body of nothing
+ * but values does not. */
+START_TEST(number_of_json_values_is_limited)
+{
+    static const char *const texts[] = {"\"\",", "0,"};
+    static const size_t counts[] = {3 * 65536, MT_MAX_JSON_VALUES};
+    for (size_t i = 0; i < 2; i++) {
+        struct mt_text body = {0};
+        struct mt_params params = {0};
+        struct mt_error err;
+        mt_text_append_string(&body, "{\"q\":[");
+        for (size_t n = 0; n < counts[i]; n++)
+            mt_text_append_string(&body, texts[i]);
+        mt_text_append_string(&body, "0]}");
+        ck_assert_int_eq(mt_params_parse_json(&params, body.bytes, body.length, &err),
+                         i == 0 ? MT_OK : MT_LIMIT);
+        mt_params_finish(&params);
+        mt_text_finish(&body);
+    }
+}
+END_TEST
+
 /* Each value as JSON and as form text; the two doors lead to the same answers. */
 static const struct {
     const char *json, *form;
@@ -325,6 +347,7 @@ int main(void)
                         sizeof bad_parts / sizeof bad_parts[0]);
     tcase_add_test(tcase, number_of_parts_is_limited);
     tcase_add_test(tcase, json_must_be_an_object);
+    tcase_add_test(tcase, number_of_json_values_is_limited);
     tcase_add_loop_test(tcase, integers_are_read_within_their_range, 0,
                         sizeof integers / sizeof integers[0]);
     tcase_add_test(tcase, numbers_do_not_depend_on_the_locale);
