@@ -19,6 +19,9 @@
 #define MAX_NOTE_LETTERS 2
 #define MAX_NOTE_CHARS 6
 
+/* In a list: a sentence may name five places, too. */
+#define MANY_LINKS 6
+
 /* Words in a title, less one. */
 #define MAX_TITLE_BLANKS 4
 
@@ -287,6 +290,13 @@ static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
     return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE && !piece->is_whole;
 }
 
+/* What stands between two texts belongs to neither. */
+static void cut_between(struct mt_html_pieces *pieces, size_t end, size_t next)
+{
+    pieces->items[end].cuts = true;
+    pieces->items[next].cuts = true;
+}
+
 /* What stands beside each other: elements, and words that are in none of them. */
 struct row {
     size_t n_elements, n_loose;
@@ -350,12 +360,31 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
         else if (last.end > 0 && !is_apart)
             is_apart = stand_apart(pieces, &last, &next, row.are_titles);
         if (last.end > 0 && is_apart)
-            pieces->items[last.end].cuts = pieces->items[i].cuts = true;
+            cut_between(pieces, last.end, i);
         has_cuts = has_cuts || is_cut || (last.end > 0 && is_apart);
         had_cuts = is_cut;
         last = next;
     }
     return has_cuts;
+}
+
+/* Many links with no words between them are a list, though words stand before or behind it. */
+static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t links[MANY_LINKS], n = 0; /* the last ones without words between them */
+    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+        if (!is_neighbour(pieces, i) || pieces->items[i].tag != GUMBO_TAG_A)
+            continue;
+        size_t behind = n > 0 ? mt_html_behind(pieces, links[n - 1]) : first;
+        struct mt_html_counts between = mt_html_count(pieces, behind, i);
+        if (between.letters + between.digits + between.words > 0)
+            n = 0;
+        if (n == MANY_LINKS)
+            memmove(links, links + 1, --n * sizeof *links);
+        links[n++] = i;
+        for (size_t k = 1; n == MANY_LINKS && k < n; k++)
+            cut_between(pieces, mt_html_behind(pieces, links[k - 1]), links[k]);
+    }
 }
 
 /* Behind an element that has nothing but the end of a sentence: the model would not see it. */
@@ -393,6 +422,7 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     cut_row(pieces, first, end, true);
+    cut_lists(pieces, first, end);
     cut_behind_marks(pieces, first, end);
     cut_long_texts(pieces, first, end);
 }

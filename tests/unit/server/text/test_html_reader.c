@@ -134,6 +134,12 @@ static const struct {
      "[Some {=H<sub>2</sub>O|H2O}, {=C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>|C6H12O6}.]"},
     {"CO<sub>2</sub> is", "[CO{.<sub>2</sub>} is]"},
     {"<i>H</i><sub>2</sub>O is", "[{+<i>}H{-</i>}{.<sub>2</sub>}O is]"},
+    /* A list, and a sentence. */
+    {"By <a>a</a><br><a>b</a>, <a>c</a> <a>d</a>, <a>e</a>, <a>f</a>, <a>g</a> and 2.",
+     "[By {+<a>}a{-</a>}]<br><a>[b]</a>, <a>[c]</a> <a>[d]</a>, <a>[e]</a>, <a>[f]</a>, "
+     "[{+<a>}g{-</a>} and 2.]"},
+    {"By <a>a</a>, <a>b</a>, <a>c</a>, <a>d</a>, <a>e</a> and 2.",
+     "[By {+<a>}a{-</a>}, {+<a>}b{-</a>}, {+<a>}c{-</a>}, {+<a>}d{-</a>}, {+<a>}e{-</a>} and 2.]"},
     /* Entities, and what only looks like one. */
     {"A &amp; B &lt;", "[A & B <]"},
     {"&#65;&#x42;&#0000000000067;", "[ABC]"},
