@@ -54,8 +54,8 @@ void mt_placement_finish(struct mt_placement *placement);
 bool mt_placement_keeps_words(const struct mt_placement_input *input,
                               const struct mt_placement *placement);
 
-/* Where it does not: the spans of each parent that lacks words share its letters, in their order and as
- * they did in the source. */
+/* Where it does not: the spans of each parent that lacks words share its words, or if there are too few
+ * its letters, in their order and as they did in the source. */
 void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement);
 
 /* The links of another translation of the same text: words that it shares with the first, in order,

@@ -37,22 +37,30 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
     return true;
 }
 
-/* Behind n letters from text[begin] on, and what follows them up to the next one. */
-static size_t behind_letters(const char *text, size_t begin, size_t end, size_t n)
+/* Whether a letter counts: each one, or with by_words the first of a word. */
+static bool counts(const char *text, size_t begin, size_t at, bool by_words)
+{
+    bool is_letter = mt_is_word_char(mt_utf8_decode(text + at));
+    return is_letter && !(by_words && at > begin &&
+                          mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
+}
+
+static size_t count_units(const char *text, struct mt_range range, bool by_words)
+{
+    size_t n = 0;
+    for (size_t at = range.begin; at < range.end; at += mt_utf8_length((unsigned char)text[at]))
+        n += counts(text, range.begin, at, by_words);
+    return n;
+}
+
+/* Behind n units from text[begin] on, and what follows them up to the next one. */
+static size_t behind_units(const char *text, size_t begin, size_t end, size_t n, bool by_words)
 {
     size_t at = begin;
     for (; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)) && n-- == 0)
+        if (counts(text, begin, at, by_words) && n-- == 0)
             break;
     return at;
-}
-
-static size_t count_letters(const char *text, size_t begin, size_t end)
-{
-    size_t n = 0;
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        n += mt_is_word_char(mt_utf8_decode(text + at));
-    return n;
 }
 
 /* The children of one parent, or of none. */
@@ -68,20 +76,22 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
     }
     for (size_t i = 0; i < marked->n; i++)
         n_children += marked->marks[i].parent == parent && held_words(marked, &marked->marks[i]);
-    size_t n_source = mt_size_max(1, count_letters(marked->text.bytes, source.begin, source.end));
-    size_t n_target = count_letters(input->target, within.begin, within.end), at = within.begin;
-    size_t n_before = 0, counted = source.begin; /* letters of the source before `counted` */
+    bool by_words = count_units(input->target, within, true) >= n_children;
+    size_t n_source = mt_size_max(1, count_units(marked->text.bytes, source, by_words));
+    size_t n_target = count_units(input->target, within, by_words), at = within.begin;
+    size_t n_before = 0, counted = source.begin; /* units of the source before `counted` */
     for (size_t i = 0; i < marked->n; i++) {
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->parent != parent || !held_words(marked, mark))
             continue;
-        n_before += count_letters(marked->text.bytes, counted, mark->end);
+        n_before +=
+            count_units(marked->text.bytes, (struct mt_range){counted, mark->end}, by_words);
         counted = mark->end;
         n_done++;
-        size_t n_left = n_children - n_done; /* each needs a letter, too */
+        size_t n_left = n_children - n_done; /* each needs one, too */
         size_t n_until = mt_size_max(n_before * n_target / n_source, n_given + 1);
         n_until = mt_size_min(n_until, n_target > n_left ? n_target - n_left : n_given);
-        size_t end = behind_letters(input->target, at, within.end, n_until - n_given);
+        size_t end = behind_units(input->target, at, within.end, n_until - n_given, by_words);
         placement->places[i] = (struct mt_place){.begin = at, .end = end};
         n_given = n_until;
         at = end;

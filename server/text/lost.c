@@ -85,15 +85,14 @@ static void find_lost_among(const struct mt_marked *marked, const struct mt_text
                             struct sought *sought, size_t n)
 {
     qsort(sought, n, sizeof *sought, by_bytes);
-    for (size_t i = 0, n_counted = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct sought *own = &sought[i];
         bool is_new = i == 0 || compare_bytes(own - 1, own) != 0;
         if (!is_new)
             own->is_lost = sought[i - 1].is_lost;
         else
-            own->is_lost = n_counted++ >= MT_MAX_SOUGHT ||
-                           count(text->bytes, text->length, own->bytes, own->n) !=
-                               count_wanted(marked, own->bytes, own->n);
+            own->is_lost = count(text->bytes, text->length, own->bytes, own->n) !=
+                           count_wanted(marked, own->bytes, own->n);
     }
     qsort(sought, n, sizeof *sought, by_index);
 }

@@ -8,10 +8,6 @@
 
 #include "server/text/marked.h"
 
-/* Different placeholders that are sought, each in all of the translation; beyond them others pass
- * for lost. */
-#define MT_MAX_SOUGHT 512
-
 /* The bytes are the marked text's. */
 typedef void mt_lost_report(void *context, const char *bytes, size_t length);
 
