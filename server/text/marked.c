@@ -292,13 +292,14 @@ void mt_marked_at(struct mt_marked *marked, size_t source)
     marked->anchors[marked->n_anchors++] = (struct mt_anchor){at, source};
 }
 
-/* The number of anchors before text[at], or at it. */
-static size_t count_anchors(const struct mt_marked *marked, size_t at)
+/* The number of anchors before text[at], and with at_too at it. */
+static size_t count_anchors(const struct mt_marked *marked, size_t at, bool at_too)
 {
     size_t low = 0, high = marked->n_anchors;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (marked->anchors[middle].text <= at)
+        size_t text = marked->anchors[middle].text;
+        if (text < at || (at_too && text == at))
             low = middle + 1;
         else
             high = middle;
@@ -306,10 +307,19 @@ static size_t count_anchors(const struct mt_marked *marked, size_t at)
     return low;
 }
 
-/* What stands between two anchors may be longer on either side; the next one's place is the most. */
-static size_t find_source(const struct mt_marked *marked, size_t at)
+static bool has_point(const struct mt_marked *marked, size_t at)
 {
-    size_t n = count_anchors(marked, at);
+    for (size_t i = 0; i < marked->n; i++)
+        if (marked->marks[i].begin == at && marked->marks[i].kind == MT_MARK_POINT)
+            return true;
+    return false;
+}
+
+/* What stands between two anchors may be longer on either side; the next one's place is the most. What
+ * was taken out at a range's end is not in it. */
+static size_t find_source(const struct mt_marked *marked, size_t at, bool is_end)
+{
+    size_t n = count_anchors(marked, at, !is_end || !has_point(marked, at));
     struct mt_anchor before = n > 0 ? marked->anchors[n - 1] : (struct mt_anchor){0, 0};
     size_t source = before.source + (at - before.text);
     return n < marked->n_anchors ? mt_size_min(source, marked->anchors[n].source) : source;
@@ -317,7 +327,8 @@ static size_t find_source(const struct mt_marked *marked, size_t at)
 
 struct mt_range mt_marked_find_source(const struct mt_marked *marked, struct mt_range range)
 {
-    return (struct mt_range){find_source(marked, range.begin), find_source(marked, range.end)};
+    return (struct mt_range){find_source(marked, range.begin, false),
+                             find_source(marked, range.end, true)};
 }
 
 enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err)

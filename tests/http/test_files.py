@@ -143,11 +143,11 @@ class Files(unittest.TestCase):
     def test_what_looks_wrong_is_named_by_its_text(self):
         content = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n2\n00:00:03,000 --> 00:00:04,000\nThere are 365 days in a year.\n"
         reply = upload(self.daemon, content)
-        self.assertEqual([(w["kind"], w["text"], w["sentence"], w["missing"], w["repaired"]) for w in reply.json["warnings"]],
-                         [("numbers", 1, 0, ["365"], ["365"])])
+        self.assertEqual([(w["text"], w["sentence"], w["missing"], w["repaired"]) for w in reply.json["warnings"] if w["kind"] == "numbers"],
+                         [(1, 0, ["365"], ["365"])])
         self.assertIn("Es gibt 365 Tage", fetch(self.daemon, reply))
         reply = upload(self.daemon, content, fields={"repair_numbers": "false"})
-        self.assertNotIn("repaired", reply.json["warnings"][0])
+        self.assertNotIn("repaired", next(w for w in reply.json["warnings"] if w["kind"] == "numbers"))
         self.assertNotIn("365", fetch(self.daemon, reply))
         self.assertNotIn("warnings", upload(self.daemon, "Hello.", "a.txt").json)
 
@@ -165,7 +165,7 @@ class Files(unittest.TestCase):
                      "target=de", "-F", "api_key=",
                      f"http://127.0.0.1:{self.daemon.port}/translate_file"],
                     capture_output=True, check=True, timeout=60 * SLOWNESS)
-                url = re.fullmatch(rb'\{"translatedFileUrl":"(.*)"\}\n', answer.stdout).group(1)
+                url = re.fullmatch(rb'\{"translatedFileUrl":"([^"]*)"(,"warnings":.*)?\}\n', answer.stdout).group(1)
                 self.assertRegex(url.decode(), r"^http://127\.0\.0\.1:%d/download_file/[0-9a-f]{32}"
                                                r"\.%s$" % (self.daemon.port, kind))
                 reply = self.daemon.get(url.decode().split(str(self.daemon.port), 1)[1])

