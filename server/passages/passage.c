@@ -438,7 +438,7 @@ static enum mt_status advance_pieces(struct mt_passage *passage, struct mt_passa
     enum mt_status status = MT_OK;
     bool is_translated = false;
     while (!status && !is_translated && cursor->part < passage->n &&
-           has_ended(passage, cursor->part)) {
+           !is_direct(passage, cursor->part) && has_ended(passage, cursor->part)) {
         size_t part = cursor->part;
         *moved = true;
         if (passage->is_plain)
