@@ -126,8 +126,7 @@ bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t
     return true;
 }
 
-/* The first of the reader's codes that stands behind text[begin]. */
-static size_t first_own_behind(const struct mt_coded_segment *segment, size_t begin)
+size_t mt_codes_first_own(const struct mt_coded_segment *segment, size_t begin)
 {
     size_t low = 0, high = segment->n;
     while (low < high) {
@@ -144,7 +143,7 @@ static size_t first_own_behind(const struct mt_coded_segment *segment, size_t be
 static bool holds_whole_codes(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     const struct mt_coded_segment *segment = finder->segment;
-    for (size_t i = first_own_behind(segment, begin);
+    for (size_t i = mt_codes_first_own(segment, begin);
          i < segment->n && segment->codes[i].at.begin < end; i++) {
         size_t mate = segment->codes[i].mate;
         if (segment->codes[i].at.end > end)

@@ -59,6 +59,9 @@ struct mt_codes_finder {
 
 /* ---- claiming ---- */
 
+/* The index of the first of the reader's codes that begins behind text[begin]. */
+size_t mt_codes_first_own(const struct mt_coded_segment *segment, size_t begin);
+
 /* Whether all bytes are free. */
 bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t end);
 

@@ -260,8 +260,10 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
             behind++;
         bool ends = mt_codes_is_blank(c) ||
                     (behind > end && mt_codes_is_blank(mt_codes_at(finder, behind)));
+        bool is_heart = strchr(faces[k], '3') != NULL; /* parts "I" and "you" better than "I you" */
         if (ends)
-            return (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
+            return is_heart ? edge(end - begin)
+                            : (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
     }
     return nothing;
 }

@@ -88,11 +88,23 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
     return content;
 }
 
-static size_t claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
+/* One code, or one on each side of the reader's codes where half a pair is within. */
+static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct content content = look_into(finder, begin, end);
     bool is_number = content.has_value && content.begins_digit;
-    return mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end);
+    if (!content.has_unread ||
+        mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end) != MT_NO_MATE)
+        return;
+    const struct mt_coded_segment *segment = finder->segment;
+    size_t at = begin;
+    for (size_t i = mt_codes_first_own(segment, begin);
+         i < segment->n && segment->codes[i].at.begin < end; i++) {
+        mt_codes_claim(finder, MT_CODE_WORD, at, segment->codes[i].at.begin);
+        at = segment->codes[i].at.begin;
+    }
+    if (at > begin)
+        mt_codes_claim(finder, MT_CODE_WORD, at, end);
 }
 
 /* Where words that can be read begin and end at hyphens, slashes and brackets: "日本語/English" is two. */
@@ -121,8 +133,7 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
     for (size_t at = begin; at < end;) {
         size_t stop = piece_end(finder, at, end), next = stop < end ? stop + 1 : stop;
         if (is_readable_word(finder, at, stop)) {
-            if (last > from && look_into(finder, from, last).has_unread)
-                claim_word(finder, from, last);
+            claim_word(finder, from, last);
             from = next;
         }
         last = stop;
@@ -130,8 +141,7 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
             last = from;
         at = next;
     }
-    if (from < end && look_into(finder, from, end).has_unread)
-        claim_word(finder, from, end);
+    claim_word(finder, from, end);
 }
 
 /* What is left of ⌘C and ⌥+Shift without the sign: a letter, or what + joins. */
