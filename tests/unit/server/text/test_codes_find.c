@@ -371,7 +371,7 @@ static const struct {
 } with_terms[] = {
     {"The train station's clock", "T[train station]"},
     {"Open report.pdf at the train station", "W[report.pdf] T[train station]"},
-    {"Use foo_bar here", "W[foo_bar]"},        /* the same place: the code */
+    {"Use foo_bar here", "T[foo_bar]"},        /* the same place: the term */
     {"See foo_bar baz now", "T[foo_bar baz]"}, /* the longer one */
     {"Say <b>train station</b>!", "O[<b>] T[train station] C[</b>]"},
     {"Say train <b>station</b>!", "O[<b>] C[</b>]"},
