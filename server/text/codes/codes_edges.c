@@ -35,7 +35,7 @@ static bool is_sign_run(const struct mt_codes_finder *finder, const struct mt_co
     if (item->taken != MT_FREE || item->has_letter || item->has_digit)
         return false;
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         if (mt_is_word_char(c))
             return false;
         has_sign = has_sign || mt_codes_is_sign(c) || mt_codes_is_unread(finder, c);
@@ -46,7 +46,7 @@ static bool is_sign_run(const struct mt_codes_finder *finder, const struct mt_co
 static bool is_one_character(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
                              const uint32_t *characters)
 {
-    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    uint32_t c = mt_codes_at(finder, item->begin);
     for (; *characters; characters++)
         if (c == *characters && mt_codes_next(finder, item->begin) == item->end)
             return true;
@@ -67,7 +67,7 @@ static bool is_word(const struct mt_codes_finder *finder, const struct mt_codes_
     if (item->taken != MT_FREE)
         return is_content(finder, item);
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
-        n += mt_codes_is_letter(mt_utf8_decode(finder->text + i));
+        n += mt_codes_is_letter(mt_codes_at(finder, i));
     return n >= 2;
 }
 
@@ -103,7 +103,7 @@ static bool is_short_behind(const struct mt_codes_finder *finder, size_t at)
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i), before = mt_codes_before(finder, i);
+        uint32_t c = mt_codes_at(finder, i), before = mt_codes_before(finder, i);
         size_t next = mt_codes_next(finder, i);
         uint32_t behind = mt_codes_at(finder, next);
         if (finder->taken[i] != MT_FREE || (c != '|' && c != 0xFF5C && c != 0x2502))
@@ -163,7 +163,7 @@ static bool is_title(size_t n_words)
 static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
-        if (mt_codes_is_strange(finder, mt_utf8_decode(finder->text + i)))
+        if (mt_codes_is_strange(finder, mt_codes_at(finder, i)))
             return true;
     return false;
 }
@@ -172,7 +172,7 @@ static bool is_strange(const struct mt_codes_finder *finder, const struct mt_cod
 static bool stands_for_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         if (!mt_codes_is_unread(finder, c) &&
             (u_charType((UChar32)c) == U_CURRENCY_SYMBOL || (c < 0x80 && strchr("%&+#@", (int)c))))
             return true;
@@ -193,7 +193,7 @@ static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_code
 static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
-    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    uint32_t c = mt_codes_at(finder, item->begin);
     if (item->has_unread || !mt_codes_joins_numbers(c))
         return false;
     bool is_fraction = u_charType((UChar32)c) == U_OTHER_NUMBER;
@@ -213,7 +213,7 @@ static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
 static bool is_subject(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
-    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    uint32_t c = mt_codes_at(finder, item->begin);
     return i + 1 < finder->n_items && u_charType((UChar32)c) == U_MATH_SYMBOL && c >= 0x2200 &&
            c <= 0x22FF && item->end == mt_codes_next(finder, item->begin) &&
            u_islower((UChar32)mt_codes_at(finder, finder->items[i + 1].begin)) &&
@@ -269,7 +269,7 @@ static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t en
 static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     for (; at < end && finder->taken[at] != MT_TAKEN_EDGE; at = mt_codes_next(finder, at)) {
-        uint32_t c = mt_utf8_decode(finder->text + at);
+        uint32_t c = mt_codes_at(finder, at);
         bool is_word = finder->taken[at] == MT_TAKEN_WORD || finder->taken[at] == MT_TAKEN_OWN ||
                        (finder->taken[at] == MT_FREE && mt_codes_is_letter(c));
         if (is_word)
@@ -305,7 +305,7 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t from = begin;
     for (size_t at = begin, stop; at < end && !finder->status; at = stop) {
-        uint32_t c = mt_utf8_decode(finder->text + at);
+        uint32_t c = mt_codes_at(finder, at);
         stop = mt_codes_next(finder, at);
         if (finder->taken[at] == MT_TAKEN_EDGE)
             from = stop;
@@ -379,7 +379,7 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
         return;
     size_t n_words = 1, n_letters = 0;
     for (size_t i = inner; i < inner_end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         n_words += mt_codes_is_blank(c);
         n_letters += finder->taken[i] == MT_FREE && mt_codes_is_letter(c);
         if (c == open || c == close || n_words > 3 || (c < 0x80 && strchr(".,;:!?", (int)c)) ||
@@ -408,17 +408,29 @@ static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end
     take_quoted(finder, from, end);
 }
 
+/* Whether there is something but words and their punctuation in finder->items. */
+static bool is_special(const struct mt_codes_finder *finder)
+{
+    for (size_t i = 0; i < finder->n_items; i++) {
+        const struct mt_codes_item *item = &finder->items[i];
+        if (item->taken != MT_FREE || item->has_unread || (!item->has_letter && !item->has_digit))
+            return true;
+    }
+    return false;
+}
+
 void mt_codes_find_edges(struct mt_codes_finder *finder)
 {
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
-        if (mt_codes_list_items(finder, begin, end))
-            take_separators(finder);
         take_dots(finder, begin, end);
-        if (mt_codes_list_items(finder, begin, end))
-            take_signs(finder);
-        if (mt_codes_list_items(finder, begin, end))
-            take_loose(finder);
+        if (mt_codes_list_items(finder, begin, end) && is_special(finder)) {
+            take_separators(finder);
+            if (mt_codes_list_items(finder, begin, end))
+                take_signs(finder);
+            if (mt_codes_list_items(finder, begin, end))
+                take_loose(finder);
+        }
         take_quotes(finder, begin, end);
         begin = end < finder->length ? mt_codes_next(finder, end) : end;
     }

@@ -29,7 +29,8 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
                      {">", COMPARISON},        {"=", STRONG_OPERATOR},   {"^", STRONG_OPERATOR},
                      {"+", WEAK_OPERATOR},     {"-", WEAK_OPERATOR},     {"*", WEAK_OPERATOR},
                      {"/", WEAK_OPERATOR}};
-    for (size_t k = 0; k < sizeof operators / sizeof *operators; k++) {
+    bool may_be_one = at < end && mt_codes_is_one_of(finder->text[at], "<>=!&|^+-*/:");
+    for (size_t k = 0; may_be_one && k < sizeof operators / sizeof *operators; k++) {
         *n = strlen(operators[k].bytes);
         if (end - at >= *n && memcmp(finder->text + at, operators[k].bytes, *n) == 0)
             return operators[k].kind;
@@ -37,7 +38,7 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
     *n = 0;
     if (at >= end || (unsigned char)finder->text[at] < 0x80)
         return NO_OPERATOR;
-    uint32_t c = mt_utf8_decode(finder->text + at);
+    uint32_t c = mt_codes_at(finder, at);
     *n = mt_codes_next(finder, at) - at;
     if (c == 0xB1 || c == 0x2248 || c == 0x2260 || c == 0x2264 || c == 0x2265 || c == 0x2A7D ||
         c == 0x2A7E)
@@ -78,7 +79,7 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
         at++;
     size_t from = at;
     for (; at < end; at = mt_codes_next(finder, at)) {
-        uint32_t c = mt_utf8_decode(finder->text + at);
+        uint32_t c = mt_codes_at(finder, at);
         bool is_point = (c == '.' || c == ',') && at > from &&
                         mt_codes_is_digit((unsigned char)finder->text[at - 1]) &&
                         mt_codes_is_digit((unsigned char)mt_codes_char(finder, at + 1));

@@ -324,7 +324,7 @@ static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t e
 {
     size_t n_numbers = 0;
     for (size_t i = begin; i < end;) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         size_t after = grouped_end(finder, i, end);
         bool is_sign = (c == '-' || c == '+' || c == 0x2212 || c == 0x2013) && n_numbers == 0;
         bool is_unit = c == '%' || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
@@ -371,7 +371,7 @@ void mt_codes_find_numbers(struct mt_codes_finder *finder)
 {
     struct part part = {0};
     for (size_t i = 0; i < finder->length; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         enum mt_taken taken = finder->taken[i];
         if (taken == MT_TAKEN_EDGE || (mt_is_line_break(c) && taken != MT_TAKEN_BLANK)) {
             part.end = i;

@@ -80,16 +80,8 @@ static bool is_emphatic(const struct mt_codes_finder *finder, struct mt_range wo
 
 static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
-    const struct mt_coded_segment *segment = finder->segment;
-    size_t low = 0, high = segment->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (segment->codes[middle].at.begin <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < segment->n && segment->codes[low].at.begin < end;
+    size_t first = mt_codes_first_own(finder->segment, begin);
+    return first < finder->segment->n && finder->segment->codes[first].at.begin < end;
 }
 
 /* From the first word on the same one is there n times. */

@@ -11,23 +11,10 @@
 
 /* ---- characters ---- */
 
-uint32_t mt_codes_at(const struct mt_codes_finder *finder, size_t index)
-{
-    return index < finder->length ? mt_utf8_decode(finder->text + index) : '\n';
-}
-
-uint32_t mt_codes_before(const struct mt_codes_finder *finder, size_t index)
-{
-    return index > 0 ? mt_utf8_decode(finder->text + mt_previous_char(finder->text, index)) : '\n';
-}
-
-size_t mt_codes_next(const struct mt_codes_finder *finder, size_t index)
-{
-    return index + mt_utf8_length((unsigned char)finder->text[index]);
-}
-
 bool mt_codes_is_blank(uint32_t c)
 {
+    if (c > ' ' && c < 0x7F)
+        return false;
     return mt_is_space(c) || mt_is_line_break(c);
 }
 
@@ -48,6 +35,8 @@ bool mt_codes_is_outer(uint32_t c)
     static const uint32_t marks[] = {'.',    ',',    ';',    ':',    '!',    '?',    '"',    '\'',
                                      0xA1,   0xBF,   0x2026, 0x3001, 0x3002, 0xFF01, 0xFF0C, 0xFF0E,
                                      0xFF1A, 0xFF1B, 0xFF1F, 0x60C,  0x61B,  0x61F,  0x6D4,  0x964};
+    if (mt_codes_is_ascii_letter((char)c) && c < 0x80)
+        return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (c == marks[i])
             return true;
@@ -67,17 +56,31 @@ bool mt_codes_is_sign(uint32_t c)
     return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
 }
 
-bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c)
+/* Those of ASCII are looked up once. */
+static enum mt_reading reading_of(const struct mt_codes_finder *finder, uint32_t c)
 {
     const char *as;
-    return c > ' ' && mt_reading_of(finder->options->tokenizer, c, &as) == MT_READS_NOT;
+    if (!finder->options->tokenizer)
+        return MT_READS;
+    return c < 0x80 ? (enum mt_reading)finder->ascii[c]
+                    : mt_reading_of(finder->options->tokenizer, c, &as);
+}
+
+void mt_codes_learn_ascii(struct mt_codes_finder *finder)
+{
+    const char *as;
+    for (uint32_t c = 0; c < 0x80 && finder->options->tokenizer; c++)
+        finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
+}
+
+bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c)
+{
+    return c > ' ' && reading_of(finder, c) == MT_READS_NOT;
 }
 
 bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c)
 {
-    const char *as;
-    return mt_codes_is_letter(c) &&
-           mt_reading_of(finder->options->tokenizer, c, &as) == MT_READS_AS;
+    return mt_codes_is_letter(c) && reading_of(finder, c) == MT_READS_AS;
 }
 
 bool mt_codes_joins_numbers(uint32_t c)
@@ -92,9 +95,7 @@ bool mt_codes_joins_numbers(uint32_t c)
 
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c)
 {
-    const char *as;
-    return !mt_codes_is_blank(c) &&
-           mt_reading_of(finder->options->tokenizer, c, &as) == MT_INVISIBLE;
+    return !mt_codes_is_blank(c) && reading_of(finder, c) == MT_INVISIBLE;
 }
 
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
@@ -104,8 +105,12 @@ bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
 
 size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin)
 {
-    while (begin < finder->length && !mt_is_line_break(mt_utf8_decode(finder->text + begin)))
-        begin = mt_codes_next(finder, begin);
+    for (; begin < finder->length; begin = mt_codes_next(finder, begin)) {
+        unsigned char c = (unsigned char)finder->text[begin];
+        if (c < ' ' ? mt_is_line_break(c)
+                    : c >= 0x80 && mt_is_line_break(mt_codes_at(finder, begin)))
+            break;
+    }
     return begin;
 }
 
@@ -126,8 +131,7 @@ bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t
     return true;
 }
 
-/* The first of the reader's codes that stands behind text[begin]. */
-static size_t first_own_behind(const struct mt_coded_segment *segment, size_t begin)
+size_t mt_codes_first_own(const struct mt_coded_segment *segment, size_t begin)
 {
     size_t low = 0, high = segment->n;
     while (low < high) {
@@ -144,7 +148,7 @@ static size_t first_own_behind(const struct mt_coded_segment *segment, size_t be
 static bool holds_whole_codes(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     const struct mt_coded_segment *segment = finder->segment;
-    for (size_t i = first_own_behind(segment, begin);
+    for (size_t i = mt_codes_first_own(segment, begin);
          i < segment->n && segment->codes[i].at.begin < end; i++) {
         size_t mate = segment->codes[i].mate;
         if (segment->codes[i].at.end > end)
@@ -291,7 +295,12 @@ static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *
     item->is_dashes = true;
     item->is_name = u_isupper((UChar32)mt_codes_at(finder, item->core_begin));
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
+        if (c < 0x80 && finder->ascii[c] == MT_READS && mt_codes_is_ascii_letter((char)c)) {
+            item->has_letter = true;
+            item->is_dashes = false;
+            continue;
+        }
         bool is_unread = mt_codes_is_unread(finder, c);
         item->is_respelt = item->is_respelt || mt_codes_is_respelt(finder, c);
         bool is_inner = i >= item->core_begin && i < item->core_end;
@@ -325,7 +334,7 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
     for (size_t i = begin; i < end;) {
         enum mt_taken taken = finder->taken[i];
         if (taken == MT_TAKEN_BLANK ||
-            (taken == MT_FREE && mt_codes_is_blank(mt_utf8_decode(finder->text + i)))) {
+            (taken == MT_FREE && mt_codes_is_blank(mt_codes_at(finder, i)))) {
             i = mt_codes_next(finder, i);
             continue;
         }
@@ -334,7 +343,7 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
             return false;
         *item = (struct mt_codes_item){.begin = i, .taken = taken};
         while (i < end && finder->taken[i] == taken &&
-               (taken != MT_FREE || !mt_codes_is_blank(mt_utf8_decode(finder->text + i))))
+               (taken != MT_FREE || !mt_codes_is_blank(mt_codes_at(finder, i))))
             i = mt_codes_next(finder, i);
         item->end = item->core_end = i;
         item->core_begin = item->begin;

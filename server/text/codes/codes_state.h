@@ -53,11 +53,15 @@ struct mt_codes_finder {
     size_t n, capacity;
     struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
     size_t n_items, items_capacity;
+    unsigned char ascii[128]; /* enum mt_reading of each character (mt_codes_learn_ascii) */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
 
 /* ---- claiming ---- */
+
+/* The index of the first of the reader's codes that begins behind text[begin]. */
+size_t mt_codes_first_own(const struct mt_coded_segment *segment, size_t begin);
 
 /* Whether all bytes are free. */
 bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t end);
@@ -86,9 +90,28 @@ static inline char mt_codes_char(const struct mt_codes_finder *finder, size_t in
 }
 
 /* The code point at text[index], or before it; a line feed beyond the ends. */
-uint32_t mt_codes_at(const struct mt_codes_finder *finder, size_t index);
-uint32_t mt_codes_before(const struct mt_codes_finder *finder, size_t index);
-size_t mt_codes_next(const struct mt_codes_finder *finder, size_t index);
+static inline uint32_t mt_codes_at(const struct mt_codes_finder *finder, size_t index)
+{
+    if (index >= finder->length)
+        return '\n';
+    unsigned char first = (unsigned char)finder->text[index];
+    return first < 0x80 ? first : mt_utf8_decode(finder->text + index);
+}
+
+static inline uint32_t mt_codes_before(const struct mt_codes_finder *finder, size_t index)
+{
+    if (index == 0)
+        return '\n';
+    unsigned char last = (unsigned char)finder->text[index - 1];
+    return last < 0x80 ? last
+                       : mt_utf8_decode(finder->text + mt_previous_char(finder->text, index));
+}
+
+static inline size_t mt_codes_next(const struct mt_codes_finder *finder, size_t index)
+{
+    unsigned char first = (unsigned char)finder->text[index];
+    return index + (first < 0x80 ? 1 : mt_utf8_length(first));
+}
 
 bool mt_codes_is_blank(uint32_t c);  /* or beyond the text's ends */
 bool mt_codes_is_letter(uint32_t c); /* or a mark that belongs to one */
@@ -97,6 +120,7 @@ bool mt_codes_is_digit(uint32_t c);  /* of ASCII */
 bool mt_codes_is_outer(uint32_t c);
 /* No letter, digit, blank, nor what stands in sentences. */
 bool mt_codes_is_sign(uint32_t c);
+void mt_codes_learn_ascii(struct mt_codes_finder *finder);
 /* What the model cannot read, and a person sees. */
 bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c);
 /* A letter that can only be read as another one: e for one with an accent. */

@@ -245,12 +245,13 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
         "^_^", "-_-", ">_<",  "o_O", "O_o", "O_O",
         "o_o", "T_T", "\\o/", ">:(", "(:",  ":]",
         ":[",  ":-]", ":-[",  ":$",  ":-$", "\xC2\xAF\\_(\xE3\x83\x84)_/\xC2\xAF"};
-    if (!mt_codes_is_blank(mt_codes_before(finder, begin)) || begin >= finder->length)
+    uint32_t before = mt_codes_before(finder, begin);
+    if (!mt_codes_is_blank(before))
         return nothing;
     for (size_t k = 0; k < sizeof faces / sizeof *faces; k++) {
-        size_t end = begin + strlen(faces[k]);
-        if (!starts(finder, begin, faces[k]))
+        if (faces[k][0] != finder->text[begin] || !starts(finder, begin, faces[k]))
             continue;
+        size_t end = begin + strlen(faces[k]);
         while (faces[k][0] == '<' && mt_codes_char(finder, end) == '3')
             end++;
         uint32_t c = mt_codes_at(finder, end);
@@ -260,8 +261,10 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
             behind++;
         bool ends = mt_codes_is_blank(c) ||
                     (behind > end && mt_codes_is_blank(mt_codes_at(finder, behind)));
+        bool is_heart = strchr(faces[k], '3') != NULL; /* parts "I" and "you" better than "I you" */
         if (ends)
-            return (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
+            return is_heart ? edge(end - begin)
+                            : (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
     }
     return nothing;
 }
@@ -409,6 +412,16 @@ static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
     return code == MT_NO_MATE ? 0 : begin + found.n;
 }
 
+/* In the middle of a word, or at a blank, nothing begins. */
+static bool may_begin(const struct mt_codes_finder *finder, size_t at)
+{
+    char c = finder->text[at];
+    bool is_inner = mt_codes_is_ascii_letter(c) && at > 0 &&
+                    mt_codes_is_ascii_letter(finder->text[at - 1]) &&
+                    finder->taken[at - 1] == MT_FREE;
+    return !is_inner && c != ' ' && c != ',' && c != '.' && c != '"' && c != '?';
+}
+
 void mt_codes_find_syntax(struct mt_codes_finder *finder)
 {
     struct mt_open_tags tags = {.n = 0};
@@ -416,7 +429,7 @@ void mt_codes_find_syntax(struct mt_codes_finder *finder)
         if (finder->text[at] == '\n')
             tags.n = 0;
         size_t end = 0;
-        if (finder->taken[at] == MT_FREE) {
+        if (finder->taken[at] == MT_FREE && may_begin(finder, at)) {
             end = take_syntax(finder, at);
             if (!end)
                 end = mt_codes_take_tag(finder, &tags, at);

@@ -318,10 +318,11 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
 {
     char mark = finder->text[begin];
     size_t end = begin;
+    if (mt_codes_before(finder, begin) == (unsigned char)mark)
+        return 0;
     while (mt_codes_char(finder, end) == mark)
         end++;
-    if (mt_codes_before(finder, begin) == (unsigned char)mark || end - begin > 3 ||
-        (mark == '~' && end - begin != 2))
+    if (end - begin > 3 || (mark == '~' && end - begin != 2))
         return 0;
     uint32_t before = mt_codes_before(finder, begin), behind = mt_codes_at(finder, end);
     bool touches_before = mt_codes_is_letter(before) || mt_codes_is_digit(before);

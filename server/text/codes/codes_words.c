@@ -15,7 +15,7 @@
 static bool has_readable(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         if (finder->taken[i] == MT_FREE && mt_is_word_char(c) && !mt_codes_is_unread(finder, c))
             return true;
         if (finder->taken[i] == MT_TAKEN_WORD || finder->taken[i] == MT_TAKEN_OWN)
@@ -35,7 +35,7 @@ static void take_brackets(struct mt_codes_finder *finder, size_t begin, size_t e
 {
     size_t open[MAX_OPEN_BRACKETS], n = 0;
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         bool opens = is_bracket(c, U_GC_PS_MASK | U_GC_PI_MASK);
         bool closes = is_bracket(c, U_GC_PE_MASK | U_GC_PF_MASK);
         if (finder->taken[i] != MT_FREE || (!opens && !closes) || !mt_codes_is_unread(finder, c))
@@ -75,24 +75,36 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
 {
     struct content content = {0};
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         bool is_unread = mt_codes_is_unread(finder, c);
         content.has_unread = content.has_unread || is_unread;
         content.has_letter = content.has_letter || (mt_is_word_char(c) && !u_isdigit((UChar32)c));
         content.has_digit = content.has_digit || u_isdigit((UChar32)c);
         content.has_value = content.has_value || is_number_sign(c);
     }
-    uint32_t first = begin < end ? mt_utf8_decode(finder->text + begin) : 0;
+    uint32_t first = begin < end ? mt_codes_at(finder, begin) : 0;
     content.begins_digit = is_number_sign(first) || mt_codes_joins_numbers(first) ||
                            ((first == '+' || first == '-') && content.has_digit);
     return content;
 }
 
-static size_t claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
+/* One code, or one on each side of the reader's codes where half a pair is within. */
+static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct content content = look_into(finder, begin, end);
     bool is_number = content.has_value && content.begins_digit;
-    return mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end);
+    if (!content.has_unread ||
+        mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end) != MT_NO_MATE)
+        return;
+    const struct mt_coded_segment *segment = finder->segment;
+    size_t at = begin;
+    for (size_t i = mt_codes_first_own(segment, begin);
+         i < segment->n && segment->codes[i].at.begin < end; i++) {
+        mt_codes_claim(finder, MT_CODE_WORD, at, segment->codes[i].at.begin);
+        at = segment->codes[i].at.begin;
+    }
+    if (at > begin)
+        mt_codes_claim(finder, MT_CODE_WORD, at, end);
 }
 
 /* Where words that can be read begin and end at hyphens, slashes and brackets: "日本語/English" is two. */
@@ -107,7 +119,7 @@ static bool is_readable_word(const struct mt_codes_finder *finder, size_t begin,
 {
     size_t n = 0;
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i), n++) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         if (!mt_codes_is_letter(c) || mt_codes_is_unread(finder, c))
             return false;
     }
@@ -121,8 +133,7 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
     for (size_t at = begin; at < end;) {
         size_t stop = piece_end(finder, at, end), next = stop < end ? stop + 1 : stop;
         if (is_readable_word(finder, at, stop)) {
-            if (last > from && look_into(finder, from, last).has_unread)
-                claim_word(finder, from, last);
+            claim_word(finder, from, last);
             from = next;
         }
         last = stop;
@@ -130,8 +141,7 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
             last = from;
         at = next;
     }
-    if (from < end && look_into(finder, from, end).has_unread)
-        claim_word(finder, from, end);
+    claim_word(finder, from, end);
 }
 
 /* What is left of ⌘C and ⌥+Shift without the sign: a letter, or what + joins. */
@@ -139,7 +149,7 @@ static bool is_key(const struct mt_codes_finder *finder, size_t begin, size_t en
 {
     size_t n_letters = 0;
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i))
-        n_letters += mt_codes_is_letter(mt_utf8_decode(finder->text + i));
+        n_letters += mt_codes_is_letter(mt_codes_at(finder, i));
     return (n_letters == 1 && mt_codes_next(finder, begin) == end) || finder->text[begin] == '+';
 }
 
@@ -147,7 +157,7 @@ static bool is_key(const struct mt_codes_finder *finder, size_t begin, size_t en
 static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct mt_range core)
 {
     size_t begin = core.begin, end = core.end;
-    while (begin < end && is_outer_sign(finder, mt_utf8_decode(finder->text + begin)))
+    while (begin < end && is_outer_sign(finder, mt_codes_at(finder, begin)))
         begin = mt_codes_next(finder, begin);
     while (end > begin && is_outer_sign(finder, mt_codes_before(finder, end)))
         end = mt_previous_char(finder->text, end);
@@ -178,8 +188,7 @@ static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
            mt_codes_is_unread(finder, mt_codes_at(finder, core.end)))
         core.end = mt_codes_next(finder, core.end);
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
-        if ((i < core.begin || i >= core.end) &&
-            mt_codes_is_unread(finder, mt_utf8_decode(finder->text + i)))
+        if ((i < core.begin || i >= core.end) && mt_codes_is_unread(finder, mt_codes_at(finder, i)))
             mt_codes_claim(finder, MT_CODE_POINT, i, mt_codes_next(finder, i));
     return core;
 }
@@ -208,7 +217,7 @@ static bool join_unit(struct mt_codes_finder *finder, size_t i)
         return false;
     size_t n_letters = 0;
     for (size_t k = item->core_begin; k < item->core_end; k = mt_codes_next(finder, k)) {
-        uint32_t c = mt_utf8_decode(finder->text + k);
+        uint32_t c = mt_codes_at(finder, k);
         bool is_greek = c == 0x3A9 || c == 0x3BC || c == 0x2126;
         n_letters += mt_codes_is_letter(c);
         if (mt_is_word_char(c) ? n_letters > 3 || (c > 0x2FF && !is_greek)
@@ -222,7 +231,7 @@ static bool join_unit(struct mt_codes_finder *finder, size_t i)
 static bool join_number(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i], *next = item + 1;
-    uint32_t c = mt_utf8_decode(finder->text + item->begin);
+    uint32_t c = mt_codes_at(finder, item->begin);
     bool is_sign = (c == 0xA7 || c == 0x2116 || u_charType((UChar32)c) == U_CURRENCY_SYMBOL) &&
                    mt_codes_next(finder, item->begin) == item->end;
     return is_sign && i + 1 < finder->n_items && is_number_item(finder, next) &&
@@ -234,7 +243,7 @@ static bool join_number(struct mt_codes_finder *finder, size_t i)
 static bool is_signs(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_utf8_decode(finder->text + i);
+        uint32_t c = mt_codes_at(finder, i);
         if (mt_is_word_char(c) || is_number_sign(c))
             return false;
     }
@@ -345,11 +354,10 @@ static void take_invisible(struct mt_codes_finder *finder, size_t begin, size_t 
 {
     for (size_t i = begin, next; i < end; i = next) {
         next = mt_codes_next(finder, i);
-        if (finder->taken[i] != MT_FREE ||
-            !mt_codes_is_invisible(finder, mt_utf8_decode(finder->text + i)))
+        if (finder->taken[i] != MT_FREE || !mt_codes_is_invisible(finder, mt_codes_at(finder, i)))
             continue;
         while (next < end && finder->taken[next] == MT_FREE &&
-               mt_codes_is_invisible(finder, mt_utf8_decode(finder->text + next)))
+               mt_codes_is_invisible(finder, mt_codes_at(finder, next)))
             next = mt_codes_next(finder, next);
         mt_codes_claim(finder, MT_CODE_POINT, i, next);
     }
