@@ -461,10 +461,19 @@ enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_
     if (cursor->has_all)
         return MT_OK;
     enum mt_status status = MT_OK;
-    if (cursor->part < passage->n && is_direct(passage, cursor->part))
-        status = advance_plain(passage, cursor, out, moved, err);
-    else
+    const struct mt_passage_cursor before = *cursor;
+    size_t n_before = out->length;
+    if (cursor->part < passage->n && !is_direct(passage, cursor->part))
         status = advance_pieces(passage, cursor, out, moved, err);
+    bool is_all_kept = cursor->n_sentences == before.n_sentences;
+    if (!status && is_all_kept && cursor->part < passage->n && is_direct(passage, cursor->part)) {
+        status = advance_plain(passage, cursor, out, moved, err);
+        if (!*moved && out->length > n_before) { /* it is given together with what follows */
+            *cursor = before;
+            out->length = n_before;
+            out->bytes[n_before] = '\0';
+        }
+    }
     if (!status && cursor->part == passage->n) {
         write_tail(passage, out);
         *moved = cursor->has_all = true;
