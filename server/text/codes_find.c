@@ -189,7 +189,7 @@ static void find(struct mt_codes_finder *finder)
     static void (*const finders[])(struct mt_codes_finder * finder) = {
         mt_codes_find_lines, mt_codes_find_icu,     mt_codes_find_syntax, mt_codes_find_words,
         mt_codes_find_edges, mt_codes_find_numbers, mt_codes_find_repeats};
-    mt_codes_learn_ascii(finder);
+    mt_codes_learn(finder);
     for (size_t i = 0; i < sizeof finders / sizeof *finders; i++)
         if (!finder->status)
             finders[i](finder);

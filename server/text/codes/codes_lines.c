@@ -197,7 +197,7 @@ static size_t take_note(struct mt_codes_finder *finder, const struct line *line)
     for (size_t i = line->begin + 1; i < end; i++) {
         n_letters += mt_codes_is_letter(mt_utf8_decode(text + i)) && (text[i] & 0xC0) != 0x80;
         n_small += text[i] >= 'a' && text[i] <= 'z';
-        if (text[i] == open || (text[i] == '%' && open == '['))
+        if (text[i] == open || (open == '[' && (text[i] == '%' || text[i] == '[')))
             return 0;
     }
     bool is_behind_blank = end + 1 == line->end || mt_codes_is_blank(mt_codes_at(finder, end + 1));

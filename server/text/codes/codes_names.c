@@ -280,6 +280,18 @@ static size_t match_sharp(const struct run *run)
                : 0;
 }
 
+/* --verbose, --no-color=always. */
+static size_t match_flag(const struct run *run)
+{
+    size_t at = run->begin + 2;
+    if (run->end - run->begin < 4 || memcmp(run->text + run->begin, "--", 2) != 0 ||
+        !is_small(run->text[at]))
+        return 0;
+    while (at < run->end && (mt_codes_is_name_char(run->text[at]) || run->text[at] == '-'))
+        at++;
+    return at == run->end || run->text[at] == '=' ? run->end : 0;
+}
+
 /* HTTP/1.1, HTTP/2. */
 static size_t match_protocol(const struct run *run)
 {
@@ -310,8 +322,8 @@ static bool ends_at(const struct run *run, size_t end)
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call, match_path,      match_camel, match_snake,
-        match_hash, match_ampersand, match_sharp, match_protocol};
+        match_call,      match_path,  match_camel,    match_snake, match_hash,
+        match_ampersand, match_sharp, match_protocol, match_flag};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

@@ -148,8 +148,12 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
     size_t second = at;
     while (at < item->core_end && is_digit_at(finder, at))
         at++;
+    static const char *const before[] = {"Ratio", "ratio", "Scale", "scale", "score",
+                                         "Score", "odds",  "Odds",  NULL};
+    bool is_time = at - second == 2 && !(i > 0 && item_at(finder, i - 1)->taken == MT_FREE &&
+                                         is_text(finder, item_at(finder, i - 1), before));
     bool is_one = at == item->core_end && colon > begin && colon - begin <= 4 && second > colon &&
-                  at > second && at - second != 2;
+                  at > second && !is_time;
     return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
 }
 
@@ -264,6 +268,17 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
 
 /* ---- No. 5 ---- */
 
+/* 5, 1-5, 3/4. */
+static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_codes_at(finder, i);
+        if (!mt_codes_is_digit(c) && c != '-' && c != '/' && c != '.' && c != ',' && c != 0x2013)
+            return false;
+    }
+    return item->core_begin < item->core_end && is_digit_at(finder, item->core_begin);
+}
+
 /* No. 5, Nos. 3; no. 5 where no plural follows. */
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
@@ -276,7 +291,7 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     bool is_small = is_text(finder, first, small);
     uint32_t behind =
         mt_codes_at(finder, mt_codes_skip_blanks(finder, number->end, finder->length));
-    bool is_one = is_number(finder, number) && number->core_begin == number->begin &&
+    bool is_one = is_range(finder, number) && number->core_begin == number->begin &&
                   first->core_end + 1 == first->end && number->begin == first->end + 1 &&
                   (is_text(finder, first, words) ||
                    (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
@@ -286,11 +301,46 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
+/* Python 3.12, Bluetooth 5.0: a name and its version. A capital at a sentence's beginning says nothing, so
+ * that there the number has to be the last thing, or a verb has to follow. */
+static size_t take_release(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const follows_name[] = {
+        "is", "was",  "has",  "and", "or",       "on",       "for",      "in",
+        "to", "with", "will", "can", "released", "supports", "requires", NULL};
+    static const char *const no_names[] = {
+        "About", "Around", "Over",    "Only",   "Nearly", "Almost", "The",           "Total",
+        "Price", "Cost",   "Average", "Add",    "Use",    "Up",     "Less",          "More",
+        "From",  "By",     "To",      "At",     "Just",   "Some",   "Approximately", "Roughly",
+        "Under", "Sum",    "Rate",    "Result", "Value",  "Weight", "Height",        NULL};
+    const struct mt_codes_item *name = item_at(finder, i), *number = item_at(finder, i + 1);
+    const struct mt_codes_item *next = item_at(finder, i + 2);
+    bool is_copied = !name->is_name && name->taken == MT_FREE &&
+                     mt_codes_match_name(finder->text, name->core_begin, name->core_end) ==
+                         name->core_end - name->core_begin; /* iOS */
+    if (name->taken != MT_FREE || !(name->is_name || is_copied) || name->has_digit ||
+        !follows(finder, name, number) || !is_version(finder, number) ||
+        number->core_end - number->core_begin > 5 || is_text(finder, name, no_names) ||
+        !is_english(finder))
+        return 0;
+    uint32_t behind = next->taken == MT_FREE ? mt_codes_at(finder, next->core_begin) : '\n';
+    bool ends = number->core_end < number->end || next->taken == MT_TAKEN_EDGE;
+    bool is_one = mt_codes_char(finder, number->core_end) != '%' &&
+                  (ends ? !mt_codes_is_digit(mt_codes_at(finder, number->core_end))
+                        : u_isupper((UChar32)behind) || is_text(finder, next, follows_name));
+    if (!is_one)
+        return 0;
+    size_t found =
+        is_copied ? mt_codes_claim(finder, MT_CODE_WORD, name->core_begin, number->core_end)
+                  : mt_codes_claim(finder, MT_CODE_NUMBER, number->core_begin, number->core_end);
+    return found != MT_NO_MATE ? 2 : 0;
+}
+
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_currency, take_amount, take_price,   take_ratio,
-        take_feet,     take_tagged, take_version, take_numero};
+        take_currency, take_amount,  take_price,   take_ratio, take_feet,
+        take_tagged,   take_version, take_release, take_numero};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -43,6 +43,9 @@ struct mt_codes_item {
     bool is_dashes;  /* nothing but dashes */
 };
 
+/* Those that a language is written in: Japanese has three. */
+#define MT_MAX_SCRIPTS 4
+
 struct mt_codes_finder {
     const char *text;
     size_t length;
@@ -53,7 +56,9 @@ struct mt_codes_finder {
     size_t n, capacity;
     struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
     size_t n_items, items_capacity;
-    unsigned char ascii[128]; /* enum mt_reading of each character (mt_codes_learn_ascii) */
+    int scripts[MT_MAX_SCRIPTS]; /* of the source language: enum UScriptCode */
+    size_t n_scripts;            /* 0: not known */
+    unsigned char ascii[128];    /* enum mt_reading of each character (mt_codes_learn_ascii) */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
@@ -120,8 +125,10 @@ bool mt_codes_is_digit(uint32_t c);  /* of ASCII */
 bool mt_codes_is_outer(uint32_t c);
 /* No letter, digit, blank, nor what stands in sentences. */
 bool mt_codes_is_sign(uint32_t c);
-void mt_codes_learn_ascii(struct mt_codes_finder *finder);
-/* What the model cannot read, and a person sees. */
+/* Looks up what the model reads. */
+void mt_codes_learn(struct mt_codes_finder *finder);
+/* What the model cannot read, and a person sees: no piece of the vocabulary has it, or it is of a script
+ * that the source language is not written in, for which a vocabulary has pieces where the target is. */
 bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c);
 /* A letter that can only be read as another one: e for one with an accent. */
 bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c);

@@ -9,6 +9,7 @@
 /* Longest of these in bytes; blocks of code and addresses may be longer. */
 #define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
+#define MAX_SET_BYTES 40
 
 struct syntax {
     size_t n; /* bytes; 0: nothing found */
@@ -102,6 +103,12 @@ static struct syntax match_bracketed(const struct mt_codes_finder *finder, size_
     } brackets[] = {{"<%", "%>"}, {"{{{", "}}}"}, {"[%", "%]"}};
     if (!mt_codes_is_one_of(finder->text[begin], "<{["))
         return nothing;
+    if (starts(finder, begin, "[[")) {
+        size_t at = begin + 2;
+        while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+            at++;
+        return at > begin + 2 && starts(finder, at, "]]") ? word(at + 2 - begin) : nothing;
+    }
     for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
         size_t n = strlen(brackets[k].open);
         if (!starts(finder, begin, brackets[k].open))
@@ -164,6 +171,22 @@ static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t b
                   : nothing;
 }
 
+/* {a, b}, {first name}: what is written in braces is no sentence. */
+static struct syntax match_set(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1;
+    if (finder->text[begin] != '{')
+        return nothing;
+    while (at - begin < MAX_SET_BYTES &&
+           (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
+            mt_codes_is_one_of(mt_codes_char(finder, at), " ,.-+=:$")))
+        at++;
+    bool is_one = at > begin + 1 && mt_codes_char(finder, at) == '}' &&
+                  !mt_codes_is_one_of(finder->text[begin + 1], " ,.") &&
+                  memchr(finder->text + begin, ' ', at - begin);
+    return is_one ? word(at + 1 - begin) : nothing;
+}
+
 /* `code`, ``co`de``: as many backticks at both ends. */
 static struct syntax match_code(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -221,7 +244,8 @@ static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_
         return nothing;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
            (mt_codes_char(finder, at) && mt_codes_is_one_of(finder->text[at], "+-"))) {
-        n_letters += finder->text[at] >= 'a' && finder->text[at] <= 'z';
+        n_letters += (finder->text[at] >= 'a' && finder->text[at] <= 'z') ||
+                     (at == begin + 1 && mt_codes_is_one_of(finder->text[at], "+-")); /* :+1: */
         if (finder->text[at] >= 'A' && finder->text[at] <= 'Z')
             return nothing;
         at++;
@@ -261,10 +285,9 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
             behind++;
         bool ends = mt_codes_is_blank(c) ||
                     (behind > end && mt_codes_is_blank(mt_codes_at(finder, behind)));
-        bool is_heart = strchr(faces[k], '3') != NULL; /* parts "I" and "you" better than "I you" */
         if (ends)
-            return is_heart ? edge(end - begin)
-                            : (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
+            return strchr(faces[k], '3') ? edge(end - begin)
+                                         : (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
     }
     return nothing;
 }
@@ -360,6 +383,12 @@ static size_t placeholder_end(const struct mt_codes_finder *finder, size_t end)
     return end;
 }
 
+static bool is_heart(uint32_t c)
+{
+    return c == 0x2665 || c == 0x2764 || (c >= 0x1F493 && c <= 0x1F49F) || c == 0x1F9E1 ||
+           c == 0x1F5A4 || c == 0x1F90D || c == 0x1F90E;
+}
+
 /* Returns where it ends; 0: none. */
 static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 {
@@ -374,8 +403,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
         return end;
     }
     n = mt_emoji_at(finder->text, finder->length, begin);
-    if (n)
-        mt_codes_claim(finder, MT_CODE_POINT, begin, begin + n);
+    if (n) /* a heart parts "I" and "you" better than "I you" */
+        mt_codes_claim(finder, is_heart(mt_codes_at(finder, begin)) ? MT_CODE_EDGE : MT_CODE_POINT,
+                       begin, begin + n);
     return n ? begin + n : 0;
 }
 
@@ -384,8 +414,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon, match_statement, match_bracketed, match_argument, match_spaced,  match_code,
-        match_sentinel, match_shortcode, match_variable,  match_entity,   match_postcode};
+        match_emoticon,  match_statement, match_bracketed, match_argument,
+        match_spaced,    match_set,       match_code,      match_sentinel,
+        match_shortcode, match_variable,  match_entity,    match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)
