@@ -65,7 +65,7 @@ struct mt_connections {
     size_t n_staying[MT_N_SURPLUS]; /* neither shut nor removed */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
-    bool refuses_work, refuses_sleep;
+    bool refuses_work, refuses_sleep, wants_room;
     struct mt_connection_counts counts;
     struct mt_connection slots[];
 };
@@ -310,6 +310,8 @@ static void close_abandoned(struct mt_connections *connections)
     close_ended(connections, polled, owners, n);
 }
 
+static bool evict(struct mt_connections *connections, uint64_t client);
+
 static void *watch_connections(void *argument)
 {
     struct mt_connections *connections = argument;
@@ -330,6 +332,8 @@ static void *watch_connections(void *argument)
             close_overdue(connections);
             close_abandoned(connections);
             nudge_silent(connections);
+            if (connections->wants_room)
+                connections->wants_room = !evict(connections, 0);
             next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
@@ -402,7 +406,7 @@ static bool may_go(const struct mt_connection *connection, uint64_t client)
            (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* The connection that has waited for longest. One gets a moment to say what it wants. */
+/* The connection that has waited for longest. Each gets a moment to say what it wants. */
 static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
 {
     int64_t now = mt_now_ns();
@@ -545,10 +549,18 @@ void mt_connections_remove(struct mt_connections *connections, struct mt_connect
     stop_watching(connections, connection);
     set_phase(connections, connection, MT_PHASE_IDLE);
     connections->counts.n_open--;
+    connections->wants_room = false;
     count_out(connections, connection);
     connection->fd = -1;
     connection->next_free = connections->free_slots;
     connections->free_slots = connection;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+void mt_connections_want_room(struct mt_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    connections->wants_room = true;
     pthread_mutex_unlock(&connections->lock);
 }
 

@@ -103,6 +103,10 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
                                          const struct sockaddr *address);
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection);
 
+/* No connection can be accepted, for want of descriptors or memory, until one is removed: as soon
+ * as there is one that would make room for another, it is closed. */
+void mt_connections_want_room(struct mt_connections *connections);
+
 void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
                           enum mt_phase phase);
 

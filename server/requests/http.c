@@ -247,6 +247,7 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
 {
     static const char refusal[] = "Error processing request (HTTP response code is %u";
+    static const char full[] = "Hit process or system resource limit at %u";
     bool refuses_badly = strncmp(MHD_get_version(), "0.", 2) == 0 &&
                          strncmp(format, refusal, sizeof refusal - 1) == 0;
     if (refuses_badly) {
@@ -255,6 +256,8 @@ MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_li
         mt_exchange_refuse_head(context, va_arg(copy, unsigned));
         va_end(copy);
     }
+    if (strncmp(format, full, sizeof full - 1) == 0)
+        mt_connections_want_room(((struct mt_http *)context)->connections);
     char message[256];
     vsnprintf(message, sizeof message, format, arguments);
     message[strcspn(message, "\n")] = '\0';

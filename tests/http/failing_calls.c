@@ -8,6 +8,7 @@
  *   SLOW_WATCH=N      a directory is watched after N seconds, which holds up the start
  *   LATE_ACCEPT=N     a connection that was accepted is known to the caller after N milliseconds
  *   LATE_EMPTY=N      likewise that there was none
+ *   FULL_TABLE=N      after N connections there is no descriptor for the next one, once
  *   STEPPING_CLOCK=1  the time of day jumps by ten years, forwards and backwards, all the time
  */
 #include <errno.h>
@@ -32,6 +33,7 @@
 
 static bool fails, steps;
 static unsigned sync_seconds, watch_seconds, accept_ms, empty_ms;
+static atomic_int n_until_full = -1;
 
 static unsigned number_of(const char *name)
 {
@@ -43,6 +45,8 @@ __attribute__((constructor)) static void start(void)
 {
     fails = getenv("FAILING_CALLS") != NULL;
     steps = getenv("STEPPING_CLOCK") != NULL;
+    if (getenv("FULL_TABLE"))
+        n_until_full = (int)number_of("FULL_TABLE");
     sync_seconds = number_of("SLOW_DISK");
     watch_seconds = number_of("SLOW_WATCH");
     accept_ms = number_of("LATE_ACCEPT");
@@ -123,8 +127,14 @@ int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 {
     if (is_interrupted_on(fd))
         return -1;
+    if (n_until_full == 0) {
+        n_until_full = -1;
+        errno = EMFILE;
+        return -1;
+    }
     int accepted = (int)syscall(SYS_accept4, fd, address, length, flags);
     int reason = errno;
+    n_until_full -= accepted >= 0 && n_until_full > 0;
     usleep(1000 * (accepted >= 0 ? accept_ms : empty_ms));
     errno = reason;
     return accepted;

@@ -2,6 +2,7 @@
 """More connections than there is room for, which do nothing or stay: a newcomer is answered all the same, and the
 server stops when it is told to."""
 
+import os
 import pathlib
 import shutil
 import ssl
@@ -11,6 +12,8 @@ import time
 import unittest
 
 from serve import SLOWNESS, Daemon, wait_until
+
+CALLS_LIBRARY = os.environ.get("FAILING_CALLS_LIBRARY", "")
 
 LIMIT = 50
 # As many beyond the limit as the server has ever kept to tell them so, and one; and far more.
@@ -115,12 +118,17 @@ class Crowds(unittest.TestCase):
                 connection.close()
 
     def test_the_server_can_be_stopped(self):
-        for what in QUIET:
+        for what in ("nothing", "a request, and stays"):
             with self.subTest(what), Daemon("--max-connections", str(LIMIT)) as daemon:
                 with Crowd(daemon, CROWDS[1], KINDS[what]):
                     start = time.monotonic()
                     self.assertEqual(daemon.stop(), 0)
                     self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
+
+    def test_the_system_cannot_accept_for_a_moment(self):
+        environment = {"LD_PRELOAD": CALLS_LIBRARY, "FULL_TABLE": "5"}
+        with Daemon(environment=environment) as daemon, Crowd(daemon, 5, HEALTH):
+            self.check_newcomers(daemon)
 
     def test_tls(self):
         root = pathlib.Path(tempfile.mkdtemp())

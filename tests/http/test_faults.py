@@ -38,8 +38,7 @@ class Faults(unittest.TestCase):
 
     def test_no_descriptors_left(self):
         with Daemon() as daemon:
-            kept = daemon.connect()
-            expected = daemon.translate("Hello.", client=kept).body
+            expected = daemon.translate("Hello.").body
             n_open = len(os.listdir(f"/proc/{daemon.pid}/fd"))
             limits = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
             resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (n_open + 3, limits[1]))
@@ -47,13 +46,12 @@ class Faults(unittest.TestCase):
             before = processor_seconds(daemon.pid)
             time.sleep(1)
             self.assertLess(processor_seconds(daemon.pid) - before, 0.5, "it spins")
-            self.assertEqual(daemon.translate("Hello.", client=kept).body, expected)
-            reload(daemon_with(daemon, kept))  # which needs descriptors, and may fail
-            self.assertEqual(daemon.translate("Hello.", client=kept).body, expected)
+            self.assertEqual(daemon.translate("Hello.").body, expected)  # those make room
+            reload(daemon)  # which needs descriptors, and may fail
+            self.assertEqual(daemon.translate("Hello.").body, expected)
             resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, limits)
             for other in others:
                 other.close()
-            kept.close()
             wait_until(lambda: can_translate(daemon, expected), what="the daemon recovers")
 
     def test_no_room_for_the_cache(self):
@@ -280,24 +278,6 @@ class Faults(unittest.TestCase):
                 thread.join()
             self.assertGreater(len(seen), 0)
             self.assertEqual(set(seen), {expected})
-
-
-def daemon_with(daemon, client):
-    """The same daemon, asked over a connection that is already there."""
-
-    class Kept:
-        process = daemon.process
-
-        @staticmethod
-        def metrics():
-            values = {}
-            for line in daemon.get("/metrics", client=client).body.decode().splitlines():
-                if line and not line.startswith("#"):
-                    name, value = line.rsplit(" ", 1)
-                    values[name] = float(value)
-            return values
-
-    return Kept
 
 
 def can_translate(daemon, expected):
