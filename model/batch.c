@@ -37,6 +37,7 @@ struct mt_batch {
     size_t n_sentences;
     size_t n_reserved_rows;  /* rows that the sentences in flight may need */
     size_t n_waiting_tokens; /* of the next encoder pass */
+    size_t n_brief_tokens;   /* of these, those of brief sentences */
 
     /* The pass being made. */
     struct mt_encoder_input *inputs; /* [max_rows] */
@@ -45,6 +46,7 @@ struct mt_batch {
     struct mt_row_output *row_outputs; /* [max_rows]: outputs of rows that read given tokens */
     struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
     size_t n_rows;
+    bool is_for_brief; /* it takes no others */
 
     /* How it is shared: each sentence's rows, and where the members' parts begin. */
     size_t *sentence_rows; /* [max_rows] */
@@ -223,11 +225,19 @@ static size_t encode_budget(const struct mt_batch *b)
     return tokens < (double)b->options.encode_tokens ? (size_t)tokens : b->options.encode_tokens;
 }
 
+/* What is not brief does not hold up what is. */
+static bool may_be_encoded(const struct mt_batch *b, const struct mt_sentence *s)
+{
+    size_t n_waiting = s->is_brief ? b->n_brief_tokens : b->n_waiting_tokens;
+    return b->n_waiting_tokens == 0 ||
+           ((n_waiting == 0 || n_waiting + s->n_source <= encode_budget(b)) &&
+            b->n_waiting_tokens + s->n_source <= b->options.encode_tokens);
+}
+
 bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
 {
     assert(s->model == b->model && s->phase == MT_WAITING && !mt_batch_check(b, s, NULL));
-    if (b->n_reserved_rows + s->n_beams > b->options.max_rows ||
-        (b->n_waiting_tokens && b->n_waiting_tokens + s->n_source > encode_budget(b)))
+    if (b->n_reserved_rows + s->n_beams > b->options.max_rows || !may_be_encoded(b, s))
         return false;
     /* An empty batch always has slots for a sentence: they were opened at creation. */
     if (!mt_kvcache_open(&b->cross, 1) || !mt_kvcache_open(&b->self, s->n_beams))
@@ -240,6 +250,7 @@ bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
         mt_sentence_table(s, 0)[i] = s->self_slots[0];
     b->n_reserved_rows += s->n_beams;
     b->n_waiting_tokens += s->n_source;
+    b->n_brief_tokens += s->is_brief ? s->n_source : 0;
     b->n_sentences++;
     MT_LIST_APPEND(&b->waiting, s);
     return true;
@@ -262,10 +273,16 @@ static void end_sentence(struct mt_batch *b, struct mt_sentence *s)
     mt_sentence_publish_end(s);
 }
 
+static void count_out_of_waiting(struct mt_batch *b, const struct mt_sentence *s)
+{
+    b->n_waiting_tokens -= s->n_source;
+    b->n_brief_tokens -= s->is_brief ? s->n_source : 0;
+}
+
 void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 {
     if (s->phase == MT_WAITING) {
-        b->n_waiting_tokens -= s->n_source;
+        count_out_of_waiting(b, s);
         MT_LIST_REMOVE(&b->waiting, s);
         release(b, s);
     } else if (s->phase == MT_ENDED) {
@@ -292,27 +309,38 @@ static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
     b->n_columns_written = mt_size_max(b->n_columns_written, (size_t)s->cross_slot + 1);
 }
 
-static void collect_inputs(struct mt_batch *b)
+static bool takes(const struct mt_batch *b, const struct mt_sentence *s)
 {
+    return s->is_brief || !b->is_for_brief;
+}
+
+/* Returns how many tokens they are. */
+static size_t collect_inputs(struct mt_batch *b)
+{
+    size_t n_before = b->n_waiting_tokens;
     b->n_inputs = 0;
-    while (b->waiting.first) {
-        struct mt_sentence *s = b->waiting.first;
+    for (struct mt_sentence *s = b->waiting.first, *next; s; s = next) {
+        next = s->next;
+        if (!takes(b, s))
+            continue;
         b->sentence_rows[b->n_inputs] = s->n_source;
         b->inputs[b->n_inputs++] =
             (struct mt_encoder_input){.ids = s->source,
                                       .n = s->n_source,
                                       .cross_slot = s->cross_slot,
                                       .trace = s->has_trace ? &s->trace : NULL};
+        count_out_of_waiting(b, s);
         MT_LIST_REMOVE(&b->waiting, s);
         MT_LIST_APPEND(&b->running, s);
         s->phase = MT_READING;
         keep_columns(b, s);
     }
-    b->stats.n_source_tokens += b->n_waiting_tokens;
+    size_t n_tokens = n_before - b->n_waiting_tokens;
+    b->stats.n_source_tokens += n_tokens;
     b->stats.n_encoder_passes += b->n_inputs > 0;
-    b->n_waiting_tokens = 0;
     b->is_apart = mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_width(b->options.team),
                                b->rows_apart, b->cuts);
+    return n_tokens;
 }
 
 static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, int32_t token,
@@ -376,6 +404,8 @@ static void collect_rows(struct mt_batch *b)
     b->n_rows = 0;
     for (struct mt_sentence *s = b->running.first; s; s = s->next) {
         size_t n_before = b->n_rows;
+        if (!takes(b, s))
+            continue;
         if (s->phase == MT_SEARCHING)
             add_searching_rows(b, s);
         else
@@ -499,6 +529,8 @@ static void take_rows(struct mt_batch *b)
     size_t at = 0;
     for (struct mt_sentence *s = b->running.first, *next; s; s = next) {
         next = s->next;
+        if (!takes(b, s))
+            continue;
         if (s->phase == MT_SEARCHING) {
             at += s->search.n_live;
             advance_search(b, s);
@@ -557,11 +589,10 @@ static void average(double *mean, double value)
     *mean = *mean > 0.0 ? *mean + (value - *mean) / 8 : value;
 }
 
-void mt_batch_step(struct mt_batch *batch)
+static void step(struct mt_batch *batch)
 {
     double start = now_seconds();
-    size_t n_tokens = batch->n_waiting_tokens;
-    collect_inputs(batch);
+    size_t n_tokens = collect_inputs(batch);
     if (batch->n_inputs)
         mt_team_run(batch->options.team, encode_member, batch);
     double encoded = now_seconds();
@@ -573,10 +604,23 @@ void mt_batch_step(struct mt_batch *batch)
         batch->stats.n_steps++;
         batch->stats.n_step_rows += batch->n_rows;
         take_rows(batch);
-        average(&batch->step_seconds, now_seconds() - encoded);
+        if (!batch->is_for_brief)
+            average(&batch->step_seconds, now_seconds() - encoded);
     }
     batch->stats.encode_seconds += encoded - start;
     batch->stats.step_seconds += now_seconds() - encoded;
+}
+
+void mt_batch_step(struct mt_batch *batch)
+{
+    batch->is_for_brief = false;
+    step(batch);
+}
+
+void mt_batch_step_brief(struct mt_batch *batch)
+{
+    batch->is_for_brief = true;
+    step(batch);
 }
 
 struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch)

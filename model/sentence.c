@@ -405,6 +405,11 @@ void *mt_sentence_user(const struct mt_sentence *sentence)
     return sentence->user;
 }
 
+void mt_sentence_set_brief(struct mt_sentence *sentence)
+{
+    sentence->is_brief = true;
+}
+
 size_t mt_sentence_n_source(const struct mt_sentence *sentence)
 {
     return sentence->n_source;

@@ -13,7 +13,9 @@
  *
  * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a brief
  * job (queue.h) begins at the next step nevertheless, the last eighth of a batch's rows is for such
- * jobs: all others together fill seven eighths of them, however many they are.
+ * jobs: all others together fill seven eighths of them, however many they are. And so that it does not
+ * take as long as so many steps of a full batch, its sentences have steps of their own in between,
+ * up to half of the time, where these are much shorter.
  *
  * A model takes part from attach to detach; its lane is what jobs for it are submitted with. Lanes
  * come and go while others work, and what a sentence gets does not depend on them.

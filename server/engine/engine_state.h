@@ -40,9 +40,15 @@ struct mt_engine_place {
     struct mt_batch *batch;
     struct mt_engine_slot *slots; /* [max_rows]: everything that is in the batch */
     size_t n_slots;
-    size_t n_followed;             /* slots whose job has an on_progress */
-    bool has_newcomers;            /* slots of sentences that had no step yet */
-    size_t n_rows;                 /* of the sentences in the slots */
+    size_t n_followed;  /* slots whose job has an on_progress */
+    size_t n_brief;     /* slots of brief jobs */
+    bool has_newcomers; /* slots of sentences that had no step yet */
+    size_t n_rows;      /* of the sentences in the slots */
+    /* How long the decoder takes of late, for all and for brief jobs alone; for how long there may
+     * be more steps of the latter kind before the next of the former; how many there were since
+     * brief_step_ns is 0, and how many of the former since the last of the latter. */
+    int64_t step_ns, brief_step_ns, brief_left_ns;
+    unsigned n_brief_tries, n_steps_since_brief;
     struct mt_batch_stats stats;   /* as far as the worker's total has them */
     size_t resident_bytes;         /* of the batch, after its last step */
     int64_t idle_since_ns;         /* in the list of warm places */

@@ -406,7 +406,7 @@ static bool may_go(const struct mt_connection *connection, uint64_t client)
            (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* The connection that has waited for longest. One gets a moment to say what it wants. */
+/* The connection that has waited for longest. Each gets a moment to say what it wants. */
 static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
 {
     int64_t now = mt_now_ns();

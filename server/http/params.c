@@ -1,5 +1,6 @@
 #include "server/http/params.h"
 
+#include "base/size.h"
 #include "server/http/multipart.h"
 
 #include <errno.h>
@@ -140,20 +141,54 @@ static enum mt_status add_fields(struct cJSON *object, const char *bytes, size_t
     return MT_OK;
 }
 
+static enum mt_status refuse_repeated(const char *name, struct mt_error *err)
+{
+    size_t shown = mt_utf8_valid_prefix(name, mt_size_min(strlen(name), 80));
+    return mt_fail(err, MT_FORMAT, "malformed form: field \"%.*s\" appears twice", (int)shown,
+                   name);
+}
+
+/* Lists, for which JSON has arrays. */
+static bool may_repeat(const char *name)
+{
+    return strcmp(name, "text") == 0 || strcmp(name, "ignore_tags") == 0;
+}
+
+/* From that field on; NULL: there is none. */
+static enum mt_status check_repeated(const struct cJSON *first, struct mt_error *err)
+{
+    for (; first; first = first->next)
+        if (mt_params_next(first) && !may_repeat(first->string))
+            return refuse_repeated(first->string, err);
+    return MT_OK;
+}
+
+/* What is being read of one encoding. */
+struct reading {
+    char *scratch;
+    const struct cJSON *former; /* the last field of those before; NULL: there is none */
+};
+
 /* Makes params ready to be added to, with a scratch of n_scratch bytes. */
-static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, char **scratch,
+static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, struct reading *out,
                                  struct mt_error *err)
 {
     if (!params->object)
         params->object = cJSON_CreateObject();
     params->is_text = true;
-    *scratch = malloc(n_scratch);
-    return !params->object || !*scratch ? mt_fail_memory(err, n_scratch, "form") : MT_OK;
+    const struct cJSON *first = params->object ? params->object->child : NULL;
+    out->former = first ? first->prev : NULL; /* cJSON's first knows the last */
+    out->scratch = malloc(n_scratch);
+    return !params->object || !out->scratch ? mt_fail_memory(err, n_scratch, "form") : MT_OK;
 }
 
-static enum mt_status end_text(struct mt_params *params, char *scratch, enum mt_status status)
+static enum mt_status end_text(struct mt_params *params, const struct reading *reading,
+                               enum mt_status status, struct mt_error *err)
 {
-    free(scratch);
+    free(reading->scratch);
+    if (!status)
+        status =
+            check_repeated(reading->former ? reading->former->next : params->object->child, err);
     if (status)
         mt_params_finish(params);
     return status;
@@ -162,11 +197,11 @@ static enum mt_status end_text(struct mt_params *params, char *scratch, enum mt_
 enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes, size_t length,
                                     bool is_form, struct mt_error *err)
 {
-    char *scratch;
-    enum mt_status status = begin_text(params, length + 2, &scratch, err);
+    struct reading reading;
+    enum mt_status status = begin_text(params, length + 2, &reading, err);
     if (!status)
-        status = add_fields(params->object, bytes, length, is_form, scratch, err);
-    return end_text(params, scratch, status);
+        status = add_fields(params->object, bytes, length, is_form, reading.scratch, err);
+    return end_text(params, &reading, status, err);
 }
 
 static enum mt_status add_text_part(struct mt_params *params, const struct mt_part *part,
@@ -184,6 +219,8 @@ static enum mt_status add_text_part(struct mt_params *params, const struct mt_pa
 static enum mt_status add_file(struct mt_params *params, const struct mt_part *part,
                                struct mt_error *err)
 {
+    if (mt_params_file(params, part->name))
+        return refuse_repeated(part->name, err);
     if (params->n_files == MT_MAX_FORM_FILES)
         return mt_fail(err, MT_LIMIT, "malformed form: more than %d files", MT_MAX_FORM_FILES);
     if (!params->files)
@@ -226,13 +263,13 @@ enum mt_status mt_params_parse_multipart(struct mt_params *params, const char *c
                                          const char *bytes, size_t length, struct mt_error *err)
 {
     struct mt_multipart reader;
-    char *scratch;
-    enum mt_status status = begin_text(params, length + 1, &scratch, err);
+    struct reading reading;
+    enum mt_status status = begin_text(params, length + 1, &reading, err);
     if (!status)
         status = mt_multipart_open(&reader, content_type, bytes, length, err);
     if (!status)
-        status = add_parts(params, &reader, scratch, err);
-    return end_text(params, scratch, status);
+        status = add_parts(params, &reader, reading.scratch, err);
+    return end_text(params, &reading, status, err);
 }
 
 const struct mt_params_file *mt_params_file(const struct mt_params *params, const char *name)

@@ -47,14 +47,15 @@ MT_MUST_CHECK enum mt_status mt_params_parse_json(struct mt_params *params, cons
                                                   size_t length, struct mt_error *err);
 
 /*
- * The textual encodings add to what params hold already: of repeated names the first counts, and
- * mt_params_next finds the others. Line
+ * The textual encodings add to what params hold already, and the first of a name counts: what a
+ * query string says goes before the body. Within one of them a name that comes twice is MT_FORMAT,
+ * as in JSON; but "text" and "ignore_tags" are lists, and mt_params_next finds the others. Line
  * ends of values become LF with is_form, and one at the end is dropped, as browsers and
  * LibreTranslate do. A failure leaves no params.
  */
 
 /* application/x-www-form-urlencoded, which a query string is too. MT_FORMAT for malformed escapes
- * or UTF-8; MT_LIMIT for too many fields. */
+ * or UTF-8, too; MT_LIMIT for too many fields. */
 MT_MUST_CHECK enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes,
                                                   size_t length, bool is_form,
                                                   struct mt_error *err);

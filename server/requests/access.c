@@ -50,11 +50,12 @@ static bool find_key(const struct mt_access_question *question, const struct mt_
     if (!question->keys)
         return true;
     const char *key = key_of_params(question->params);
-    /* A query that cannot be read brings none. */
-    if (!key && strstr(question->query, "api_key") &&
-        mt_params_parse_form(&query, question->query, strlen(question->query), false, NULL) ==
-            MT_OK)
-        key = key_of_params(&query);
+    if (!key && strstr(question->query, "api_key")) {
+        enum mt_status status =
+            mt_params_parse_form(&query, question->query, strlen(question->query), false, NULL);
+        /* Whose it is cannot be told of one that cannot be read. */
+        key = status == MT_FORMAT ? "?" : key_of_params(&query);
+    }
     if (!key)
         key = key_of_header(question->authorization);
     if (key)

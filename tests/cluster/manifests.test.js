@@ -1,16 +1,22 @@
 // packaging/kubernetes as kubectl renders it, against what Kubernetes, KEDA and the Prometheus operator publish of
-// themselves; docker/compose.cluster.yaml against Compose's schema. No cluster and no network are needed.
+// themselves, and its probes against a daemon; docker/compose.cluster.yaml against Compose's schema. No cluster and no
+// network are needed.
 //
 // Two checks of each document: ajv's validators of the published schemas (kubernetes-models), for values and what is
 // required, and TypeScript with the types of the same package, because those schemas let members pass that they do
 // not know, and a wrong name is the likeliest mistake.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
+import {once} from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import {createRequire} from 'node:module';
+import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import {fileURLToPath} from 'node:url';
+
+import {Daemon, SLOWNESS} from '../daemon.mjs';
 
 const require = createRequire(import.meta.url);
 const yaml = require('yaml');
@@ -138,6 +144,43 @@ function areSettings(environment) {
 }
 
 test('the daemon knows each setting', () => areSettings(find('ConfigMap').data));
+
+// As kubelet asks: a connection for each question, and no patience beyond the probe's.
+function isHealthy(port, probe) {
+    return new Promise((resolve) => {
+        const request = http.get({port, path: probe.httpGet.path, agent: false, headers: {Connection: 'close'},
+            signal: AbortSignal.timeout(1000 * SLOWNESS * (probe.timeoutSeconds ?? 1))},
+        (reply) => {
+            reply.resume();
+            resolve(reply.statusCode >= 200 && reply.statusCode < 400);
+        });
+        request.on('error', () => resolve(false));
+    });
+}
+
+test('the probes find a replica healthy that more clients are connected to than it takes', async () => {
+    const [container] = find('Deployment').spec.template.spec.containers;
+    const probes = [container.livenessProbe, container.readinessProbe, container.startupProbe];
+    for (const request of ['', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n']) {
+        const daemon = await Daemon.start('--max-connections', '50');
+        const crowd = [];
+        try {
+            for (let i = 0; i < 200; i++) {
+                const client = net.connect({port: daemon.port, host: '127.0.0.1', localAddress: `127.0.0.${2 + i % 6}`});
+                client.on('error', () => {});
+                await once(client, 'connect');
+                client.write(request);
+                crowd.push(client);
+            }
+            for (const probe of probes)
+                for (let i = 0; i < 3; i++)
+                    assert.ok(await isHealthy(daemon.port, probe), `${JSON.stringify(probe)} beside ${request || 'silence'}`);
+        } finally {
+            crowd.forEach((client) => client.destroy());
+            await daemon.stop('SIGKILL');
+        }
+    }
+});
 
 const compose = asObjects(fs.readFileSync(path.join(root, 'docker/compose.cluster.yaml'), 'utf8'))[0];
 

@@ -109,6 +109,8 @@ static void make(struct world *world, size_t i, struct input *input)
     if (!status) {
         world->places[i] = MADE;
         mt_sentence_set_user(world->sentences[i], recipe);
+        if (i % 2)
+            mt_sentence_set_brief(world->sentences[i]);
     } else {
         assert(err.message[0] != '\0');
     }
@@ -205,6 +207,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             take(&world);
             break;
         case 2:
+            mt_batch_step_brief(world.batch);
+            break;
         case 3:
         case 4:
             mt_batch_step(world.batch);

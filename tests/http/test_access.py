@@ -134,6 +134,7 @@ class Keys(Files):
                 daemon.request("POST", "/translate", fields[:-1], FORM),
                 daemon.request("POST", "/translate?" + fields + "1", b""),
                 daemon.request("POST", f"/translate?api_key=no", body),
+                daemon.request("POST", f"/translate?api_key={BOB}&api_key=no", body),
                 daemon.request("POST", "/detect", {"q": "Hello.", "api_key": "wrong"}),
                 daemon.request("POST", "/attention", {"q": "Hello.", "api_key": "wrong"}),
             ]

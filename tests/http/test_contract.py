@@ -207,18 +207,22 @@ class Transport(WithDaemon):
         self.assertTrue(received.startswith(b"HTTP/1.1 200 "), received)
         self.assertTrue(received.endswith(self.daemon.translate("Thank you.").body), received)
 
-    def test_first_of_repeated_keys_counts(self):
+    def test_repeated_keys_are_refused(self):
+        """As in JSON, whichever value would have counted."""
+        repeated = {"q": "Good bye.", "api_key": "K", "unknown": "x"}
         for encode in encodings.TEXTUAL:
-            query, body, content_type = encode({"q": "Thank you.", **EN_DE})
-            query, body = query + (query and "&q=Good+bye."), body
-            if content_type == encodings.FORM:
-                body += b"&q=Good+bye.&target=zz"
-            elif content_type:
-                body = body[:body.rindex(b"--" + encodings.BOUNDARY.encode())]
-                body += encodings.as_multipart({"q": "Good bye.", "target": "zz"})[1]
-            reply = self.daemon.request("POST", "/translate" + query, body,
-                                        headers={"Content-Type": content_type} if content_type else {})
-            self.assertEqual(reply.body, self.daemon.translate("Thank you.").body, encode.__name__)
+            for name, value in repeated.items():
+                query, body, content_type = encode({"q": "Thank you.", "api_key": "K", "unknown": "x", **EN_DE})
+                again = urllib.parse.urlencode({name: value})
+                query, body = query + (query and "&" + again), body
+                if content_type == encodings.FORM:
+                    body += b"&" + again.encode()
+                elif content_type:
+                    body = body[:body.rindex(b"--" + encodings.BOUNDARY.encode())]
+                    body += encodings.as_multipart({name: value})[1]
+                reply = self.daemon.request("POST", "/translate" + query, body,
+                                            headers={"Content-Type": content_type} if content_type else {})
+                self.assertEqual((reply.status, reply.error), (400, f'malformed form: field "{name}" appears twice'))
 
     def test_line_ends_of_forms_become_line_feeds_and_those_of_json_stay(self):
         q = " One.\r\nTwo.\r\n\r\nThree.\r\n"

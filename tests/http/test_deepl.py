@@ -46,10 +46,10 @@ class Deepl(unittest.TestCase):
         reply = self.translate(parts, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
         self.assertEqual(self.texts(reply), expected)
 
-    def test_repeated_fields_elsewhere_mean_the_first(self):
-        reply = self.daemon.request("POST", "/translate", urllib.parse.urlencode(
-            [("q", STATION), ("q", "no"), ("source", "en"), ("target", "de"), ("target", "zz")]), FORM)
-        self.assertEqual(reply.json, {"translatedText": BAHNHOF})
+    def test_other_fields_are_not_repeated(self):
+        fields = [("text", STATION), ("target_lang", "DE"), ("target_lang", "FR")]
+        reply = self.translate(urllib.parse.urlencode(fields), FORM)
+        self.assertEqual((reply.status, reply.json), (400, {"message": 'malformed form: field "target_lang" appears twice'}))
 
     def test_languages_are_detected_each(self):
         reply = self.translate({"text": [STATION, "Guten Morgen, wie geht es Ihnen heute?"], "target_lang": "DE"})

@@ -1,5 +1,6 @@
 #include "tests/unit/server/engine/fake_batch.h"
 
+#include "base/clock.h"
 #include "base/team.h"
 
 #include <pthread.h>
@@ -14,9 +15,9 @@
 
 struct mt_sentence {
     size_t n_source, n_rows, n_steps;
-    size_t n_done;
+    atomic_size_t n_done;
     void *user;
-    bool was_admitted;
+    bool was_admitted, is_brief;
     const struct mt_model *model; /* of the batch that took it in */
     const struct mt_batch *batch; /* in flight in */
     int32_t ids[MAX_IDS];
@@ -41,7 +42,7 @@ static size_t n_rounds, n_in_round; /* calls of fake_step_each; batches that are
 static const struct mt_sentence *admitted[MAX_LOG];
 static size_t n_admitted, largest_share, last_width;
 static atomic_size_t n_left_touched;
-static _Atomic int64_t member_delay_ns;
+static _Atomic int64_t member_delay_ns, fixed_step_ns, row_step_ns;
 
 static void demand(bool condition, const char *what)
 {
@@ -153,6 +154,12 @@ void fake_delay_members(int64_t ns)
     atomic_store(&member_delay_ns, ns);
 }
 
+void fake_take_time(int64_t fixed_ns, int64_t row_ns)
+{
+    atomic_store(&fixed_step_ns, fixed_ns);
+    atomic_store(&row_step_ns, row_ns);
+}
+
 size_t fake_last_width(void)
 {
     pthread_mutex_lock(&mutex);
@@ -199,6 +206,11 @@ bool fake_is_decoded(const struct mt_sentence *sentence)
     return sentence->n_done == sentence->n_steps && !sentence->batch;
 }
 
+size_t fake_n_steps(const struct mt_sentence *sentence)
+{
+    return sentence->n_done;
+}
+
 bool fake_was_admitted(const struct mt_sentence *sentence)
 {
     return sentence->was_admitted;
@@ -207,6 +219,12 @@ bool fake_was_admitted(const struct mt_sentence *sentence)
 const struct mt_model *fake_model_of(const struct mt_sentence *sentence)
 {
     return sentence->model;
+}
+
+void mt_sentence_set_brief(struct mt_sentence *sentence)
+{
+    demand(!sentence->batch, "a sentence in flight becomes brief");
+    sentence->is_brief = true;
 }
 
 size_t mt_sentence_n_source(const struct mt_sentence *sentence)
@@ -298,8 +316,19 @@ static void delay_members(void *context, size_t member, size_t n_members)
         nanosleep(&delay, NULL);
 }
 
-void mt_batch_step(struct mt_batch *batch)
+/* Returns how many seconds that were. */
+static double take_time(size_t n_rows)
 {
+    int64_t ns = fixed_step_ns + (int64_t)n_rows * row_step_ns, begin_ns = mt_now_ns();
+    const struct timespec time = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    if (ns > 0)
+        nanosleep(&time, NULL);
+    return (double)(mt_now_ns() - begin_ns) * 1e-9;
+}
+
+static void step(struct mt_batch *batch, bool is_for_brief)
+{
+    size_t n_rows = 0;
     enter(batch);
     if (batch->n)
         pass_gate(batch);
@@ -308,15 +337,29 @@ void mt_batch_step(struct mt_batch *batch)
         mt_team_run(batch->options.team, delay_members, &delay_ns);
     for (size_t i = 0; i < batch->n; i++) {
         struct mt_sentence *s = batch->sentences[i];
+        if (is_for_brief && !s->is_brief)
+            continue;
+        n_rows += s->n_rows;
         if (s->n_done < MAX_IDS)
             s->ids[s->n_done] = (int32_t)(s->n_source + s->n_done);
         s->n_done++;
         atomic_store(&s->progress, s->n_done << 1 | (s->n_done == s->n_steps));
     }
+    batch->stats.step_seconds += take_time(n_rows);
     batch->n_waiting_tokens = 0;
-    batch->stats.n_steps += batch->n > 0;
-    batch->stats.n_step_rows += batch->n_rows;
+    batch->stats.n_steps += n_rows > 0;
+    batch->stats.n_step_rows += n_rows;
     leave(batch);
+}
+
+void mt_batch_step(struct mt_batch *batch)
+{
+    step(batch, false);
+}
+
+void mt_batch_step_brief(struct mt_batch *batch)
+{
+    step(batch, true);
 }
 
 static void remove_at(struct mt_batch *batch, size_t index)

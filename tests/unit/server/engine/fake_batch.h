@@ -28,6 +28,12 @@ bool fake_was_admitted(const struct mt_sentence *sentence);
 /* The model whose batch took it in; NULL before. */
 const struct mt_model *fake_model_of(const struct mt_sentence *sentence);
 
+/* How many steps it has had. */
+size_t fake_n_steps(const struct mt_sentence *sentence);
+
+/* How long a step takes from now on: fixed_ns, and row_ns for each row that it is for. */
+void fake_take_time(int64_t fixed_ns, int64_t row_ns);
+
 /* A closed gate lets n more steps through, of all batches together. Open at first. */
 void fake_close_gate(void);
 void fake_allow_steps(size_t n);

@@ -93,31 +93,6 @@ START_TEST(a_document_does_not_hold_up_another_client)
 }
 END_TEST
 
-/* However long what is in the batch stays there, and however many wait for its places. */
-START_TEST(a_brief_job_begins_beside_long_ones_of_its_client)
-{
-    start(1, 16, 1000);
-    fake_close_gate();
-    struct test_job *first = test_submit(lane, 1, 100, 1, 10000);
-    fake_wait_for_batches(1);
-    struct test_job *second = test_submit(lane, 1, 100, 1, 10000);
-    fake_allow_steps(1);
-    fake_wait_for_batches(1);
-    struct test_job *single = test_submit(lane, 1, 1, 1, 3);
-    fake_allow_steps(5); /* the step under way, its three, and one more to be noticed */
-    test_wait(1);
-    test_expect_decoded(single);
-    ck_assert_int_eq(first->n_calls + second->n_calls, 0);
-    fake_wait_for_batches(1);
-    ck_assert_uint_eq(fake_admitted(NULL, 0), 14 + 1); /* nobody else got the place that it left */
-    mt_engine_cancel(test_engine, &first->job);
-    mt_engine_cancel(test_engine, &second->job);
-    fake_open_gate();
-    test_wait(3);
-    test_finish();
-}
-END_TEST
-
 /* Of 100 sentences of a beam of 2, 2 at a time run, for two steps each. */
 START_TEST(the_expected_wait_is_of_what_waits)
 {
@@ -753,7 +728,6 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_short_sentence_overtakes_a_long_one);
     tcase_add_test(tcase, a_job_is_done_when_its_last_sentence_is);
     tcase_add_test(tcase, a_document_does_not_hold_up_another_client);
-    tcase_add_test(tcase, a_brief_job_begins_beside_long_ones_of_its_client);
     tcase_add_test(tcase, the_expected_wait_is_of_what_waits);
     tcase_add_test(tcase, a_job_is_told_where_its_time_went);
     tcase_add_test(tcase, a_wide_sentence_is_not_starved);

@@ -24,7 +24,7 @@ static const struct {
     {"q=Hello", "q", "Hello"},
     {"q=a+b%20c%2B", "q", "a b c+"},
     {"a=1&q=%C3%A4&b=2", "q", "\xC3\xA4"},
-    {"q=first&q=second", "q", "first"},
+    {"q=first&Q=second", "q", "first"},
     {"q=a=b", "q", "a=b"},
     {"q", "q", ""},
     {"q=", "q", ""},
@@ -52,7 +52,20 @@ START_TEST(form_fields_are_decoded)
 END_TEST
 
 static const char *const malformed[] = {
-    "q=%", "q=%4", "q=%4g", "q=%zz", "q=%00", "%ff=x", "q=%C3", "q=%ED%A0%80", "q=\xFF",
+    "q=%",
+    "q=%4",
+    "q=%4g",
+    "q=%zz",
+    "q=%00",
+    "%ff=x",
+    "q=%C3",
+    "q=%ED%A0%80",
+    "q=\xFF",
+    "q=a&q=a",
+    "q=a&Q=b&q=",
+    "q&q",
+    "api_key=K&text=a&text=b&api%5Fkey=x",
+    "=&=",
 };
 
 START_TEST(repeated_fields_stand_behind_the_first)
@@ -86,7 +99,7 @@ START_TEST(number_of_fields_is_limited)
 {
     char form[4 * (MT_MAX_FORM_FIELDS + 1) + 1];
     for (size_t i = 0; i <= MT_MAX_FORM_FIELDS; i++)
-        memcpy(form + 4 * i, "a=b&", 4);
+        snprintf(form + 4 * i, 5, "%03zx&", i);
     struct mt_params params = {0};
     struct mt_error err;
     ck_assert_int_eq(mt_params_parse_form(&params, form, 4 * MT_MAX_FORM_FIELDS, true, &err),
@@ -104,8 +117,8 @@ END_TEST
 START_TEST(multipart_gives_fields_and_files)
 {
     const char *body = PART("name=q", "a\r\nb\r\n") PART("name=n", "5")
-        PART("name=file; filename=\"x.txt\"", "one\r\n") PART("name=q", "second")
-            PART("name=file; filename=y", "two") "--X--";
+        PART("name=file; filename=\"x.txt\"", "one\r\n") PART("name=r", "second")
+            PART("name=other; filename=y", "two") "--X--";
     struct mt_params params = {0};
     struct mt_error err;
     const char *q = NULL;
@@ -152,6 +165,8 @@ static const struct {
     {PART("name=q", "\xFF") "--X--", false, MT_FORMAT},
     {PART("name=q", "a?b") "--X--", true, MT_FORMAT},
     {PART("name=q", "a"), false, MT_FORMAT},
+    {PART("name=q", "b") PART("name=q", "b") "--X--", false, MT_FORMAT},
+    {PART("name=f; filename=g", "b") PART("name=f; filename=h", "c") "--X--", false, MT_FORMAT},
 };
 
 START_TEST(malformed_multipart_leaves_nothing)
@@ -172,7 +187,7 @@ END_TEST
 /* n parts of one kind, one more than allowed, are refused. */
 START_TEST(number_of_parts_is_limited)
 {
-    static const char *const kinds[] = {PART("name=q", ""), PART("name=q; filename=f", "")};
+    static const char *const kinds[] = {PART("name=q%zu", ""), PART("name=q%zu; filename=f", "")};
     static const size_t limits[] = {MT_MAX_FORM_FIELDS, MT_MAX_FORM_FILES};
     for (size_t kind = 0; kind < 2; kind++)
         for (size_t more = 0; more < 2; more++) {
@@ -180,7 +195,7 @@ START_TEST(number_of_parts_is_limited)
             struct mt_params params = {0};
             struct mt_error err;
             for (size_t i = 0; i < limits[kind] + more; i++)
-                mt_text_append_string(&body, kinds[kind]);
+                mt_text_appendf(&body, kinds[kind], i);
             mt_text_append_string(&body, "--X--");
             ck_assert_int_eq(
                 mt_params_parse_multipart(&params, MULTIPART, body.bytes, body.length, &err),

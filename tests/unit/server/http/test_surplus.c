@@ -232,6 +232,26 @@ START_TEST(a_head_that_does_not_come_makes_room)
 }
 END_TEST
 
+START_TEST(room_that_is_wanted_is_made_once)
+{
+    struct pair pairs[3] = {connect_pair(), connect_pair(), connect_pair()};
+    struct mt_connection *slots[3];
+    struct mt_connections *connections = create(&patient);
+    for (size_t i = 0; i < 3; i++) {
+        slots[i] = mt_connections_add(connections, pairs[i].server, NULL);
+        mt_connections_enter(connections, slots[i], i ? MT_PHASE_IDLE : MT_PHASE_WORK);
+        sleep_ms(2);
+    }
+    mt_connections_want_room(connections); /* before any of them may go */
+    ck_assert(becomes_shut(&pairs[1], 2000));
+    sleep_ms(250);
+    ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
+    for (size_t i = 0; i < 3; i++)
+        mt_connections_remove(connections, slots[i]);
+    mt_connections_destroy(connections);
+}
+END_TEST
+
 START_TEST(of_those_that_are_far_too_many_the_first_are_not_told)
 {
     enum { N = 2 + MT_POLITE_SURPLUS };
@@ -277,6 +297,7 @@ int main(void)
     tcase_add_test(tcase, of_surplus_connections_the_first_goes_whatever_it_is_at);
     tcase_add_test(tcase, no_surplus_connection_leaves_a_place);
     tcase_add_test(tcase, a_head_that_does_not_come_makes_room);
+    tcase_add_test(tcase, room_that_is_wanted_is_made_once);
     tcase_add_test(tcase, of_those_that_are_far_too_many_the_first_are_not_told);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
