@@ -191,18 +191,24 @@ static enum mt_status check_opens(const char *directory, const struct mt_model_o
     return status;
 }
 
-enum mt_status mt_model_import(const char *from, const char *to,
-                               const struct mt_model_options *options,
+enum mt_status mt_model_import(const struct mt_model_import *request,
                                struct mt_import_report *report, struct mt_error *err)
 {
+    const struct mt_model_options *options = request->options;
     const struct mt_import_options import = {.packs = options->precision == MT_INT8,
                                              .on_progress = options->on_progress,
                                              .progress_context = options->progress_context};
-    enum mt_status status = mt_import_check(from, to, &import, err);
+    struct mt_import_stage *stage = NULL;
+    enum mt_status status = mt_import_check(request->from, request->to, &import, err);
     if (!status)
-        status = check_opens(from, options, err);
+        status = check_opens(request->from, options, err);
     if (!status)
-        status = mt_import_write(from, to, &import, report, err);
+        status = mt_import_write(request->from, request->to, &import, &stage, report, err);
+    if (!status && request->confirm)
+        status = request->confirm(request->context, mt_import_stage_path(stage), err);
+    if (!status)
+        status = mt_import_keep(stage, err);
+    mt_import_drop(stage);
     return status;
 }
 

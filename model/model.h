@@ -66,13 +66,22 @@ MT_MUST_CHECK enum mt_status mt_model_check(const struct mt_model *model, struct
 /* Takes NULL. No batch may still use it. */
 void mt_model_close(struct mt_model *model);
 
-/* Makes a directory of our own, `to`, which may exist, of the model in `from` (import.h).
- * options->precision says which weights it gets: MT_INT8 the packed form, MT_FP32 model.safetensors
- * with the numbers as they are. Nothing is written of a model that does not open in MT_FP32, nor
- * into a directory that holds something else: MT_INVALID, as of mt_import_check. Thread-safety:
- * safe on distinct directories. */
-MT_MUST_CHECK enum mt_status mt_model_import(const char *from, const char *to,
-                                             const struct mt_model_options *options,
+struct mt_model_import {
+    const char *from, *to;
+    /* precision says which weights it gets: MT_INT8 the packed form, MT_FP32 model.safetensors with
+     * the numbers as they are. */
+    const struct mt_model_options *options;
+    /* The last look at the copy, in a directory of its own, and what is to be put beside it; what it
+     * refuses replaces nothing. May be NULL. report is there already. */
+    enum mt_status (*confirm)(void *context, const char *copy, struct mt_error *err);
+    void *context;
+};
+
+/* Makes a directory of our own, `to`, which may exist, of the model in `from` (import.h). Nothing is
+ * made of a model that does not open in MT_FP32, nor in a directory that holds something else:
+ * MT_INVALID, as of mt_import_check; and failures of confirm. Whatever fails leaves what was there,
+ * but for the last step, which only renames. Thread-safety: safe on distinct directories. */
+MT_MUST_CHECK enum mt_status mt_model_import(const struct mt_model_import *request,
                                              struct mt_import_report *report, struct mt_error *err);
 
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model);

@@ -12,9 +12,11 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +43,18 @@ static const struct {
     {"attentiond.json", false, false},
     {"README.md", false, false},
     {"LICENSE", false, false},
+};
+enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
+
+/* Where a model is put together: OUT/.importing/. */
+#define STAGE ".importing"
+
+struct mt_import_stage {
+    char *to, *path;
+    const char *weights_name;
+    bool is_same; /* it is `from`: only weights are written */
+    bool has_made_target;
+    int lock; /* of the stage; -1: none */
 };
 
 static enum mt_status read_plain(const struct mt_source *source, const char *name,
@@ -82,14 +96,74 @@ static enum mt_status remove_vocabularies(const char *to, struct mt_error *err)
     return status;
 }
 
-/* What is to become of a file. {0}: it stays. */
-struct change {
-    char *path;                 /* NULL: none */
-    struct mt_file_draft draft; /* what takes its place; {0}: nothing, it goes */
-};
+/* --- The stage --- */
 
-static enum mt_status prepare_document(const struct mt_source *source, const char *to, size_t i,
-                                       struct change *out, struct mt_error *err)
+/* What a killed import left there. */
+static void clear(const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory)))
+        (void)unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+}
+
+static bool is_same_file(int fd, const char *path)
+{
+    struct stat held, named;
+    return !fstat(fd, &held) && !stat(path, &named) && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+/* The lock ends with its process, whatever ends that. */
+static enum mt_status open_stage(struct mt_import_stage *stage, struct mt_error *err)
+{
+    enum mt_status status = mt_path_join(stage->to, STAGE, &stage->path, err);
+    if (status)
+        return status;
+    stage->has_made_target = mkdir(stage->to, 0755) == 0;
+    if (!stage->has_made_target && errno != EEXIST)
+        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", stage->to,
+                       strerror(errno));
+    if (mkdir(stage->path, 0700) && errno != EEXIST)
+        return mt_fail_errno(err, stage->path, "create the directory");
+    stage->lock = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (stage->lock < 0)
+        return mt_fail_errno(err, stage->path, "open the directory");
+    if ((flock(stage->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) ||
+        !is_same_file(stage->lock, stage->path)) {
+        close(stage->lock);
+        stage->lock = -1;
+        return mt_fail(err, MT_BUSY, "%s: another import is at work there", stage->to);
+    }
+    clear(stage->path);
+    return MT_OK;
+}
+
+void mt_import_drop(struct mt_import_stage *stage)
+{
+    if (!stage)
+        return;
+    if (stage->lock >= 0) {
+        clear(stage->path);
+        rmdir(stage->path);
+        close(stage->lock);
+    }
+    if (stage->has_made_target) /* which only works where it is empty */
+        rmdir(stage->to);
+    free(stage->path);
+    free(stage->to);
+    free(stage);
+}
+
+const char *mt_import_stage_path(const struct mt_import_stage *stage)
+{
+    return stage->path;
+}
+
+static enum mt_status write_document(const struct mt_source *source, const char *to, size_t i,
+                                     struct mt_error *err)
 {
     struct mt_document document = {0};
     char *path = NULL;
@@ -99,67 +173,88 @@ static enum mt_status prepare_document(const struct mt_source *source, const cha
     status = documents[i].is_read
                  ? mt_source_read(source, documents[i].name, MAX_DOCUMENT_BYTES, &document, err)
                  : read_plain(source, documents[i].name, &document, err);
-    bool is_found = !status;
-    if (is_found)
-        status = mt_file_draft_write(path, document.bytes, document.length, &out->draft, err);
+    if (!status)
+        status = mt_file_write(path, document.bytes, document.length, err);
     else if (!documents[i].is_read || (status == MT_NOT_FOUND && !documents[i].is_required))
         status = MT_OK; /* what is only for people may lie beyond reach */
     mt_document_finish(&document);
-    /* What this model has not would be read with it, but for what is for people. */
-    if (!status && (is_found || documents[i].is_read))
-        out->path = path;
-    else
-        free(path);
+    free(path);
     return status;
 }
 
-static enum mt_status apply(struct change *change, struct mt_error *err)
+static enum mt_status write_weights(const struct mt_image *image, const char *to, const char *name,
+                                    struct mt_error *err)
 {
-    if (!change->path)
-        return MT_OK;
-    return change->draft.name ? mt_file_draft_keep(&change->draft, change->path, err)
-                              : remove_leftover(change->path, err);
+    size_t length;
+    const void *bytes = mt_image_bytes(image, &length);
+    char *path;
+    enum mt_status status = mt_path_join(to, name, &path, err);
+    if (status)
+        return status;
+    status = mt_file_write(path, bytes, length, err);
+    free(path);
+    return status;
+}
+
+/* --- From the stage to its place --- */
+
+/* A file of the stage takes its name, or what has the name goes, where is_due. */
+static enum mt_status settle(const struct mt_import_stage *stage, const char *name, bool is_due,
+                             struct mt_error *err)
+{
+    char *from, *to = NULL;
+    enum mt_status status = mt_path_join(stage->path, name, &from, err);
+    if (status)
+        return status;
+    status = mt_path_join(stage->to, name, &to, err);
+    if (!status && mt_path_exists(from) == MT_OK)
+        status = rename(from, to) ? mt_fail_errno(err, to, "rename to") : MT_OK;
+    else if (!status && is_due)
+        status = remove_leftover(to, err);
+    free(from);
+    free(to);
+    return status;
+}
+
+static enum mt_status settle_vocabularies(const struct mt_import_stage *stage, struct mt_error *err)
+{
+    DIR *directory = opendir(stage->path);
+    if (!directory)
+        return mt_fail_errno(err, stage->path, "open the directory");
+    enum mt_status status = MT_OK;
+    const struct dirent *entry;
+    while (!status && (entry = readdir(directory)))
+        if (strncmp(entry->d_name, MT_TARGET_VOCABULARY_PREFIX,
+                    strlen(MT_TARGET_VOCABULARY_PREFIX)) == 0)
+            status = settle(stage, entry->d_name, false, err);
+    closedir(directory);
+    return status;
+}
+
+static enum mt_status remove_weights(const struct mt_import_stage *stage, struct mt_error *err)
+{
+    char *path;
+    enum mt_status status = mt_path_join(stage->to, stage->weights_name, &path, err);
+    if (status)
+        return status;
+    status = remove_leftover(path, err);
+    free(path);
+    return status;
 }
 
 /* The weights that are there go first, and the new ones come last: if we end in the middle, they
- * would be taken for another model's. */
-static enum mt_status apply_all(struct change *changes, size_t n, const char *to,
-                                const char *weights_path, bool is_same, struct mt_error *err)
+ * would be taken for another model's. Documents that this model has not would be read with it, but
+ * for what is for people. */
+enum mt_status mt_import_keep(struct mt_import_stage *stage, struct mt_error *err)
 {
-    enum mt_status status = is_same ? MT_OK : remove_leftover(weights_path, err);
-    if (!status && !is_same)
-        status = remove_vocabularies(to, err);
-    for (size_t i = 0; i < n && !status; i++)
-        status = apply(&changes[i], err);
-    return status;
-}
-
-/* All files are on the disk before anything of a model that is there is touched: a disk that is
- * full leaves that model as it was. Where a daemon has its weights, their end makes no room. */
-static enum mt_status write_model(const struct mt_source *source, const char *to, bool is_same,
-                                  const struct mt_image *image, const char *weights_path,
-                                  struct mt_error *err)
-{
-    enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
-    struct change changes[N_DOCUMENTS + 1] = {0};
-    struct change *weights = &changes[N_DOCUMENTS];
-    size_t length;
-    const void *bytes = mt_image_bytes(image, &length);
-    if (mkdir(to, 0755) && errno != EEXIST)
-        return mt_fail(err, MT_IO, "%s: cannot create the directory: %s", to, strerror(errno));
-    weights->path = strdup(weights_path);
-    enum mt_status status =
-        weights->path ? mt_file_draft_write(weights_path, bytes, length, &weights->draft, err)
-                      : mt_fail_memory(err, strlen(weights_path) + 1, "path");
-    for (size_t i = 0; i < N_DOCUMENTS && !is_same && !status; i++)
-        status = prepare_document(source, to, i, &changes[i], err);
+    enum mt_status status = stage->is_same ? MT_OK : remove_weights(stage, err);
+    if (!status && !stage->is_same)
+        status = remove_vocabularies(stage->to, err);
+    for (size_t i = 0; i < N_DOCUMENTS && !status && !stage->is_same; i++)
+        status = settle(stage, documents[i].name, documents[i].is_read, err);
     if (!status)
-        status = apply_all(changes, N_DOCUMENTS + 1, to, weights_path, is_same, err);
-    for (size_t i = 0; i <= N_DOCUMENTS; i++) {
-        mt_file_draft_drop(&changes[i].draft);
-        free(changes[i].path);
-    }
-    return status;
+        status = settle_vocabularies(stage, err);
+    return status ? status : settle(stage, stage->weights_name, false, err);
 }
 
 /* The tensors of a file, or of several, as one file. */
@@ -249,7 +344,7 @@ static enum mt_status check_no_others(const char *from, const char *to, const ch
     enum mt_status status = is_ours ? MT_OK : mt_source_find_config(to, &is_ours, err);
     if (status || is_ours)
         return status;
-    for (size_t i = 0; i < sizeof documents / sizeof *documents && !found; i++)
+    for (size_t i = 0; i < N_DOCUMENTS && !found; i++)
         if (mt_path_holds(to, documents[i].name) &&
             (documents[i].is_read || mt_path_holds(from, documents[i].name)))
             found = documents[i].name;
@@ -290,27 +385,60 @@ enum mt_status mt_import_check(const char *from, const char *to,
     return check_target(from, to, is_same_directory(from, to), weights_name_of(options), err);
 }
 
+static enum mt_status write_model(const struct mt_import_stage *stage,
+                                  const struct mt_source *source, const struct mt_image *image,
+                                  struct mt_error *err)
+{
+    enum mt_status status = write_weights(image, stage->path, stage->weights_name, err);
+    for (size_t i = 0; i < N_DOCUMENTS && !status; i++)
+        status = write_document(source, stage->path, i, err);
+    return status;
+}
+
+static enum mt_status create_stage(const char *from, const char *to,
+                                   const struct mt_import_options *options,
+                                   struct mt_import_stage **out, struct mt_error *err)
+{
+    struct mt_import_stage *stage = calloc(1, sizeof *stage);
+    if (!stage)
+        return mt_fail_memory(err, sizeof *stage, "an import");
+    *stage = (struct mt_import_stage){.to = strdup(to),
+                                      .is_same = is_same_directory(from, to),
+                                      .weights_name = weights_name_of(options),
+                                      .lock = -1};
+    enum mt_status status =
+        stage->to ? open_stage(stage, err) : mt_fail_memory(err, strlen(to) + 1, "path");
+    if (status)
+        mt_import_drop(stage);
+    else
+        *out = stage;
+    return status;
+}
+
 enum mt_status mt_import_write(const char *from, const char *to,
                                const struct mt_import_options *options,
-                               struct mt_import_report *report, struct mt_error *err)
+                               struct mt_import_stage **out, struct mt_import_report *report,
+                               struct mt_error *err)
 {
-    bool is_same = is_same_directory(from, to);
+    struct mt_import_stage *stage = NULL;
     struct mt_source *source = NULL;
     struct mt_image *image = NULL;
-    char *path = NULL;
     enum mt_status status = mt_source_open(from, &source, err);
     if (status)
         return status;
     *report = (struct mt_import_report){.family = mt_source_family(source)};
     status = make_weights(source, options, &report->weights, &image, err);
     if (!status)
-        status = mt_path_join(to, weights_name_of(options), &path, err);
+        status = create_stage(from, to, options, &stage, err);
     if (!status)
-        status = write_model(source, to, is_same, image, path, err);
+        status = write_model(stage, source, image, err);
     if (!status)
-        snprintf(report->written, sizeof report->written, "%s", path);
-    free(path);
+        snprintf(report->written, sizeof report->written, "%s/%s", to, stage->weights_name);
     mt_image_destroy(image);
     mt_source_close(source);
+    if (status)
+        mt_import_drop(stage);
+    else
+        *out = stage;
     return status;
 }

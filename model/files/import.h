@@ -1,8 +1,8 @@
 /*
  * Import: a model of any family that we read becomes a directory of our own, from which it opens
  * without its reader: the documents of a MarianMT directory, and the weights, packed to int8 or as
- * model.safetensors. mt_model_import (model.h) does it in one call; between the two steps here it
- * opens the model, which these files cannot.
+ * model.safetensors. mt_model_import (model.h) does it in one call; between the steps here it opens
+ * the model, which these files cannot.
  *
  * Thread-safety: safe on distinct directories.
  */
@@ -31,13 +31,27 @@ MT_MUST_CHECK enum mt_status mt_import_check(const char *from, const char *to,
                                              const struct mt_import_options *options,
                                              struct mt_error *err);
 
-/* Makes the directory, which mt_import_check found fit. All files are on the disk, under temporary
- * names, before anything of an earlier import is touched, so that a full disk leaves that as it
- * was; then its weights are removed, its target vocabularies, and documents that this model has not;
- * what people write beside a model (attentiond.json, README.md, LICENSE) stays. Then the files get their names, the
- * weights last. */
+/* A model on its way to its place: whole, in a directory inside that. */
+struct mt_import_stage;
+
+/* Makes it, in the directory `to`, which mt_import_check found fit, and is made where it is missing;
+ * all files are on the disk. *out is the caller's, to keep and drop. MT_BUSY: another process is at
+ * it. What a killed import left there is removed. */
 MT_MUST_CHECK enum mt_status mt_import_write(const char *from, const char *to,
                                              const struct mt_import_options *options,
+                                             struct mt_import_stage **out,
                                              struct mt_import_report *report, struct mt_error *err);
+
+/* The directory, in which the model opens; files may be added to it: target vocabularies, and what
+ * people write beside a model. */
+const char *mt_import_stage_path(const struct mt_import_stage *stage);
+
+/* Puts it in its place: the weights of an earlier import are removed, its target vocabularies, and
+ * documents that this model has not; what people write beside a model (attentiond.json, README.md,
+ * LICENSE) stays. Then the files get their names, the weights last. */
+MT_MUST_CHECK enum mt_status mt_import_keep(struct mt_import_stage *stage, struct mt_error *err);
+
+/* Removes what was not kept. Takes NULL. */
+void mt_import_drop(struct mt_import_stage *stage);
 
 #endif

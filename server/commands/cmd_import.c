@@ -172,42 +172,59 @@ static enum mt_status compare(const struct mt_model *original, const struct mt_m
     return status;
 }
 
-/* Of the copy, whose tokenizer and vocabulary they are. */
-static enum mt_status make_vocabularies(const char *to, const struct mt_model_options *options,
-                                        const char *texts, struct mt_error *err)
+/* What the copy is asked before it takes its place. */
+struct confirmation {
+    const char *from, *sentence, *texts;
+    const struct mt_model_options *options;
+    struct mt_import_report report;
+    double megabytes; /* of its weights */
+};
+
+static struct mt_model_options copy_options(const struct confirmation *confirmation)
 {
-    const struct mt_model_options of_copy = {.precision = options->precision,
-                                             .kernels = options->kernels};
+    return (struct mt_model_options){.precision = confirmation->options->precision,
+                                     .kernels = confirmation->options->kernels};
+}
+
+/* Of the copy, whose tokenizer and vocabulary they are. */
+static enum mt_status make_vocabularies(const struct confirmation *confirmation, const char *path,
+                                        struct mt_error *err)
+{
+    const struct mt_model_options options = copy_options(confirmation);
     struct mt_model *copy = NULL;
-    enum mt_status status = mt_model_open(to, &of_copy, &copy, err);
+    enum mt_status status = mt_model_open(path, &options, &copy, err);
     if (!status)
-        status = mt_import_vocabularies(copy, to, texts, err);
+        status = mt_import_vocabularies(copy, path, confirmation->texts, err);
     mt_model_close(copy);
     return status;
 }
 
 /* What was written must open: the report comes from the result, not from the intention. */
-static enum mt_status verify(const char *from, const char *to,
-                             const struct mt_model_options *options,
-                             const struct mt_import_report *report, const char *sentence,
+static enum mt_status verify(struct confirmation *confirmation, const char *path,
                              struct mt_error *err)
 {
+    const struct mt_model_options of_copy = copy_options(confirmation);
+    const struct mt_model_options of_original = {.precision = MT_FP32, .kernels = of_copy.kernels};
     struct mt_model *original = NULL, *copy = NULL;
-    const struct mt_model_options of_original = {.precision = MT_FP32, .kernels = options->kernels};
-    const struct mt_model_options of_copy = {.precision = options->precision,
-                                             .kernels = options->kernels};
-    enum mt_status status = mt_model_open(to, &of_copy, &copy, err);
+    enum mt_status status = mt_model_open(path, &of_copy, &copy, err);
     if (!status)
-        status = mt_model_open(from, &of_original, &original, err);
+        status = mt_model_open(confirmation->from, &of_original, &original, err);
     if (!status) {
-        report_model(report, copy);
-        printf("written: %s, %.1f MB\n", report->written,
-               (double)mt_model_mapped_bytes(copy) / 1e6);
-        status = compare(original, copy, sentence, err);
+        report_model(&confirmation->report, copy);
+        confirmation->megabytes = (double)mt_model_mapped_bytes(copy) / 1e6;
+        status = compare(original, copy, confirmation->sentence, err);
     }
     mt_model_close(original);
     mt_model_close(copy);
     return status;
+}
+
+static enum mt_status confirm(void *context, const char *path, struct mt_error *err)
+{
+    struct confirmation *confirmation = context;
+    enum mt_status status =
+        *confirmation->texts ? make_vocabularies(confirmation, path, err) : MT_OK;
+    return status ? status : verify(confirmation, path, err);
 }
 
 /* --- The command --- */
@@ -222,24 +239,27 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
                       const char *precision, const char *sentence, const char *texts)
 {
     struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
-    struct mt_import_report report;
+    struct confirmation confirmation = {.sentence = sentence, .texts = texts, .options = &options};
     struct mt_error err;
     char *from = NULL;
-    const char *to = cli->arguments[1];
     enum mt_status status =
         mt_model_choice_find(cli->settings.models_directory, cli->arguments[0], &from, &err);
     if (!status && !read_precision(precision, &options.precision))
         status =
             mt_fail(&err, MT_INVALID, "--precision is \"%.60s\"; expected int8 or fp32", precision);
     mt_model_options_show_progress(&options);
+    confirmation.from = from;
+    const struct mt_model_import import = {.from = from,
+                                           .to = cli->arguments[1],
+                                           .options = &options,
+                                           .confirm = confirm,
+                                           .context = &confirmation};
     if (!status)
-        status = mt_model_import(from, to, &options, &report, &err);
-    if (!status && *texts)
-        status = make_vocabularies(to, &options, texts, &err);
-    if (!status)
-        status = verify(from, to, &options, &report, sentence, &err);
-    if (!status)
+        status = mt_model_import(&import, &confirmation.report, &err);
+    if (!status) {
+        printf("written: %s, %.1f MB\n", confirmation.report.written, confirmation.megabytes);
         status = mt_cli_flush(&err);
+    }
     free(from);
     return status ? mt_cli_fail(command, &err) : MT_EXIT_OK;
 }

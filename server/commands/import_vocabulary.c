@@ -120,8 +120,8 @@ static enum mt_status write_file(struct making *m, const char *language, size_t 
     for (size_t id = 0; id < h->n_target_vocab; id++)
         n += m->marks[id];
     if (!status)
-        printf("written: %s, %zu of %zu tokens, from %zu text%s\n", path, n, h->n_target_vocab,
-               n_texts, n_texts == 1 ? "" : "s");
+        printf("target vocabulary: %s, %zu of %zu tokens, from %zu text%s\n", name, n,
+               h->n_target_vocab, n_texts, n_texts == 1 ? "" : "s");
     free(path);
     mt_text_finish(&text);
     return status;

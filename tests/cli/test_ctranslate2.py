@@ -6,6 +6,7 @@ In fp32 the numbers are the same, so the answers are, to the last bit. With MT_S
 measured on the whole development set; without it, on some lines, against the answers of float32.
 """
 
+import fcntl
 import functools
 import json
 import os
@@ -406,6 +407,49 @@ class Import(Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("generation_config.json: cannot remove what another model left", result.stderr)
         self.assertEqual(list((self.directory / "copy").glob("*.safetensors")), [])
+
+    @staticmethod
+    def state(folder):
+        """Which files there are: others have other inodes, or times."""
+        return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+    def test_what_is_not_confirmed_replaces_nothing(self):
+        """The copy is looked at before it takes the place of an earlier import."""
+        to = self.directory / "copy"
+        self.assertEqual(self.imports(MODEL).returncode, 0)
+        before = self.state(to)
+        broken = self.directory / "texts"
+        broken.write_bytes(b"good\n\xff\n")
+        for flags, pattern in ((("--target-vocabulary", str(self.directory / "none")), "none: "),
+                               (("--target-vocabulary", str(broken)), "texts: line 2"),
+                               (("--sentence", "\udcff"), "UTF-8")):
+            with self.subTest(flags[0]):
+                result = self.imports(FLOAT32, *flags)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertIn(pattern, result.stderr)
+                self.assertNotIn("written", result.stdout)
+                self.assertEqual(self.state(to), before)
+        self.assertIn("none: ", self.imports(FLOAT32, "--target-vocabulary", str(self.directory / "none"), to="fresh").stderr)
+        self.assertFalse((self.directory / "fresh").exists())
+
+    def test_two_imports_into_one_directory(self):
+        """The second one is refused while the first is at work; what a killed one left is no hindrance."""
+        to = self.directory / "copy"
+        stage = to / ".importing"
+        stage.mkdir(parents=True)
+        (stage / "config.json").write_text("left")
+        (stage / "README.md").write_text("left")
+        held = os.open(stage, os.O_RDONLY)
+        self.addCleanup(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = self.imports(FLOAT32)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("copy: another import is at work there", result.stderr)
+        self.assertEqual((stage / "config.json").read_text(), "left")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        self.assertEqual(self.imports(FLOAT32).returncode, 0)
+        self.assertFalse(stage.exists())
+        self.assertFalse((to / "README.md").exists())
 
     def test_what_is_no_model_of_ours_is_left_alone(self):
         """A project's directory, and a model that another program reads."""

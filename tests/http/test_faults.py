@@ -115,8 +115,8 @@ class Faults(unittest.TestCase):
                     self.assertEqual((target / name).read_bytes(), content, name)
             shutil.rmtree(target, ignore_errors=True) if chance.random() < 0.5 else None
         self.assertGreater(n_killed, 0)
-        target.mkdir(exist_ok=True)
-        (target / "attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
+        (target / ".importing").mkdir(parents=True, exist_ok=True)
+        (target / ".importing/attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
         self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
         self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
 
