@@ -344,6 +344,18 @@ class Again(Case):
         self.assertEqual(self.sent_bytes(), 0)
         self.assertEqual((self.root / "opus-mt-en-de").stat().st_ino, before.st_ino)
 
+    def test_what_the_operator_writes_is_no_damage(self):
+        self.registry.add_hugging_face("Org/told", small(**{"attentiond.json": b'{"beam_size": 2}'}))
+        self.pulled("Org/told", name="told")
+        path = self.root / "told/attentiond.json"
+        for change in lambda: path.write_text('{"aliases": ["mine"], "quality": 3}'), path.unlink:
+            change()
+            there = path.exists() and path.read_text()
+            result = self.pull("Org/told")
+            self.assertEqual(result.returncode, OK, result.stderr)
+            self.assertIn("is there already", result.stdout)
+            self.assertEqual(path.exists() and path.read_text(), there)
+
     def test_what_was_damaged_is_fetched_again(self):
         self.pulled(NAME, name="opus-mt-en-de")
         (self.root / "opus-mt-en-de/vocab.json").write_bytes(b"short")
