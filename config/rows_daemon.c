@@ -515,8 +515,9 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .doc = "Most memory that these settings and this model may need at worst: connections, "
                "bodies, queue, caches, traces, and a second model while one is reloaded. Settings "
-               "that need more are refused at the start, with the parts of the sum. 0: no limit; "
-               "the sum is logged in any case.",
+               "that need more are refused at the start, with the parts of the sum; of several "
+               "models in models_directory, those whose longest sentences need more stay out. 0: "
+               "no limit; the sum is logged in any case.",
     },
     {
         .section = "Safety",

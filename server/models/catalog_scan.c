@@ -231,6 +231,22 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
+/* What its files say of sizes is no reason to do without the other models. */
+static enum mt_status check_sentence(struct mt_catalog *catalog,
+                                     const struct mt_catalog_options *options,
+                                     struct mt_model_profile *profile, struct mt_error *err)
+{
+    const struct mt_longest_sentence longest = {profile->max_positions, profile->n_beams};
+    enum mt_status status =
+        options->check_sentence ? options->check_sentence(options->context, &longest, err) : MT_OK;
+    if (status == MT_INVALID) {
+        catalog->n_too_large++;
+        catalog->too_large = *err;
+        profile->max_positions = profile->n_beams = 0; /* nothing is planned for it */
+    }
+    return status;
+}
+
 /* MT_LIMIT and MT_MEMORY alone: what is wrong with one directory is that one's failure. */
 static enum mt_status add_found(struct mt_catalog *catalog,
                                 const struct mt_catalog_options *options, const char *path,
@@ -244,8 +260,12 @@ static enum mt_status add_found(struct mt_catalog *catalog,
         return MT_OK;
     }
     enum mt_status status = mt_model_profile_read(path, name, &find.profile, &find.failure);
-    if (status == MT_MEMORY)
+    if (!status)
+        status = check_sentence(catalog, options, &find.profile, &find.failure);
+    if (status == MT_MEMORY) {
+        mt_model_profile_finish(&find.profile);
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
+    }
     find.failure.status = status; /* on the way to success there may have been failures */
     if (status)
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
@@ -342,6 +362,8 @@ enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catal
         status = add_pinned(catalog, options, err);
     if (!status)
         status = add_directories(catalog, options, err);
+    if (!status && catalog->n > 0 && catalog->n_too_large == catalog->n)
+        status = mt_fail(err, MT_INVALID, "%s", catalog->too_large.message);
     if (!status)
         warn_of_aliases(catalog);
     return status;
