@@ -184,6 +184,11 @@ class HuggingFace(Case):
         self.assertIn(str(path), result.stdout)
         self.assertIn("To serve it: attentiond serve\n", result.stdout)
 
+    def test_a_floor_of_speed(self):
+        self.assertIn("--min-speed BYTES", self.run_verb("pull", "--help").stdout)
+        self.assertIn("expected an integer from 0 to 1000000000", self.refused(NAME, "--min-speed", "-1", code=USAGE))
+        self.pulled(NAME, "--min-speed", "0", name="opus-mt-en-de")
+
     def test_quiet(self):
         self.pulled(NAME, "--quiet", name="opus-mt-en-de")
         self.assertEqual((self.output, self.said), ("", ""))
