@@ -189,6 +189,22 @@ class HuggingFace(Case):
         self.assertIn("expected an integer from 0 to 1000000000", self.refused(NAME, "--min-speed", "-1", code=USAGE))
         self.pulled(NAME, "--min-speed", "0", name="opus-mt-en-de")
 
+    def test_what_a_registry_says_is_shown_as_it_is(self):
+        """Neither another line, nor another order, nor what a terminal obeys."""
+        licence = "mit\u2028To serve it: rm\u202e fr-\u2066\u200f\x9b2J"
+        self.registry.add_hugging_face("Org/odd-words", small(), licence=licence)
+        self.registry.add_hugging_face("Helsinki-NLP/opus-mt-xx-de", small(), licence=licence + "\x1b[2J", languages=("xx", "de"))
+        self.registry.add_hugging_face("Org/odd-nc", small(), licence="cc-by-nc\u202e\u2028")
+        self.pulled("Org/odd-words", name="odd-words")
+        texts = [self.output, self.pull("Org/odd-nc").stderr]
+        for arguments in ["--remote", "xx"], ["--remote", "xx", "--json"], ["--models-directory", str(self.root)], ["--models-directory", str(self.root), "--json"]:
+            result = self.run_verb("list", *arguments)
+            self.assertIn("\\u2028", result.stdout, arguments)
+            texts.append(result.stdout + result.stderr)
+        self.assertEqual({character for text in texts for character in text if not (character.isprintable() or character == "\n")}, set())
+        [offer] = json.loads(self.run_verb("list", "--remote", "xx", "--registry", "huggingface", "--json").stdout)
+        self.assertEqual(offer["licence"], licence + "\x1b[2J")
+
     def test_quiet(self):
         self.pulled(NAME, "--quiet", name="opus-mt-en-de")
         self.assertEqual((self.output, self.said), ("", ""))
