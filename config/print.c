@@ -107,8 +107,8 @@ static void append_entry(const struct mt_setting *setting, struct mt_text *out)
     struct mt_text limits = {0};
     flag_of(setting, flag);
     append_limits(setting, &limits);
-    mt_settings_print_flag(flag, setting->value_name, setting->doc,
-                           limits.bytes ? limits.bytes : "", out);
+    const char *value = setting->type == MT_SETTING_BOOLEAN ? "[on|off]" : setting->value_name;
+    mt_settings_print_flag(flag, value, setting->doc, limits.bytes ? limits.bytes : "", out);
     if (limits.status)
         out->status = limits.status;
     mt_text_finish(&limits);
