@@ -12,6 +12,8 @@
 
 /* Longer names are no flags of ours. */
 #define MAX_NAME_BYTES 48
+/* Flags of one verb that may not be repeated. */
+#define MAX_SINGLE 16
 
 /* Flags of every verb. */
 static const struct mt_cli_option common_options[] = {
@@ -155,6 +157,29 @@ static enum mt_status store_option(const struct flag *flag, struct mt_error *err
     return MT_OK;
 }
 
+/* The flags so far that may not come again. */
+struct single {
+    char names[MAX_SINGLE][MAX_NAME_BYTES + 1];
+    size_t n;
+};
+
+/* Of those that are lists, or are taken for one, the last would silently win. */
+static enum mt_status check_repetition(struct single *seen, const struct flag *flag,
+                                       struct mt_error *err)
+{
+    const char *advice = flag->kind == FLAG_OWN       ? flag->option->if_repeated
+                         : flag->kind == FLAG_SETTING ? mt_settings_if_repeated(flag->name)
+                                                      : NULL;
+    if (!advice)
+        return MT_OK;
+    for (size_t i = 0; i < seen->n; i++)
+        if (strcmp(seen->names[i], flag->name) == 0)
+            return mt_fail(err, MT_INVALID, "--%s is given twice; %s", flag->name, advice);
+    if (seen->n < MAX_SINGLE)
+        strcpy(seen->names[seen->n++], flag->name);
+    return MT_OK;
+}
+
 static bool is_flag(const char *argument)
 {
     return argument[0] == '-' && argument[1] != '\0';
@@ -170,6 +195,7 @@ static enum mt_status read_options(const struct mt_cli_command *command, int arg
     const char *last = "";
     size_t n_arguments = 0;
     bool flags_ended = false;
+    struct single seen = {.n = 0};
     for (int i = 0; i < argc; i++) {
         struct flag flag;
         if (flags_ended || !is_flag(argv[i])) {
@@ -182,6 +208,8 @@ static enum mt_status read_options(const struct mt_cli_command *command, int arg
             continue;
         }
         enum mt_status status = read_flag(command, argc, argv, &i, &flag, err);
+        if (!status)
+            status = check_repetition(&seen, &flag, err);
         if (!status && flag.kind == FLAG_OWN)
             status = store_option(&flag, err);
         if (status)

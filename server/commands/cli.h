@@ -55,6 +55,8 @@ struct mt_cli_option {
     int64_t *integer;       /* within [low, high] */
     int64_t low, high;
     const char **string; /* borrowed from argv */
+    /* What to say to who gives it twice, where that cannot be meant; NULL: the last one counts. */
+    const char *if_repeated;
 };
 
 struct mt_cli_command {

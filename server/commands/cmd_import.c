@@ -311,6 +311,7 @@ int mt_cmd_import(int argc, char **argv)
          .doc = "texts in the target's language, a sentence a line: the model is to write only "
                 "tokens that they have, and digits and punctuation; of a model of many languages "
                 "with the language before each file",
+         .if_repeated = MT_SETTINGS_WITH_COMMAS,
          .string = &texts},
         {0},
     };

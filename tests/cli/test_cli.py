@@ -186,6 +186,25 @@ class Settings(Case):
     def test_the_last_of_equal_flags_wins(self):
         self.assertEqual(self.effective("--port", 1, "--port=2", "--length-penalty", -1)["port"], 2)
 
+    def test_lists_that_are_given_in_several_flags_are_refused_with_what_was_meant(self):
+        """Of them the last one would win, and say nothing."""
+        several = "several go into one, with commas between them"
+        for pattern, arguments in [
+            ("--model is given twice; it names one model; .*attentiond serve --models-directory DIR", ["serve", "--model", "a", "--model", "b"]),
+            ("--model is given twice; ", ["check-config", "--model=a", "--port", "1", "--model=a"]),
+            ("--model is given twice; ", ["translate", "--model", "a", "--model", "b"]),
+            ("--models-directory is given twice; several directories go into one, with colons between them",
+             ["serve", "--models-directory", "a", "--models-directory=b"]),
+            (f"--cors-origins is given twice; {several}", ["serve", "--cors-origins", "http://a", "--cors-origins", "http://b"]),
+            (f"--trust-forwarded-for is given twice; {several}", ["serve", "--trust-forwarded-for=10.0.0.1", "--trust-forwarded-for=10.0.0.2"]),
+            (f"--alignment-heads is given twice; {several}", ["serve", "--alignment-heads", 0, "--alignment-heads", 1]),
+            (f"--kinds is given twice; {several}", ["inspect", "--kinds", "cross", "--kinds", "encoder", "Hello."]),
+            (f"--target-vocabulary is given twice; {several}", ["import", "a", "b", "--target-vocabulary", "x", "--target-vocabulary", "y"]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.refused(USAGE, pattern, *arguments)
+        self.refused(USAGE, "unexpected argument", "serve", "--model", "a", "--", "--model")  # that is none
+
     def test_switches_have_one_syntax(self):
         """Whether a setting is true and false in the file, or "on" and "off" and perhaps more."""
         words = {True: ("on", "true", "yes", "1"), False: ("off", "false", "no", "0")}
