@@ -234,6 +234,40 @@ enum mt_status mt_text_take(struct mt_text *text, const char *what, char **out, 
     return MT_OK;
 }
 
+/* Not the joiners (U+200C, U+200D), without which Persian and Indic words are misspelt. */
+static bool is_misleading(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200B}, {0x200E, 0x200F},   {0x2028, 0x202E},
+        {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return true;
+    return false;
+}
+
+/* As JSON has it, beyond the first plane by a pair of surrogates. */
+static void append_escape(struct mt_text *text, uint32_t c)
+{
+    if (c >= 0x10000)
+        mt_text_appendf(text, "\\u%04x", 0xD800u + (unsigned)((c - 0x10000) >> 10));
+    mt_text_appendf(text, "\\u%04x",
+                    c >= 0x10000 ? 0xDC00u + (unsigned)((c - 0x10000) & 0x3FF) : (unsigned)c);
+}
+
+void mt_text_append_printable_json(struct mt_text *text, const char *json, size_t length)
+{
+    for (size_t at = 0, n; at < length; at += n) {
+        n = mt_utf8_length((unsigned char)json[at]);
+        uint32_t c = mt_utf8_decode(json + at);
+        if ((c >= 0x7F && c < 0xA0) || is_misleading(c))
+            append_escape(text, c);
+        else
+            mt_text_append(text, json + at, n);
+    }
+}
+
 void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t length)
 {
     for (size_t at = 0; at < length;) {
@@ -248,6 +282,8 @@ void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t le
             mt_text_append_string(text, "\\n");
         else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
             mt_text_appendf(text, "\\x%02x", (unsigned)c);
+        else if (is_misleading(c))
+            append_escape(text, c);
         else
             mt_text_append(text, bytes + at, n);
         at += n;

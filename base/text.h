@@ -59,8 +59,13 @@ void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2,
 
 /* Appends bytes as a line of a log or a terminal may show them: control characters would break
  * lines or drive the reader's terminal, so C0, DEL and C1 (in UTF-8, U+0080 to U+009F) are escaped,
- * and malformed bytes become U+FFFD. */
+ * and so are the separators of lines and paragraphs, what reorders the text around it, and what
+ * cannot be seen (U+200E, U+2028, U+202E, U+FEFF, tags, ...), which make a text look like another
+ * one. Malformed bytes become U+FFFD. */
 void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t length);
+
+/* The same for well-formed JSON: they become \uXXXX, which means the same there; line feeds stay. */
+void mt_text_append_printable_json(struct mt_text *text, const char *json, size_t length);
 
 /* Puts U+FFFD in the place of every byte that belongs to no well-formed character. MT_MEMORY,
  * MT_LIMIT; what names the text in messages. */

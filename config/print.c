@@ -36,6 +36,17 @@ bool mt_settings_is_flag(const char *flag, enum mt_verb verb, bool *takes_value)
     return false;
 }
 
+const char *mt_settings_if_repeated(const char *flag)
+{
+    char own[MT_SETTING_MAX_KEY_BYTES];
+    for (size_t i = 0; i < mt_setting_count(); i++) {
+        flag_of(mt_setting_at(i), own);
+        if (strcmp(own, flag) == 0)
+            return mt_setting_at(i)->if_repeated;
+    }
+    return NULL;
+}
+
 static void append_default(const struct mt_setting *setting, struct mt_text *out)
 {
     struct mt_json_writer writer;
@@ -107,8 +118,8 @@ static void append_entry(const struct mt_setting *setting, struct mt_text *out)
     struct mt_text limits = {0};
     flag_of(setting, flag);
     append_limits(setting, &limits);
-    mt_settings_print_flag(flag, setting->value_name, setting->doc,
-                           limits.bytes ? limits.bytes : "", out);
+    const char *value = setting->type == MT_SETTING_BOOLEAN ? "[on|off]" : setting->value_name;
+    mt_settings_print_flag(flag, value, setting->doc, limits.bytes ? limits.bytes : "", out);
     if (limits.status)
         out->status = limits.status;
     mt_text_finish(&limits);

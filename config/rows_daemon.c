@@ -162,6 +162,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .section = "Network",
         FIELD(cors_origins),
         .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
         .type = MT_SETTING_STRING,
         .high = 4096,
         .default_string = "*",
@@ -410,6 +411,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .section = "Access",
         FIELD(trust_forwarded_for),
         .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
         .type = MT_SETTING_STRING,
         .high = 4096,
         .default_string = "",
@@ -520,8 +522,9 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .doc = "Most memory that these settings and this model may need at worst: connections, "
                "bodies, queue, caches, traces, and a second model while one is reloaded. Settings "
-               "that need more are refused at the start, with the parts of the sum. 0: no limit; "
-               "the sum is logged in any case.",
+               "that need more are refused at the start, with the parts of the sum; of several "
+               "models in models_directory, those whose longest sentences need more stay out. 0: "
+               "no limit; the sum is logged in any case.",
     },
     {
         .section = "Safety",

@@ -6,6 +6,9 @@ const struct mt_setting mt_rows_engine[] = {
         .section = "Model",
         FIELD(model),
         .is_common = true,
+        .if_repeated =
+            "it names one model; all models of a directory are served by attentiond serve "
+            "--models-directory DIR",
         .value_name = "DIR",
         .type = MT_SETTING_STRING,
         .high = 4096,
@@ -130,6 +133,7 @@ const struct mt_setting mt_rows_engine[] = {
         .section = "Models",
         FIELD(models_directory),
         .is_common = true,
+        .if_repeated = "several directories go into one, with colons between them",
         .value_name = "DIR",
         .type = MT_SETTING_STRING,
         .high = 4096,
@@ -436,6 +440,7 @@ const struct mt_setting mt_rows_engine[] = {
         .section = "Attention",
         FIELD(alignment_layers),
         .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
         .type = MT_SETTING_STRING,
         .high = 255,
         .default_string = "",
@@ -451,6 +456,7 @@ const struct mt_setting mt_rows_engine[] = {
         .section = "Attention",
         FIELD(alignment_heads),
         .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
         .type = MT_SETTING_STRING,
         .high = 255,
         .default_string = "",

@@ -203,15 +203,26 @@ static enum mt_status refuse_key(const char *key, const char *origin, struct mt_
     return mt_fail(err, MT_INVALID, "%s: there is no setting \"%.*s\"", origin, quoted, key);
 }
 
-/* The words that shells and environment files use for true and false. */
-static const char *const true_words[] = {"1", "on", "yes", NULL};
-static const char *const false_words[] = {"0", "off", "no", NULL};
-
 static bool is_one_of(const char *text, const char *const *words)
 {
     while (*words && strcmp(text, *words))
         words++;
     return *words;
+}
+
+bool mt_settings_read_switch(const char *text, bool *is_on)
+{
+    static const char *const on[] = {"on", "true", "yes", "1", NULL};
+    static const char *const off[] = {"off", "false", "no", "0", NULL};
+    *is_on = is_one_of(text, on);
+    return *is_on || is_one_of(text, off);
+}
+
+/* One whose choices are on and off, perhaps among others, knows their other words, too. */
+static bool is_switch(const struct mt_setting *setting)
+{
+    return setting->type == MT_SETTING_CHOICE && is_one_of("on", setting->choices) &&
+           is_one_of("off", setting->choices);
 }
 
 /*
@@ -221,10 +232,11 @@ static bool is_one_of(const char *text, const char *const *words)
 static cJSON *value_of_text(const struct mt_setting *setting, const char *text)
 {
     cJSON *value = NULL;
-    if (setting->type == MT_SETTING_BOOLEAN && is_one_of(text, true_words))
-        return cJSON_CreateTrue();
-    if (setting->type == MT_SETTING_BOOLEAN && is_one_of(text, false_words))
-        return cJSON_CreateFalse();
+    bool is_on, is_word = mt_settings_read_switch(text, &is_on);
+    if (setting->type == MT_SETTING_BOOLEAN && is_word)
+        return cJSON_CreateBool(is_on);
+    if (is_switch(setting) && is_word)
+        return cJSON_CreateString(is_on ? "on" : "off");
     enum mt_status status = MT_FORMAT;
     if (!is_text(setting))
         status = mt_json_parse(text, strlen(text), NULL, "value", &value, NULL);

@@ -144,9 +144,18 @@ MT_MUST_CHECK enum mt_status mt_settings_keep_fixed(struct mt_settings *fresh,
                                                     struct mt_text *differing,
                                                     struct mt_error *err);
 
-/* Whether --flag (without the dashes) is a setting of the verb, and whether it takes a value (a
- * boolean needs none). */
+/* The words that turn a switch on or off on the command line and in the environment: on, true, yes, 1
+ * and their opposites. False: it is none of them. */
+bool mt_settings_read_switch(const char *text, bool *is_on);
+
+/* Whether --flag (without the dashes) is a setting of the verb, and whether it needs a value (a
+ * boolean does not: alone it turns it on). */
 bool mt_settings_is_flag(const char *flag, enum mt_verb verb, bool *takes_value);
+
+/* What to say to who gives --flag twice, where that cannot be meant: "several go into one, ..."; NULL:
+ * the last one counts. */
+const char *mt_settings_if_repeated(const char *flag);
+#define MT_SETTINGS_WITH_COMMAS "several go into one, with commas between them"
 
 /* Offers the verb's flags, spelt as keys ('_' for '-'), as what a mistyped one may have meant. */
 void mt_settings_offer_flags(enum mt_verb verb, struct mt_nearest *nearest);

@@ -34,8 +34,10 @@ struct mt_setting {
     const char *choices[MT_SETTING_MAX_CHOICES + 1]; /* CHOICE: ends with NULL */
     double default_number;                           /* INTEGER, NUMBER, BOOLEAN */
     const char *default_string;                      /* STRING, CHOICE */
-    bool is_common;                                  /* --help tells of it, not only --help-all */
-    bool is_secret;                                  /* never shown, in no message either */
+    /* What a flag that is given twice should have been; NULL: the last one counts. */
+    const char *if_repeated;
+    bool is_common;  /* --help tells of it, not only --help-all */
+    bool is_secret;  /* never shown, in no message either */
     bool is_fixed;   /* from the start of the daemon to its end; others change with SIGHUP */
     const char *doc; /* what it does and why the default is what it is; sentences */
 };

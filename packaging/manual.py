@@ -105,7 +105,8 @@ def limits(setting):
 
 def setting_entry(setting, verbs):
     text = f"{setting['doc']}{limits(setting)} For: {', '.join(verbs)}."
-    return entry("--" + flag(setting), setting.get("value"), paragraph(text))
+    value = "[on|off]" if setting["type"] == "boolean" else setting.get("value")
+    return entry("--" + flag(setting), value, paragraph(text))
 
 
 def verb_section(verb):

@@ -34,13 +34,15 @@ static void catch_signals(void)
 
 /* max_parallel 0: as many as usual. */
 static enum mt_status create_downloader(const struct mt_endpoints *endpoints, size_t max_parallel,
-                                        struct mt_downloader **out, struct mt_error *err)
+                                        int64_t min_speed, struct mt_downloader **out,
+                                        struct mt_error *err)
 {
     const struct mt_download_settings settings = {
         .token = endpoints->token,
         .token_origin = endpoints->hub,
         .is_cancelled = &is_cancelled,
         .max_parallel = max_parallel,
+        .min_speed = min_speed > 0 ? min_speed : -1,
     };
     return mt_downloader_create(&settings, out, err);
 }
@@ -105,7 +107,7 @@ static enum mt_status report(const struct mt_pulled *pulled, const char *models_
 struct flags {
     const char *name;
     bool accepts_licence, is_quiet;
-    int64_t files_at_once;
+    int64_t files_at_once, min_speed;
 };
 
 static int pull_model(const struct mt_cli_command *command, const struct mt_cli *cli,
@@ -131,8 +133,8 @@ static int pull_model(const struct mt_cli_command *command, const struct mt_cli 
     mt_console_begin(&console, flags->is_quiet, flags->accepts_licence);
     enum mt_status status = mt_places_find(cli->settings.models_directory, &places, &err);
     if (!status)
-        status = create_downloader(&pull.endpoints, (size_t)flags->files_at_once, &pull.downloader,
-                                   &err);
+        status = create_downloader(&pull.endpoints, (size_t)flags->files_at_once, flags->min_speed,
+                                   &pull.downloader, &err);
     if (!status) {
         pull.root = mt_places_root(&places);
         status = mt_pull_run(&pull, &pulled, &err);
@@ -150,7 +152,8 @@ static int pull_model(const struct mt_cli_command *command, const struct mt_cli 
 
 static int run_pull(int argc, char **argv)
 {
-    struct flags flags = {.files_at_once = MT_DOWNLOAD_PARALLEL};
+    struct flags flags = {.files_at_once = MT_DOWNLOAD_PARALLEL,
+                          .min_speed = MT_DOWNLOAD_MIN_SPEED};
     const struct mt_cli_option options[] = {
         {.name = "name",
          .value_name = "NAME",
@@ -166,6 +169,15 @@ static int run_pull(int argc, char **argv)
          .integer = &flags.files_at_once,
          .low = 1,
          .high = MT_DOWNLOAD_MAX_PARALLEL},
+        {.name = "min-speed",
+         .value_name = "BYTES",
+         .doc =
+             "how many bytes a second each file must bring over a minute, lest the server be given "
+             "up "
+             "(default 1000; 0: any, as for a proxy that keeps files until it has looked at them)",
+         .integer = &flags.min_speed,
+         .low = 0,
+         .high = 1000000000},
         {0},
     };
     const struct mt_cli_command command = {
@@ -225,7 +237,7 @@ static enum mt_status ask(const struct mt_cli_command *command, const char *lang
     if (failure)
         return failure;
     mt_endpoints_read(&endpoints);
-    failure = create_downloader(&endpoints, 0, &downloader, err);
+    failure = create_downloader(&endpoints, 0, MT_DOWNLOAD_MIN_SPEED, &downloader, err);
     for (enum mt_registry i = 0; i < MT_REGISTRY_URL && !stopped_by && downloader; i++) {
         struct mt_error problem;
         if (only && i != chosen)

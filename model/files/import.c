@@ -389,10 +389,10 @@ static enum mt_status write_model(const struct mt_import_stage *stage,
                                   const struct mt_source *source, const struct mt_image *image,
                                   struct mt_error *err)
 {
-    enum mt_status status = MT_OK;
+    enum mt_status status = write_weights(image, stage->path, stage->weights_name, err);
     for (size_t i = 0; i < N_DOCUMENTS && !status; i++)
         status = write_document(source, stage->path, i, err);
-    return status ? status : write_weights(image, stage->path, stage->weights_name, err);
+    return status;
 }
 
 static enum mt_status create_stage(const char *from, const char *to,

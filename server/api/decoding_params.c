@@ -9,12 +9,7 @@
 size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
                              size_t asked)
 {
-    size_t limit = (size_t)service->settings->max_beam_size, own = model->defaults->beam_size;
-    if (asked > 0)
-        return asked;
-    if (own > 0)
-        return own < limit ? own : limit;
-    return (size_t)service->settings->beam_size;
+    return asked > 0 ? asked : mt_model_defaults_beam_size(model->defaults, service->settings);
 }
 
 float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model)
@@ -55,14 +50,13 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
                                           struct mt_error *err)
 {
     const struct mt_model_defaults *own = model->defaults;
+    const double factor = mt_model_defaults_length_factor(own, service->settings);
     int64_t longest = (int64_t)mt_model_hparams(model->model)->max_positions;
-    int64_t minimum = 0, maximum = service->settings->max_decoding_length;
+    int64_t minimum = 0, maximum = (int64_t)mt_model_defaults_max_length(own, service->settings);
     double penalty = service->settings->length_penalty;
     bool has_minimum = false, has_maximum = false;
     if (maximum > longest) /* the setting is for models of any size */
         maximum = longest;
-    if (own->max_decoding_length > 0)
-        maximum = (int64_t)own->max_decoding_length;
     if (own->length_penalty >= 0)
         penalty = own->length_penalty;
     enum mt_status status = mt_params_number(params, "length_penalty", 0, 10, &penalty, NULL, err);
@@ -76,9 +70,8 @@ enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
     decoding->length_penalty = penalty >= 0 ? (float)penalty : 0;
     decoding->min_decoding_length = (size_t)minimum;
     decoding->max_decoding_length = (size_t)maximum;
-    decoding->max_length_factor = own->max_length_factor >= 0
-                                      ? (float)own->max_length_factor
-                                      : mt_decoding_length_factor(service->settings, model->model);
+    decoding->max_length_factor =
+        factor >= 0 ? (float)factor : mt_decoding_length_factor(service->settings, model->model);
     if (has_minimum || has_maximum)
         decoding->max_length_factor = 0;
     if (!status)

@@ -12,6 +12,8 @@
 
 /* Longer names are no flags of ours. */
 #define MAX_NAME_BYTES 48
+/* Flags of one verb that may not be repeated. */
+#define MAX_SINGLE 16
 
 /* Flags of every verb. */
 static const struct mt_cli_option common_options[] = {
@@ -63,22 +65,26 @@ static enum mt_status refuse_flag(const struct mt_cli_command *command, const ch
                    command->name, best);
 }
 
+enum value { VALUE_NONE, VALUE_NEEDED, VALUE_OF_A_SWITCH };
+
 /* Which flag it is, and whether a value belongs to it. */
 static enum mt_status look_up(const struct mt_cli_command *command, struct flag *flag,
-                              bool *takes_value, struct mt_error *err)
+                              enum value *value, struct mt_error *err)
 {
+    bool needs_value = true;
     flag->option = find_option(command->options, flag->name);
-    *takes_value = true;
+    *value = VALUE_NEEDED;
     if (flag->option) {
         flag->kind = FLAG_OWN;
-        *takes_value = !flag->option->is_set;
+        *value = flag->option->is_set ? VALUE_OF_A_SWITCH : VALUE_NEEDED;
     } else if (!strcmp(flag->name, "help") || !strcmp(flag->name, "help-all")) {
         flag->kind = flag->name[4] ? FLAG_HELP_ALL : FLAG_HELP;
-        *takes_value = false;
+        *value = VALUE_NONE;
     } else if (!strcmp(flag->name, "config")) {
         flag->kind = FLAG_CONFIG;
-    } else if (mt_settings_is_flag(flag->name, command->verb, takes_value)) {
+    } else if (mt_settings_is_flag(flag->name, command->verb, &needs_value)) {
         flag->kind = FLAG_SETTING;
+        *value = needs_value ? VALUE_NEEDED : VALUE_OF_A_SWITCH;
     } else {
         return refuse_flag(command, flag->name, err);
     }
@@ -86,12 +92,14 @@ static enum mt_status look_up(const struct mt_cli_command *command, struct flag 
 }
 
 /* Takes argv[*index], which begins with '-', and the value behind it where one belongs to it;
- * *index then stands on the last argument taken. */
+ * *index then stands on the last argument taken. Behind a switch that is a word for on or off; what
+ * is called so and meant for something else can stand behind "--". */
 static enum mt_status read_flag(const struct mt_cli_command *command, int argc, char **argv,
                                 int *index, struct flag *flag, struct mt_error *err)
 {
     const char *argument = argv[*index];
-    bool takes_value;
+    enum value value;
+    bool unused;
     *flag = (struct flag){0};
     if (!strcmp(argument, "-h"))
         argument = "--help";
@@ -99,16 +107,20 @@ static enum mt_status read_flag(const struct mt_cli_command *command, int argc, 
     if (strncmp(argument, "--", 2) || length - 2 > MAX_NAME_BYTES)
         return mt_fail(err, MT_INVALID, "unknown flag %.60s for %s", argument, command->name);
     memcpy(flag->name, argument + 2, length - 2);
-    enum mt_status status = look_up(command, flag, &takes_value, err);
+    enum mt_status status = look_up(command, flag, &value, err);
     if (status)
         return status;
-    if (argument[length] == '=')
+    const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
+    if (argument[length] == '=') {
         flag->value = argument + length + 1;
-    else if (takes_value && ++*index < argc)
-        flag->value = argv[*index];
-    if (takes_value && !flag->value)
+    } else if (next && (value == VALUE_NEEDED ||
+                        (value == VALUE_OF_A_SWITCH && mt_settings_read_switch(next, &unused)))) {
+        flag->value = next;
+        ++*index;
+    }
+    if (value == VALUE_NEEDED && !flag->value)
         return mt_fail(err, MT_INVALID, "--%s needs a value", flag->name);
-    if (!takes_value && flag->value && flag->kind != FLAG_SETTING)
+    if (value == VALUE_NONE && flag->value)
         return mt_fail(err, MT_INVALID, "--%s takes no value", flag->name);
     return MT_OK;
 }
@@ -137,8 +149,34 @@ static enum mt_status store_option(const struct flag *flag, struct mt_error *err
         return store_integer(option, flag->value, err);
     if (option->string)
         *option->string = flag->value;
-    else
+    else if (!flag->value)
         *option->is_set = true;
+    else if (!mt_settings_read_switch(flag->value, option->is_set))
+        return mt_fail(err, MT_INVALID, "--%s is \"%.60s\"; expected on or off", option->name,
+                       flag->value);
+    return MT_OK;
+}
+
+/* The flags so far that may not come again. */
+struct single {
+    char names[MAX_SINGLE][MAX_NAME_BYTES + 1];
+    size_t n;
+};
+
+/* Of those that are lists, or are taken for one, the last would silently win. */
+static enum mt_status check_repetition(struct single *seen, const struct flag *flag,
+                                       struct mt_error *err)
+{
+    const char *advice = flag->kind == FLAG_OWN       ? flag->option->if_repeated
+                         : flag->kind == FLAG_SETTING ? mt_settings_if_repeated(flag->name)
+                                                      : NULL;
+    if (!advice)
+        return MT_OK;
+    for (size_t i = 0; i < seen->n; i++)
+        if (strcmp(seen->names[i], flag->name) == 0)
+            return mt_fail(err, MT_INVALID, "--%s is given twice; %s", flag->name, advice);
+    if (seen->n < MAX_SINGLE)
+        strcpy(seen->names[seen->n++], flag->name);
     return MT_OK;
 }
 
@@ -157,6 +195,7 @@ static enum mt_status read_options(const struct mt_cli_command *command, int arg
     const char *last = "";
     size_t n_arguments = 0;
     bool flags_ended = false;
+    struct single seen = {.n = 0};
     for (int i = 0; i < argc; i++) {
         struct flag flag;
         if (flags_ended || !is_flag(argv[i])) {
@@ -169,6 +208,8 @@ static enum mt_status read_options(const struct mt_cli_command *command, int arg
             continue;
         }
         enum mt_status status = read_flag(command, argc, argv, &i, &flag, err);
+        if (!status)
+            status = check_repetition(&seen, &flag, err);
         if (!status && flag.kind == FLAG_OWN)
             status = store_option(&flag, err);
         if (status)
@@ -281,7 +322,8 @@ static void append_foot(struct mt_text *out)
         "\n\"Flags\" are of the command line alone. The others are settings, which may also come "
         "from the\nenvironment (--max-body-bytes is ATTENTIOND_MAX_BODY_BYTES) or from the "
         "--config file\n(\"max_body_bytes\"): a flag wins over the environment, which wins over "
-        "the file.\n\nExit status: 0 done; 1 it failed; 2 wrong usage or configuration.\n");
+        "the file.\nA switch is on with its flag alone, and takes on or off: --repair-numbers off."
+        "\n\nExit status: 0 done; 1 it failed; 2 wrong usage or configuration.\n");
 }
 
 static void append_short_help(const struct mt_cli_command *command, struct mt_text *out)

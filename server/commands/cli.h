@@ -51,10 +51,12 @@ struct mt_cli_option {
     const char *name;       /* "batch-size", without the dashes; NULL ends the array */
     const char *value_name; /* "N", "FILE": how --help calls the value; NULL for is_set */
     const char *doc;        /* one sentence, lower case, without a full stop */
-    bool *is_set;           /* true where the flag is given */
+    bool *is_set;           /* a switch: true where the flag is given, unless with "off" */
     int64_t *integer;       /* within [low, high] */
     int64_t low, high;
     const char **string; /* borrowed from argv */
+    /* What to say to who gives it twice, where that cannot be meant; NULL: the last one counts. */
+    const char *if_repeated;
 };
 
 struct mt_cli_command {

@@ -1,5 +1,6 @@
 #include "server/commands/commands.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "model/files/import.h"
 #include "model/sentence.h"
@@ -9,12 +10,15 @@
 #include "server/commands/import_vocabulary.h"
 #include "server/commands/model_choice.h"
 #include "server/engine/decode.h"
+#include "server/models/model_defaults.h"
 #include "server/models/model_settings.h"
+#include "server/store/origin.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Translated by the original and by the copy. */
 #define SENTENCE "This is a test."
@@ -174,7 +178,7 @@ static enum mt_status compare(const struct mt_model *original, const struct mt_m
 
 /* What the copy is asked before it takes its place. */
 struct confirmation {
-    const char *from, *sentence, *texts;
+    const char *from, *to, *sentence, *texts;
     const struct mt_model_options *options;
     struct mt_import_report report;
     double megabytes; /* of its weights */
@@ -219,11 +223,34 @@ static enum mt_status verify(struct confirmation *confirmation, const char *path
     return status;
 }
 
+/* An attentiond.json that came with the original is taken for the operator's in the copy. Where that
+ * has one already, it stays. */
+static enum mt_status settle_defaults(const struct confirmation *confirmation, const char *path,
+                                      struct mt_error *err)
+{
+    bool is_brought;
+    char *file;
+    enum mt_status status = mt_origin_brought(confirmation->from, MT_MODEL_DEFAULTS_FILE,
+                                              MT_MODEL_DEFAULTS_MAX_BYTES, &is_brought, err);
+    if (status || !is_brought || !mt_path_holds(path, MT_MODEL_DEFAULTS_FILE))
+        return status;
+    if (!mt_path_holds(confirmation->to, MT_MODEL_DEFAULTS_FILE))
+        return mt_model_defaults_strip(path, err);
+    status = mt_path_join(path, MT_MODEL_DEFAULTS_FILE, &file, err);
+    if (status)
+        return status;
+    if (unlink(file))
+        status = mt_fail_errno(err, file, "remove");
+    free(file);
+    return status;
+}
+
 static enum mt_status confirm(void *context, const char *path, struct mt_error *err)
 {
     struct confirmation *confirmation = context;
-    enum mt_status status =
-        *confirmation->texts ? make_vocabularies(confirmation, path, err) : MT_OK;
+    enum mt_status status = settle_defaults(confirmation, path, err);
+    if (!status && *confirmation->texts)
+        status = make_vocabularies(confirmation, path, err);
     return status ? status : verify(confirmation, path, err);
 }
 
@@ -239,7 +266,8 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
                       const char *precision, const char *sentence, const char *texts)
 {
     struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
-    struct confirmation confirmation = {.sentence = sentence, .texts = texts, .options = &options};
+    struct confirmation confirmation = {
+        .to = cli->arguments[1], .sentence = sentence, .texts = texts, .options = &options};
     struct mt_error err;
     char *from = NULL;
     enum mt_status status =
@@ -250,7 +278,7 @@ static int run_import(const struct mt_cli_command *command, const struct mt_cli 
     mt_model_options_show_progress(&options);
     confirmation.from = from;
     const struct mt_model_import import = {.from = from,
-                                           .to = cli->arguments[1],
+                                           .to = confirmation.to,
                                            .options = &options,
                                            .confirm = confirm,
                                            .context = &confirmation};
@@ -283,6 +311,7 @@ int mt_cmd_import(int argc, char **argv)
          .doc = "texts in the target's language, a sentence a line: the model is to write only "
                 "tokens that they have, and digits and punctuation; of a model of many languages "
                 "with the language before each file",
+         .if_repeated = MT_SETTINGS_WITH_COMMAS,
          .string = &texts},
         {0},
     };

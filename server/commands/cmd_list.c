@@ -318,8 +318,9 @@ static void write_entry(struct mt_json_writer *writer, const struct entry *entry
 
 static void append_json(const struct list *list, struct mt_text *out)
 {
+    struct mt_text json = {0};
     struct mt_json_writer writer;
-    mt_json_writer_init(&writer, out);
+    mt_json_writer_init(&writer, &json);
     mt_json_begin_object(&writer);
     mt_json_key(&writer, "models");
     mt_json_begin_array(&writer);
@@ -327,7 +328,11 @@ static void append_json(const struct list *list, struct mt_text *out)
         write_entry(&writer, &list->entries[i]);
     mt_json_end_array(&writer);
     mt_json_end_object(&writer);
+    mt_text_append_printable_json(out, json.bytes ? json.bytes : "", json.length);
     mt_text_append_string(out, "\n");
+    if (json.status)
+        out->status = json.status;
+    mt_text_finish(&json);
 }
 
 /* ---- the command ---- */

@@ -22,18 +22,30 @@ struct mt_settings;
 #define MT_MAX_SERVED_MODELS 4096
 #define MT_MAX_CATALOG_LANGUAGES 1024
 
+/* The longest sentence that models take, and the widest beam that they have where nobody says one;
+ * 0: none says. */
+struct mt_longest_sentence {
+    size_t n_positions, n_beams;
+};
+
 /* All borrowed, during the call alone but for the host. */
 struct mt_catalog_options {
     const struct mt_settings *settings;
     struct mt_model_host *host;
     const struct mt_catalog *former; /* whose unchanged models are shared; NULL: there is none */
     bool shows_progress;             /* of packing settings->model, on a terminal */
+    /* Whether there is memory for sentences of a model in a directory; one that is refused is FAILED.
+     * NULL: nobody looks. */
+    enum mt_status (*check_sentence)(void *context, const struct mt_longest_sentence *longest,
+                                     struct mt_error *err);
+    void *context;
 };
 
 /* Reads what there is: settings->model, and the subdirectories of settings->models_directory. A
  * subdirectory with which something is wrong is in the catalog all the same, FAILED, and logged. No
  * model is loaded. MT_INVALID, MT_NOT_FOUND and the like for settings->model and for a
- * models_directory that cannot be read, or has no model in it but is one; MT_LIMIT, MT_MEMORY. */
+ * models_directory that cannot be read, or has no model in it but is one; check_sentence's where it
+ * has refused all; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_catalog_create(const struct mt_catalog_options *options,
                                                struct mt_catalog **out, struct mt_error *err);
 
@@ -87,11 +99,7 @@ MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, con
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
 
-/* The longest sentence that any of them takes, and the widest beam that any has where nobody says
- * one; 0: none says. */
-struct mt_longest_sentence {
-    size_t n_positions, n_beams;
-};
+/* Of all of them. */
 struct mt_longest_sentence mt_catalog_longest_sentence(const struct mt_catalog *catalog);
 
 /* All languages of all models, sorted, each once. */

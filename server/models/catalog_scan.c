@@ -44,14 +44,6 @@ struct find {
     struct mt_error failure; /* MT_OK: none */
 };
 
-/* The beam of a request that asks for none (server/api/decoding_params.h); 0: the model's. */
-static size_t default_beam_size(const struct mt_settings *settings, const struct find *find)
-{
-    size_t own = find->profile.defaults.beam_size;
-    return own > 0 ? mt_size_min(own, (size_t)settings->max_beam_size)
-                   : (size_t)settings->beam_size;
-}
-
 /* Everything that a loaded model depends on. */
 static void describe(const struct mt_settings *settings, const struct find *find,
                      struct mt_text *out)
@@ -60,7 +52,7 @@ static void describe(const struct mt_settings *settings, const struct find *find
                     find->name, find->profile.files_hash, settings->precision, settings->load_mode,
                     settings->kernels, settings->cache_dir, settings->warm_up_text,
                     find->is_pinned ? settings->warm_up_answer : "",
-                    default_beam_size(settings, find));
+                    mt_model_defaults_beam_size(&find->profile.defaults, settings));
     if (find->is_pinned)
         mt_text_appendf(out, "settings\n%s\n%s\n", settings->source_lang, settings->target_lang);
 }
@@ -101,7 +93,7 @@ static enum mt_status create_served(const struct mt_catalog_options *options,
         .model = &model,
         .warm_up_text = settings->warm_up_text,
         .warm_up_answer = find->is_pinned ? settings->warm_up_answer : "",
-        .warm_up_beam_size = default_beam_size(settings, find),
+        .warm_up_beam_size = mt_model_defaults_beam_size(&find->profile.defaults, settings),
         .fingerprint = fingerprint,
         .expected_bytes = expected_bytes(settings, find),
         .failure = find->failure.status ? &find->failure : NULL,
@@ -141,6 +133,15 @@ static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
     return MT_OK;
 }
 
+static void warn_of_what_is_left_out(const struct find *find)
+{
+    if (find->profile.defaults.left_out)
+        mt_log(MT_LOG_WARN,
+               "%s/" MT_MODEL_DEFAULTS_FILE " came with the model, whose author does not decide "
+               "about %s: left out, unless you write it yourself",
+               find->path, find->profile.defaults.left_out);
+}
+
 /* What lies in the place of one that is in memory must be able to take it. True: the other one stays
  * in the catalog. */
 static bool is_kept(const struct mt_catalog_options *options, struct mt_served_model **slot)
@@ -178,6 +179,7 @@ static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_op
             mt_served_model_share(*slot);
         } else {
             status = create_served(options, find, fingerprint.bytes, slot, err);
+            warn_of_what_is_left_out(find);
             has_failed = !status && !is_kept(options, slot) && has_failed;
         }
     }
@@ -229,6 +231,22 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
+/* What its files say of sizes is no reason to do without the other models. */
+static enum mt_status check_sentence(struct mt_catalog *catalog,
+                                     const struct mt_catalog_options *options,
+                                     struct mt_model_profile *profile, struct mt_error *err)
+{
+    const struct mt_longest_sentence longest = {profile->max_positions, profile->n_beams};
+    enum mt_status status =
+        options->check_sentence ? options->check_sentence(options->context, &longest, err) : MT_OK;
+    if (status == MT_INVALID) {
+        catalog->n_too_large++;
+        catalog->too_large = *err;
+        profile->max_positions = profile->n_beams = 0; /* nothing is planned for it */
+    }
+    return status;
+}
+
 /* MT_LIMIT and MT_MEMORY alone: what is wrong with one directory is that one's failure. */
 static enum mt_status add_found(struct mt_catalog *catalog,
                                 const struct mt_catalog_options *options, const char *path,
@@ -242,8 +260,12 @@ static enum mt_status add_found(struct mt_catalog *catalog,
         return MT_OK;
     }
     enum mt_status status = mt_model_profile_read(path, name, &find.profile, &find.failure);
-    if (status == MT_MEMORY)
+    if (!status)
+        status = check_sentence(catalog, options, &find.profile, &find.failure);
+    if (status == MT_MEMORY) {
+        mt_model_profile_finish(&find.profile);
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
+    }
     find.failure.status = status; /* on the way to success there may have been failures */
     if (status)
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
@@ -340,6 +362,8 @@ enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catal
         status = add_pinned(catalog, options, err);
     if (!status)
         status = add_directories(catalog, options, err);
+    if (!status && catalog->n > 0 && catalog->n_too_large == catalog->n)
+        status = mt_fail(err, MT_INVALID, "%s", catalog->too_large.message);
     if (!status)
         warn_of_aliases(catalog);
     return status;

@@ -3,7 +3,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/size.h"
+#include "config/settings.h"
 #include "model/files/hparams.h"
+#include "server/store/origin.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -176,6 +179,82 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
                               &out->says_quality, err);
 }
 
+/* ---- of whom it is ---- */
+
+static const char *const operators[] = {"aliases", "preload", "quality"};
+enum { N_OPERATORS = sizeof operators / sizeof operators[0] };
+
+/* Takes back what is not for the author of a model to say. */
+static enum mt_status leave_out(const cJSON *root, struct mt_arena *arena,
+                                struct mt_model_defaults *defaults, struct mt_error *err)
+{
+    struct mt_text list = {0};
+    for (size_t i = 0; i < N_OPERATORS; i++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(root, operators[i]);
+        if (value && !cJSON_IsNull(value))
+            mt_text_appendf(&list, "%s%s", list.length > 0 ? ", " : "", operators[i]);
+    }
+    defaults->aliases = NULL;
+    defaults->n_aliases = 0;
+    defaults->preload = defaults->says_quality = false;
+    defaults->quality = 0;
+    enum mt_status status = mt_text_check(&list, MT_MODEL_DEFAULTS_FILE, err);
+    if (!status && list.length > 0)
+        status = mt_arena_copy_string(arena, list.bytes, list.length, &defaults->left_out, err);
+    mt_text_finish(&list);
+    return status;
+}
+
+enum mt_status mt_model_defaults_strip(const char *directory, struct mt_error *err)
+{
+    cJSON *root = NULL;
+    char *path, *text = NULL;
+    enum mt_status status = mt_path_join(directory, MT_MODEL_DEFAULTS_FILE, &path, err);
+    if (status)
+        return status;
+    status = mt_json_read_file(path, MT_MODEL_DEFAULTS_MAX_BYTES, NULL, &root, err);
+    for (size_t i = 0; i < N_OPERATORS && !status; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(root, operators[i]);
+    if (!status && !(text = cJSON_Print(root)))
+        status = mt_fail_memory(err, MT_MODEL_DEFAULTS_MAX_BYTES, path);
+    if (!status)
+        status = mt_file_write(path, text, strlen(text), err);
+    cJSON_Delete(root);
+    cJSON_free(text);
+    free(path);
+    return status;
+}
+
+size_t mt_model_defaults_beam_size(const struct mt_model_defaults *defaults,
+                                   const struct mt_settings *settings)
+{
+    size_t own = defaults->beam_size, ours = (size_t)settings->beam_size;
+    if (own == 0)
+        return ours;
+    if (defaults->is_brought && ours > 0)
+        own = mt_size_min(own, ours);
+    return mt_size_min(own, (size_t)settings->max_beam_size);
+}
+
+size_t mt_model_defaults_max_length(const struct mt_model_defaults *defaults,
+                                    const struct mt_settings *settings)
+{
+    size_t own = defaults->max_decoding_length, ours = (size_t)settings->max_decoding_length;
+    if (own == 0 || (defaults->is_brought && ours > 0 && ours < own))
+        return ours;
+    return own;
+}
+
+double mt_model_defaults_length_factor(const struct mt_model_defaults *defaults,
+                                       const struct mt_settings *settings)
+{
+    double own = defaults->max_length_factor, ours = settings->max_length_factor;
+    bool is_wider = own == 0 || own > ours; /* 0: no limit */
+    return defaults->is_brought && own >= 0 && ours > 0 && is_wider ? ours : own;
+}
+
+/* ---- the file ---- */
+
 enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *arena,
                                       struct mt_model_defaults *out, struct mt_error *err)
 {
@@ -191,6 +270,11 @@ enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *ar
             status = mt_fail(err, MT_FORMAT, "%s: expected an object", path);
         else if (!status && (status = read_members(root, arena, &defaults, err)))
             status = mt_fail_in(err, status, path);
+        if (!status)
+            status = mt_origin_brought(directory, MT_MODEL_DEFAULTS_FILE,
+                                       MT_MODEL_DEFAULTS_MAX_BYTES, &defaults.is_brought, err);
+        if (!status && defaults.is_brought)
+            status = leave_out(root, arena, &defaults, err);
         cJSON_Delete(root);
     }
     free(path);

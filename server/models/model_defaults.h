@@ -10,6 +10,11 @@
  * request says nothing, these come before the daemon's settings, and those before what the model's
  * generation_config.json says.
  *
+ * That is the operator's word. A file that came with the model (mt_origin_brought) is somebody
+ * else's: of it languages and defaults of decoding and alignment are taken, and no default goes
+ * beyond one of the settings'. What the model is called besides, when it is loaded and whether it
+ * goes before others is not for its author to say: aliases, preload and quality are left out.
+ *
  * Thread-safety: immutable after it was read.
  */
 #ifndef MT_SERVER_MODELS_MODEL_DEFAULTS_H
@@ -42,11 +47,24 @@ struct mt_model_defaults {
     double quality; /* of two ways to translate, the one with the higher sum is taken; 0, and
                        MT_GENERAL_QUALITY for a model of many languages */
     bool says_quality;
+    bool is_brought;      /* the file came with the model */
+    const char *left_out; /* "aliases, quality": members of it that were not taken; NULL: none */
 };
 
 /* Of a directory without the file: nothing is said. */
 #define MT_NO_MODEL_DEFAULTS \
     ((struct mt_model_defaults){.length_penalty = -1, .max_length_factor = -1})
+
+struct mt_settings;
+
+/* What decodes a request that asks for nothing else, of the settings and these. beam_size: 0: the
+ * model's. max_decoding_length: 0 likewise. max_length_factor: < 0: nobody says one here. */
+size_t mt_model_defaults_beam_size(const struct mt_model_defaults *defaults,
+                                   const struct mt_settings *settings);
+size_t mt_model_defaults_max_length(const struct mt_model_defaults *defaults,
+                                    const struct mt_settings *settings);
+double mt_model_defaults_length_factor(const struct mt_model_defaults *defaults,
+                                       const struct mt_settings *settings);
 
 /* Reads directory/attentiond.json; a directory without one says nothing. Everything lives in the
  * arena. MT_INVALID names the member, its value and what was expected, or the nearest name of a
@@ -54,5 +72,9 @@ struct mt_model_defaults {
 MT_MUST_CHECK enum mt_status mt_model_defaults_read(const char *directory, struct mt_arena *arena,
                                                     struct mt_model_defaults *out,
                                                     struct mt_error *err);
+
+/* Takes out of a copy of a file that came with a model, in directory, what is left out of it. MT_IO,
+ * MT_FORMAT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_model_defaults_strip(const char *directory, struct mt_error *err);
 
 #endif

@@ -50,6 +50,7 @@ static enum mt_status copy_defaults(struct mt_served_model *served,
 {
     struct mt_model_defaults *to = &served->defaults;
     *to = *from;
+    to->left_out = NULL;
     enum mt_status status =
         copy_list(served->arena, from->source_langs, from->n_source_langs, &to->source_langs, err);
     if (!status)

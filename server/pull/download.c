@@ -31,6 +31,10 @@ enum mt_status mt_downloader_create(const struct mt_download_settings *settings,
     downloader->first_pause_ms =
         settings->first_pause_ms ? settings->first_pause_ms : MT_DOWNLOAD_FIRST_PAUSE_MS;
     downloader->stall_s = settings->stall_s ? settings->stall_s : MT_DOWNLOAD_STALL_S;
+    downloader->speed_s = settings->speed_s ? settings->speed_s : MT_DOWNLOAD_SPEED_S;
+    downloader->min_speed = settings->min_speed ? settings->min_speed : MT_DOWNLOAD_MIN_SPEED;
+    if (downloader->min_speed < 0)
+        downloader->min_speed = 0;
     downloader->max_parallel =
         settings->max_parallel ? settings->max_parallel : MT_DOWNLOAD_PARALLEL;
     downloader->random = (uint64_t)mt_now_ns() | 1;
@@ -77,7 +81,9 @@ struct item {
     struct mt_transfer transfer;
     enum state state;
     int64_t not_before_ms; /* WAITING */
-    bool has_told;         /* that it goes on where it was */
+    /* RUNNING: since when its speed is measured, and what had come by then. */
+    int64_t measured_ms, measured_bytes;
+    bool has_told; /* that it goes on where it was */
 };
 
 struct run {
@@ -156,6 +162,8 @@ static enum mt_status start(struct run *run, struct item *item)
         return mt_fail(&item->transfer.err, MT_MEMORY, "no memory for a transfer");
     }
     item->state = RUNNING;
+    item->measured_ms = mt_now_ms();
+    item->measured_bytes = 0;
     run->n_running++;
     return MT_OK;
 }
@@ -221,6 +229,31 @@ static struct item *take_ends(struct run *run)
     return NULL;
 }
 
+/* Ends those that drip, as if the connection were lost. libcurl's own measure forgives who sends a
+ * little more now and then. Returns the item that failed. */
+static struct item *end_slow(struct run *run)
+{
+    const struct mt_downloader *downloader = run->downloader;
+    int64_t now = mt_now_ms();
+    for (size_t i = 0; i < run->n; i++) {
+        struct item *item = &run->items[i];
+        struct mt_transfer *transfer = &item->transfer;
+        if (item->state != RUNNING || now - item->measured_ms < downloader->speed_s * 1000)
+            continue;
+        int64_t came = transfer->n_body - item->measured_bytes;
+        item->measured_ms = now;
+        item->measured_bytes = transfer->n_body;
+        if (came >= downloader->min_speed * downloader->speed_s)
+            continue;
+        snprintf(transfer->curl_message, sizeof transfer->curl_message,
+                 "%lld bytes came in %lld s, expected at least %lld a second", (long long)came,
+                 (long long)downloader->speed_s, (long long)downloader->min_speed);
+        if (!end(run, item, CURLE_OPERATION_TIMEDOUT))
+            return item;
+    }
+    return NULL;
+}
+
 /* Until all have ended, or one has failed, which is returned; *status where it is none's fault. */
 static struct item *run_all(struct run *run, enum mt_status *status, struct mt_error *err)
 {
@@ -235,6 +268,8 @@ static struct item *run_all(struct run *run, enum mt_status *status, struct mt_e
         CURLMcode code = failed ? CURLM_OK : curl_multi_perform(run->multi, &n_running);
         if (!failed)
             failed = take_ends(run);
+        if (!failed)
+            failed = end_slow(run);
         tell_of_bytes(run);
         if (failed)
             return failed;

@@ -6,7 +6,7 @@
  * the same call goes on where the part ends, and fetches only the bytes that are missing.
  *
  * What is tried again, with a pause that doubles (with jitter), without losing what is there: status
- * 408, 425, 429 (Retry-After is kept) and 5xx, lost connections, stalls, hosts that do not answer. A
+ * 408, 425, 429 (Retry-After is kept) and 5xx, lost connections, stalls, drips, hosts that do not answer. A
  * file that is whole and has the wrong digest is deleted and fetched once more. Attempts count anew
  * whenever a file has grown.
  *
@@ -34,8 +34,10 @@
 #define MT_DOWNLOAD_MAX_RETRY_AFTER_S 120 /* a server that wants a longer pause is given up */
 #define MT_DOWNLOAD_FIRST_PAUSE_MS 500    /* before the second attempt; doubles */
 #define MT_DOWNLOAD_STALL_S 30            /* without a byte: the connection is lost */
-#define MT_DOWNLOAD_CONNECT_S 20          /* name, connection and TLS together */
-#define MT_DOWNLOAD_MAX_URL_BYTES 4096    /* signed URLs of content hosts have some 1,500 */
+#define MT_DOWNLOAD_MIN_SPEED 1000     /* bytes a second of each transfer: slower ones are lost, */
+#define MT_DOWNLOAD_SPEED_S 60         /* measured over so long */
+#define MT_DOWNLOAD_CONNECT_S 20       /* name, connection and TLS together */
+#define MT_DOWNLOAD_MAX_URL_BYTES 4096 /* signed URLs of content hosts have some 1,500 */
 #define MT_DOWNLOAD_MAX_FILE_BYTES ((int64_t)1 << 40)
 
 struct mt_downloader;
@@ -48,6 +50,8 @@ struct mt_download_settings {
     /* For servers on this machine, which need no patience. */
     int64_t first_pause_ms; /* MT_DOWNLOAD_FIRST_PAUSE_MS */
     int64_t stall_s;        /* MT_DOWNLOAD_STALL_S */
+    int64_t speed_s;        /* MT_DOWNLOAD_SPEED_S */
+    int64_t min_speed;      /* MT_DOWNLOAD_MIN_SPEED; < 0: any */
     size_t max_parallel;    /* transfers at once: MT_DOWNLOAD_PARALLEL */
 };
 
@@ -68,7 +72,7 @@ enum mt_download_trouble {
     MT_TROUBLE_RESOLVE,   /* no such host, or no name server. MT_IO, as the next four */
     MT_TROUBLE_CONNECT,   /* nobody listens there, or a proxy refused */
     MT_TROUBLE_TLS,       /* no trust in the certificate, or no common language */
-    MT_TROUBLE_LOST,      /* cut or stalled, again and again */
+    MT_TROUBLE_LOST,      /* cut, stalled or too slow, again and again */
     MT_TROUBLE_REDIRECT,  /* too many, or to what is not allowed */
     MT_TROUBLE_MISMATCH,  /* wrong size or digest, twice. MT_FORMAT */
     MT_TROUBLE_TOO_LARGE, /* more than the limit. MT_LIMIT */

@@ -7,6 +7,13 @@
 
 #define MAX_COLUMN 48
 
+/* What a registry calls it. */
+static void append_word(struct mt_text *out, const char *before, const char *word)
+{
+    mt_text_append_string(out, before);
+    mt_text_append_printable(out, word, strlen(word));
+}
+
 void mt_offers_append_table(const struct mt_offers *offers, struct mt_text *out)
 {
     size_t width = 0;
@@ -17,12 +24,13 @@ void mt_offers_append_table(const struct mt_offers *offers, struct mt_text *out)
         const struct mt_offer *offer = &offers->list[i];
         if (i == 0 || offers->list[i - 1].registry != offer->registry)
             mt_text_appendf(out, "%s%s\n", i > 0 ? "\n" : "", mt_registry_title(offer->registry));
-        mt_text_appendf(out, "  %-*s  %s to %s", (int)width, offer->pull, offer->source,
-                        offer->target);
+        mt_text_appendf(out, "  %-*s  ", (int)width, offer->pull);
+        append_word(out, "", offer->source);
+        append_word(out, " to ", offer->target);
         if (*offer->version)
-            mt_text_appendf(out, ", version %s", offer->version);
+            append_word(out, ", version ", offer->version);
         if (*offer->licence)
-            mt_text_appendf(out, ", %s", offer->licence);
+            append_word(out, ", ", offer->licence);
         mt_text_append_string(out, "\n");
     }
 }
@@ -38,8 +46,9 @@ static void append_member(struct mt_json_writer *writer, const char *key, const 
 
 void mt_offers_append_json(const struct mt_offers *offers, struct mt_text *out)
 {
+    struct mt_text json = {0};
     struct mt_json_writer writer;
-    mt_json_writer_init(&writer, out);
+    mt_json_writer_init(&writer, &json);
     mt_json_begin_array(&writer);
     for (size_t i = 0; i < offers->n; i++) {
         const struct mt_offer *offer = &offers->list[i];
@@ -53,5 +62,9 @@ void mt_offers_append_json(const struct mt_offers *offers, struct mt_text *out)
         mt_json_end_object(&writer);
     }
     mt_json_end_array(&writer);
+    mt_text_append_printable_json(out, json.bytes ? json.bytes : "", json.length);
     mt_text_append_string(out, "\n");
+    if (json.status)
+        out->status = json.status;
+    mt_text_finish(&json);
 }

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "server/models/model_defaults.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -93,6 +94,8 @@ bool mt_record_is_whole(const struct mt_record *record, const char *from, int64_
         return false;
     for (const cJSON *file = files_of(record); file; file = file->next) {
         char *path = find(record, file);
+        if (!path && strcmp(string(file, "name"), MT_MODEL_DEFAULTS_FILE) == 0)
+            continue;
         if (!path)
             return false;
         sum += size_of(file);

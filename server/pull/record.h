@@ -26,7 +26,7 @@ MT_MUST_CHECK enum mt_status mt_record_read(const char *root, const char *name, 
 void mt_record_finish(struct mt_record *record);
 
 /* Whether it is of this very commit or version, and every file that it names is there with its
- * size; *size is then that of all of them. */
+ * size; *size is then that of all of them. attentiond.json is the operator's to change or remove. */
 bool mt_record_is_whole(const struct mt_record *record, const char *from, int64_t *size);
 
 /* Puts what the record has of a file under path, as a link or a copy, where its size and digest are

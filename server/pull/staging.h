@@ -90,7 +90,8 @@ MT_MUST_CHECK enum mt_status mt_staging_set_licence(struct mt_staging *staging, 
 
 /* Unpacks, writes the record, has the model checked, syncs and renames: all that was fetched and put
  * is the model now, and what had its name before is gone. Anything else in the folder is deleted, but
- * for an attentiond.json that a user has written into what is replaced: it goes along. Failure leaves
+ * for an attentiond.json that the operator has written into what is replaced, or changed there: it
+ * goes along, in the place of one that was fetched. Failure leaves
  * what was served before, and what was fetched. MT_CANCELLED only before anything is renamed;
  * failures of the check. */
 MT_MUST_CHECK enum mt_status mt_staging_commit(struct mt_staging *staging, struct mt_error *err);

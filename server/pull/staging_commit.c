@@ -2,8 +2,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "server/models/model_defaults.h"
+#include "server/store/origin.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,10 +12,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* What a user may have written into a model's folder (server/models/model_defaults.h). */
-#define SETTINGS_FILE "attentiond.json"
-#define SETTINGS_LIMIT ((size_t)1 << 20)
 
 static enum mt_status sync_path(const char *path, struct mt_error *err)
 {
@@ -137,44 +134,41 @@ static enum mt_status move_folder(const struct mt_staging *staging, const char *
     return MT_OK;
 }
 
-/* Whether the record of what is replaced has a file of that name. */
-static bool is_recorded(const char *record, const char *name)
+/* A file that the model has not any more. */
+static void forget(struct mt_staging *staging, const char *name)
 {
-    cJSON *document = NULL;
-    struct mt_json_limits limits = {.max_values = 16 * MT_STAGING_MAX_FILES};
-    bool is = false;
-    if (mt_json_read_file(record, MT_STAGING_RECORD_LIMIT, &limits, &document, NULL) == MT_OK) {
-        const cJSON *file;
-        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(document, "files"))
-        {
-            const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(file, "name");
-            is = is || (cJSON_IsString(recorded) && strcmp(recorded->valuestring, name) == 0);
-        }
-    }
-    cJSON_Delete(document);
-    return is;
+    struct mt_staged *staged = mt_staging_find(staging, name);
+    if (!staged)
+        return;
+    free(staged->name);
+    free(staged->unpacked_sha256);
+    *staged = staging->files[--staging->n];
 }
 
-/* A user's settings of the model outlive a newer revision of it. */
+/* What the operator has written of the model, or changed, outlives a newer revision of it, and goes
+ * before what that brings under the same name. */
 static enum mt_status keep_settings(struct mt_staging *staging, const char *target,
                                     struct mt_error *err)
 {
-    if (mt_staging_find(staging, SETTINGS_FILE) || !mt_path_holds_file(target, SETTINGS_FILE))
-        return MT_OK;
-    char *from = mt_staging_format("%s/" SETTINGS_FILE, target);
-    char *record = mt_staging_format("%s/" MT_STAGING_RECORD, target);
-    char *to = mt_staging_join(staging, SETTINGS_FILE, "");
+    bool is_brought = false;
     char *bytes = NULL;
     size_t length = 0;
-    enum mt_status status = from && record && to ? MT_OK : mt_staging_fail_path(err);
-    if (!status && !is_recorded(record, SETTINGS_FILE)) {
-        status = mt_file_read(from, SETTINGS_LIMIT, &bytes, &length, err);
-        if (!status)
-            status = mt_file_write(to, bytes, length, err);
-    }
+    if (!mt_path_holds_file(target, MT_MODEL_DEFAULTS_FILE))
+        return MT_OK;
+    enum mt_status status = mt_origin_brought(target, MT_MODEL_DEFAULTS_FILE,
+                                              MT_MODEL_DEFAULTS_MAX_BYTES, &is_brought, err);
+    if (status || is_brought)
+        return status;
+    char *from = mt_staging_format("%s/" MT_MODEL_DEFAULTS_FILE, target);
+    char *to = mt_staging_join(staging, MT_MODEL_DEFAULTS_FILE, "");
+    status = from && to ? mt_file_read(from, MT_MODEL_DEFAULTS_MAX_BYTES, &bytes, &length, err)
+                        : mt_staging_fail_path(err);
+    if (!status)
+        status = mt_file_write(to, bytes, length, err);
+    if (!status)
+        forget(staging, MT_MODEL_DEFAULTS_FILE);
     free(bytes);
     free(from);
-    free(record);
     free(to);
     return status;
 }
@@ -189,12 +183,13 @@ static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error 
 {
     char *target = mt_staging_format("%s/%s", staging->root, staging->name);
     char *record = mt_staging_join(staging, MT_STAGING_RECORD, "");
-    enum mt_status status =
-        target && record ? write_record(staging, record, err) : mt_staging_fail_path(err);
+    enum mt_status status = target && record ? MT_OK : mt_staging_fail_path(err);
     if (!status) {
         sweep(staging);
         status = keep_settings(staging, target, err);
     }
+    if (!status)
+        status = write_record(staging, record, err);
     if (!status) {
         status = check(staging, staging->folder, err);
         if (status) /* what lies here with a record has been served (tidy) */

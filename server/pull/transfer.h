@@ -22,6 +22,7 @@ struct mt_downloader {
     char *token, *token_origin; /* as origin_of gives it; NULL: none */
     const atomic_bool *is_cancelled;
     int64_t first_pause_ms, stall_s;
+    int64_t min_speed, speed_s; /* min_speed 0: any */
     size_t max_parallel;
     char *ca_bundle, *ca_folder;               /* NULL: libcurl's own */
     uint64_t random;                           /* for jitter */

@@ -15,6 +15,7 @@
 #include "server/models/model_host.h"
 #include "server/http/tls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,24 @@ static enum mt_status open_host(struct mt_generation *g,
     return mt_model_host_create(&host, &g->host, err);
 }
 
+/* A model for whose sentences memory_limit leaves no room stays out by itself: its config.json would
+ * keep the daemon from starting. */
+static enum mt_status check_sentence(void *context, const struct mt_longest_sentence *longest,
+                                     struct mt_error *err)
+{
+    const struct mt_settings *settings = context;
+    struct mt_memory_plan plan;
+    char what[96];
+    enum mt_status status = mt_memory_plan_make(settings, NULL, longest, &plan, err);
+    if (!status)
+        status = mt_memory_plan_check(&plan, (uint64_t)settings->memory_limit, err);
+    if (status != MT_INVALID)
+        return status;
+    snprintf(what, sizeof what, "for sentences of %zu tokens and %zu beams", longest->n_positions,
+             longest->n_beams);
+    return mt_fail_in(err, status, what);
+}
+
 static enum mt_status open_catalog(struct mt_generation *g,
                                    const struct mt_generation_options *options,
                                    struct mt_error *err)
@@ -106,6 +125,8 @@ static enum mt_status open_catalog(struct mt_generation *g,
         .host = g->host,
         .former = options->former ? options->former->catalog : NULL,
         .shows_progress = options->shows_progress,
+        .check_sentence = check_sentence,
+        .context = &g->settings,
     };
     return mt_catalog_create(&catalog, &g->catalog, err);
 }

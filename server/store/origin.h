@@ -36,6 +36,14 @@ struct mt_origin {
 MT_MUST_CHECK enum mt_status mt_origin_read(const char *path, struct mt_origin *out,
                                             struct mt_error *err);
 
+/* Whether the small file of that name in a model's directory is as it came with the model, and so says
+ * what its author wants: attentiond-pull.json has it with this SHA-256; or the directory is a
+ * snapshot of Hugging Face's cache, or one of LibreTranslate's packages, where others write. A file
+ * that was written or changed since says what the operator wants. Of one that is not there: false.
+ * MT_IO, MT_LIMIT (longer than limit_bytes), MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_origin_brought(const char *directory, const char *name,
+                                               size_t limit_bytes, bool *out, struct mt_error *err);
+
 /* The path of a model's file about its origin; malloc'd. */
 MT_MUST_CHECK enum mt_status mt_origin_path(const char *path, char **out, struct mt_error *err);
 

@@ -225,6 +225,22 @@ enum mt_status mt_places_find(const char *models_directory, struct mt_places *ou
     return status;
 }
 
+enum mt_status mt_places_is_argos(const char *path, bool *out, struct mt_error *err)
+{
+    char *argos, *parent = NULL;
+    struct stat of_argos, of_parent;
+    enum mt_status status = find_argos(&argos, err);
+    *out = false;
+    if (!status && argos)
+        status = mt_path_join(path, "..", &parent, err);
+    if (parent)
+        *out = stat(argos, &of_argos) == 0 && stat(parent, &of_parent) == 0 &&
+               of_argos.st_dev == of_parent.st_dev && of_argos.st_ino == of_parent.st_ino;
+    free(argos);
+    free(parent);
+    return status;
+}
+
 void mt_places_finish(struct mt_places *places)
 {
     while (places->n > 0)

@@ -64,6 +64,9 @@ MT_MUST_CHECK enum mt_status mt_places_find(const char *models_directory, struct
 /* Takes zeroed ones. */
 void mt_places_finish(struct mt_places *places);
 
+/* Whether a path is that of a package in LibreTranslate's directory of them. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_places_is_argos(const char *path, bool *out, struct mt_error *err);
+
 /* Where pulled models are kept. Borrowed. */
 const char *mt_places_root(const struct mt_places *places);
 

@@ -186,6 +186,48 @@ class Settings(Case):
     def test_the_last_of_equal_flags_wins(self):
         self.assertEqual(self.effective("--port", 1, "--port=2", "--length-penalty", -1)["port"], 2)
 
+    def test_lists_that_are_given_in_several_flags_are_refused_with_what_was_meant(self):
+        """Of them the last one would win, and say nothing."""
+        several = "several go into one, with commas between them"
+        for pattern, arguments in [
+            ("--model is given twice; it names one model; .*attentiond serve --models-directory DIR", ["serve", "--model", "a", "--model", "b"]),
+            ("--model is given twice; ", ["check-config", "--model=a", "--port", "1", "--model=a"]),
+            ("--model is given twice; ", ["translate", "--model", "a", "--model", "b"]),
+            ("--models-directory is given twice; several directories go into one, with colons between them",
+             ["serve", "--models-directory", "a", "--models-directory=b"]),
+            (f"--cors-origins is given twice; {several}", ["serve", "--cors-origins", "http://a", "--cors-origins", "http://b"]),
+            (f"--trust-forwarded-for is given twice; {several}", ["serve", "--trust-forwarded-for=10.0.0.1", "--trust-forwarded-for=10.0.0.2"]),
+            (f"--alignment-heads is given twice; {several}", ["serve", "--alignment-heads", 0, "--alignment-heads", 1]),
+            (f"--kinds is given twice; {several}", ["inspect", "--kinds", "cross", "--kinds", "encoder", "Hello."]),
+            (f"--target-vocabulary is given twice; {several}", ["import", "a", "b", "--target-vocabulary", "x", "--target-vocabulary", "y"]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.refused(USAGE, pattern, *arguments)
+        self.refused(USAGE, "unexpected argument", "serve", "--model", "a", "--", "--model")  # that is none
+
+    def test_switches_have_one_syntax(self):
+        """Whether a setting is true and false in the file, or "on" and "off" and perhaps more."""
+        words = {True: ("on", "true", "yes", "1"), False: ("off", "false", "no", "0")}
+        for flag, key, values in [("--repair-numbers", "repair_numbers", {True: True, False: False}),
+                                  ("--shortlist", "shortlist", {True: "on", False: "off"}),
+                                  ("--split-sentences", "split_sentences", {True: "on", False: "off"})]:
+            for is_on, spellings in words.items():
+                for word in spellings:
+                    with self.subTest(flag=flag, word=word):
+                        for arguments in ([flag, word], [f"{flag}={word}"], [flag, "off" if is_on else "on", flag, word]):
+                            self.assertEqual(self.effective(*arguments, "--port", 7)[key], values[is_on])
+                        self.assertEqual(self.effective(**{"ATTENTIOND_" + key.upper(): word})[key], values[is_on])
+        self.assertEqual(self.effective("--split-sentences", "newlines")["split_sentences"], "newlines")
+        self.assertIs(self.effective("--repair-numbers", "off", "--repair-numbers", "--port", 7)["repair_numbers"], True)
+        self.refused(USAGE, '--repair-numbers is "maybe"; expected true or false', "check-config", "--repair-numbers=maybe")
+        self.refused(USAGE, '--shortlist is "maybe"; expected "on" or "off"', "check-config", "--shortlist", "maybe")
+        # Switches of one verb alone, and what only looks like a value.
+        self.refused(USAGE, '--json is "maybe"; expected on or off', "list", "--json=maybe")
+        self.assertEqual(run("list", "--json", "off", HOME="/nonexistent").stdout, b"")
+        self.assertEqual(json.loads(run("list", "--json", "on", HOME="/nonexistent").stdout), {"models": []})
+        self.refused(USAGE, 'unexpected argument "on"; expected: ', "list", "--json", "--", "on")
+        self.refused(USAGE, '"off": there is no such file', "translate", "--model", TEST_MODEL, "--repair-numbers", "--", "off")
+
     def test_the_file_can_be_named_by_the_environment(self):
         named = {"ATTENTIOND_CONFIG": self.config_file('{"port": 81}')}
         self.assertEqual(self.effective(**named)["port"], 81)

@@ -8,6 +8,7 @@ measured on the whole development set; without it, on some lines, against the an
 
 import fcntl
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -431,6 +432,24 @@ class Import(Case):
                 self.assertEqual(self.state(to), before)
         self.assertIn("none: ", self.imports(FLOAT32, "--target-vocabulary", str(self.directory / "none"), to="fresh").stderr)
         self.assertFalse((self.directory / "fresh").exists())
+
+    def test_what_came_with_a_model_does_not_become_the_operators(self):
+        said = {"//": "of its author", "beam_size": 2, "aliases": ["best"], "quality": 100, "preload": True}
+        pulled = self.directory / "pulled"
+        shutil.copytree(MODEL, pulled)
+        (pulled / "attentiond.json").write_text(json.dumps(said))
+        digest = hashlib.sha256((pulled / "attentiond.json").read_bytes()).hexdigest()
+        record = {"from": "hf:a/b@c", "files": [{"name": "attentiond.json", "size": 1, "sha256": digest}]}
+        (pulled / "attentiond-pull.json").write_text(json.dumps(record))
+        self.assertEqual(self.imports(pulled).returncode, 0)
+        path = self.directory / "copy/attentiond.json"
+        self.assertEqual(json.loads(path.read_text()), {"//": "of its author", "beam_size": 2})
+        path.write_text('{"aliases": ["mine"]}')
+        self.assertEqual(self.imports(pulled).returncode, 0)
+        self.assertEqual(path.read_text(), '{"aliases": ["mine"]}')
+        (pulled / "attentiond.json").write_text(json.dumps(said | {"quality": 5}))  # the operator's
+        self.assertEqual(self.imports(pulled).returncode, 0)
+        self.assertEqual(json.loads(path.read_text()), said | {"quality": 5})
 
     def test_two_imports_into_one_directory(self):
         """The second one is refused while the first is at work; what a killed one left is no hindrance."""

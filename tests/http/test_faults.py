@@ -3,6 +3,7 @@ memory allowed, system calls that are interrupted or do a part of what was asked
 jumps, death in the middle of an import."""
 
 import fcntl
+import json
 import os
 import pathlib
 import random
@@ -113,8 +114,8 @@ class Faults(unittest.TestCase):
                     self.assertEqual((target / name).read_bytes(), content, name)
             shutil.rmtree(target, ignore_errors=True) if chance.random() < 0.5 else None
         self.assertGreater(n_killed, 0)
-        target.mkdir(exist_ok=True)
-        (target / "attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
+        (target / ".importing").mkdir(parents=True, exist_ok=True)
+        (target / ".importing/attentiond.int8.safetensors.aBcD12.attentiond-tmp").write_bytes(b"of one more")
         self.assertEqual(run("import", MODEL, str(target)).returncode, 0)
         self.assertEqual({file.name: file.read_bytes() for file in target.iterdir()}, expected)
 
@@ -152,6 +153,31 @@ class Faults(unittest.TestCase):
             self.assertEqual(daemon.stop(), 0)
             break
         self.assertGreaterEqual(n_failed, 3)
+
+    def test_a_model_of_sentences_too_long_for_the_limit_stays_out_by_itself(self):
+        """What one model's files say of sizes keeps no daemon from starting, and no reload."""
+        with tempfile.TemporaryDirectory() as root:
+            root = pathlib.Path(root)
+            make_model(root / "en-de")
+            flags = ("--models-directory", str(root), "--memory-limit", "4000000000", "--models-watch-ms", "20")
+
+            def make_long(name):
+                config = make_model(root / f".{name}", "de", "fr") / "config.json"
+                config.write_text(json.dumps(json.loads(config.read_text()) | {"max_position_embeddings": 65536}))
+                (root / f".{name}").rename(root / name)
+
+            with Daemon(*flags, model=None) as daemon:
+                make_long("de-fr")
+                wait_until(lambda: daemon.get("/models/de-fr").status == 200, what="the reload")
+                self.assertEqual(daemon.get("/models/de-fr").json["state"], "failed")
+                self.assertIn("de-fr cannot be served: for sentences of 65536 tokens and 4 beams: memory_limit is 3814 MiB, but", daemon.log)
+                self.assertEqual(daemon.translate("Hello.").status, 200)
+            with Daemon(*flags, model=None) as daemon:
+                self.assertEqual(daemon.translate("Hello.").status, 200)
+            shutil.rmtree(root / "en-de")
+            ended = run("serve", *flags, "--port", "0")
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("memory_limit is 3814 MiB, but these settings may come to need", ended.stderr)
 
     def test_a_memory_limit_is_kept(self):
         ended = run("serve", "--model", MODEL, "--port", "0", "--memory-limit", "100000000")

@@ -225,6 +225,30 @@ class Pulling(Store):
             wait_until(lambda: names(daemon) == ["opus-mt-en-de"], 20 * SLOWNESS, "the removal")
 
 
+    def test_what_a_repository_says_of_itself_takes_nothing_over(self):
+        """A French model that wants to be the one for German: aliases, quality and preloading are the operator's."""
+        registry = self.enterContext(Registry())
+        hostile = {"source_lang": "en", "target_lang": ["de"], "quality": 100, "preload": True, "aliases": ["english-german"], "max_decoding_length": 8}
+        registry.add_hugging_face("Evil/opus-mt-fr", files_of(make_model(self.home / "fr", "en", "fr", seed=1, **hostile)))
+        self.environment |= registry.environment()
+        self.pull("good-en-de")
+        (self.models / "good-en-de/attentiond.json").write_text('{"aliases": ["mine"]}')
+        self.assertEqual(self.run_program("pull", "Evil/opus-mt-fr").returncode, 0)
+        with self.start() as daemon:
+            self.assertEqual(answer(daemon), GERMAN)
+            self.assertEqual({model["id"]: (model["state"], model["aliases"]) for model in daemon.get("/models").json["models"]},
+                             {"good-en-de": ("ready", ["mine"]), "opus-mt-fr": ("cold", [])})
+            self.assertEqual(daemon.translate(ENGLISH, model="english-german").status, 404)
+            self.assertIn("opus-mt-fr/attentiond.json came with the model, whose author does not decide about aliases, preload, quality", daemon.log)
+            evil = daemon.get("/models/opus-mt-fr").json
+            self.assertEqual((evil["targets"], evil["defaults"]), (["de"], {"max_decoding_length": 8, "quality": 0}))
+            good = answer(daemon, LONG)
+            self.assertNotEqual(answer(daemon, LONG, model="opus-mt-fr"), good)
+            # The operator may want just that.
+            (self.models / "opus-mt-fr/attentiond.json").write_text(json.dumps(hostile | {"//": "tried on Monday"}))
+            wait_until(lambda: answer(daemon, LONG) != good, 20 * SLOWNESS, "the other one")
+            self.assertEqual(daemon.get("/models/english-german").json["id"], "opus-mt-fr")
+
     def test_a_newer_commit_that_is_damaged_leaves_the_served_one(self):
         registry = self.enterContext(Registry())
         files = files_of(pathlib.Path(MODEL))

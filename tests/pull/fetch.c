@@ -3,7 +3,7 @@
  * JSON on standard input:
  *
  *   {"root":..., "name":..., "from":..., "licence":..., "single":false, "never_wait":false,
- *    "token":..., "token_origin":..., "pause_ms":1, "stall_s":1,
+ *    "token":..., "token_origin":..., "pause_ms":1, "stall_s":1, "speed_s":1, "min_speed":0,
  *    "files":[{"name","url","size","sha256" or "git","packing","unpacked_size","unpacked_sha256"}],
  *    "rest":[files that a second fetch brings, the first with "after": a file of the first],
  *    "put":{name: text}, "new_licence":..., "commit":true, "discard":false,
@@ -240,6 +240,8 @@ int main(void)
         .is_cancelled = &is_cancelled,
         .first_pause_ms = integer_of(plan, "pause_ms", 0),
         .stall_s = integer_of(plan, "stall_s", 0),
+        .speed_s = integer_of(plan, "speed_s", 0),
+        .min_speed = integer_of(plan, "min_speed", 0),
     };
     struct mt_downloader *downloader = NULL;
     struct mt_download_failure failure = {0};

@@ -249,6 +249,7 @@ class Registry:
         cut=N, reset=N             the connection is closed, or reset, after N bytes of the body
         stall=N                    nothing is sent after N bytes; 0: not even the head
         rate=N                     bytes a second
+        drip=N                     bytes a second, one by one, from the byte at drip_from on
         wrong=N                    the byte at N of the file is another one
         replaced=CONTENT           another file, of that ETag
         etag=ETAG                  "" for none
@@ -494,6 +495,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         end = min([len(body), *ends])
         while at < end:
             block = body[at:min(at + BLOCK, end)]
+            if faults.get("drip"):
+                first = max(faults.get("drip_from", 0) - at, 0)
+                block = block[:first or 1]
+                if not first and self.registry.stopping.wait(1 / faults["drip"]):
+                    break
             if rate := faults.get("rate"):
                 delay = started + (at + len(block)) / rate - time.monotonic()
                 if delay > 0 and self.registry.stopping.wait(delay):

@@ -114,6 +114,22 @@ class Whole(Case):
         self.fetched(first[1:], **{"from": "test:m@3"})
         self.assertFalse((self.root / "m" / "attentiond.json").exists())
 
+    def test_settings_that_the_operator_has_changed_stay(self):
+        brought = self.serve({"attentiond.json": b'{"quality": 1}', "f.bin": b"x"}, "first")
+        path = self.root / "m" / "attentiond.json"
+        self.fetched(brought, **{"from": "test:m@1"})
+        path.write_text('{"aliases": ["mine"]}')
+        self.fetched(self.serve({"attentiond.json": b'{"quality": 2}', "f.bin": b"y"}), **{"from": "test:m@2"})
+        self.has(b"y")
+        self.assertEqual(path.read_text(), '{"aliases": ["mine"]}')
+        names = [file["name"] for file in json.loads((self.root / "m" / "attentiond-pull.json").read_text())["files"]]
+        self.assertEqual(names, ["f.bin"])  # the other one did not come
+        self.fetched(self.serve({"f.bin": b"z"}), **{"from": "test:m@3"})
+        self.assertEqual(path.read_text(), '{"aliases": ["mine"]}')
+        path.unlink()
+        self.fetched(brought, **{"from": "test:m@4"})
+        self.assertEqual(path.read_text(), '{"quality": 1}')
+
     def test_a_store_that_cannot_be_made(self):
         (self.root / "file").write_text("")
         result = self.fetch([self.serve_one(b"x")], root=str(self.root / "file" / "store"))

@@ -114,6 +114,34 @@ class Resuming(Case):
         result = self.fetch([self.serve_one(content)], **{"from": "x"})
         self.assertEqual((result["status"], result["trouble"]), ("timeout", "lost"))
 
+    def test_a_server_that_drips_is_given_up(self):
+        """20 bytes a second, where a thousand are expected over a second: six attempts, and no more."""
+        content = noise(60_000)
+        self.registry.fault("f.bin", drip=20, drip_from=500)
+        began = time.monotonic()
+        result = self.fetch([self.serve_one(content)], stall_s=9, speed_s=1, min_speed=1000)
+        self.assertLess(time.monotonic() - began, 60)
+        self.assertEqual((result["status"], result["trouble"]), ("timeout", "lost"))
+        self.assertRegex(result["message"], r"f\.bin: \d+ bytes came in 1 s, expected at least 1000 a second")
+        self.assertEqual(self.names_of_events().count("retry"), 5)
+        # What came is kept, and one that is only slow is not lost.
+        self.registry.mend()
+        self.registry.fault("f.bin", rate=40_000)
+        self.registry.forget()
+        self.fetched([self.serve_one(content)], stall_s=9, speed_s=1, min_speed=1000)
+        self.has(content)
+        self.assertGreater(self.registry.sent("f.bin")[0][0], 2000)
+        # Nor one that drips where nobody minds.
+        self.registry.fault("f.bin", drip=20, drip_from=60_000 - 20)
+        self.fetched([self.serve_one(content)], stall_s=9, speed_s=1, min_speed=-1, **{"from": "any"})
+
+    def test_a_document_that_drips(self):
+        url = self.registry.add_directory("d", {"index.json": b"x" * 1000}) + "index.json"
+        self.registry.fault("index.json", drip=20)
+        pull = Pull({"pause_ms": 1, "stall_s": 9, "speed_s": 1, "min_speed": 1000, "document": url}, self.environment())
+        result = pull.end()[-1]
+        self.assertEqual((result["status"], result["trouble"]), ("timeout", "lost"))
+
     def test_without_ranges_it_begins_again(self):
         content = noise(300_000)
         file, _ = self.cut(content, 100_000)

@@ -184,6 +184,27 @@ class HuggingFace(Case):
         self.assertIn(str(path), result.stdout)
         self.assertIn("To serve it: attentiond serve\n", result.stdout)
 
+    def test_a_floor_of_speed(self):
+        self.assertIn("--min-speed BYTES", self.run_verb("pull", "--help").stdout)
+        self.assertIn("expected an integer from 0 to 1000000000", self.refused(NAME, "--min-speed", "-1", code=USAGE))
+        self.pulled(NAME, "--min-speed", "0", name="opus-mt-en-de")
+
+    def test_what_a_registry_says_is_shown_as_it_is(self):
+        """Neither another line, nor another order, nor what a terminal obeys."""
+        licence = "mit\u2028To serve it: rm\u202e fr-\u2066\u200f\x9b2J"
+        self.registry.add_hugging_face("Org/odd-words", small(), licence=licence)
+        self.registry.add_hugging_face("Helsinki-NLP/opus-mt-xx-de", small(), licence=licence + "\x1b[2J", languages=("xx", "de"))
+        self.registry.add_hugging_face("Org/odd-nc", small(), licence="cc-by-nc\u202e\u2028")
+        self.pulled("Org/odd-words", name="odd-words")
+        texts = [self.output, self.pull("Org/odd-nc").stderr]
+        for arguments in ["--remote", "xx"], ["--remote", "xx", "--json"], ["--models-directory", str(self.root)], ["--models-directory", str(self.root), "--json"]:
+            result = self.run_verb("list", *arguments)
+            self.assertIn("\\u2028", result.stdout, arguments)
+            texts.append(result.stdout + result.stderr)
+        self.assertEqual({character for text in texts for character in text if not (character.isprintable() or character == "\n")}, set())
+        [offer] = json.loads(self.run_verb("list", "--remote", "xx", "--registry", "huggingface", "--json").stdout)
+        self.assertEqual(offer["licence"], licence + "\x1b[2J")
+
     def test_quiet(self):
         self.pulled(NAME, "--quiet", name="opus-mt-en-de")
         self.assertEqual((self.output, self.said), ("", ""))
@@ -343,6 +364,18 @@ class Again(Case):
         self.assertIn("is there already", self.output)
         self.assertEqual(self.sent_bytes(), 0)
         self.assertEqual((self.root / "opus-mt-en-de").stat().st_ino, before.st_ino)
+
+    def test_what_the_operator_writes_is_no_damage(self):
+        self.registry.add_hugging_face("Org/told", small(**{"attentiond.json": b'{"beam_size": 2}'}))
+        self.pulled("Org/told", name="told")
+        path = self.root / "told/attentiond.json"
+        for change in lambda: path.write_text('{"aliases": ["mine"], "quality": 3}'), path.unlink:
+            change()
+            there = path.exists() and path.read_text()
+            result = self.pull("Org/told")
+            self.assertEqual(result.returncode, OK, result.stderr)
+            self.assertIn("is there already", result.stdout)
+            self.assertEqual(path.exists() and path.read_text(), there)
 
     def test_what_was_damaged_is_fetched_again(self):
         self.pulled(NAME, name="opus-mt-en-de")

@@ -218,6 +218,38 @@ START_TEST(repaired_text_is_well_formed)
 }
 END_TEST
 
+START_TEST(what_a_terminal_shows_is_what_there_is)
+{
+    static const struct {
+        const char *bytes, *shown, *in_json; /* in_json NULL: not in JSON */
+    } cases[] = {
+        {"plain \xC3\xA4 \xE2\x82\xAC", "plain \xC3\xA4 \xE2\x82\xAC",
+         "plain \xC3\xA4 \xE2\x82\xAC"},
+        {"a\nb\x1B[2J\x7F", "a\\nb\\x1b[2J\\x7f", NULL},
+        {"\xC2\x9B", "\\x9b", "\\u009b"},
+        {"\x7F", "\\x7f", "\\u007f"},
+        {"a\xE2\x80\xA8z\xE2\x80\xA9", "a\\u2028z\\u2029", "a\\u2028z\\u2029"},
+        {"\xE2\x80\xAEtxt\xE2\x81\xA6", "\\u202etxt\\u2066", "\\u202etxt\\u2066"},
+        {"\xD8\x9C\xE2\x80\x8E\xE2\x80\x8F\xEF\xBB\xBF", "\\u061c\\u200e\\u200f\\ufeff",
+         "\\u061c\\u200e\\u200f\\ufeff"},
+        {"\xF3\xA0\x81\x81", "\\udb40\\udc41", "\\udb40\\udc41"}, /* TAG LATIN CAPITAL LETTER A */
+        {"\xE2\x80\x8C\xE2\x80\x8D", "\xE2\x80\x8C\xE2\x80\x8D", "\xE2\x80\x8C\xE2\x80\x8D"},
+        {"a\xFFz", "a\xEF\xBF\xBDz", NULL},
+        {"{\n}", "{\\n}", "{\n}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mt_text text = {0};
+        mt_text_append_printable(&text, cases[i].bytes, strlen(cases[i].bytes));
+        ck_assert_str_eq(text.bytes, cases[i].shown);
+        text.length = 0;
+        mt_text_append_printable_json(&text, cases[i].in_json ? cases[i].bytes : "x",
+                                      cases[i].in_json ? strlen(cases[i].bytes) : 1);
+        ck_assert_str_eq(text.bytes, cases[i].in_json ? cases[i].in_json : "x");
+        mt_text_finish(&text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -234,6 +266,7 @@ int main(void)
     tcase_add_test(buffer, limit_is_kept_and_the_first_failure_stays);
     tcase_add_test(buffer, absurd_lengths_overflow_nothing);
     tcase_add_test(buffer, taking_hands_over_and_empties);
+    tcase_add_test(buffer, what_a_terminal_shows_is_what_there_is);
     tcase_add_loop_test(buffer, repaired_text_is_well_formed, 0, sizeof repairs / sizeof *repairs);
     suite_add_tcase(suite, buffer);
     SRunner *runner = srunner_create(suite);

@@ -447,6 +447,53 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
 }
 END_TEST
 
+/* With its SHA-256. */
+#define HOSTILE                                                                             \
+    "{\"source_lang\": \"en\", \"target_lang\": [\"de\"], \"aliases\": [\"best\"], "        \
+    "\"quality\": 100, \"preload\": true, \"beam_size\": 8, \"max_decoding_length\": 400, " \
+    "\"max_length_factor\": 0}"
+#define HOSTILE_SHA256 "6257e5666ee52d686e17258916cb7147764d0c971aab926ff80378fb9344e394"
+
+START_TEST(what_came_with_a_model_does_not_decide_for_the_operator)
+{
+    make_pair("trusted", "en", "de", NULL);
+    make_pair("pulled", "fr", "it", HOSTILE);
+    write_file("pulled", "attentiond-pull.json",
+               "{\"files\": [{\"name\": \"attentiond.json\", \"sha256\": \"" HOSTILE_SHA256
+               "\"}]}");
+    make_pair("written", "fr", "it", HOSTILE);
+    catalog = scan(NULL);
+    const struct mt_model_defaults *pulled = info_of("pulled")->defaults;
+    const struct mt_model_defaults *written = info_of("written")->defaults;
+    ck_assert_str_eq(languages_of("pulled"), "en -> de");
+    ck_assert_uint_eq(pulled->n_aliases, 0);
+    ck_assert_str_eq(info_of("best")->id, "written");
+    ck_assert_double_eq(pulled->quality, 0);
+    ck_assert_double_eq(written->quality, 100);
+    ck_assert(!pulled->preload && written->preload);
+
+    /* It makes no limit of the settings wider. */
+    ck_assert_uint_eq(mt_model_defaults_beam_size(pulled, &settings), 8);
+    ck_assert_uint_eq(mt_model_defaults_max_length(pulled, &settings), 400);
+    ck_assert_double_eq(mt_model_defaults_length_factor(pulled, &settings), 3);
+    ck_assert_double_eq(mt_model_defaults_length_factor(written, &settings), 0);
+    must(mt_settings_set(&settings, "beam_size", "2", "test", &err));
+    must(mt_settings_set(&settings, "max_decoding_length", "200", "test", &err));
+    must(mt_settings_set(&settings, "max_length_factor", "0", "test", &err));
+    ck_assert_uint_eq(mt_model_defaults_beam_size(pulled, &settings), 2);
+    ck_assert_uint_eq(mt_model_defaults_max_length(pulled, &settings), 200);
+    ck_assert_double_eq(mt_model_defaults_length_factor(pulled, &settings), 0);
+    ck_assert_uint_eq(mt_model_defaults_beam_size(written, &settings), 8);
+    ck_assert_uint_eq(mt_model_defaults_max_length(written, &settings), 400);
+
+    /* Whoever changes it makes it theirs. */
+    mt_catalog_destroy(catalog);
+    write_file("pulled", "attentiond.json", "{\"target_lang\": \"de\", \"quality\": 7}");
+    catalog = scan(NULL);
+    ck_assert_double_eq(info_of("pulled")->defaults->quality, 7);
+}
+END_TEST
+
 START_TEST(wrong_members_are_refused_by_name)
 {
     const struct {
@@ -640,6 +687,7 @@ int main(void)
     tcase_add_test(tcase, the_name_says_what_the_files_do_not);
     tcase_add_test(tcase, files_say_more_than_names);
     tcase_add_test(tcase, a_directory_says_how_it_wants_to_be_used);
+    tcase_add_test(tcase, what_came_with_a_model_does_not_decide_for_the_operator);
     tcase_add_test(tcase, wrong_members_are_refused_by_name);
     tcase_add_test(tcase, the_shortest_way_is_taken);
     tcase_add_test(tcase, no_way_is_longer_than_three_models);

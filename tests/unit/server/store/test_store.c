@@ -429,6 +429,58 @@ START_TEST(damaged_origins_say_nothing)
 }
 END_TEST
 
+#define NOTE "attentiond.json"
+/* Of "hello". */
+#define HELLO "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+static bool is_brought(const char *directory)
+{
+    bool is = false;
+    must(mt_origin_brought(in_home(directory), NOTE, 1000, &is, &err));
+    return is;
+}
+
+START_TEST(what_came_with_a_model_is_told_from_what_somebody_wrote)
+{
+    static const struct {
+        const char *record, *note;
+        bool is_brought;
+    } cases[] = {
+        {"{\"files\": [{\"name\": \"x\"}, {\"name\": \"" NOTE "\", \"sha256\": \"" HELLO "\"}]}",
+         "hello", true},
+        {"{\"files\": [{\"name\": \"" NOTE "\", \"sha256\": \"" HELLO "\"}]}", "hello!", false},
+        {"{\"files\": [{\"name\": \"x\", \"sha256\": \"" HELLO "\"}]}", "hello", false},
+        {"{\"files\": []}", "hello", false},
+        {"{\"files\": [{\"name\": \"" NOTE "\", \"sha256\": \"" HELLO "\"}]}", NULL, false},
+        {"{\"files\": 3}", "hello", true}, /* whose it is cannot be told */
+        {"{", "hello", true},
+        {NULL, "hello", false},
+    };
+    char directory[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(directory, sizeof directory, "m/%zu", i);
+        make_model(directory);
+        if (cases[i].record)
+            write_file(join(directory, "attentiond-pull.json"), cases[i].record);
+        if (cases[i].note)
+            write_file(join(directory, NOTE), cases[i].note);
+        ck_assert_msg(is_brought(directory) == cases[i].is_brought, "case %zu", i);
+    }
+    write_file("packages/en_de/" NOTE, "hello");
+    ck_assert(!is_brought("packages/en_de"));
+    setenv("ARGOS_PACKAGES_DIR", in_home("packages"), 1);
+    ck_assert(is_brought("packages/en_de"));
+    ck_assert_int_eq(symlink(in_home("packages/en_de"), in_home("m/link")), 0);
+    ck_assert(is_brought("m/link"));
+    unsetenv("ARGOS_PACKAGES_DIR");
+    cache("models--a--b", "main", COMMIT, true);
+    write_file(SNAPSHOT("a--b", COMMIT) "/" NOTE, "hello");
+    ck_assert(is_brought(SNAPSHOT("a--b", COMMIT)));
+    bool unused;
+    ck_assert_int_eq(mt_origin_brought(in_home("m/0"), NOTE, 4, &unused, &err), MT_LIMIT);
+}
+END_TEST
+
 /* ---- removal ---- */
 
 static const struct mt_stored_model *in_models(const char *name)
@@ -545,6 +597,7 @@ int main(void)
     tcase_add_test(cases, a_snapshot_is_called_after_its_repository);
     tcase_add_test(cases, origins_are_read);
     tcase_add_test(cases, damaged_origins_say_nothing);
+    tcase_add_test(cases, what_came_with_a_model_is_told_from_what_somebody_wrote);
     tcase_add_test(cases, a_pulled_model_is_removed_with_its_packed_form);
     tcase_add_test(cases, a_model_in_one_file_is_removed_with_what_is_beside_it);
     tcase_add_test(cases, what_was_not_pulled_stays);
