@@ -32,12 +32,23 @@ static void for_my_rows(const struct pass *p, visit_row *visit, size_t layer)
     }
 }
 
+/* Where a token counts as: at its index, or without the padding before it. */
+static size_t position_of(const struct mt_hparams *h, const struct mt_encoder_input *input,
+                          size_t index)
+{
+    size_t n_skipped = 0;
+    for (size_t t = 0; t < index && h->positions_skip_padding; t++)
+        n_skipped += input->ids[t] == h->pad_id;
+    return index - n_skipped;
+}
+
 static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
                       size_t position, size_t first_row, size_t layer)
 {
     (void)first_row;
     (void)layer;
-    mt_embed_row(p->model, &p->model->weights.source, input->ids[position], position,
+    mt_embed_row(p->model, &p->model->weights.source, input->ids[position],
+                 position_of(&p->model->hparams, input, position),
                  p->w->x.x + row * p->model->hparams.d_model);
 }
 

@@ -30,6 +30,11 @@ void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embed
     const float *row = embedding->table ? embedding->table + (size_t)id * d : out;
     if (!embedding->table)
         unpack_row(&embedding->packed, id, out);
+    if (model->hparams.positions_skip_padding && id == model->hparams.pad_id) {
+        for (size_t i = 0; i < d; i++)
+            out[i] = row[i] * scale;
+        return;
+    }
     model->kernels->embed(row, scale, embedding->positions + position * d, d, out);
 }
 

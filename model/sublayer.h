@@ -15,7 +15,7 @@
 struct mt_model;
 
 /* out [D] = table[id] * sqrt(D) (if the model scales) + positions[position]; of MT_NO_TOKEN the
- * position alone. The caller's barrier follows. */
+ * position alone, of padding that has no position the token alone. The caller's barrier follows. */
 void mt_embed_row(const struct mt_model *model, const struct mt_embedding *embedding, int32_t id,
                   size_t position, float *out);
 

@@ -38,6 +38,13 @@ def find_chromium():
     return chromium
 
 
+def why_npm_failed():
+    """Debian's node trusts the system's authorities, where there are any."""
+    missing = [package for package, path in (("npm", shutil.which("npm")), ("ca-certificates", os.path.exists("/etc/ssl/certs/ca-certificates.crt")))
+               if not path]
+    return f"something is missing (Debian packages {' '.join(missing)})" if missing else "its registry was out of reach, or see what npm said"
+
+
 def main():
     arguments = sys.argv[1:]
     node = find_node()
@@ -46,7 +53,7 @@ def main():
         del arguments[0]
     folder = pathlib.Path(arguments[0]).resolve().parent
     if not (folder / "node_modules").is_dir():
-        skip(f"{folder}/node_modules is missing: run npm ci there, or ./test, which does")
+        skip(f"npm has not installed the packages of tests/{folder.name}, which ./test tries: {why_npm_failed()}")
     # This form of report ends with the tests that failed, so that they are in the part of a long log that is kept.
     os.execv(node, [node, "--test-reporter=spec", *arguments])
 

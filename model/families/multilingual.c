@@ -397,6 +397,7 @@ static enum mt_status write_config(struct description *d)
         {"position_formula", false, cJSON_CreateString("tensor2tensor")},
         {"position_layout", false, cJSON_CreateString("concatenated")},
         {"first_position", false, cJSON_CreateNumber(2)},
+        {"positions_skip_padding", false, cJSON_CreateBool(!is_mbart)},
     };
     enum mt_status status = put_members(c, members, sizeof members / sizeof *members, d->err);
     if (status)
@@ -520,7 +521,7 @@ static enum mt_status describe(const struct mt_foreign_files *files, struct mt_i
 
 const struct mt_foreign mt_foreign_multilingual = {
     .family = "Hugging Face's of many languages",
-    .version = "1",
+    .version = "2",
     .is_one = is_one,
     .find = find,
     .describe = describe,

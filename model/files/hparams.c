@@ -147,6 +147,7 @@ static const char *const own_keys[] = {"add_final_layer_norm",
                                        "normalize_embedding",
                                        "position_formula",
                                        "position_layout",
+                                       "positions_skip_padding",
                                        "search",
                                        "start_from_zero_embedding",
                                        "static_position_embeddings",
@@ -186,6 +187,7 @@ static enum mt_status read_contract(const struct config *config, struct mt_hpara
         {"add_final_layer_norm", &h->final_norm},
         {"static_position_embeddings", &static_positions},
         {"start_from_zero_embedding", &h->zero_start},
+        {"positions_skip_padding", &h->positions_skip_padding},
     };
     size_t layout = h->position_layout, formula = h->position_formula, rule = h->search_rules,
            cell = h->decoder_cell, norm = h->norm_kind, block = h->feed_forward_kind;

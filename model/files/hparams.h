@@ -17,6 +17,7 @@
  *   position_layout             concatenated | interleaved
  *   position_formula            paper | tensor2tensor
  *   first_position              0 | 1 | 2
+ *   positions_skip_padding      false
  *   start_from_zero_embedding   false
  *   decoder_cell                attention | ssru
  *   norm                        layer | rms
@@ -96,6 +97,10 @@ struct mt_hparams {
     bool scale_embedding;     /* multiply embeddings by sqrt(d_model) */
     bool shared_embeddings;   /* source and target use one table */
     bool tied_output;         /* the output projection is the target embedding */
+
+    /* The padding token, where a text holds it, has no position, and those behind it in a source go
+     * on as if it were not there: M2M100's. */
+    bool positions_skip_padding;
 
     int32_t eos_id, pad_id, start_id;
     int32_t forced_bos_id;                 /* what every target begins with, or MT_NO_TOKEN */

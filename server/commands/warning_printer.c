@@ -15,9 +15,7 @@ static const char *words_of(enum mt_warning kind)
         [MT_WARNING_NUMBERS] = "has other numbers than its source",
         [MT_WARNING_SOURCE_LANGUAGE] = "has a source that seems to be in another language",
         [MT_WARNING_UNTRANSLATED] = "is the same as its source",
-        [MT_WARNING_UNALIGNED] =
-            "has no alignment, which would have taken too much memory: numbers are "
-            "not put right, and placeholders stand where the words' order says",
+        [MT_WARNING_UNALIGNED] = "was made without an alignment, which had no room in memory",
         [MT_WARNING_UNREADABLE] = "has a source with characters that the model cannot read",
         [MT_WARNING_SOURCE_WORDS] = "seems to hold words of its source's language",
         [MT_WARNING_UNSURE] = "is one that the model is unsure of",

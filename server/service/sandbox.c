@@ -65,6 +65,7 @@ static bool allow(int ruleset, const char *path, uint64_t access)
         access &= LANDLOCK_ACCESS_FS_READ_FILE;
     const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
     bool is_added =
+        access == 0 || /* which no rule may say */
         syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
     int reason = errno;
     close(fd);

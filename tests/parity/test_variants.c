@@ -67,6 +67,12 @@ static const struct variant variants[] = {
      "\"activation_function\":\"relu\",\"normalize_before\":true,\"add_final_layer_norm\":true,"
      "\"normalize_embedding\":true,\"decoder_cell\":\"ssru\"",
      64, false, false, true},
+    {"padding without positions, as M2M100",
+     "\"activation_function\":\"relu\",\"scale_embedding\":true,\"normalize_before\":true,"
+     "\"add_final_layer_norm\":true,\"normalize_embedding\":true,"
+     "\"position_formula\":\"tensor2tensor\",\"first_position\":2,"
+     "\"positions_skip_padding\":true",
+     64, false, false, true},
     {"as quickmt trains: RMS norms, gated SiLU",
      "\"activation_function\":\"swish\",\"scale_embedding\":true,\"normalize_before\":true,"
      "\"add_final_layer_norm\":true,\"normalize_embedding\":true,"
@@ -271,6 +277,11 @@ static const int32_t source[] = {117, 37, 247, 55, 901, 2, 0};
 static const int32_t target[] = {790, 36, 335, 46, 4000, 7999, 2, 0};
 #define N_SOURCE (sizeof source / sizeof *source)
 #define N_TARGET (sizeof target / sizeof *target)
+/* The padding token stands for itself where a text says <pad>. */
+static const int32_t padded[] = {117, 37, 8000, 247, 8000, 8000, 55, 901, 2, 0};
+static const int32_t padded_target[] = {790, 36, 8000, 46, 4000, 7999, 2, 0};
+#define N_PADDED (sizeof padded / sizeof *padded)
+_Static_assert(sizeof padded_target == sizeof target, "the same buffers hold both");
 
 /* The target's logits by the engine, read in steps of a few rows. */
 static void engine_logits(enum mt_precision precision, size_t max_rows, float *logits)
@@ -282,10 +293,10 @@ static void engine_logits(enum mt_precision precision, size_t max_rows, float *l
     const struct mt_model_options options = {.precision = precision};
     const struct mt_batch_options batch_options = {.max_rows = max_rows};
     const struct mt_sentence_options sentence_options = {
-        .forced_target = target, .n_forced_target = N_TARGET, .trace = MT_TRACE_LOGITS};
+        .forced_target = padded_target, .n_forced_target = N_TARGET, .trace = MT_TRACE_LOGITS};
     must(mt_model_open(directory, &options, &model, &err), &err);
     must(mt_batch_create(model, &batch_options, &batch, &err), &err);
-    must(mt_sentence_create(model, source, N_SOURCE, &sentence_options, &s, &err), &err);
+    must(mt_sentence_create(model, padded, N_PADDED, &sentence_options, &s, &err), &err);
     ck_assert(mt_batch_admit(batch, s));
     while (!mt_batch_take_finished(batch))
         mt_batch_step(batch);
@@ -320,7 +331,7 @@ START_TEST(logits_equal_the_naive_implementation)
     mt_source_close(files);
     snprintf(path, sizeof path, "%s/model.safetensors", directory);
     must(mt_safetensors_open(path, &file, &err), &err);
-    double *expected = naive_logits(&hparams, file, source, N_SOURCE, target, N_TARGET);
+    double *expected = naive_logits(&hparams, file, padded, N_PADDED, padded_target, N_TARGET);
     float *logits = calloc(N_TARGET * V, sizeof *logits),
           *other = calloc(N_TARGET * V, sizeof *other);
     ck_assert(logits && other);

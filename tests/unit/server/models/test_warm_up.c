@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N_THREADS 4
 
@@ -24,7 +25,7 @@ static struct mt_splitter *splitter;
 static struct mt_error error;
 
 static atomic_size_t n_callocs;
-static _Thread_local bool waits_at_gate;
+static _Thread_local bool waits_at_gate, fails_behind_it;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_at_gate;
 
@@ -39,6 +40,8 @@ void *__wrap_calloc(size_t count, size_t bytes)
         pthread_mutex_lock(&gate);
         pthread_mutex_unlock(&gate);
     }
+    if (fails_behind_it)
+        return NULL;
     return __real_calloc(count, bytes);
 }
 
@@ -166,6 +169,58 @@ START_TEST(a_language_that_is_being_made_holds_up_nobody_who_needs_another)
 }
 END_TEST
 
+static void *fail_behind_gate(void *argument)
+{
+    const struct mt_number_language *found;
+    waits_at_gate = fails_behind_it = true;
+    *(enum mt_status *)argument = mt_number_words_get(words, "ru", &found, NULL);
+    return NULL;
+}
+
+static void *make_french_behind_gate(void *argument)
+{
+    waits_at_gate = true;
+    *(const struct mt_number_language **)argument = get("fr");
+    return NULL;
+}
+
+static void *make_french(void *argument)
+{
+    *(const struct mt_number_language **)argument = get("fr");
+    return NULL;
+}
+
+static void start_at_gate(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    is_at_gate = false;
+    pthread_mutex_lock(&gate);
+    ck_assert_int_eq(pthread_create(thread, NULL, run, argument), 0);
+    while (!is_at_gate)
+        sched_yield();
+}
+
+START_TEST(one_that_could_not_be_made_leaves_its_place_clean)
+{
+    pthread_t first, second, third;
+    enum mt_status status = MT_OK;
+    const struct mt_number_language *made = NULL, *waited_for = NULL;
+    start_at_gate(&first, fail_behind_gate, &status);
+    get("de"); /* moves to the place of the one that fails */
+    pthread_mutex_unlock(&gate);
+    pthread_join(first, NULL);
+    ck_assert_int_eq(status, MT_MEMORY);
+    start_at_gate(&second, make_french_behind_gate, &made);
+    ck_assert_int_eq(pthread_create(&third, NULL, make_french, &waited_for), 0);
+    usleep(20000); /* in which it would have found German in the place */
+    pthread_mutex_unlock(&gate);
+    pthread_join(second, NULL);
+    pthread_join(third, NULL);
+    ck_assert_ptr_eq(waited_for, made);
+    ck_assert(is_warm("fr", "deux") && is_warm("de", "zwei"));
+    get("ru");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("warm_up");
@@ -175,6 +230,7 @@ int main(void)
     tcase_add_test(tcase, a_loaded_model_has_its_number_words);
     tcase_add_test(tcase, so_does_one_of_some_languages_but_not_one_of_many);
     tcase_add_test(tcase, a_language_that_is_being_made_holds_up_nobody_who_needs_another);
+    tcase_add_test(tcase, one_that_could_not_be_made_leaves_its_place_clean);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

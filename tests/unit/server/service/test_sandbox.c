@@ -135,12 +135,20 @@ static void a_missing_directory_is_no_failure(void)
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
 }
 
+static void a_file_is_no_directory(void)
+{
+    int mine = open(inside("mine"), O_CREAT | O_WRONLY, 0600);
+    EXPECT(mine >= 0 && writes_only_in(inside("mine")));
+    EXPECT(open(inside("mine"), O_WRONLY) < 0 && errno == EACCES);
+}
+
 START_TEST(without_a_directory_nothing_is_written)
 {
     if (landlock_abi() < 1)
         return;
     in_child(no_directory_is_writable);
     in_child(a_missing_directory_is_no_failure);
+    in_child(a_file_is_no_directory);
 }
 END_TEST
 

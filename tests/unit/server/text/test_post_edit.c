@@ -56,6 +56,16 @@ static const struct {
     {"the house.", "Das Haus.", "Das Haus."},
     {"a car", "PKW", "PKW"},
     {"i", "I", "I"},
+    /* Names with a capital within keep theirs; others are the model's. */
+    {"My iPhone is broken.", "Mein IPhone ist kaputt.", "Mein iPhone ist kaputt."},
+    {"iPhone", "IPhone", "iPhone"},
+    {"The iPhone is old.", "iPhone ist alt.", "iPhone ist alt."},
+    {"iPhone users love YouTube", "IPhone-Nutzer lieben Youtube.", "iPhone-Nutzer lieben YouTube"},
+    {"Does macOS run? iPhone!", "L\xC3\xA4uft MACOS? IPhones!", "L\xC3\xA4uft macOS? IPhones!"},
+    {"my iPhone", "Mein iphone", "mein iPhone"},
+    {"IT and NATO", "It und Nato", "It und Nato"},
+    {"MY iPHONE AND THE OTHER ONE", "Mein iphone", "Mein iPHONE"},
+    {"a \xC3\xA4\xC3\x84x.", "ein \xC3\xA4\xC3\xA4X.", "ein \xC3\xA4\xC3\x84x."},
     /* Capitals. */
     {"THE STREET",
      "die Stra\xC3\x9F"
