@@ -20,7 +20,7 @@
 #define MT_SERVER_DOCUMENTS_DOCUMENT_H
 
 #include "base/text.h"
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 enum mt_document_format {
     MT_DOCUMENT_TEXT, /* lines; paragraphs that were wrapped are wrapped again */

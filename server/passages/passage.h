@@ -11,7 +11,7 @@
 #define MT_SERVER_PASSAGES_PASSAGE_H
 
 #include "server/passages/alignment_trace.h"
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 #include "server/text/proofread.h"
 #include "server/text/translation.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/size.h"
 #include "model/model.h"
-#include "server/text/codes_find.h"
+#include "server/text/codes/codes_find.h"
 #include "server/text/protect.h"
-#include "server/text/readable.h"
+#include "server/text/codes/reading.h"
 #include "server/text/terms.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #ifndef MT_SERVER_TEXT_CUE_TAGS_H
 #define MT_SERVER_TEXT_CUE_TAGS_H
 
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 /* Longest tag in bytes, and the most of one text. */
 #define MT_MAX_CUE_TAG_BYTES 256

@@ -7,7 +7,7 @@
 #ifndef MT_SERVER_TEXT_LOCALISE_H
 #define MT_SERVER_TEXT_LOCALISE_H
 
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 struct mt_localising {
     const char *source_lang, *target_lang; /* BCP 47; "": not known */

@@ -2,7 +2,7 @@
 
 #include "base/size.h"
 #include "server/text/marked.h"
-#include "server/text/readable.h"
+#include "server/text/codes/reading.h"
 
 #include <stdlib.h>
 #include <string.h>

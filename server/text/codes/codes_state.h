@@ -8,7 +8,7 @@
 #ifndef MT_SERVER_TEXT_CODES_CODES_STATE_H
 #define MT_SERVER_TEXT_CODES_CODES_STATE_H
 
-#include "server/text/codes_find.h"
+#include "server/text/codes/codes_find.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #ifndef MT_SERVER_TEXT_HTML_PIECES_H
 #define MT_SERVER_TEXT_HTML_PIECES_H
 
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 #include "server/text/html/html_text.h"
 #include "server/text/html/html_tree.h"
 

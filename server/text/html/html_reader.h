@@ -26,7 +26,7 @@
 #ifndef MT_SERVER_TEXT_HTML_READER_H
 #define MT_SERVER_TEXT_HTML_READER_H
 
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 /* Deepest nesting, and memory for the tree of one text, which broken markup can make many times as
  * large as its source. */

@@ -1,7 +1,7 @@
 /* Codes in words: a table of what is found (codes.txt), and what holds for every text. */
-#include "server/text/codes_find.h"
+#include "server/text/codes/codes_find.h"
 #include "server/text/html/html_reader.h"
-#include "server/text/readable.h"
+#include "server/text/codes/reading.h"
 #include "server/text/terms.h"
 #include "tests/unit/model/tokenizer/tokenizer_dir.h"
 

@@ -1,4 +1,4 @@
-#include "server/text/codes_find.h"
+#include "server/text/codes/codes_find.h"
 
 #include "server/text/codes/codes_state.h"
 #include "server/text/terms.h"

@@ -5,8 +5,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_READABLE_H
-#define MT_SERVER_TEXT_READABLE_H
+#ifndef MT_SERVER_TEXT_CODES_READING_H
+#define MT_SERVER_TEXT_CODES_READING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,10 +11,10 @@
  *
  * Texts are well-formed UTF-8. Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_CODES_FIND_H
-#define MT_SERVER_TEXT_CODES_FIND_H
+#ifndef MT_SERVER_TEXT_CODES_CODES_FIND_H
+#define MT_SERVER_TEXT_CODES_CODES_FIND_H
 
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 struct mt_terms;
 struct mt_tokenizer;

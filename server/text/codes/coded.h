@@ -14,8 +14,8 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_TEXT_CODED_H
-#define MT_SERVER_TEXT_CODED_H
+#ifndef MT_SERVER_TEXT_CODES_CODED_H
+#define MT_SERVER_TEXT_CODES_CODED_H
 
 #include "base/text.h"
 #include "server/text/splitter.h"

@@ -1,4 +1,4 @@
-#include "server/text/readable.h"
+#include "server/text/codes/reading.h"
 
 #include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"

@@ -1,4 +1,4 @@
-#include "server/text/coded.h"
+#include "server/text/codes/coded.h"
 
 #include "base/size.h"
 
