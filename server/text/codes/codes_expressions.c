@@ -189,9 +189,7 @@ static size_t take_bound(struct mt_codes_finder *finder, size_t i)
         return 0;
     while (end < number->core_end && !mt_codes_is_one_of(finder->text[end], "-/"))
         end = mt_codes_next(finder, end);
-    return mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, end) != MT_NO_MATE
-               ? 1 + is_alone
-               : 0;
+    return mt_codes_claim_amount(finder, item->core_begin, end) ? 1 + is_alone : 0;
 }
 
 static bool are_operands(enum operand left, enum operand right, enum operator_kind kind)

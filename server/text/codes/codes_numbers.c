@@ -26,6 +26,21 @@ static size_t number_end(const struct mt_codes_finder *finder, size_t at, size_t
     return at;
 }
 
+bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_numbers = 0, found = mt_codes_claim(finder, MT_CODE_NUMBER, begin, end);
+    for (size_t i = begin; i < end && found != MT_NO_MATE;) {
+        size_t stop = number_end(finder, i, end);
+        n_numbers += stop > i;
+        i = stop > i ? stop : mt_codes_next(finder, i);
+    }
+    uint32_t first = mt_codes_at(finder, begin);
+    bool is_reference = first == 0xA7 || first == 0x2116; /* § 1.2 */
+    if (n_numbers == 1 && !is_reference)
+        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+    return found != MT_NO_MATE;
+}
+
 static bool is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     return item->taken == MT_FREE && item->core_begin < item->core_end &&
@@ -90,9 +105,7 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
                   (is_currency_code(finder, second) &&
                    (is_number(finder, first) || (first->has_digit && !first->has_letter)));
     size_t begin = first->begin;
-    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, begin, second->core_end) != MT_NO_MATE
-               ? 2
-               : 0;
+    return is_one && mt_codes_claim_amount(finder, begin, second->core_end) ? 2 : 0;
 }
 
 /* $1.2bn: letters glued to an amount. */
@@ -114,7 +127,7 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
             item->core_end - end >= n && memcmp(finder->text + end, multiples[k], n) == 0 &&
             !mt_codes_is_letter(mt_codes_at(finder, end + n)) && !is_digit_at(finder, end + n);
         if (is_one)
-            return mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, end + n) != MT_NO_MATE;
+            return mt_codes_claim_amount(finder, item->core_begin, end + n);
     }
     return 0;
 }
@@ -130,8 +143,7 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
     bool is_one = at > item->core_begin && at < item->core_end &&
                   u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL &&
                   mt_codes_next(finder, at) == item->core_end && is_english(finder);
-    return is_one &&
-           mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, item->core_end) != MT_NO_MATE;
+    return is_one && mt_codes_claim_amount(finder, item->core_begin, item->core_end);
 }
 
 /* ---- scores, versions, feet ---- */

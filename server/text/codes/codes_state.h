@@ -195,6 +195,9 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end);
 /* Claims bars that part texts: A | B. */
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end);
 
+/* Claims a number with what belongs to it; a single one is written as the target language does. */
+bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t end);
+
 /* In the list of items from index i on: claims a number with what belongs to it, or an expression;
  * returns how many items it took. */
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i);

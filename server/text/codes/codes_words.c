@@ -94,7 +94,8 @@ static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
     struct content content = look_into(finder, begin, end);
     bool is_number = content.has_value && content.begins_digit;
     if (!content.has_unread ||
-        mt_codes_claim(finder, is_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end) != MT_NO_MATE)
+        (is_number ? mt_codes_claim_amount(finder, begin, end)
+                   : mt_codes_claim(finder, MT_CODE_WORD, begin, end) != MT_NO_MATE))
         return;
     const struct mt_coded_segment *segment = finder->segment;
     size_t at = begin;
@@ -224,7 +225,7 @@ static bool join_unit(struct mt_codes_finder *finder, size_t i)
                                : !is_unit_sign(c) && !is_number_sign(c) && c != '/')
             return false;
     }
-    return mt_codes_claim(finder, MT_CODE_NUMBER, before->core_begin, item->core_end) != MT_NO_MATE;
+    return mt_codes_claim_amount(finder, before->core_begin, item->core_end);
 }
 
 /* § 5, № 5: the sign says what the number is. */
@@ -236,7 +237,7 @@ static bool join_number(struct mt_codes_finder *finder, size_t i)
                    mt_codes_next(finder, item->begin) == item->end;
     return is_sign && i + 1 < finder->n_items && is_number_item(finder, next) &&
            next->core_begin == next->begin && next->begin == mt_codes_next(finder, item->end) &&
-           mt_codes_claim(finder, MT_CODE_NUMBER, item->begin, next->core_end) != MT_NO_MATE;
+           mt_codes_claim_amount(finder, item->begin, next->core_end);
 }
 
 /* Whether the run is signs alone: what to make of them depends on what is around (codes_edges.c). */

@@ -145,16 +145,6 @@ START_TEST(cut_texts_are_read_to_their_end_alone)
 }
 END_TEST
 
-START_TEST(a_text_that_is_one_placeholder_is_known)
-{
-    enum mt_protected_kind kind;
-    ck_assert(mt_protect_is_all(" {x} ", 5, &kind));
-    ck_assert_int_eq(kind, MT_PROTECTED_WORD);
-    ck_assert(!mt_protect_is_all("{x} y", 5, &kind));
-    ck_assert(!mt_protect_is_all("  ", 2, &kind));
-}
-END_TEST
-
 static const char *next_stand_in(struct mt_stand_ins *stand_ins, const char *placeholder)
 {
     return mt_stand_ins_next(stand_ins, mt_placeholder_is_count(placeholder, strlen(placeholder)));
@@ -203,60 +193,6 @@ START_TEST(a_number_stands_in_for_a_count)
     const char *word = next_stand_in(&stand_ins, counts[_i].placeholder);
     ck_assert_msg((word[0] >= '0' && word[0] <= '9') == counts[_i].is_count, "%s: %s",
                   counts[_i].placeholder, word);
-}
-END_TEST
-
-START_TEST(texts_are_marked_and_cut_where_marks_are_many)
-{
-    enum { N = MT_MAX_MARKS + 10 };
-    char text[4 * N + 1];
-    struct mt_stand_ins stand_ins;
-    struct mt_marked marked;
-    for (size_t i = 0; i < N; i++)
-        memcpy(text + 4 * i, "{x} ", 5);
-    mt_stand_ins_init(&stand_ins, text, 4 * N);
-    mt_marked_init(&marked);
-    struct mt_protect_scan scan;
-    mt_protect_scan_begin(&scan, text, 4 * N, true, NULL, false);
-    size_t end = mt_protect_append(&marked, &stand_ins, &scan, 0, strlen(text));
-    ck_assert_uint_eq(marked.n, MT_MAX_MARKS);
-    ck_assert_uint_eq(end, 4 * MT_MAX_MARKS - 1);
-    ck_assert(!mt_marked_has_words(&marked));
-    mt_marked_finish(&marked);
-}
-END_TEST
-
-static void check_order(const char *text, struct mt_terms *terms, const char *expected)
-{
-    struct mt_protect_scan scan;
-    struct mt_text found = {0};
-    mt_protect_scan_begin(&scan, text, strlen(text), true, terms, false);
-    mt_text_append(&found, "", 0);
-    for (size_t from = 0; from < strlen(text);) {
-        struct mt_protected next = mt_protect_scan_next(&scan, from);
-        if (next.kind != MT_PROTECTED_NOTHING)
-            mt_text_appendf(&found, "%d[%.*s]", (int)next.kind, (int)(next.end - next.begin),
-                            text + next.begin);
-        from = next.end;
-    }
-    ck_assert_str_eq(found.bytes, expected);
-    mt_text_finish(&found);
-}
-
-START_TEST(terms_and_placeholders_come_in_order)
-{
-    struct mt_terms *terms;
-    struct mt_error err;
-    ck_assert_int_eq(mt_terms_create(&terms, &err), MT_OK);
-    ck_assert_int_eq(mt_terms_add(terms, "t", "foo", NULL, &err), MT_OK);
-    ck_assert_int_eq(mt_terms_add(terms, "t", "a {n} b", NULL, &err), MT_OK);
-    ck_assert_int_eq(mt_terms_add(terms, "t", "tom@example.com now", NULL, &err), MT_OK);
-    check_order("foo {x} foo {y}", terms, "3[foo]1[{x}]3[foo]1[{y}]");
-    check_order("a {n} b {x}", terms, "3[a {n} b]1[{x}]");
-    check_order("tom@example.com later", terms, "1[tom@example.com]");
-    check_order("tom@example.com now", terms, "3[tom@example.com now]");
-    check_order("see http://foo/ foo", terms, "1[http://foo/]3[foo]");
-    mt_terms_destroy(terms);
 }
 END_TEST
 
@@ -332,11 +268,8 @@ int main(void)
     tcase_add_loop_test(tcase, placeholders_are_found_and_nothing_else, 0,
                         sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, cut_texts_are_read_to_their_end_alone);
-    tcase_add_test(tcase, a_text_that_is_one_placeholder_is_known);
     tcase_add_test(tcase, stand_ins_are_not_in_the_text);
     tcase_add_loop_test(tcase, a_number_stands_in_for_a_count, 0, sizeof counts / sizeof *counts);
-    tcase_add_test(tcase, texts_are_marked_and_cut_where_marks_are_many);
-    tcase_add_test(tcase, terms_and_placeholders_come_in_order);
     tcase_add_test(tcase, what_closes_a_placeholder_is_not_sought_byte_by_byte);
     tcase_add_test(tcase, the_brackets_behind_a_url_are_looked_at_once);
     tcase_add_loop_test(tcase, a_long_text_is_looked_at_once, 0,
