@@ -432,11 +432,6 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
         .reader = &text->reader,
         .repairs_numbers = params->repairs_numbers,
     };
-    const struct mt_coded_options reading = {
-        .max_tags = (size_t)request->service->settings->max_html_tags,
-        .ignored_tags = params->ignored_tags.items,
-        .n_ignored_tags = params->ignored_tags.n,
-    };
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
@@ -447,13 +442,11 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
                                                 source_language(text), target_language(text), err);
     struct mt_coded coded = {0};
     if (!status)
-        status =
-            (params->is_html ? mt_read_html : mt_read_plain)(bytes, length, &reading, &coded, err);
-    if (status) {
-        mt_coded_finish(&coded);
-        return status;
-    }
-    return mt_passage_create(request->model->model, &coded, &options, &text->passage, err);
+        status = mt_translate_params_read_text(params, request, bytes, length, &coded, err);
+    if (!status)
+        return mt_passage_create(request->model->model, &coded, &options, &text->passage, err);
+    mt_coded_finish(&coded);
+    return status;
 }
 
 static enum mt_status add_passage(struct mt_request *request, struct state *state,

@@ -176,6 +176,20 @@ enum mt_status mt_translate_params_read(struct mt_translate_params *params,
     return status ? status : check_together(params, err);
 }
 
+enum mt_status mt_translate_params_read_text(const struct mt_translate_params *params,
+                                             const struct mt_request *request, const char *bytes,
+                                             size_t length, struct mt_coded *out,
+                                             struct mt_error *err)
+{
+    const struct mt_coded_options options = {
+        .max_tags = (size_t)request->service->settings->max_html_tags,
+        .ignored_tags = params->ignored_tags.items,
+        .n_ignored_tags = params->ignored_tags.n,
+    };
+    mt_coded_reader *read = params->is_html ? mt_read_html : mt_read_plain;
+    return read(bytes, length, &options, out, err);
+}
+
 void mt_translate_params_finish(struct mt_translate_params *params)
 {
     mt_glossary_finish(&params->glossary);

@@ -11,6 +11,7 @@
 #include "server/requests/handler.h"
 #include "server/http/tag_names.h"
 #include "server/text/translation.h"
+#include "server/text/codes/coded.h"
 
 /* Zero-initialise. Strings are the request's. */
 struct mt_translate_params {
@@ -36,6 +37,14 @@ MT_MUST_CHECK enum mt_status mt_translate_params_read_beam(struct mt_translate_p
 MT_MUST_CHECK enum mt_status mt_translate_params_read(struct mt_translate_params *params,
                                                       const struct mt_request *request,
                                                       bool is_array, struct mt_error *err);
+
+/* A text of the request, or what the last model made of it, as words and codes. The caller finishes
+ * *out on failure, too. MT_LIMIT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_translate_params_read_text(const struct mt_translate_params *params,
+                                                           const struct mt_request *request,
+                                                           const char *bytes, size_t length,
+                                                           struct mt_coded *out,
+                                                           struct mt_error *err);
 
 /* The caller finishes them where reading failed, too. */
 void mt_translate_params_finish(struct mt_translate_params *params);
