@@ -117,28 +117,27 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
     }
 }
 
-/* A closing quotation mark, where one that opens is before it: « mot » suivant. */
-static bool closes_quote(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
-                         size_t opened)
+/* Quotation marks that are open behind text[begin, end): what closes one is no sign of a path. */
+static void count_quotes(const struct mt_codes_finder *finder, size_t begin, size_t end,
+                         size_t *n_open)
 {
-    uint32_t c = mt_codes_at(finder, item->begin);
-    return (c == 0xBB || c == 0x203A) && opened < item->begin;
+    for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_codes_at(finder, i);
+        *n_open += c == 0xAB || c == 0x2039;
+        *n_open -= (c == 0xBB || c == 0x203A) && *n_open > 0;
+    }
 }
 
 static void take_separators(struct mt_codes_finder *finder)
 {
-    size_t opened = MT_NO_MATE; /* the last opening quotation mark that is still open */
+    size_t n_open = 0;
     for (size_t i = 0; i < finder->n_items; i++) {
         const struct mt_codes_item *item = &finder->items[i];
-        uint32_t first = mt_codes_at(finder, item->begin);
-        if (first == 0xAB || first == 0x2039)
-            opened = item->begin;
-        if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item))
+        bool is_in_quotes = n_open > 0;
+        count_quotes(finder, item->begin, item->end, &n_open);
+        if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item) ||
+            (is_in_quotes && n_open == 0))
             continue;
-        if (closes_quote(finder, item, opened)) {
-            opened = MT_NO_MATE;
-            continue;
-        }
         if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
             (item - 1)->end < item->begin && item->end < (item + 1)->begin)
             mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);

@@ -149,7 +149,8 @@ static bool is_label_at(const struct run *run, size_t at)
     char c = run->text[at];
     if ((unsigned char)c < 0x80)
         return mt_codes_is_name_char(c) || c == '-';
-    return u_isalnum((UChar32)mt_utf8_decode(run->text + at));
+    uint32_t code_point = mt_utf8_decode(run->text + at);
+    return code_point < MT_FIRST_IDEOGRAPH && u_isalnum((UChar32)code_point);
 }
 
 struct labels {
@@ -316,7 +317,7 @@ static bool ends_at(const struct run *run, size_t end)
         return true;
     uint32_t c = mt_utf8_decode(run->text + end);
     return c == '\'' || c == 0x2019 || c == '-' || c == '/' || c == ')' || c == ',' || c == ':' ||
-           c == '.' || c >= 0x2E80;
+           c == '.' || c >= MT_FIRST_IDEOGRAPH;
 }
 
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)

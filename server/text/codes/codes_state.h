@@ -139,6 +139,10 @@ bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
 /* What cannot be read, or one of < > \ ^ | `, which models seldom met in a sentence. */
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
 
+/* From here on come Chinese and Japanese, which go on without a blank: beside another script they are
+ * another word. */
+#define MT_FIRST_IDEOGRAPH 0x2E80
+
 static inline bool mt_codes_is_ascii_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

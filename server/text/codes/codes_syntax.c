@@ -301,7 +301,9 @@ static struct syntax match_mention(const struct mt_codes_finder *finder, size_t 
         mt_codes_before(finder, begin) == (unsigned char)c ||
         !mt_codes_is_letter(mt_codes_at(finder, at)))
         return nothing;
-    while (at < finder->length && at - begin < MAX_SYNTAX_BYTES) {
+    bool is_ideograph = mt_codes_at(finder, at) >= MT_FIRST_IDEOGRAPH;
+    while (at < finder->length && at - begin < MAX_SYNTAX_BYTES &&
+           (mt_codes_at(finder, at) >= MT_FIRST_IDEOGRAPH) == is_ideograph) {
         if (is_word_at(finder, at) || finder->text[at] == '_')
             end = at = mt_codes_next(finder, at);
         else if (c == '@' && mt_codes_is_one_of(finder->text[at], ".-@/"))

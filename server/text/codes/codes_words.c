@@ -318,17 +318,32 @@ static size_t call_end(const struct mt_codes_finder *finder, size_t begin, size_
     return end;
 }
 
+static void take_name_in(struct mt_codes_finder *finder, size_t least, size_t begin, size_t end)
+{
+    size_t from = begin;
+    while (from > least && mt_codes_is_one_of(finder->text[from - 1], ".~")) /* .NET */
+        from--;
+    size_t n = mt_codes_match_name(finder->text, from, call_end(finder, from, end));
+    if (!n && from < begin)
+        n = mt_codes_match_name(finder->text, from = begin, end);
+    if (n)
+        mt_codes_claim(finder, MT_CODE_WORD, from, from + n);
+}
+
 static void take_name(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = &finder->items[i];
-    size_t begin = item->core_begin, end = item->core_end;
-    while (begin > item->begin && mt_codes_is_one_of(finder->text[begin - 1], ".~")) /* .NET */
-        begin--;
-    size_t n = mt_codes_match_name(finder->text, begin, call_end(finder, begin, end));
-    if (!n && begin < item->core_begin)
-        n = mt_codes_match_name(finder->text, begin = item->core_begin, end);
-    if (n)
-        mt_codes_claim(finder, MT_CODE_WORD, begin, begin + n);
+    const struct mt_codes_item item = finder->items[i];
+    size_t least = item.begin;
+    for (size_t begin = item.core_begin, end; begin < item.core_end; begin = end) {
+        bool is_ideograph = mt_codes_at(finder, begin) >= MT_FIRST_IDEOGRAPH;
+        end = begin;
+        while (end < item.core_end &&
+               (mt_codes_at(finder, end) >= MT_FIRST_IDEOGRAPH) == is_ideograph)
+            end = mt_codes_next(finder, end);
+        if (!is_ideograph)
+            take_name_in(finder, least, begin, end);
+        least = end;
+    }
 }
 
 static void take_items(struct mt_codes_finder *finder)

@@ -159,7 +159,10 @@ START_TEST(table)
         if (strncmp(line, "=== ", 4) == 0) {
             looking.tokenizer = strstr(line, "bundled") ? bundled : NULL;
             looking.is_html = strstr(line, "html") != NULL;
-            looking.language = strstr(line, "German") ? "de" : "en";
+            looking.language = strstr(line, "German")     ? "de"
+                               : strstr(line, "French")   ? "fr"
+                               : strstr(line, "Japanese") ? "ja"
+                                                          : "en";
             continue;
         }
         char *codes = strstr(line, "\xE2\x87\xA8"); /* an arrow, with blanks around it */
