@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "server/text/protect.h"
 #include "server/text/placeholders.h"
 #include "server/text/terms.h"
