@@ -88,7 +88,8 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
             n_digits++;
         else if (mt_is_word_char(c))
             n_letters++;
-        else if (c == '_' || c == '\'' || (c == '(' && n_letters > 0) || c == ')')
+        else if (c == '_' || c == '\'' || ((c == '(' || c == '[') && n_letters > 0) || c == ')' ||
+                 c == ']')
             has_mark = true;
         else if (u_charType((UChar32)c) == U_OTHER_NUMBER)
             is_power = true;

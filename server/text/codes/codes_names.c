@@ -293,10 +293,35 @@ static size_t match_flag(const struct run *run)
     return at == run->end || run->text[at] == '=' ? run->end : 0;
 }
 
-/* HTTP/1.1, HTTP/2. */
+/* std::string, user@host, a[i], foo["x"]. Not the note in "Paris[1]". */
+static size_t match_joined(const struct run *run)
+{
+    size_t at = name_end(run, run->begin), n = 0;
+    if (at == run->begin || at >= run->end || !mt_codes_is_ascii_letter(run->text[run->begin]))
+        return 0;
+    if (run->text[at] == '[') {
+        const char *close = memchr(run->text + at, ']', run->end - at);
+        size_t end = close ? (size_t)(close - run->text) + 1 : 0;
+        bool is_index = end > at + 2 && !is_digit(run->text[at + 1]) &&
+                        (end - at == 3 || mt_codes_is_one_of(run->text[at + 1], "'\"$"));
+        return is_index ? end : 0;
+    }
+    while (at + 2 < run->end && (memcmp(run->text + at, "::", 2) == 0 || run->text[at] == '@')) {
+        size_t next = at + (run->text[at] == ':' ? 2 : 1), end = name_end(run, next);
+        if (end == next || is_digit(run->text[next]))
+            break;
+        at = end;
+        n++;
+    }
+    return n > 0 ? at : 0;
+}
+
+/* localhost:8080; HTTP/1.1, HTTP/2. */
 static size_t match_protocol(const struct run *run)
 {
     size_t at = run->begin;
+    if (run->end - at > 10 && memcmp(run->text + at, "localhost:", 10) == 0)
+        return run->end;
     while (at < run->end && is_capital(run->text[at]))
         at++;
     if (at - run->begin < 3 || at + 1 >= run->end || run->text[at] != '/' ||
@@ -324,7 +349,7 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
         match_call,      match_path,  match_camel,    match_snake, match_hash,
-        match_ampersand, match_sharp, match_protocol, match_flag};
+        match_ampersand, match_sharp, match_protocol, match_flag,  match_joined};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

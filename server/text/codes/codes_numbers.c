@@ -108,24 +108,27 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_claim_amount(finder, begin, second->core_end) ? 2 : 0;
 }
 
-/* $1.2bn: letters glued to an amount. */
+/* $1.2bn, 1.5m: letters glued to an amount. 5m may be metres. */
 static size_t take_amount(struct mt_codes_finder *finder, size_t i)
 {
-    static const char *const multiples[] = {"bn", "m",  "M",   "k", "K", "B",
-                                            "tn", "mn", "mln", "b", "T"};
+    static const char *const multiples[] = {"bn", "m", "M", "k", "K", "B", "tn", "mln", "b", "T"};
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin;
     for (size_t n = 0; n < 2 && mt_codes_is_ascii_letter(mt_codes_char(finder, at)); n++)
         at++; /* US$, A$ */
-    if (at >= item->core_end || u_charType((UChar32)mt_codes_at(finder, at)) != U_CURRENCY_SYMBOL)
+    bool has_sign =
+        at < item->core_end && u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL;
+    if (!has_sign && at > item->core_begin)
         return 0;
-    at = mt_codes_next(finder, at);
+    at += has_sign ? mt_codes_next(finder, at) - at : 0;
     size_t end = is_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
     for (size_t k = 0; k < sizeof multiples / sizeof *multiples && end > at; k++) {
         size_t n = strlen(multiples[k]);
-        bool is_one =
-            item->core_end - end >= n && memcmp(finder->text + end, multiples[k], n) == 0 &&
-            !mt_codes_is_letter(mt_codes_at(finder, end + n)) && !is_digit_at(finder, end + n);
+        bool is_known = has_sign || n > 1 || memchr(finder->text + at, '.', end - at);
+        bool is_one = is_known && item->core_end - end >= n &&
+                      memcmp(finder->text + end, multiples[k], n) == 0 &&
+                      !mt_codes_is_letter(mt_codes_at(finder, end + n)) &&
+                      !is_digit_at(finder, end + n);
         if (is_one)
             return mt_codes_claim_amount(finder, item->core_begin, end + n);
     }
@@ -291,12 +294,28 @@ static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes
     return item->core_begin < item->core_end && is_digit_at(finder, item->core_begin);
 }
 
+/* No.5 */
+static bool is_glued_numero(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t at = item->core_begin;
+    if (item->core_end - at < 4 ||
+        (memcmp(finder->text + at, "No.", 3) != 0 && memcmp(finder->text + at, "no.", 3) != 0))
+        return false;
+    for (at += 3; at < item->core_end; at++)
+        if (!is_digit_at(finder, at))
+            return false;
+    return true;
+}
+
 /* No. 5, Nos. 3; no. 5 where no plural follows. */
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
     static const char *const small[] = {"no", "nos", NULL};
     const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
+    if (first->taken == MT_FREE && is_english(finder) && is_glued_numero(finder, first))
+        return mt_codes_claim(finder, MT_CODE_NUMBER, first->core_begin, first->core_end) !=
+               MT_NO_MATE;
     if (first->taken != MT_FREE || number->taken != MT_FREE || !is_english(finder) ||
         mt_codes_char(finder, first->core_end) != '.')
         return 0;
