@@ -216,12 +216,17 @@ static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
            (i > 0 && finder->items[i - 1].has_digit);
 }
 
+/* Brackets around it are not the sign's, unless there is nothing else. */
+static size_t sign_begin(const struct mt_codes_item *item)
+{
+    return item->core_begin < item->core_end ? item->core_begin : item->begin;
+}
+
 static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
                       const struct mt_codes_item *item)
 {
-    bool has_core = item->core_begin < item->core_end;
-    mt_codes_claim(finder, kind, has_core ? item->core_begin : item->begin,
-                   has_core ? item->core_end : item->end);
+    mt_codes_claim(finder, kind, sign_begin(item),
+                   item->core_begin < item->core_end ? item->core_end : item->end);
 }
 
 /* A sign of mathematics that a sentence begins with: "∞ is infinity." */
@@ -265,7 +270,7 @@ static void take_signs(struct mt_codes_finder *finder)
             take_sign(finder, MT_CODE_EDGE, item);
         else
             take_sign(finder, MT_CODE_WORD, item);
-        if (finder->taken[item->core_begin] == MT_TAKEN_EDGE)
+        if (finder->taken[sign_begin(item)] == MT_TAKEN_EDGE)
             has_before = false;
     }
 }

@@ -317,23 +317,18 @@ static void trim_core(const struct mt_codes_finder *finder, struct mt_codes_item
 static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *item)
 {
     trim_core(finder, item);
-    item->is_dashes = true;
     item->is_name = u_isupper((UChar32)mt_codes_at(finder, item->core_begin));
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
         uint32_t c = mt_codes_at(finder, i);
         if (c < 0x80 && finder->ascii[c] == MT_READS && mt_codes_is_ascii_letter((char)c)) {
             item->has_letter = true;
-            item->is_dashes = false;
             continue;
         }
         bool is_unread = mt_codes_is_unread(finder, c);
         item->is_respelt = item->is_respelt || mt_codes_is_respelt(finder, c);
-        bool is_inner = i >= item->core_begin && i < item->core_end;
         item->has_unread = item->has_unread || is_unread;
-        item->is_unread = item->is_unread || (is_unread && is_inner);
         item->has_letter = item->has_letter || (!is_unread && mt_codes_is_letter(c));
         item->has_digit = item->has_digit || (!is_unread && u_isdigit((UChar32)c));
-        item->is_dashes = item->is_dashes && is_dash(c);
     }
 }
 

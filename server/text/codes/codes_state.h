@@ -36,11 +36,9 @@ struct mt_codes_item {
     enum mt_taken taken;
     bool has_letter; /* one that can be read */
     bool has_digit;
-    bool has_unread; /* letters or signs that cannot be read, anywhere; */
-    bool is_unread;  /* in its core */
+    bool has_unread; /* letters or signs that cannot be read */
     bool is_respelt; /* a letter can only be read as another one */
     bool is_name;    /* its core begins with a capital */
-    bool is_dashes;  /* nothing but dashes */
 };
 
 /* Those that a language is written in: Japanese has three. */

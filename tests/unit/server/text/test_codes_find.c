@@ -131,6 +131,10 @@ static void look(const struct looking *looking, const char *source, size_t lengt
     must((looking->is_html ? mt_read_html : mt_read_plain)(source, length, &reading, &coded, &err));
     mt_text_append(out, "", 0);
     for (size_t i = 0; i < coded.n; i++) {
+        struct mt_text *words =
+            &coded.segments[i].words; /* the sanitizer sees what is read behind */
+        words->capacity = words->length + 1;
+        words->bytes = realloc(words->bytes, words->capacity);
         must(mt_codes_find(&coded.segments[i], &options, &err));
         check_codes(&coded.segments[i]);
         show(&coded.segments[i], out);
