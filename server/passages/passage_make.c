@@ -608,9 +608,21 @@ static enum mt_status list_outer(struct maker *maker, struct mt_error *err)
 
 /* ---- a text ---- */
 
+/* Plain text of which the model is shown everything: one translation, even of nothing. */
+static enum mt_status take_whole(struct maker *maker, struct mt_error *err)
+{
+    const struct mt_text *words = &maker->segment->words;
+    const struct stretch all = {.words = {0, words->length}};
+    struct mt_passage_part *part;
+    enum mt_status status = add_part(maker, &all, &part, err);
+    return status ? status : translate(maker, part, words->bytes, words->length, err);
+}
+
 static enum mt_status take_segment(struct maker *maker, struct mt_error *err)
 {
     const struct mt_passage_options *options = maker->options;
+    if (maker->passage->is_plain && !options->protects && !options->terms)
+        return take_whole(maker, err);
     const struct mt_codes_options codes = {.tokenizer = maker->reads,
                                            .source_lang = options->plain->source_lang,
                                            .protects = options->protects,

@@ -30,7 +30,8 @@ binary = sys.argv.pop(1)
 
 
 def command(*flags):
-    return [binary, "translate", "--model", str(MODEL), *flags]
+    model = [] if "--model" in flags else ["--model", str(MODEL)]
+    return [binary, "translate", *model, *flags]
 
 
 def environment():
