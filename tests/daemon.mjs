@@ -16,6 +16,7 @@ export class Daemon {
     static async start(...flags) {
         const daemon = new Daemon();
         const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ATTENTIOND_")));
+        environment.ATTENTIOND_MIN_PROBABILITY = "0"; // the small test model is unsure of much
         daemon.process = spawn(BINARY, ["serve", "--model", MODEL, "--host", "127.0.0.1", "--port", "0", ...flags], {stdio: ["ignore", "ignore", "pipe"], env: environment});
         daemon.log = "";
         daemon.ended = new Promise((resolve) => {

@@ -362,7 +362,8 @@ enum mt_status mt_catalog_scan(struct mt_catalog *catalog, const struct mt_catal
         status = add_pinned(catalog, options, err);
     if (!status)
         status = add_directories(catalog, options, err);
-    if (!status && catalog->n > 0 && catalog->n_too_large == catalog->n)
+    if (!status && catalog->n_too_large > 0 && catalog->n_too_large == catalog->n &&
+        !mt_catalog_default(catalog))
         status = mt_fail(err, MT_INVALID, "%s", catalog->too_large.message);
     if (!status)
         warn_of_aliases(catalog);

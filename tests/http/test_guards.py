@@ -226,7 +226,7 @@ class Unsure(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon().start()
+        cls.daemon = Daemon("--min-probability", "0.38").start()
 
     @classmethod
     def tearDownClass(cls):

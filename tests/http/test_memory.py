@@ -47,7 +47,7 @@ REQUESTS = {
     "wrong": ("POST", "/translate", {"q": TEXT, "source": "en", "target": "xx"}),
     "malformed": ("POST", "/translate", b"{"),
     "detect": ("POST", "/detect", {"q": TEXT}),
-    "form": ("POST", "/translate", b"q=A+house.&q=Two.&source=en&target=de", FORM),
+    "form": ("POST", "/translate", b"q=A+house.&ignore_tags=a&ignore_tags=b&source=en&target=de", FORM),
     "capitals": ("POST", "/translate", {"q": "THE STATION", **LANGUAGES}),
     "terms": ("POST", "/translate", {"q": TEXT, "glossary": {"station": "HALT", "house": "XX"},
                                      "do_not_translate": ["Smith"], **LANGUAGES}),
