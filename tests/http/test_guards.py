@@ -264,7 +264,7 @@ class Bundled(unittest.TestCase):
     """What only better models do."""
 
     def kinds(self, model, texts):
-        with Daemon(model=str(ROOT / "weights" / model)) as daemon:
+        with Daemon("--min-probability", "0.38", model=str(ROOT / "weights" / model)) as daemon:
             reply = daemon.translate(texts, target=model[-2:]).json
             found = [set() for _ in texts]
             for warning in reply.get("warnings", []):
