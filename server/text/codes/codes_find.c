@@ -179,7 +179,7 @@ static void take_own(struct mt_codes_finder *finder)
     for (size_t i = 0; i < segment->n; i++) {
         const struct mt_code *code = &segment->codes[i];
         bool is_blank = code->kind == MT_CODE_GAP || code->kind == MT_CODE_BREAK;
-        memset(finder->taken + code->at.begin, is_blank ? MT_TAKEN_BLANK : MT_TAKEN_WORD,
+        memset(finder->taken + code->at.begin, is_blank ? MT_TAKEN_BLANK : MT_TAKEN_OWN,
                code->at.end - code->at.begin);
     }
 }

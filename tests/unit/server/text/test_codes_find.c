@@ -201,7 +201,9 @@ END_TEST
 
 /* ---- any text ---- */
 
-static const char *const pieces[] = {"a",
+static const char *const pieces[] = {"<p>H<sub>2</sub>O",
+                                     "<sub>2</sub>",
+                                     "a",
                                      "b",
                                      "word",
                                      "Word",
