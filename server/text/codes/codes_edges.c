@@ -8,6 +8,8 @@
 
 /* As many dots are no ellipsis. */
 #define LEAST_LEADERS 4
+/* Words further away belong to another sentence. */
+#define MAX_LOOK_BYTES 1000
 /* Texts on both sides of a separator: a menu's, not a sentence's. */
 #define MOST_TITLE_WORDS 3
 
@@ -174,7 +176,6 @@ static bool is_title(size_t n_words)
     return n_words > 0 && n_words <= MOST_TITLE_WORDS;
 }
 
-/* A sign that only bundled vocabularies lack: it means nothing to the sentence around it. */
 static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
@@ -285,10 +286,12 @@ static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t en
     return at;
 }
 
-/* Whether text[at, end) has words before the next edge. */
+/* Whether text[at, end) has words near, before the next edge. */
 static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
-    for (; at < end && finder->taken[at] != MT_TAKEN_EDGE; at = mt_codes_next(finder, at)) {
+    for (size_t limit = at + MAX_LOOK_BYTES;
+         at < end && at < limit && finder->taken[at] != MT_TAKEN_EDGE;
+         at = mt_codes_next(finder, at)) {
         uint32_t c = mt_codes_at(finder, at);
         bool is_word = finder->taken[at] == MT_TAKEN_WORD || finder->taken[at] == MT_TAKEN_OWN ||
                        (finder->taken[at] == MT_FREE && mt_codes_is_letter(c));

@@ -202,13 +202,13 @@ static bool are_operands(enum operand left, enum operand right, enum operator_ki
     return true;
 }
 
-size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i)
+size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t *none_before)
 {
     const struct mt_codes_item *items = finder->items;
     enum operand left = operand_of(finder, &items[i]);
     bool is_strong = left == EXPRESSION;
     size_t last = i, n_known = is_strong ? 1 : 0;
-    while (left != NO_OPERAND && last + 2 < finder->n_items) {
+    while (left != NO_OPERAND && last + 2 < finder->n_items && i >= *none_before) {
         const struct mt_codes_item *sign = &items[last + 1], *next = &items[last + 2];
         enum operator_kind kind = operator_of(finder, sign);
         enum operand right = operand_of(finder, next);
@@ -225,6 +225,7 @@ size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i)
             n_known = last - i + 1;
     }
     if (!is_strong) {
+        *none_before = last > *none_before ? last : *none_before;
         if (is_assignment(finder, &items[i]))
             return mt_codes_claim(finder, MT_CODE_WORD, items[i].core_begin, items[i].core_end) !=
                    MT_NO_MATE;

@@ -201,8 +201,9 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
 bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t end);
 
 /* In the list of items from index i on: claims a number with what belongs to it, or an expression;
- * returns how many items it took. */
+ * returns how many items it took. *none_before, zeroed for a line, is the item before which no expression
+ * of several begins: "5 - 5 - 5" is looked at once. */
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i);
-size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i);
+size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t *none_before);
 
 #endif

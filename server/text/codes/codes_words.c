@@ -133,13 +133,12 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
     size_t from = begin, last = begin;
     for (size_t at = begin; at < end;) {
         size_t stop = piece_end(finder, at, end), next = stop < end ? stop + 1 : stop;
-        if (is_readable_word(finder, at, stop)) {
+        bool is_word = is_readable_word(finder, at, stop);
+        if (is_word) {
             claim_word(finder, from, last);
             from = next;
         }
-        last = stop;
-        if (is_readable_word(finder, at, stop))
-            last = from;
+        last = is_word ? from : stop;
         at = next;
     }
     claim_word(finder, from, end);
@@ -348,10 +347,11 @@ static void take_name(struct mt_codes_finder *finder, size_t i)
 
 static void take_items(struct mt_codes_finder *finder)
 {
+    size_t none_before = 0;
     for (size_t i = 0; i < finder->n_items && !finder->status; i++) {
         if (finder->items[i].taken != MT_FREE)
             continue;
-        size_t n = mt_codes_take_expression(finder, i);
+        size_t n = mt_codes_take_expression(finder, i, &none_before);
         if (!n)
             n = mt_codes_take_number(finder, i);
         if (n) {

@@ -353,7 +353,13 @@ START_TEST(any_text)
 }
 END_TEST
 
-static const char *const repeated[] = {"*",
+static const char *const repeated[] = {"5 - ",
+                                       ".... ",
+                                       "\xE2\x98\x85 -- ",
+                                       "-- ",
+                                       "USB ",
+                                       "\xC2\xAB ",
+                                       "*",
                                        "*a ",
                                        "_",
                                        "~~",
@@ -399,8 +405,10 @@ START_TEST(long_text)
 {
     const struct looking looking = {.tokenizer = bundled, .language = "en"};
     struct mt_text text = {0}, seen = {0};
+    mt_text_append_string(&text, "a ");
     while (text.length < 200000)
         mt_text_append_string(&text, repeated[_i]);
+    mt_text_append_string(&text, " b");
     clock_t begin = clock();
     look(&looking, text.bytes, text.length, &seen);
     double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
