@@ -139,7 +139,8 @@ static size_t settle_points(struct mt_marked *marked, const char *bytes)
 static bool is_within_word(uint32_t code_point)
 {
     return u_getCombiningClass((UChar32)code_point) != 0 ||
-           u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
+           u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
+           (u_charType((UChar32)code_point) == U_CONTROL_CHAR && !mt_is_space(code_point));
 }
 
 static bool ends_in_word(const struct mt_text *text)

@@ -116,6 +116,7 @@ static const struct {
     {"(", ")house", "(Tom)house"},
     {"cafe\u0301", "house", "cafe\u0301 Tom house"},
     {"old\u200E", "\u200Ehouse", "old\u200E Tom \u200Ehouse"},
+    {"old\x1B", "\x7Fhouse", "old\x1B Tom \x7Fhouse"},
     {"", "\u0301house", "Tom \u0301house"},
     {"", "", "Tom"},
 };
