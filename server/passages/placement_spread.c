@@ -11,9 +11,46 @@ static bool has_word(const char *text, size_t begin, size_t end)
     return false;
 }
 
+/* Whether a stand-in or term lies over a byte of the target: what is written there is its own. */
+static bool is_removed(const struct mt_placement *placement, size_t at)
+{
+    size_t low = 0, high = placement->n_removed;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (placement->removed[middle].end <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < placement->n_removed && placement->removed[low].begin <= at;
+}
+
+/* A letter or digit of the target that is written. */
+static bool is_letter(const struct mt_placement_input *input, const struct mt_placement *placement,
+                      size_t at)
+{
+    return mt_is_word_char(mt_utf8_decode(input->target + at)) && !is_removed(placement, at);
+}
+
 static bool held_words(const struct mt_marked *marked, const struct mt_mark *mark)
 {
     return mark->kind == MT_MARK_SPAN && has_word(marked->text.bytes, mark->begin, mark->end);
+}
+
+/* Whether a stand-in or term is within a span, which follows it in the list. */
+static bool holds_code(const struct mt_marked *marked, size_t span)
+{
+    const struct mt_mark *own = &marked->marks[span];
+    for (size_t i = span + 1; i < marked->n && marked->marks[i].begin <= own->end; i++) {
+        size_t parent = marked->marks[i].parent;
+        bool is_code =
+            marked->marks[i].kind == MT_MARK_STAND_IN || marked->marks[i].kind == MT_MARK_TERM;
+        while (is_code && parent != MT_NO_MARK && parent > span)
+            parent = marked->marks[parent].parent;
+        if (is_code && parent == span)
+            return true;
+    }
+    return false;
 }
 
 static bool is_empty(const struct mt_placement_input *input, const struct mt_placement *placement,
@@ -25,7 +62,13 @@ static bool is_empty(const struct mt_placement_input *input, const struct mt_pla
         place.begin = mt_size_max(place.begin, placement->places[mark->parent].begin);
         place.end = mt_size_min(place.end, placement->places[mark->parent].end);
     }
-    return held_words(input->marked, mark) && !has_word(input->target, place.begin, place.end);
+    if (!held_words(input->marked, mark))
+        return false;
+    for (size_t at = place.begin; at < place.end;
+         at += mt_utf8_length((unsigned char)input->target[at]))
+        if (is_letter(input, placement, at))
+            return false;
+    return !holds_code(input->marked, index);
 }
 
 bool mt_placement_keeps_words(const struct mt_placement_input *input,
@@ -37,28 +80,38 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
     return true;
 }
 
+/* A text whose letters are shared out: the source, or what is written of the target. */
+struct shared {
+    const char *text;
+    const struct mt_placement *placement; /* of the target; NULL: the source */
+};
+
 /* Whether a letter counts: each one, or with by_words the first of a word. */
-static bool counts(const char *text, size_t begin, size_t at, bool by_words)
+static bool counts(const struct shared *shared, size_t begin, size_t at, bool by_words)
 {
-    bool is_letter = mt_is_word_char(mt_utf8_decode(text + at));
+    const char *text = shared->text;
+    bool is_letter = mt_is_word_char(mt_utf8_decode(text + at)) &&
+                     !(shared->placement && is_removed(shared->placement, at));
     return is_letter && !(by_words && at > begin &&
                           mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
 }
 
-static size_t count_units(const char *text, struct mt_range range, bool by_words)
+static size_t count_units(const struct shared *shared, struct mt_range range, bool by_words)
 {
     size_t n = 0;
-    for (size_t at = range.begin; at < range.end; at += mt_utf8_length((unsigned char)text[at]))
-        n += counts(text, range.begin, at, by_words);
+    for (size_t at = range.begin; at < range.end;
+         at += mt_utf8_length((unsigned char)shared->text[at]))
+        n += counts(shared, range.begin, at, by_words);
     return n;
 }
 
-/* Behind n units from text[begin] on, and what follows them up to the next one. */
-static size_t behind_units(const char *text, size_t begin, size_t end, size_t n, bool by_words)
+/* Behind n units from `begin` on, and what follows them up to the next one. */
+static size_t behind_units(const struct shared *shared, size_t begin, size_t end, size_t n,
+                           bool by_words)
 {
     size_t at = begin;
-    for (; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (counts(text, begin, at, by_words) && n-- == 0)
+    for (; at < end; at += mt_utf8_length((unsigned char)shared->text[at]))
+        if (counts(shared, begin, at, by_words) && n-- == 0)
             break;
     return at;
 }
@@ -68,6 +121,8 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
                    size_t parent)
 {
     const struct mt_marked *marked = input->marked;
+    const struct shared from = {.text = marked->text.bytes};
+    const struct shared to = {.text = input->target, .placement = placement};
     struct mt_range within = {0, input->target_length}, source = {0, marked->text.length};
     size_t n_children = 0, n_done = 0, n_given = 0;
     if (parent != MT_NO_MARK) {
@@ -76,22 +131,21 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
     }
     for (size_t i = 0; i < marked->n; i++)
         n_children += marked->marks[i].parent == parent && held_words(marked, &marked->marks[i]);
-    bool by_words = count_units(input->target, within, true) >= n_children;
-    size_t n_source = mt_size_max(1, count_units(marked->text.bytes, source, by_words));
-    size_t n_target = count_units(input->target, within, by_words), at = within.begin;
+    bool by_words = count_units(&to, within, true) >= n_children;
+    size_t n_source = mt_size_max(1, count_units(&from, source, by_words));
+    size_t n_target = count_units(&to, within, by_words), at = within.begin;
     size_t n_before = 0, counted = source.begin; /* units of the source before `counted` */
     for (size_t i = 0; i < marked->n; i++) {
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->parent != parent || !held_words(marked, mark))
             continue;
-        n_before +=
-            count_units(marked->text.bytes, (struct mt_range){counted, mark->end}, by_words);
+        n_before += count_units(&from, (struct mt_range){counted, mark->end}, by_words);
         counted = mark->end;
         n_done++;
         size_t n_left = n_children - n_done; /* each needs one, too */
         size_t n_until = mt_size_max(n_before * n_target / n_source, n_given + 1);
         n_until = mt_size_min(n_until, n_target > n_left ? n_target - n_left : n_given);
-        size_t end = behind_units(input->target, at, within.end, n_until - n_given, by_words);
+        size_t end = behind_units(&to, at, within.end, n_until - n_given, by_words);
         placement->places[i] = (struct mt_place){.begin = at, .end = end};
         n_given = n_until;
         at = end;
