@@ -272,7 +272,8 @@ static enum mt_status write_kept(const struct mt_passage *passage,
         const struct mt_code *code = &segment->codes[i];
         write_words(&written, segment->words.bytes + at, code->at.begin - at, out);
         at = code->at.end;
-        if (code->form == MT_CODE_AS_IT_IS || !localises) {
+        bool has_inner = mt_coded_behind(segment, i) > i + 1;
+        if (code->form == MT_CODE_AS_IT_IS || !localises || has_inner) {
             mt_coded_write_code(written.coded, segment, i, out);
             continue;
         }
