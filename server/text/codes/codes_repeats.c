@@ -23,6 +23,36 @@ static bool is_word_char(uint32_t c)
     return mt_codes_is_letter(c) || mt_codes_is_digit(c) || c == '_';
 }
 
+/* What is part of a word where a letter follows: "e.g.no", and what nobody sees. */
+static bool may_join(const struct mt_codes_finder *finder, size_t at)
+{
+    uint32_t c = mt_codes_at(finder, at);
+    return (c < 0x80 && strchr("'.:,-_", (int)c)) || c == 0x2019 || c == 0x202F ||
+           u_hasBinaryProperty((UChar32)c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
+           (u_charType((UChar32)c) == U_CONTROL_CHAR && !mt_codes_is_blank(c));
+}
+
+/* What is taken out of the text leaves its neighbours side by side: "</b>no". */
+static bool is_code(const struct mt_codes_finder *finder, size_t at)
+{
+    return finder->taken[at] != MT_FREE && finder->taken[at] != MT_TAKEN_EDGE;
+}
+
+/* Whether the model may see the word as a part of a longer one. */
+static bool is_joined(const struct mt_codes_finder *finder, struct mt_range word)
+{
+    const char *text = finder->text;
+    size_t before = word.begin, behind = word.end;
+    while (before > 0 && may_join(finder, mt_previous_char(text, before)))
+        before = mt_previous_char(text, before);
+    while (behind < finder->length && may_join(finder, behind))
+        behind = mt_codes_next(finder, behind);
+    return (before > 0 && is_code(finder, mt_previous_char(text, before))) ||
+           (behind < finder->length && is_code(finder, behind)) ||
+           is_word_char(mt_codes_before(finder, before)) ||
+           is_word_char(mt_codes_at(finder, behind));
+}
+
 static struct mt_range next_word(const struct mt_codes_finder *finder, size_t at, bool *is_word)
 {
     while (at < finder->length && !is_word_char(mt_codes_at(finder, at)))
@@ -36,12 +66,8 @@ static struct mt_range next_word(const struct mt_codes_finder *finder, size_t at
         at = mt_codes_next(finder, at);
     }
     word.end = at;
-    uint32_t before = mt_codes_before(finder, word.begin), behind = mt_codes_at(finder, at);
-    bool is_joined = before == '\'' || before == 0x2019 || before == '-' || behind == '-' ||
-                     ((behind == '\'' || behind == 0x2019) && at < finder->length &&
-                      mt_codes_is_letter(mt_codes_at(finder, mt_codes_next(finder, at))));
-    *is_word =
-        *is_word && word.begin < word.end && !is_joined && word.end - word.begin <= MAX_WORD_BYTES;
+    *is_word = *is_word && word.begin < word.end && word.end - word.begin <= MAX_WORD_BYTES &&
+               !is_joined(finder, word);
     return word;
 }
 
