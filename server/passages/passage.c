@@ -256,6 +256,29 @@ static enum mt_status add_pairs(const struct mt_passage *passage,
     return MT_OK;
 }
 
+enum mt_status mt_passage_write_code(const struct mt_passage *passage, size_t segment_index,
+                                     size_t index, struct mt_text *out, struct mt_error *err)
+{
+    const struct mt_coded_segment *segment = &passage->coded.segments[segment_index];
+    const struct mt_code *code = &segment->codes[index];
+    const struct mt_localising localising = {.source_lang = passage->source_lang,
+                                             .target_lang = passage->target_lang};
+    bool has_inner = mt_coded_behind(segment, index) > index + 1;
+    if (code->form == MT_CODE_AS_IT_IS || has_inner) {
+        mt_coded_write_code(&passage->coded, segment, index, out);
+        return MT_OK;
+    }
+    struct mt_text own = {0};
+    const struct written written = {&passage->coded, segment};
+    enum mt_status status =
+        mt_localise(&localising, code->form, segment->words.bytes + code->at.begin,
+                    code->at.end - code->at.begin, &own, err);
+    if (!status)
+        write_words(&written, own.bytes, own.length, out);
+    mt_text_finish(&own);
+    return status;
+}
+
 /* What is not translated: words and codes as they are, but for what each language writes in its own
  * way. */
 static enum mt_status write_kept(const struct mt_passage *passage,
@@ -264,25 +287,16 @@ static enum mt_status write_kept(const struct mt_passage *passage,
 {
     const struct written written = written_of(passage, part);
     const struct mt_coded_segment *segment = written.segment;
-    const struct mt_localising localising = {.source_lang = passage->source_lang,
-                                             .target_lang = passage->target_lang};
     size_t at = part->range.begin;
     enum mt_status status = MT_OK;
     for (size_t i = part->code; i < part->code_end && !status; i = mt_coded_behind(segment, i)) {
         const struct mt_code *code = &segment->codes[i];
         write_words(&written, segment->words.bytes + at, code->at.begin - at, out);
         at = code->at.end;
-        bool has_inner = mt_coded_behind(segment, i) > i + 1;
-        if (code->form == MT_CODE_AS_IT_IS || !localises || has_inner) {
+        if (localises)
+            status = mt_passage_write_code(passage, part->segment, i, out, err);
+        else
             mt_coded_write_code(written.coded, segment, i, out);
-            continue;
-        }
-        struct mt_text own = {0};
-        status = mt_localise(&localising, code->form, segment->words.bytes + code->at.begin,
-                             code->at.end - code->at.begin, &own, err);
-        if (!status)
-            write_words(&written, own.bytes, own.length, out);
-        mt_text_finish(&own);
     }
     write_words(&written, segment->words.bytes + at, part->range.end - at, out);
     return status ? status : mt_text_check(out, "a translation", err);
@@ -538,9 +552,14 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
     const struct lost_report *lost = context;
     const struct mt_marked *marked = passage->parts[index].marked;
     struct mt_text text = {0};
-    if (!marked || marked->n == 0)
+    bool is_unchanged = false;
+    if (!marked || marked->n == 0 || !passage->parts[index].translation)
         return MT_OK;
-    enum mt_status status = render_part(passage, index, 0, NULL, &text, err);
+    enum mt_status status =
+        mt_rendering_is_unchanged(passage, &passage->parts[index], 0, &is_unchanged, err);
+    if (status || is_unchanged) /* nothing can be lost of what is written as it was */
+        return status;
+    status = render_part(passage, index, 0, NULL, &text, err);
     if (!status)
         status = mt_lost_find(marked, &text, lost->report, lost->context, err);
     mt_text_finish(&text);

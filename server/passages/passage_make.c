@@ -239,7 +239,9 @@ static void append_code(struct maker *maker, struct mt_marked *marked, size_t ou
     const struct mt_code *code = code_at(maker, outer);
     struct mt_text own = {0};
     mt_text_append(&own, "", 0);
-    mt_coded_write_code(&maker->passage->coded, maker->segment, maker->outer[outer].code, &own);
+    size_t segment = (size_t)(maker->segment - maker->passage->coded.segments);
+    if (mt_passage_write_code(maker->passage, segment, maker->outer[outer].code, &own, NULL))
+        own.status = MT_MEMORY;
     mt_marked_at(marked, code->at.begin);
     if (code->kind == MT_CODE_OPEN && is_pair(maker, outer, stretch))
         mt_marked_open(marked, own.bytes, own.length);

@@ -90,6 +90,11 @@ mt_passage_describe_pair(const struct mt_passage_part *part, const struct mt_ren
                          struct mt_ranges *excused, struct mt_proofread_pair *out,
                          struct mt_error *err);
 
+/* Appends a code, in the target language's own way where its form says so. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_passage_write_code(const struct mt_passage *passage, size_t segment,
+                                                   size_t code, struct mt_text *out,
+                                                   struct mt_error *err);
+
 /* What is done with each part, until one fails. */
 typedef enum mt_status mt_passage_each_part(const struct mt_passage *passage, size_t index,
                                             void *context, struct mt_error *err);
