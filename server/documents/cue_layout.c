@@ -218,7 +218,8 @@ static enum mt_status write_slot(struct writing *writing, size_t slot, size_t fi
     const struct word *items = writing->words->items;
     size_t n_source = layout->slots[slot].n_lines;
     size_t n_chars = items[end - 1].to - items[first].from;
-    size_t n_needed = layout->max_chars && n_chars > layout->max_chars ? 2 : 1;
+    bool has_room = !layout->slots[slot].shares_cue;
+    size_t n_needed = has_room && layout->max_chars && n_chars > layout->max_chars ? 2 : 1;
     size_t n_lines = mt_size_min(mt_size_max(n_source, n_needed), end - first);
     size_t *share = calloc(2 * n_lines, sizeof *share);
     if (!share)

@@ -23,6 +23,7 @@
 struct mt_cue_slot {
     const size_t *line_chars; /* characters of the source's lines, tags not counted */
     size_t n_lines;           /* at least 1 */
+    bool shares_cue;          /* with other texts: their lines leave no room for a further one */
 };
 
 struct mt_cue_layout {

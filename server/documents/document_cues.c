@@ -30,6 +30,7 @@
 
 struct turn {
     size_t first_line, n_lines; /* of cues.lines */
+    bool shares_cue;            /* with other turns */
 };
 
 struct cues {
@@ -335,7 +336,7 @@ static enum mt_status add_turn(struct reader *reader, size_t first_line, size_t 
     if (!turns)
         return MT_MEMORY;
     cues->turns = turns;
-    cues->turns[cues->n_turns++] = (struct turn){first_line, n_lines};
+    cues->turns[cues->n_turns++] = (struct turn){.first_line = first_line, .n_lines = n_lines};
     return MT_OK;
 }
 
@@ -482,6 +483,7 @@ static enum mt_status end_cue(struct reader *reader)
     struct cues *cues = reader->cues;
     size_t first = reader->cue.first_line, end = first + reader->cue.n_lines;
     enum mt_status status = MT_OK;
+    size_t first_turn = cues->n_turns;
     if (first == end)
         reader->is_open = false;
     for (size_t i = first; i < end && !status;) {
@@ -492,6 +494,8 @@ static enum mt_status end_cue(struct reader *reader)
         status = end_turn(reader, i, next, is_answer || i > first);
         i = next;
     }
+    for (size_t i = first_turn; i < cues->n_turns; i++)
+        cues->turns[i].shares_cue = cues->n_turns - first_turn > 1;
     reader->last = reader->cue;
     return status;
 }
@@ -749,8 +753,9 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
             mt_cue_chars(document->bytes + cues->lines[i].begin,
                          cues->lines[i].end - cues->lines[i].begin, cues->markup);
     for (size_t i = 0; i < piece->n; i++)
-        slots[i] =
-            (struct mt_cue_slot){n_chars + (turns[i].first_line - first_line), turns[i].n_lines};
+        slots[i] = (struct mt_cue_slot){.line_chars = n_chars + (turns[i].first_line - first_line),
+                                        .n_lines = turns[i].n_lines,
+                                        .shares_cue = turns[i].shares_cue};
     const struct mt_cue_layout layout = {.text = translation,
                                          .length = length,
                                          .markup = cues->markup,

@@ -251,6 +251,15 @@ START_TEST(cues_are_texts_of_their_own)
 {
     expect_texts(CUE("1", "01", "02", "Hello.") CUE("2", "02", "03", "Who are you?"),
                  MT_DOCUMENT_SRT, "Hello.|Who are you?");
+    expect_texts(CUE("1", "01", "02", "[DOOR OPENS]\nJOHN: Come in!"), MT_DOCUMENT_SRT,
+                 "[DOOR OPENS]|JOHN: Come in!");
+    expect_texts(CUE("1", "01", "02", ">> Hello.\n>> Hi."), MT_DOCUMENT_SRT, "Hello.|Hi.");
+    expect_texts(CUE("1", "01", "02", "He is out.\nHe left an hour ago."), MT_DOCUMENT_SRT,
+                 "He is out.|He left an hour ago.");
+    expect_texts(CUE("1", "01", "02", "<b>She is gone</b>\n<i>Nobody knows</i>"), MT_DOCUMENT_SRT,
+                 "She is gone|Nobody knows");
+    expect_texts(CUE("1", "01", "02", "I saw Mr.\nSmith there."), MT_DOCUMENT_SRT,
+                 "I saw Mr. Smith there.");
     expect_texts(CUE("1", "01", "02", "- Are you there?\n- Yes,\nof course."), MT_DOCUMENT_SRT,
                  "Are you there?|Yes, of course.");
     expect_texts(CUE("1", "01", "02", "...\n") CUE("2", "02", "03", "\xE2\x99\xAA"),
