@@ -35,7 +35,7 @@ static bool may_join(const struct mt_codes_finder *finder, size_t at)
 /* What is taken out of the text leaves its neighbours side by side: "</b>no". */
 static bool is_code(const struct mt_codes_finder *finder, size_t at)
 {
-    return finder->taken[at] != MT_FREE && finder->taken[at] != MT_TAKEN_EDGE;
+    return finder->taken[at] != MT_FREE;
 }
 
 /* Whether the model may see the word as a part of a longer one. */
