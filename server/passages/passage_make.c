@@ -175,8 +175,10 @@ static void append_words(struct maker *maker, struct mt_marked *marked, size_t b
         if (begins_blanks)
             blanks_end = mt_range_trim(words, at, end).begin;
         bool is_gap = begins_blanks && breaks_line(words, at, blanks_end);
-        if (!is_gap && mt_reading_of(maker->reads, c, &as) != MT_READS_AS) {
-            at += char_length(words + at);
+        size_t n;
+        bool is_other = mt_reading_at(maker->reads, words, at, end, &n, &as) == MT_READS_AS;
+        if (!is_gap && !is_other) {
+            at += n;
             continue;
         }
         mt_marked_append(marked, words + from, at - from);
@@ -185,7 +187,7 @@ static void append_words(struct maker *maker, struct mt_marked *marked, size_t b
         mt_marked_at(marked, at);
         if (!is_gap)
             mt_marked_append(marked, as, strlen(as));
-        from = at = is_gap ? blanks_end : at + char_length(words + at);
+        from = at = is_gap ? blanks_end : at + n;
         mt_marked_at(marked, at);
     }
     mt_marked_append(marked, words + from, end - from);
@@ -462,8 +464,8 @@ static size_t next_special(const struct maker *maker, size_t from, size_t first)
     const struct mt_text *words = &maker->segment->words;
     size_t limit = first < maker->n ? code_at(maker, first)->at.begin : words->length;
     const char *as;
-    for (size_t at = from; at < limit && maker->reads; at += char_length(words->bytes + at))
-        if (mt_reading_of(maker->reads, mt_utf8_decode(words->bytes + at), &as) == MT_READS_AS)
+    for (size_t at = from, n; at < limit && maker->reads; at += n)
+        if (mt_reading_at(maker->reads, words->bytes, at, limit, &n, &as) == MT_READS_AS)
             return at;
     return limit;
 }

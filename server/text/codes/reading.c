@@ -89,6 +89,26 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
     return MT_READS_AS;
 }
 
+enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                              size_t end, size_t *n, const char **as)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UChar32 c = (UChar32)mt_utf8_decode(text + at);
+    size_t behind = at + mt_utf8_length((unsigned char)text[at]);
+    /* No combining mark has fewer than two bytes. */
+    bool may_compose = behind < end && (unsigned char)text[behind] >= 0x80;
+    const UNormalizer2 *normalizer = may_compose ? unorm2_getNFCInstance(&code) : NULL;
+    while (normalizer && U_SUCCESS(code) && behind < end) {
+        UChar32 pair = unorm2_composePair(normalizer, c, (UChar32)mt_utf8_decode(text + behind));
+        if (pair < 0)
+            break;
+        c = pair;
+        behind += mt_utf8_length((unsigned char)text[behind]);
+    }
+    *n = behind - at;
+    return mt_reading_of(tokenizer, (uint32_t)c, as);
+}
+
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point)
 {
     const char *as;

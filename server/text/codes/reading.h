@@ -9,6 +9,7 @@
 #define MT_SERVER_TEXT_CODES_READING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_tokenizer;
@@ -24,6 +25,11 @@ enum mt_reading {
 /* *as is set for MT_READS_AS: NUL-terminated, never freed. tokenizer NULL: everything is read. */
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as);
+
+/* The same of the character that text[at, end) begins with, and what composes with it: *n bytes. text is
+ * well-formed UTF-8. */
+enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                              size_t end, size_t *n, const char **as);
 
 /* Whether it is a letter or digit (mt_is_word_char) that the model reads in some way. */
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point);
