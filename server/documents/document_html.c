@@ -89,7 +89,8 @@ static size_t find_head(const char *text, size_t length)
     return 0;
 }
 
-/* A page that says nothing of its encoding, or something else, says so now, where it matters. */
+/* A page of ASCII, which is UTF-8 whatever it says or does not say of its encoding, says so where its
+ * translation is no ASCII any more. Others stay as they are. */
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -97,7 +98,8 @@ static bool write_html(const struct mt_document *document, const struct mt_docum
     struct mt_range charset = find_charset(translation, length);
     struct mt_range replaced = {0, 0};
     const char *label = "";
-    bool matters = !is_ascii(translation, length);
+    bool matters = !is_ascii(translation, length) &&
+                   is_ascii(document->bytes + document->begin, document->length - document->begin);
     if (matters && says_other(translation, charset)) {
         replaced = charset;
         label = "utf-8";
