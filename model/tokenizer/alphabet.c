@@ -27,8 +27,8 @@ void mt_alphabet_destroy(struct mt_alphabet *alphabet)
 bool mt_alphabet_knows(const struct mt_alphabet *alphabet, uint32_t code_point, bool *is_read)
 {
     assert(code_point <= LAST_CODE_POINT);
-    unsigned bits = atomic_load_explicit(&alphabet->bits[code_point / 4], memory_order_relaxed) >>
-                    code_point % 4 * 2;
+    unsigned four = atomic_load_explicit(&alphabet->bits[code_point / 4], memory_order_relaxed);
+    unsigned bits = four >> code_point % 4 * 2;
     *is_read = bits & IS_READ;
     return bits & IS_KNOWN;
 }
