@@ -12,6 +12,8 @@
 #define MAX_LOOK_BYTES 1000
 /* Texts on both sides of a separator: a menu's, not a sentence's. */
 #define MOST_TITLE_WORDS 3
+/* Of a preposition: by, to, with. */
+#define MAX_GOVERNING_BYTES 4
 
 /* ---- what items are ---- */
 
@@ -349,6 +351,14 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 
 /* ---- mentions and tags at the ends of a text ---- */
 
+/* "fixed by @name": a short word before it says that it is part of the sentence. */
+static bool is_governed(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && item->has_letter && !item->is_name &&
+           item->core_begin == item->begin && item->core_end == item->end &&
+           item->end - item->begin <= MAX_GOVERNING_BYTES;
+}
+
 static void take_loose(struct mt_codes_finder *finder)
 {
     size_t n = finder->n_items;
@@ -364,6 +374,9 @@ static void take_loose(struct mt_codes_finder *finder)
         }
         while (end > begin && finder->items[end - 1].taken == MT_TAKEN_LOOSE) {
             end--;
+            if (end > begin && finder->text[finder->items[end].begin] == '@' &&
+                is_governed(finder, &finder->items[end - 1]))
+                break;
             mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[end].begin,
                                 finder->items[end].end);
         }

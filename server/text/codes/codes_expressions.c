@@ -46,8 +46,9 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
     if (c == 0x2212 || c == 0x2013 || c == 0xB7)
         return WEAK_OPERATOR;
     if (u_charType((UChar32)c) == U_MATH_SYMBOL)
-        return mt_codes_is_unread(finder, c) || (c >= 0x2190 && c <= 0x21FF) ? STRONG_OPERATOR
-                                                                             : WEAK_OPERATOR;
+        return mt_codes_is_unread(finder, c) || c == 0x2044 || (c >= 0x2190 && c <= 0x21FF)
+                   ? STRONG_OPERATOR
+                   : WEAK_OPERATOR;
     return NO_OPERATOR;
 }
 
