@@ -112,7 +112,7 @@ class RealInput(unittest.TestCase):
         return reply.json["translatedText"]
 
     def test_what_people_type(self):
-        self.assertGreater(len(CHECKS), 180)
+        self.assertGreater(len(CHECKS), 300)
         for check in CHECKS:
             with self.subTest(check["kind"], to=check["to"], text=check["text"]):
                 answer = self.answer(check)
