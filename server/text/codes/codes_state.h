@@ -9,6 +9,7 @@
 #define MT_SERVER_TEXT_CODES_CODES_STATE_H
 
 #include "server/text/codes/codes_find.h"
+#include "server/text/scripts.h"
 
 #include <string.h>
 
@@ -41,9 +42,6 @@ struct mt_codes_item {
     bool is_name;    /* its core begins with a capital */
 };
 
-/* Those that a language is written in: Japanese has three. */
-#define MT_MAX_SCRIPTS 4
-
 struct mt_codes_finder {
     const char *text;
     size_t length;
@@ -54,9 +52,8 @@ struct mt_codes_finder {
     size_t n, capacity;
     struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
     size_t n_items, items_capacity;
-    int scripts[MT_MAX_SCRIPTS]; /* of the source language: enum UScriptCode */
-    size_t n_scripts;            /* 0: not known */
-    unsigned char ascii[128];    /* enum mt_reading of each character (mt_codes_learn_ascii) */
+    struct mt_language_scripts scripts; /* of the source language */
+    unsigned char ascii[128];           /* enum mt_reading of each character (mt_codes_learn) */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
