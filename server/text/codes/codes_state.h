@@ -56,7 +56,7 @@ struct mt_codes_finder {
     size_t n_items, items_capacity;
     int scripts[MT_MAX_SCRIPTS]; /* of the source language: enum UScriptCode */
     size_t n_scripts;            /* 0: not known */
-    unsigned char ascii[128];    /* enum mt_reading of each character (mt_codes_learn_ascii) */
+    unsigned char ascii[128];    /* enum mt_reading of those in the text */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
