@@ -76,11 +76,12 @@ static enum mt_status read_format(struct state *state, struct mt_error *err)
     if (mt_document_format_of_file(file_name, &state->format))
         return MT_OK;
     const char *dot = strrchr(file_name, '.');
+    char known[MT_DOCUMENT_LIST_BYTES];
     if (!dot)
         dot = "";
-    return mt_fail(err, MT_INVALID,
-                   "Invalid request: file format not supported: \"%.*s\", expected %s",
-                   (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, MT_DOCUMENT_EXTENSIONS);
+    return mt_fail(
+        err, MT_INVALID, "Invalid request: file format not supported: \"%.*s\", expected %s",
+        (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, mt_document_list_extensions(known));
 }
 
 /* In the order in which LibreTranslate complains. */

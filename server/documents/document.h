@@ -27,7 +27,11 @@ enum mt_document_format {
     MT_DOCUMENT_SRT,  /* SubRip */
     MT_DOCUMENT_VTT,  /* WebVTT (W3C) */
     MT_DOCUMENT_HTML,
-    MT_DOCUMENT_PO, /* gettext; what is untranslated is filled in */
+    MT_DOCUMENT_PO,         /* gettext; what is untranslated is filled in */
+    MT_DOCUMENT_JSON,       /* catalogues of i18next, vue-i18n, Chrome's extensions, ... */
+    MT_DOCUMENT_ARB,        /* Flutter's catalogues */
+    MT_DOCUMENT_PROPERTIES, /* Java's */
+    MT_DOCUMENT_STRINGS,    /* Apple's */
     MT_N_DOCUMENT_FORMATS
 };
 
@@ -36,10 +40,12 @@ const char *mt_document_format_name(enum mt_document_format format);
 const char *mt_document_extension(enum mt_document_format format);
 const char *mt_document_content_type(enum mt_document_format format);
 
-/* Every extension, for messages: ".txt, .srt, .vtt, .html or .po". */
-#define MT_DOCUMENT_EXTENSIONS ".txt, .srt, .vtt, .html or .po"
+/* Every extension, or every name, for messages: ".txt, .srt, ... or .po". Returns out. */
+#define MT_DOCUMENT_LIST_BYTES 512
+const char *mt_document_list_extensions(char out[MT_DOCUMENT_LIST_BYTES]);
+const char *mt_document_list_names(char out[MT_DOCUMENT_LIST_BYTES]);
 
-/* By the extension of a file's name, in any case; .htm is .html. False: none of them. */
+/* By the extension of a file's name, in any case; .htm is .html, and so on. False: none of them. */
 bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out);
 /* By mt_document_format_name. */
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out);

@@ -27,10 +27,14 @@ struct mt_document_reader {
     /* What the file says its encoding is, for messages; an empty range: nothing. NULL: files of
      * this format say nothing. bytes end in NUL. */
     struct mt_range (*find_charset)(const char *bytes, size_t length);
+    /* A translation stands in the place of a program's message: one that is the message itself leaves
+     * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
+    bool replaces_messages;
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
-    mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader;
+    mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader, mt_document_json_reader,
+    mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader;
 
 struct mt_document {
     const struct mt_document_reader *reader;

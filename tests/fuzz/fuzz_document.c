@@ -1,5 +1,6 @@
 /*
- * Feeds files to the readers of documents: the first byte says which. What is read is written again
+ * Feeds files to the readers of documents: the first byte says which, 'a' the first format, and with its
+ * highest bit set what is translated is so again. What is read is written again
  * without translations, which gives the same bytes, but for a catalogue's charset; with each text
  * as its own translation, which gives the same bytes where no tags have to be closed and opened
  * again; and with longer ones, which gives a file that can be read.
@@ -94,9 +95,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    const struct mt_document_options options = {
-        .format = (enum mt_document_format)(data[0] % MT_N_DOCUMENT_FORMATS),
-        .retranslate = data[0] & 0x80u};
+    size_t format = (size_t)(data[0] & 0x7Fu) - 'a';
+    if (format >= MT_N_DOCUMENT_FORMATS)
+        return 0;
+    const struct mt_document_options options = {.format = (enum mt_document_format)format,
+                                                .retranslate = data[0] & 0x80u};
     if (size > 1)
         check((const char *)data + 1, size - 1, &options);
     else

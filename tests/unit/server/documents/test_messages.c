@@ -1,0 +1,345 @@
+#include "server/documents/document.h"
+#include "server/documents/message_check.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TEXTS 64
+
+typedef void translate_fn(const struct mt_document_text *text, struct mt_text *out);
+
+static void same(const struct mt_document_text *text, struct mt_text *out)
+{
+    mt_text_append(out, text->bytes, text->length);
+}
+
+/* Letters in upper case, so that what was translated shows; but for names in braces and tags. */
+static void shout(const struct mt_document_text *text, struct mt_text *out)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        char c = text->bytes[i];
+        depth += c == '{' || c == '<';
+        depth -= (c == '}' || c == '>') && depth > 0;
+        bool is_escape = i > 0 && text->bytes[i - 1] == '%';
+        c = depth || is_escape ? c : (char)toupper((unsigned char)c);
+        mt_text_append(out, &c, 1);
+    }
+}
+
+static void nothing(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    (void)out;
+}
+
+static const char *swapped;
+static void swap(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, swapped);
+}
+
+static struct mt_document *read_file(const char *file, enum mt_document_format format)
+{
+    const struct mt_document_options options = {.format = format};
+    struct mt_document *document = NULL;
+    struct mt_error err;
+    enum mt_status status = mt_document_create(file, strlen(file), &options, &document, &err);
+    ck_assert_msg(!status, "%s", status ? err.message : "");
+    return document;
+}
+
+static char *translate(const char *file, enum mt_document_format format, translate_fn *with,
+                       size_t *n_left)
+{
+    struct mt_document *document = read_file(file, format);
+    struct mt_text translations[MAX_TEXTS] = {{0}}, out = {0};
+    struct mt_error err;
+    char *result;
+    size_t n = mt_document_n_texts(document), length;
+    ck_assert_uint_le(n, MAX_TEXTS);
+    for (size_t i = 0; i < n; i++) {
+        struct mt_document_text text = mt_document_text(document, i);
+        ck_assert_uint_eq(strlen(text.bytes), text.length);
+        with(&text, &translations[i]);
+    }
+    ck_assert_int_eq(mt_document_write(document, translations, &out, n_left, &err), MT_OK);
+    ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
+    for (size_t i = 0; i < n; i++)
+        mt_text_finish(&translations[i]);
+    mt_document_destroy(document);
+    return result;
+}
+
+static void expect(const char *file, enum mt_document_format format, translate_fn *with,
+                   const char *expected)
+{
+    char *result = translate(file, format, with, NULL);
+    ck_assert_str_eq(result, expected);
+    free(result);
+}
+
+/* The texts, with '|' between them. */
+static void expect_texts(const char *file, enum mt_document_format format, const char *expected)
+{
+    struct mt_document *document = read_file(file, format);
+    struct mt_text all = {0};
+    mt_text_append(&all, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        mt_text_append(&all, "|", i > 0);
+        mt_text_append_string(&all, mt_document_text(document, i).bytes);
+    }
+    ck_assert_str_eq(all.bytes, expected);
+    mt_text_finish(&all);
+    mt_document_destroy(document);
+}
+
+/* ---- every format: a file, its texts, and the file with these in upper case ---- */
+
+static const struct {
+    enum mt_document_format format;
+    const char *file, *texts, *shouted;
+} files[] = {
+    {MT_DOCUMENT_JSON, " {} ", "", " {} "},
+    {MT_DOCUMENT_JSON, "\"a\"", "a", "\"A\""},
+    {MT_DOCUMENT_JSON,
+     "\xEF\xBB\xBF{\r\n\t\"a\": {\"b\":\"c \\\"d\\\"\", \"n\": 1.50, \"t\":true},\r\n"
+     "\"e\" : [ \"f\\ng\", null, \"\", \"12.5\", \"DD/MM/YYYY\" ]}\r\n",
+     "c \"d\"|f\ng",
+     "\xEF\xBB\xBF{\r\n\t\"a\": {\"b\":\"C \\\"D\\\"\", \"n\": 1.50, \"t\":true},\r\n"
+     "\"e\" : [ \"F\\nG\", null, \"\", \"12.5\", \"DD/MM/YYYY\" ]}\r\n"},
+    /* what is said about the file and its messages */
+    {MT_DOCUMENT_JSON,
+     "{\"$schema\":\"s\",\"locale\":\"en\",\"\":{\"x\":\"y\"},\"@m\":{\"d\":\"e\"},"
+     "\"a\":{\"locale\":\"language\"}}",
+     "language",
+     "{\"$schema\":\"s\",\"locale\":\"en\",\"\":{\"x\":\"y\"},\"@m\":{\"d\":\"e\"},"
+     "\"a\":{\"locale\":\"LANGUAGE\"}}"},
+    {MT_DOCUMENT_JSON,
+     "{\"a\":{\"message\":\"m\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
+     "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"n\"},"
+     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"}}",
+     "m|n|o|p|q|r",
+     "{\"a\":{\"message\":\"M\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
+     "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"N\"},"
+     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"}}"},
+    /* escapes as the file has them */
+    {MT_DOCUMENT_JSON, "[\"\\u00fc \\ud83d\\ude00a\", \"\\u003cb\\u003e\\/\"]",
+     "\xC3\xBC \xF0\x9F\x98\x80"
+     "a|<b>/",
+     "[\"\\u00fc \\ud83d\\ude00A\", \"\\u003cb\\u003e\\/\"]"},
+    {MT_DOCUMENT_ARB,
+     "{\"@@locale\":\"en\",\"a\":\"b\",\"@a\":{\"description\":\"c\"},\"locale\":\"d\"}", "b|d",
+     "{\"@@locale\":\"en\",\"a\":\"B\",\"@a\":{\"description\":\"c\"},\"locale\":\"D\"}"},
+    {MT_DOCUMENT_PROPERTIES, "", "", ""},
+    {MT_DOCUMENT_PROPERTIES,
+     "# c = d\r\n! e\r\n\r\n  a.b = c d \r\ne\\=\\ f:g\\\r\n   h\\tx\r\ni\r\nj k\r\nl==m\r\n"
+     "n\\\n  o=p",
+     "c d |gh\tx|k|=m|p",
+     "# c = d\r\n! e\r\n\r\n  a.b = C D \r\ne\\=\\ f:GH\\tX\r\ni\r\nj K\r\nl==M\r\n"
+     "n\\\n  o=P"},
+    {MT_DOCUMENT_PROPERTIES, "a = b\\n\\\n    c\\n\\\n    d\n", "b\nc\nd",
+     "a = B\\n\\\n    C\\n\\\n    D\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=\\ b\\u00fc\\ud83d\\ude00\\q\\\\\n",
+     " b\xC3\xBC\xF0\x9F\x98\x80q\\", "a=\\ B\\u00fc\\ud83d\\ude00Q\\\\\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=b\xC3\xBC\\u00fc\n", "b\xC3\xBC\xC3\xBC", "a=B\xC3\xBC\xC3\xBC\n"},
+    /* MessageFormat, and others */
+    {MT_DOCUMENT_PROPERTIES, "a=it''s {0}\nb=it's\n", "it's {0}|it's", "a=IT''S {0}\nb=IT'S\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=it's {0}\nb=''\n", "it's {0}", "a=IT'S {0}\nb=''\n"},
+    {MT_DOCUMENT_STRINGS, "", "", ""},
+    {MT_DOCUMENT_STRINGS,
+     "\xEF\xBB\xBF/* \"a\" = \"b\"; */\n\"c\" = \"d \\\"e\\\" %@\\n\"; // f\n"
+     "g=\"h\";i = 'j\"k';\"l\";\"m\" /* n */ = /* o */ \"p\nq\" ;r = s;\n",
+     "d \"e\" %@\n|h|j\"k|p\nq",
+     "\xEF\xBB\xBF/* \"a\" = \"b\"; */\n\"c\" = \"D \\\"E\\\" %@\\n\"; // f\n"
+     "g=\"H\";i = 'J\"K';\"l\";\"m\" /* n */ = /* o */ \"P\nQ\" ;r = s;\n"},
+    {MT_DOCUMENT_STRINGS, "\"a\" = \"b\\U00fc\\101\\'\";",
+     "b\xC3\xBC"
+     "A'",
+     "\"a\" = \"B\xC3\xBC"
+     "A'\";"},
+};
+
+START_TEST(a_file_whose_texts_stay_is_the_same_file)
+{
+    expect(files[_i].file, files[_i].format, same, files[_i].file);
+    expect(files[_i].file, files[_i].format, nothing, files[_i].file);
+}
+END_TEST
+
+START_TEST(messages_are_translated_and_nothing_else)
+{
+    expect_texts(files[_i].file, files[_i].format, files[_i].texts);
+    expect(files[_i].file, files[_i].format, shout, files[_i].shouted);
+}
+END_TEST
+
+/* What is written can be read: whatever a translation holds comes back. */
+START_TEST(any_translation_is_escaped)
+{
+    swapped = " \"'\\ \t\n {} # : = ! - <&> / * a\xC3\xBC\xF0\x9F\x98\x80\x7F\n b";
+    struct mt_text joined = {0};
+    struct mt_document *document = read_file(files[_i].file, files[_i].format);
+    mt_text_append(&joined, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        bool is_kept =
+            mt_message_is_kept(mt_document_text(document, i).bytes,
+                               mt_document_text(document, i).length, swapped, strlen(swapped));
+        mt_text_append(&joined, "|", i > 0);
+        mt_text_append_string(&joined, is_kept ? swapped : mt_document_text(document, i).bytes);
+    }
+    mt_document_destroy(document);
+    char *result = translate(files[_i].file, files[_i].format, swap, NULL);
+    expect_texts(result, files[_i].format, joined.bytes);
+    mt_text_finish(&joined);
+    free(result);
+}
+END_TEST
+
+/* ---- bad files ---- */
+
+static const struct {
+    enum mt_document_format format;
+    const char *file, *message;
+} broken[] = {
+    {MT_DOCUMENT_JSON, "", "the file: line 1, column 1: expected a value, found the end"},
+    {MT_DOCUMENT_JSON, "{\"a\": \"b\",\n}", "line 2, column 1: expected a key in double quotes"},
+    {MT_DOCUMENT_JSON, "{\"a\": \"b\",\n\"a\": \"c\"}",
+     "line 2, column 1: key \"a\" appears twice"},
+    {MT_DOCUMENT_ARB, "{\"a\": \"\\ud800\"}", "line 1, column 8: high surrogate"},
+    {MT_DOCUMENT_PROPERTIES, "a=b\nc=\\u12g4\n", "line 2: \"c=\\u12g4\" holds a \\u that is no"},
+    {MT_DOCUMENT_PROPERTIES, "c=\\ude00", "line 1: \"c=\\ude00\" holds a \\u that is no character"},
+    {MT_DOCUMENT_PROPERTIES, "c=\\u", "line 1: \"c=\\u\" holds a \\u that is no character"},
+    {MT_DOCUMENT_STRINGS, "\n\"a\" = \"b\n",
+     "line 2: \"\"a\" = \"b\" holds a string that does not"},
+    {MT_DOCUMENT_STRINGS, "\"a\" = \"b\"\n\"c\" = \"d\";",
+     "line 1: \"\"a\" = \"b\"\" does not end"},
+    {MT_DOCUMENT_STRINGS, "/* a", "line 1: \"/* a\" begins a comment that does not end"},
+    {MT_DOCUMENT_STRINGS, "\"a\" \"b\";", "has no value: expected = behind the key"},
+    {MT_DOCUMENT_STRINGS, "{ a = b; }", "has no string: expected \"...\""},
+    {MT_DOCUMENT_STRINGS, "a = \"\\777\";", "holds an escape that is none of"},
+    {MT_DOCUMENT_STRINGS, "a = \"\\U12\";", "holds an escape that is none of"},
+};
+
+START_TEST(broken_files_are_refused_with_their_line)
+{
+    const struct mt_document_options options = {.format = broken[_i].format};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    enum mt_status status =
+        mt_document_create(broken[_i].file, strlen(broken[_i].file), &options, &document, &err);
+    ck_assert_msg(status == MT_FORMAT, "%s: status %d", broken[_i].message, (int)status);
+    ck_assert_msg(strstr(err.message, broken[_i].message), "\"%s\" is not in \"%s\"",
+                  broken[_i].message, err.message);
+}
+END_TEST
+
+START_TEST(what_is_nested_deeply_is_refused)
+{
+    char file[1001];
+    memset(file, '[', 1000);
+    file[1000] = '\0';
+    const struct mt_document_options options = {.format = MT_DOCUMENT_JSON};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_document_create(file, 1000, &options, &document, &err), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "nested deeper than 64"));
+}
+END_TEST
+
+/* ---- what a program would not bear ---- */
+
+#define FILES "{n, plural, one {# file in {d}} other {# files in {d}}}"
+
+static const struct {
+    const char *message, *translation;
+    bool is_kept;
+} pairs[] = {
+    {"a", "b", true},
+    {"%d of %s", "%d von %s", true},
+    {"%d of %s", "%s von %d", false},
+    {"%1$d of %2$s", "%2$s von %1$d", true},
+    {"{a} of {b}", "{b} von {a}", true},
+    {"{a} of {b}", "{b} von {b}", false},
+    {"{{a}} b", "c", false},
+    {"see <b>this</b>", "<b>das</b> hier", true},
+    {"see <b>this</b>", "das hier", false},
+    {"see <0>this</0>", "<0>das<0>", false},
+    {"see <a href=\"x y\">this</a>", "<a href=\"x z\">das</a>", false},
+    {"a < b", "a > b", true},
+    {"$USER$ left", "$USER$ ging", true},
+    {"$USER$ left", "Er ging", false},
+    {"$5 left", "5 $ blieben", true},
+    {"You have " FILES ".", "Sie haben {n, plural, one {# Datei in {d}} other {in {d} # Dateien}}.",
+     true},
+    {FILES, "{n, plural, one {# Datei in {d}} other {# Dateien in d}}", false},
+    {FILES, "{n, plural, one {# Datei in {d}} other {Dateien in {d}}}", false},
+    {FILES, "{n, plural, eins {# Datei in {d}} other {# Dateien in {d}}}", false},
+    {FILES, "{n, plural, one {# Datei in {d}} other {# Dateien in {d}", false},
+    {FILES, "# Dateien in {d}", false},
+    {"{g, select, male {He} other {They}} left", "{g, select, male {Er} other {Sie}} ging", true},
+    {"{g, select, male {He} other {They}} left", "{g, select, male {Er}} ging", false},
+    {"{g, select, a {{n, plural, other {{x}}}} other {}}",
+     "{g, select, a {{n, plural, other {{x}}}} other {}}", true},
+    {"{g, select, a {{n, plural, other {{x}}}} other {}}",
+     "{g, select, a {{n, plural, other {{y}}}} other {}}", false},
+};
+
+START_TEST(a_message_keeps_what_a_program_needs)
+{
+    const char *message = pairs[_i].message, *translation = pairs[_i].translation;
+    ck_assert_msg(mt_message_is_kept(message, strlen(message), translation, strlen(translation)) ==
+                      pairs[_i].is_kept,
+                  "%s: %s", message, translation);
+}
+END_TEST
+
+START_TEST(a_message_that_lost_something_is_left_and_counted)
+{
+    size_t n_left;
+    swapped = "Hallo";
+    char *result =
+        translate("{\"a\": \"Hi {name}\", \"b\": \"Hi\"}", MT_DOCUMENT_JSON, swap, &n_left);
+    ck_assert_str_eq(result, "{\"a\": \"Hi {name}\", \"b\": \"Hallo\"}");
+    ck_assert_uint_eq(n_left, 1);
+    free(result);
+}
+END_TEST
+
+START_TEST(braces_without_end_take_linear_time)
+{
+    enum { N = 100000 };
+    char *message = malloc(N + 1);
+    ck_assert_ptr_nonnull(message);
+    memset(message, '{', N);
+    message[N] = '\0';
+    ck_assert(mt_message_is_kept(message, N, message, N));
+    free(message);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("messages");
+    TCase *all = tcase_create("all");
+    const int n_files = (int)(sizeof files / sizeof *files);
+    tcase_add_loop_test(all, a_file_whose_texts_stay_is_the_same_file, 0, n_files);
+    tcase_add_loop_test(all, messages_are_translated_and_nothing_else, 0, n_files);
+    tcase_add_loop_test(all, any_translation_is_escaped, 0, n_files);
+    tcase_add_loop_test(all, broken_files_are_refused_with_their_line, 0,
+                        (int)(sizeof broken / sizeof *broken));
+    tcase_add_test(all, what_is_nested_deeply_is_refused);
+    tcase_add_loop_test(all, a_message_keeps_what_a_program_needs, 0,
+                        (int)(sizeof pairs / sizeof *pairs));
+    tcase_add_test(all, a_message_that_lost_something_is_left_and_counted);
+    tcase_add_test(all, braces_without_end_take_linear_time);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
