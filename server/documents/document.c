@@ -27,6 +27,8 @@ static const struct {
                                 &mt_document_properties_reader},
     [MT_DOCUMENT_STRINGS] = {"strings", ".strings", "text/plain; charset=utf-8",
                              &mt_document_strings_reader},
+    [MT_DOCUMENT_YAML] = {"yaml", ".yml", "application/yaml", &mt_document_yaml_reader},
+    [MT_DOCUMENT_MD] = {"markdown", ".md", "text/markdown; charset=utf-8", &mt_document_md_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -34,6 +36,8 @@ static const struct {
     const char *extension, *as;
 } aliases[] = {
     {".htm", ".html"},
+    {".yaml", ".yml"},
+    {".markdown", ".md"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)

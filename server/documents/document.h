@@ -32,6 +32,8 @@ enum mt_document_format {
     MT_DOCUMENT_ARB,        /* Flutter's catalogues */
     MT_DOCUMENT_PROPERTIES, /* Java's */
     MT_DOCUMENT_STRINGS,    /* Apple's */
+    MT_DOCUMENT_YAML,       /* catalogues of Rails, Symfony, Hugo, ... */
+    MT_DOCUMENT_MD,         /* Markdown */
     MT_N_DOCUMENT_FORMATS
 };
 

@@ -34,7 +34,8 @@ struct mt_document_reader {
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
     mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader, mt_document_json_reader,
-    mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader;
+    mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
+    mt_document_yaml_reader, mt_document_md_reader;
 
 struct mt_document {
     const struct mt_document_reader *reader;

@@ -21,7 +21,7 @@ static bool is_date_pattern(const char *text, size_t length)
         bool goes_on = at + 1 < length && u_isalpha((unsigned char)text[at + 1]);
         if (goes_on || !(is_percent || strchr("YyMDdHhmsSaAEZzL", text[begin])))
             return false;
-        n_runs++;
+        n_runs += is_percent ? 2 : 1;
     }
     return n_runs > 1;
 }
