@@ -266,6 +266,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     mt_warnings_init(&state->warnings, &guards, service->metrics);
     enum mt_status status = read_request(state, request, &source, &target, &options, err);
     if (!status)
+        options.target_lang = target;
+    if (!status)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
                                     &state->document, err);
     if (!status)

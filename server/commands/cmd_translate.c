@@ -282,6 +282,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .bar = &session->bar,
     };
     mt_text_direction_set(&session->direction, &command.translation);
+    command.document.target_lang = mt_text_direction_target(&session->direction);
     mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);

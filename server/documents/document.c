@@ -29,6 +29,11 @@ static const struct {
                              &mt_document_strings_reader},
     [MT_DOCUMENT_YAML] = {"yaml", ".yml", "application/yaml", &mt_document_yaml_reader},
     [MT_DOCUMENT_MD] = {"markdown", ".md", "text/markdown; charset=utf-8", &mt_document_md_reader},
+    [MT_DOCUMENT_ANDROID] = {"android", ".xml", "application/xml", &mt_document_android_reader},
+    [MT_DOCUMENT_RESX] = {"resx", ".resx", "application/xml", &mt_document_resx_reader},
+    [MT_DOCUMENT_XLIFF] = {"xliff", ".xliff", "application/xliff+xml", &mt_document_xliff_reader},
+    [MT_DOCUMENT_TMX] = {"tmx", ".tmx", "application/x-tmx+xml", &mt_document_tmx_reader},
+    [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -38,6 +43,7 @@ static const struct {
     {".htm", ".html"},
     {".yaml", ".yml"},
     {".markdown", ".md"},
+    {".xlf", ".xliff"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)

@@ -12,7 +12,7 @@
  * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
- * is written as it was read (po apart, where a translation stands beside its text).
+ * is written as it was read (po, xliff, tmx and ts apart, where a translation stands beside its text).
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
@@ -34,6 +34,11 @@ enum mt_document_format {
     MT_DOCUMENT_STRINGS,    /* Apple's */
     MT_DOCUMENT_YAML,       /* catalogues of Rails, Symfony, Hugo, ... */
     MT_DOCUMENT_MD,         /* Markdown */
+    MT_DOCUMENT_ANDROID,    /* strings.xml */
+    MT_DOCUMENT_RESX,       /* .NET's */
+    MT_DOCUMENT_XLIFF,      /* 1.2, 2.0 to 2.2 */
+    MT_DOCUMENT_TMX,
+    MT_DOCUMENT_TS, /* Qt's */
     MT_N_DOCUMENT_FORMATS
 };
 
@@ -56,7 +61,8 @@ struct mt_document;
 
 struct mt_document_options {
     enum mt_document_format format;
-    bool retranslate; /* po: entries that have a translation, too; header and comments stay */
+    bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
+    const char *target_lang; /* BCP 47, for files that say it; NULL or empty: not known. Borrowed */
 };
 
 /* bytes are copied. MT_FORMAT: not UTF-8, or not the format, with the number of the line; MT_LIMIT,

@@ -35,7 +35,9 @@ struct mt_document_reader {
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
     mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader, mt_document_json_reader,
     mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
-    mt_document_yaml_reader, mt_document_md_reader;
+    mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
+    mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
+    mt_document_ts_reader;
 
 struct mt_document {
     const struct mt_document_reader *reader;

@@ -1,5 +1,6 @@
 #include "server/documents/document.h"
 #include "server/documents/message_check.h"
+#include "server/documents/xml_words.h"
 
 #include <check.h>
 #include <ctype.h>
@@ -45,7 +46,7 @@ static void swap(const struct mt_document_text *text, struct mt_text *out)
 
 static struct mt_document *read_file(const char *file, enum mt_document_format format)
 {
-    const struct mt_document_options options = {.format = format};
+    const struct mt_document_options options = {.format = format, .target_lang = "de"};
     struct mt_document *document = NULL;
     struct mt_error err;
     enum mt_status status = mt_document_create(file, strlen(file), &options, &document, &err);
@@ -210,6 +211,19 @@ static const struct {
     {MT_DOCUMENT_MD, "1. - [x] This is a sentence that is somewhat longer than\n     a line.\n",
      "This is a sentence that is somewhat longer than a line.",
      "1. - [x] THIS IS A SENTENCE THAT IS SOMEWHAT LONGER THAN A\n     LINE.\n"},
+    {MT_DOCUMENT_ANDROID, "<resources/>", "", "<resources/>"},
+    {MT_DOCUMENT_ANDROID,
+     "\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n<!-- a -->\r\n<resources xmlns:xliff=\"u\">\r\n"
+     "<string name=\"b\"> c <i>d</i> %1$s\\n</string><string translatable=\"false\">e</string>\r\n"
+     "<plurals name=\"f\"><item quantity=\"one\">g</item></plurals><color name=\"h\">red</color>"
+     "<string-array translatable=\"false\"><item>i</item></string-array><string>@string/b</string>"
+     "<string><![CDATA[ j & <b>k</b> ]]></string><string/><item type=\"id\">l</item></resources>",
+     "c <i>d</i> %1$s\\n|g|j &amp; &lt;b&gt;k&lt;/b&gt;", NULL},
+    {MT_DOCUMENT_RESX,
+     "<root><resheader name=\"a\"><value>b</value></resheader><data name=\"c\"><value>\n d &lt; e"
+     "</value><comment>f</comment></data><data name=\"g\" type=\"h\"><value>i</value></data>"
+     "<data name=\"&gt;&gt;j\"><value>k</value></data></root>",
+     "d &lt; e", NULL},
 };
 
 START_TEST(a_file_whose_texts_stay_is_the_same_file)
@@ -222,7 +236,8 @@ END_TEST
 START_TEST(messages_are_translated_and_nothing_else)
 {
     expect_texts(files[_i].file, files[_i].format, files[_i].texts);
-    expect(files[_i].file, files[_i].format, shout, files[_i].shouted);
+    if (files[_i].shouted)
+        expect(files[_i].file, files[_i].format, shout, files[_i].shouted);
 }
 END_TEST
 
@@ -243,7 +258,7 @@ START_TEST(any_translation_is_escaped)
     mt_document_destroy(document);
     char *result = translate(files[_i].file, files[_i].format, swap, NULL);
     /* of YAML's block scalars blanks at the ends are the file's, and of Markdown all */
-    if (files[_i].format != MT_DOCUMENT_MD && !strstr(files[_i].file, ": |") &&
+    if (files[_i].format < MT_DOCUMENT_MD && !strstr(files[_i].file, ": |") &&
         !strstr(files[_i].file, ": >"))
         expect_texts(result, files[_i].format, joined.bytes);
     mt_text_finish(&joined);
@@ -277,12 +292,27 @@ static const struct {
     {MT_DOCUMENT_YAML, "a: b\nc: 'd\n", "line 3: expected YAML: while scanning a quoted scalar"},
     {MT_DOCUMENT_YAML, "a: b\n  c: d\n", "line 2: expected YAML: mapping values are not allowed"},
     {MT_DOCUMENT_YAML, "a: b\nc: \x01\n", "line 2: \"c: \x01\" holds a character that YAML"},
+    {MT_DOCUMENT_ANDROID, "", "line 1, column 1: expected XML: no element found"},
+    {MT_DOCUMENT_ANDROID, "<resources>\n<string></resources>",
+     "line 2, column 11: expected XML: mismatched tag"},
+    {MT_DOCUMENT_ANDROID, "<root/>", "line 1: the file begins with <root>, expected <resources>"},
+    {MT_DOCUMENT_RESX, "<!DOCTYPE a [\n<!ENTITY b \"c\">]><root/>",
+     "line 2: an entity is declared (b), which is not read"},
+    {MT_DOCUMENT_RESX, "<root>&b;</root>", "line 1, column 7: expected XML: undefined entity"},
+    {MT_DOCUMENT_XLIFF, "<a/>", "line 1: the file begins with <a>, expected <xliff>"},
+    {MT_DOCUMENT_XLIFF, "<xliff/>", "line 1: the version is \"\", expected 1.2, or 2.0 to 2.2"},
+    {MT_DOCUMENT_XLIFF, "<xliff version=\"1.2\">\n<file target-language=\"fr\"/></xliff>",
+     "line 2: target-language is \"fr\", expected \"de\""},
+    {MT_DOCUMENT_XLIFF, "<xliff version=\"2.0\" trgLang=\"fr-CA\"/>",
+     "line 1: trgLang is \"fr-CA\", expected \"de\""},
+    {MT_DOCUMENT_TMX, "<a/>", "line 1: the file begins with <a>, expected <tmx>"},
+    {MT_DOCUMENT_TS, "export const a = 1;", "line 1, column 1: expected XML: syntax error"},
     {MT_DOCUMENT_YAML, "a: @b\n", "line 1: expected YAML: while scanning for the next token"},
 };
 
 START_TEST(broken_files_are_refused_with_their_line)
 {
-    const struct mt_document_options options = {.format = broken[_i].format};
+    const struct mt_document_options options = {.format = broken[_i].format, .target_lang = "de"};
     struct mt_document *document = NULL;
     struct mt_error err = {0};
     enum mt_status status =
@@ -365,6 +395,169 @@ START_TEST(a_translation_stays_in_its_block)
 {
     swapped = marks[_i].translation;
     expect(marks[_i].file, MT_DOCUMENT_MD, swap, marks[_i].written);
+}
+END_TEST
+
+/* ---- XML ---- */
+
+#define XLIFF(unit) "<xliff version=\"1.2\"><file target-language=\"de\">" unit "</file></xliff>"
+#define XLIFF_2(unit) "<xliff version=\"2.1\" trgLang=\"de-AT\">" unit "</xliff>"
+#define STATE " state=\"needs-review-translation\" state-qualifier=\"mt-suggestion\""
+#define TMX(tu) "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>" tu "</body></tmx>"
+#define TS(message) "<TS version=\"2.1\"><context>" message "</context></TS>"
+
+/* A file, and it with every text in upper case. */
+static const struct {
+    enum mt_document_format format;
+    const char *file, *filled;
+} units[] = {
+    {MT_DOCUMENT_ANDROID, "<resources><string> a\\'b </string></resources>",
+     "<resources><string> A\\'B </string></resources>"},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("\n  <trans-unit>\n    <source>a <g id=\"1\">b</g></source>\n  </trans-unit>"),
+     XLIFF("\n  <trans-unit>\n    <source>a <g id=\"1\">b</g></source>\n    <target" STATE
+           ">A <g id=\"1\">B</g></target>\n  </trans-unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source> a </source><target xml:lang='x' state = 'new'/></trans-unit>"),
+     XLIFF("<trans-unit><source> a </source><target xml:lang='x'" STATE
+           "> A </target></trans-unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source>a b</source><seg-source><mrk mtype=\"seg\">a</mrk> b</seg-source>"
+           "<note>c</note></trans-unit>"),
+     XLIFF("<trans-unit><source>a b</source><seg-source><mrk mtype=\"seg\">a</mrk> b</seg-source>"
+           "<target" STATE "><mrk mtype=\"seg\">A</mrk> B</target><note>c</note></trans-unit>")},
+    /* what is locked or done, and what is no unit */
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<group translate=\"no\"><trans-unit><source>a</source></trans-unit></group>"
+           "<trans-unit approved=\"yes\"><source>a</source></trans-unit>"
+           "<trans-unit><source>a</source><target>b</target></trans-unit>"
+           "<trans-unit><source>a</source><target state=\"final\"/></trans-unit>"
+           "<trans-unit><alt-trans><source>a</source><target/></alt-trans></trans-unit>"
+           "<trans-unit><source/></trans-unit>"),
+     NULL},
+    {MT_DOCUMENT_XLIFF,
+     "<xliff version=\"1.2\"><file/><file a='b'><trans-unit><source>a</source>"
+     "</trans-unit></file></xliff>",
+     "<xliff version=\"1.2\"><file target-language=\"de\"/><file a='b' target-language=\"de\">"
+     "<trans-unit><source>a</source><target" STATE ">A</target></trans-unit></file></xliff>"},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF_2("<unit><segment id=\"1\" state=\"initial\">\n <source>a<ph id=\"1\"/></source>\n"
+             "</segment><ignorable><source>b</source></ignorable></unit>"),
+     XLIFF_2("<unit><segment id=\"1\" state=\"translated\">\n <source>a<ph id=\"1\"/></source>\n"
+             " <target>A<ph id=\"1\"/></target>\n"
+             "</segment><ignorable><source>b</source></ignorable></unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF_2("<unit translate=\"no\"><segment><source>a</source></segment></unit><unit>"
+             "<segment state=\"final\"><source>a</source></segment>"
+             "<segment><source>a</source><target>b</target></segment></unit>"),
+     NULL},
+    {MT_DOCUMENT_TMX,
+     TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
+         "<seg>a</seg></tuv>\n</tu>"),
+     TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
+         "<seg>a</seg></tuv>\n <tuv xml:lang=\"de\"><seg>A</seg></tuv>\n</tu>")},
+    {MT_DOCUMENT_TMX,
+     TMX("<tu><tuv lang=\"en\"><seg>a</seg></tuv><tuv lang=\"DE-at\"><seg>b</seg></tuv></tu>"
+         "<tu><tuv lang=\"fr\"><seg>a</seg></tuv></tu><tu/>"),
+     NULL},
+    {MT_DOCUMENT_TS,
+     TS("<message><source>&amp;a</source><translation type=\"unfinished\"></translation></message>"
+        "<message numerus=\"yes\"><source>b</source><translation><numerusform/><numerusform>x"
+        "</numerusform></translation></message>"),
+     TS("<message><source>&amp;a</source><translation type=\"unfinished\">&amp;A</translation>"
+        "</message><message numerus=\"yes\"><source>b</source><translation><numerusform>B"
+        "</numerusform><numerusform>x</numerusform></translation></message>")},
+    {MT_DOCUMENT_TS,
+     TS("<message><source>a</source><translation type=\"vanished\"/></message><message><source>a"
+        "</source><translation>b</translation></message><message><source>a</source></message>"),
+     NULL},
+};
+
+START_TEST(translations_are_put_beside_their_sources)
+{
+    expect(units[_i].file, units[_i].format, shout,
+           units[_i].filled ? units[_i].filled : units[_i].file);
+}
+END_TEST
+
+/* Codes by letters: ( ) pairs, . points, - gaps, W words, N numbers, | edges. */
+static const struct {
+    const char *xml, *android, *expected;
+} inlines[] = {
+    {"a &lt;&amp;&#228;&#x2026; b", NULL, "a <&\xC3\xA4\xE2\x80\xA6 b"},
+    {"a <g id=\"1\">b <x id=\"2\"/> c</g>", NULL, "a [(]b [W] c[)]"},
+    {"a<x id=\"2\"/>b <ph id=\"3\">%d</ph>.", NULL, "a[.]b [N]."},
+    {"<g>a</g><g></g><g><x/></g>", NULL, "[(]a[)][.][.]"},
+    {"<bpt i=\"1\">x</bpt>a <bpt i=\"2\"/>b<ept i=\"2\"/><ept i=\"1\">y</ept>", NULL,
+     "[(]a [(]b[)][)]"},
+    {"<bx id=\"1\"/>a<g><ex id=\"1\"/>b</g>", NULL, "[.]a[(][.]b[)]"},
+    {"<sc id=\"1\"/>a<ec startRef=\"1\"/> <pc id=\"2\">b</pc>", NULL, "[(]a[)] [(]b[)]"},
+    {"<mrk mtype=\"seg\">a</mrk> <mrk mtype=\"x-a\">b</mrk> <mrk translate=\"no\">c</mrk> d", NULL,
+     "[|]a[|] [(]b[)] [W] d"},
+    {"a <!-- b --><![CDATA[c]]>&d; e <?f?>", NULL, "a [.][.][.] e [.]"},
+    {"a <x equiv-text=\"{{b}}\"/>c", NULL, "a [W]c"},
+    {"a\n  b \\'c\\' \\u00e4 \\n\\@ \"d\"", "", "a[-]b 'c' \xC3\xA4 \n@ [.]d[.]"},
+    {"<xliff:g id=\"a\">%1$s</xliff:g> b <xliff:g>%d</xliff:g>", "", "[W] b [N]"},
+    {"a < b > c </g> <g>d", NULL, "a < b > c [.] [.]d"},
+};
+
+START_TEST(inline_elements_are_codes)
+{
+    static const char letters[] = {
+        [MT_CODE_OPEN] = '(', [MT_CODE_CLOSE] = ')',  [MT_CODE_POINT] = '.', [MT_CODE_GAP] = '-',
+        [MT_CODE_WORD] = 'W', [MT_CODE_NUMBER] = 'N', [MT_CODE_EDGE] = '|'};
+    const char *xml = inlines[_i].xml;
+    const struct mt_coded_options options = {0};
+    mt_coded_reader *read = inlines[_i].android ? mt_read_android_words : mt_read_xml_words;
+    struct mt_coded coded = {0};
+    struct mt_text shown = {0}, again = {0};
+    struct mt_error err;
+    ck_assert_int_eq(read(xml, strlen(xml), &options, &coded, &err), MT_OK);
+    ck_assert_uint_eq(coded.n, 1);
+    const struct mt_coded_segment *segment = &coded.segments[0];
+    size_t at = 0, code = 0;
+    for (size_t i = 0; i < segment->n; i++) {
+        mt_text_append(&shown, segment->words.bytes + at, segment->codes[i].at.begin - at);
+        mt_text_appendf(&shown, "[%c]", letters[segment->codes[i].kind]);
+        at = segment->codes[i].at.end;
+    }
+    mt_text_append(&shown, segment->words.bytes + at, segment->words.length - at);
+    ck_assert_str_eq(shown.bytes, inlines[_i].expected);
+    /* Written again, they are read alike. */
+    mt_coded_write_range(&coded, segment, (struct mt_range){0, segment->words.length}, &code,
+                         &again);
+    struct mt_coded second = {0};
+    ck_assert_int_eq(read(again.bytes, again.length, &options, &second, &err), MT_OK);
+    ck_assert_str_eq(second.segments[0].words.bytes, segment->words.bytes);
+    ck_assert_uint_eq(second.segments[0].n, segment->n);
+    mt_coded_finish(&second);
+    mt_coded_finish(&coded);
+    mt_text_finish(&shown);
+    mt_text_finish(&again);
+}
+END_TEST
+
+START_TEST(what_is_no_content_of_xml_is_left)
+{
+    size_t n_left;
+    static const char *const bad[] = {"<b>a", "</string><string>", "a & b", "a\x01", "&b;"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        swapped = bad[i];
+        char *result = translate("<resources><string>x</string></resources>", MT_DOCUMENT_ANDROID,
+                                 swap, &n_left);
+        ck_assert_str_eq(result, "<resources><string>x</string></resources>");
+        ck_assert_uint_eq(n_left, 1);
+        free(result);
+    }
+    swapped = "@b";
+    expect("<resources><string>x</string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string>\\@b</string></resources>");
+    swapped = "b ]]&gt; c";
+    expect("<resources><string><![CDATA[x]]></string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string><![CDATA[x]]></string></resources>");
+    swapped = "b &amp; &lt;c&gt;";
+    expect("<resources><string><![CDATA[x]]></string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string><![CDATA[b & <c>]]></string></resources>");
 }
 END_TEST
 
@@ -454,6 +647,10 @@ int main(void)
     tcase_add_loop_test(all, a_plain_scalar_is_quoted_where_it_has_to_be, 0,
                         (int)(sizeof scalars / sizeof *scalars));
     tcase_add_test(all, in_brackets_more_is_quoted);
+    tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
+                        (int)(sizeof units / sizeof *units));
+    tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
+    tcase_add_test(all, what_is_no_content_of_xml_is_left);
     tcase_add_loop_test(all, a_translation_stays_in_its_block, 0,
                         (int)(sizeof marks / sizeof *marks));
     tcase_add_loop_test(all, a_message_keeps_what_a_program_needs, 0,
