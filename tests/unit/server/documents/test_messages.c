@@ -573,6 +573,8 @@ static const struct {
     {"%d of %s", "%d von %s", true},
     {"%d of %s", "%s von %d", false},
     {"%1$d of %2$s", "%2$s von %1$d", true},
+    {"%d%% of it", "%d % davon", false},
+    {"%d%% of it", "%d%% davon", true},
     {"{a} of {b}", "{b} von {a}", true},
     {"{a} of {b}", "{b} von {b}", false},
     {"{{a}} b", "c", false},
