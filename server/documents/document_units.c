@@ -439,17 +439,22 @@ static enum mt_status read_pieces(struct reader *reader, mt_xml_take *begin, mt_
 /* Where something is to be translated the file says into what: it is read again with that. */
 static enum mt_status declare_target(struct reader *reader, mt_xml_take *begin, mt_xml_take *end)
 {
-    const struct mt_ranges *tags = &reader->to_declare;
-    struct mt_text attribute = {0};
-    mt_text_appendf(&attribute, " %s=\"%s\"", reader->declared, reader->options->target_lang);
-    enum mt_status status = mt_text_check(&attribute, "a language", reader->err);
-    for (size_t i = tags->n; i-- > 0 && !status;) {
-        size_t at = tags->items[i].end - 1;
-        at -= reader->document->bytes[at - 1] == '/';
-        status = mt_document_splice(reader->document, (struct mt_range){at, at}, attribute.bytes,
-                                    reader->err);
+    struct mt_document *document = reader->document;
+    struct mt_text bytes = {0};
+    size_t from = 0;
+    for (size_t i = 0; i < reader->to_declare.n; i++) {
+        size_t at = reader->to_declare.items[i].end - 1;
+        at -= document->bytes[at - 1] == '/';
+        mt_text_append(&bytes, document->bytes + from, at - from);
+        mt_text_appendf(&bytes, " %s=\"%s\"", reader->declared, reader->options->target_lang);
+        from = at;
     }
-    mt_text_finish(&attribute);
+    mt_text_append(&bytes, document->bytes + from, document->length - from);
+    enum mt_status status = mt_text_check(&bytes, "a file", reader->err);
+    if (!status)
+        status = mt_document_splice(document, (struct mt_range){0, document->length}, bytes.bytes,
+                                    reader->err);
+    mt_text_finish(&bytes);
     return status ? status : read_pieces(reader, begin, end);
 }
 
