@@ -34,6 +34,8 @@ static const struct {
     [MT_DOCUMENT_XLIFF] = {"xliff", ".xliff", "application/xliff+xml", &mt_document_xliff_reader},
     [MT_DOCUMENT_TMX] = {"tmx", ".tmx", "application/x-tmx+xml", &mt_document_tmx_reader},
     [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
+    [MT_DOCUMENT_STRINGSDICT] = {"stringsdict", ".stringsdict", "application/xml",
+                                 &mt_document_stringsdict_reader},
 };
 
 /* Other extensions of the same formats. */

@@ -38,7 +38,8 @@ enum mt_document_format {
     MT_DOCUMENT_RESX,       /* .NET's */
     MT_DOCUMENT_XLIFF,      /* 1.2, 2.0 to 2.2 */
     MT_DOCUMENT_TMX,
-    MT_DOCUMENT_TS, /* Qt's */
+    MT_DOCUMENT_TS,          /* Qt's */
+    MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
     MT_N_DOCUMENT_FORMATS
 };
 

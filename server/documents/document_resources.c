@@ -4,6 +4,7 @@
  *   Android's strings.xml   <resources><string name="hi">Hello <b>%1$s</b></string>
  *                           <plurals name="n"><item quantity="one">One</item>...
  *   .NET's .resx            <root><data name="hi"><value>Hello</value><comment/></data>
+ *   Apple's .stringsdict    <dict><key>one</key><string>%d file</string><key>other</key>...
  *
  * What is said not to be translated (translatable="false"), references (@string/hi), resources of other
  * types and names of controls (>>label.Name) stay.
@@ -20,6 +21,8 @@ struct reader {
     const char *path[4];     /* names of the open elements, NULL: another one */
     size_t left;             /* depth of the element with all in which stays; 0: none */
     size_t message, content; /* depth of the message's element, and where its content begins */
+    struct mt_range key;     /* of a property list: the content of the last <key>, and its depth */
+    size_t key_depth;
     bool (*is_message)(const struct reader *reader, const struct mt_xml_tag *tag);
     bool (*is_left)(const struct mt_xml_tag *tag);
 };
@@ -66,6 +69,26 @@ static bool is_resx_left(const struct mt_xml_tag *tag)
                                (name && strncmp(name, ">>", 2) == 0));
 }
 
+/* A plural form, or the sentence into which they are put. */
+static bool is_plist_message(const struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const keys[] = {
+        "NSStringLocalizedFormatKey", "zero", "one", "two", "few", "many", "other"};
+    const char *key = reader->document->bytes + reader->key.begin;
+    size_t n = reader->key.end - reader->key.begin;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(tag->name, "string") == 0 && tag->depth == reader->key_depth &&
+            strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_plist_left(const struct mt_xml_tag *tag)
+{
+    (void)tag;
+    return false;
+}
+
 static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
                                     struct mt_error *err)
 {
@@ -75,6 +98,10 @@ static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
                        tag->line, tag->name, reader->root);
     if (tag->depth <= sizeof reader->path / sizeof *reader->path)
         reader->path[tag->depth - 1] = known(tag->name);
+    if (strcmp(tag->name, "key") == 0) {
+        reader->key = (struct mt_range){tag->range.end, tag->range.end};
+        reader->key_depth = tag->depth;
+    }
     if (!reader->left && reader->is_left(tag))
         reader->left = tag->depth;
     if (!reader->left && !reader->message && reader->is_message(reader, tag)) {
@@ -91,6 +118,8 @@ static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, s
     enum mt_status status = MT_OK;
     if (tag->depth == reader->left)
         reader->left = 0;
+    if (strcmp(tag->name, "key") == 0 && tag->range.begin > reader->key.begin)
+        reader->key.end = tag->range.begin;
     if (tag->depth != reader->message)
         return MT_OK;
     reader->message = 0;
@@ -124,6 +153,18 @@ static enum mt_status read_resx(struct mt_document *document,
     return mt_xml_read(document, begin_element, end_element, &reader, err);
 }
 
+static enum mt_status read_stringsdict(struct mt_document *document,
+                                       const struct mt_document_options *options,
+                                       struct mt_error *err)
+{
+    (void)options;
+    struct reader reader = {.document = document,
+                            .root = "plist",
+                            .is_message = is_plist_message,
+                            .is_left = is_plist_left};
+    return mt_xml_read(document, begin_element, end_element, &reader, err);
+}
+
 /* A translation that begins with @ or ? would be a reference. */
 static bool write_android(const struct mt_document *document, const struct mt_document_piece *piece,
                           const char *translation, size_t length, struct mt_text *out)
@@ -143,6 +184,13 @@ const struct mt_document_reader mt_document_android_reader = {
     .read_text = mt_read_android_words,
     .read = read_android,
     .write = write_android,
+    .replaces_messages = true,
+};
+
+const struct mt_document_reader mt_document_stringsdict_reader = {
+    .read_text = mt_read_xml_words,
+    .read = read_stringsdict,
+    .write = mt_xml_message_write_piece,
     .replaces_messages = true,
 };
 

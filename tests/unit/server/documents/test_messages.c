@@ -224,6 +224,11 @@ static const struct {
      "</value><comment>f</comment></data><data name=\"g\" type=\"h\"><value>i</value></data>"
      "<data name=\"&gt;&gt;j\"><value>k</value></data></root>",
      "d &lt; e", NULL},
+    {MT_DOCUMENT_STRINGSDICT,
+     "<plist><dict><key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b %#@c@</string>"
+     "<key>c</key><dict><key>NSStringFormatSpecTypeKey</key><string>d</string>\n<key>one</key>\n"
+     "<string>e %d</string><array><string>f</string></array></dict></dict></dict></plist>",
+     "b %#@c@|e %d", NULL},
 };
 
 START_TEST(a_file_whose_texts_stay_is_the_same_file)
@@ -296,6 +301,7 @@ static const struct {
     {MT_DOCUMENT_ANDROID, "<resources>\n<string></resources>",
      "line 2, column 11: expected XML: mismatched tag"},
     {MT_DOCUMENT_ANDROID, "<root/>", "line 1: the file begins with <root>, expected <resources>"},
+    {MT_DOCUMENT_STRINGSDICT, "<resources/>", "begins with <resources>, expected <plist>"},
     {MT_DOCUMENT_RESX, "<!DOCTYPE a [\n<!ENTITY b \"c\">]><root/>",
      "line 2: an entity is declared (b), which is not read"},
     {MT_DOCUMENT_RESX, "<root>&b;</root>", "line 1, column 7: expected XML: undefined entity"},
