@@ -129,6 +129,12 @@ static bool is_directive(const char *line)
     return false;
 }
 
+/* What begins a text in other dialects: a row of a table that md4c takes for none, a definition, a note. */
+static bool is_row(const char *line)
+{
+    return line[0] == '|' || line[0] == ':' || (line[0] == '[' && line[1] == '^');
+}
+
 static bool ends_sentence(const char *bytes, const struct part *part)
 {
     return part->end > part->begin && strchr(".!?", bytes[part->end - 1]);
@@ -195,7 +201,8 @@ static void end_text(struct reader *reader, bool is_hard)
     for (size_t i = 0, first = 0; i < reader->n && !reader->is_broken && !reader->status; i++) {
         bool is_left = is_directive(bytes + reader->parts[i].begin);
         bool is_last = i + 1 == reader->n;
-        bool ends = is_last || are_sentences || is_directive(bytes + reader->parts[i + 1].begin);
+        const char *next = is_last ? "" : bytes + reader->parts[i + 1].begin;
+        bool ends = is_last || are_sentences || is_directive(next) || is_row(next);
         if (ends && !is_left)
             add_text(reader, first, i + 1);
         if (ends || is_left)
