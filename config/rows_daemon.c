@@ -205,8 +205,9 @@ const struct mt_setting mt_rows_daemon[] = {
         .type = MT_SETTING_BOOLEAN,
         .default_number = 1,
         .verbs = DAEMON,
-        .doc = "Whether POST /translate_file translates files: .txt, .srt, .vtt, .html and .po. "
-               "They count as one text: max_text_chars and max_body_bytes limit them.",
+        .doc =
+            "Whether POST /translate_file translates files (docs/documents.md lists the formats). "
+            "They count as one text: max_text_chars and max_body_bytes limit them.",
     },
     {
         .section = "Files",
