@@ -130,7 +130,7 @@ bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c)
 
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
 {
-    return (c < 0x80 && c > ' ' && strchr("<>\\^|`", (int)c)) || mt_codes_is_unread(finder, c);
+    return (c < 0x80 && c > ' ' && strchr("<>\\^|`=", (int)c)) || mt_codes_is_unread(finder, c);
 }
 
 size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin)

@@ -134,7 +134,7 @@ bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c);
 bool mt_codes_joins_numbers(uint32_t c);
 /* What nobody sees, and the model cannot read. */
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
-/* What cannot be read, or one of < > \ ^ | `, which models seldom met in a sentence. */
+/* What cannot be read, or one of < > \ ^ | ` =, which models seldom met in a sentence. */
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
 
 /* From here on come Chinese and Japanese, which go on without a blank: beside another script they are
