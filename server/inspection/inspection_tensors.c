@@ -12,18 +12,18 @@ static const struct {
     enum mt_trace_quantity traced;
     bool is_map, is_looked_at;
 } quantities[MT_N_QUANTITIES] = {
-    [MT_QUANTITY_WEIGHTS] = {"", MT_TRACED_WEIGHTS, .is_map = true},
-    [MT_QUANTITY_QUERIES] = {"queries", MT_TRACED_QUERIES},
-    [MT_QUANTITY_KEYS] = {"keys", MT_TRACED_KEYS, .is_looked_at = true},
-    [MT_QUANTITY_SCORES] = {"scores", .is_map = true},
-    [MT_QUANTITY_VALUES] = {"values", MT_TRACED_VALUES, .is_looked_at = true},
-    [MT_QUANTITY_HEAD_OUTPUTS] = {"head_outputs", MT_TRACED_OUTPUTS},
-    [MT_QUANTITY_VALUE_WEIGHTED] = {"value_weighted", .is_map = true},
-    [MT_QUANTITY_STATES] = {"states", MT_TRACED_STREAM},
-    [MT_QUANTITY_SUBLAYERS] = {"sublayers", MT_TRACED_ADDED},
-    [MT_QUANTITY_RESIDUALS] = {"residuals"},
-    [MT_QUANTITY_HIDDEN] = {"hidden", MT_TRACED_HIDDEN},
-    [MT_QUANTITY_ROLLOUT] = {"rollout", .is_map = true},
+    [MT_QUANTITY_WEIGHTS] = {.name = "", .traced = MT_TRACED_WEIGHTS, .is_map = true},
+    [MT_QUANTITY_QUERIES] = {.name = "queries", .traced = MT_TRACED_QUERIES},
+    [MT_QUANTITY_KEYS] = {.name = "keys", .traced = MT_TRACED_KEYS, .is_looked_at = true},
+    [MT_QUANTITY_SCORES] = {.name = "scores", .is_map = true},
+    [MT_QUANTITY_VALUES] = {.name = "values", .traced = MT_TRACED_VALUES, .is_looked_at = true},
+    [MT_QUANTITY_HEAD_OUTPUTS] = {.name = "head_outputs", .traced = MT_TRACED_OUTPUTS},
+    [MT_QUANTITY_VALUE_WEIGHTED] = {.name = "value_weighted", .is_map = true},
+    [MT_QUANTITY_STATES] = {.name = "states", .traced = MT_TRACED_STREAM},
+    [MT_QUANTITY_SUBLAYERS] = {.name = "sublayers", .traced = MT_TRACED_ADDED},
+    [MT_QUANTITY_RESIDUALS] = {.name = "residuals"},
+    [MT_QUANTITY_HIDDEN] = {.name = "hidden", .traced = MT_TRACED_HIDDEN},
+    [MT_QUANTITY_ROLLOUT] = {.name = "rollout", .is_map = true},
 };
 
 const char *mt_trace_kind_name(enum mt_trace_kind kind)
