@@ -4,7 +4,6 @@
 #include "model/model.h"
 #include "server/text/marked.h"
 #include "server/text/numbers.h"
-#include "server/text/post_edit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -645,22 +644,20 @@ static enum mt_status check_number(const struct part *part, const struct mt_hypo
                    part->range.begin, (double)best->score);
 }
 
-/* Appends what a hypothesis of a sentence that has ended says. The best one is asked for by everybody who
- * comes by: who renders, who places, who checks. */
+/* Appends what a hypothesis says. The best one is asked for by who renders, places and checks. */
 static enum mt_status write_hypothesis(const struct mt_translation *t, struct part *part,
                                        size_t rank, struct mt_text *out, struct mt_error *err)
 {
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(t->model);
     struct mt_hypothesis chosen;
     if (!hypothesis(part, rank, &chosen))
         return MT_OK;
+    struct mt_text *text = rank > 0 ? out : &part->best;
     enum mt_status status = check_number(part, &chosen, err);
-    if (status || rank > 0)
-        return status ? status : mt_detokenize(tokenizer, chosen.ids, chosen.n_ids, NULL, out, err);
-    if (!part->best.bytes)
-        status = mt_detokenize(tokenizer, chosen.ids, chosen.n_ids, NULL, &part->best, err);
-    if (!status)
-        mt_text_append(out, part->best.bytes ? part->best.bytes : "", part->best.length);
+    if (!status && !(rank == 0 && text->bytes))
+        status =
+            mt_detokenize(mt_model_tokenizer(t->model), chosen.ids, chosen.n_ids, NULL, text, err);
+    if (!status && rank == 0 && text->length > 0)
+        mt_text_append(out, text->bytes, text->length);
     return status;
 }
 
