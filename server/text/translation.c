@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "server/text/marked.h"
 #include "server/text/numbers.h"
+#include "server/text/post_edit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -661,8 +662,7 @@ static enum mt_status write_hypothesis(const struct mt_translation *t, struct pa
     return status;
 }
 
-/* Where what stands before a part begins. The blanks between a language code and the first sentence
- * belong to the code. */
+/* Where the gap before a part begins. The blanks behind a language code belong to the code. */
 static size_t gap_begin(const struct mt_translation *t, size_t index)
 {
     if (index > 0)
@@ -692,7 +692,6 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
     return mt_text_check(out, "a translation", err);
 }
 
-/* What is certain of a sentence's text. */
 static enum mt_status render_certain(const struct mt_translation *t, struct part *part,
                                      const struct mt_progress *progress, struct mt_text *out,
                                      struct mt_error *err)
