@@ -57,7 +57,7 @@ bool mt_codes_is_sign(uint32_t c)
     return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
 }
 
-/* Those of ASCII are looked up once. */
+/* Those of ASCII that the text has are looked up once. */
 static enum mt_reading reading_of(const struct mt_codes_finder *finder, uint32_t c)
 {
     const char *as;
@@ -72,8 +72,13 @@ void mt_codes_learn(struct mt_codes_finder *finder)
     const char *as, *language = finder->options->source_lang;
     if (!finder->options->tokenizer)
         return;
-    for (uint32_t c = 0; c < 0x80; c++)
-        finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
+    bool is_known[0x80] = {false};
+    for (size_t i = 0; i < finder->length; i++) {
+        unsigned char c = (unsigned char)finder->text[i];
+        if (c < 0x80 && !is_known[c])
+            finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
+        is_known[c & 0x7F] |= c < 0x80;
+    }
     if (language)
         finder->status = mt_scripts_of_language(language, &finder->scripts, finder->err);
 }

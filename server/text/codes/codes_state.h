@@ -53,7 +53,7 @@ struct mt_codes_finder {
     struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
     size_t n_items, items_capacity;
     struct mt_language_scripts scripts; /* of the source language */
-    unsigned char ascii[128];           /* enum mt_reading of each character (mt_codes_learn) */
+    unsigned char ascii[128];           /* enum mt_reading of those in the text */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
