@@ -72,14 +72,15 @@ void mt_codes_learn(struct mt_codes_finder *finder)
     const char *as, *language = finder->options->source_lang;
     if (!finder->options->tokenizer)
         return;
-    bool is_known[0x80] = {false};
+    bool is_known[0x80] = {false}, is_ascii = true;
     for (size_t i = 0; i < finder->length; i++) {
         unsigned char c = (unsigned char)finder->text[i];
         if (c < 0x80 && !is_known[c])
             finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
         is_known[c & 0x7F] |= c < 0x80;
+        is_ascii = is_ascii && c < 0x80;
     }
-    if (language)
+    if (language && !is_ascii)
         finder->status = mt_scripts_of_language(language, &finder->scripts, finder->err);
 }
 

@@ -70,6 +70,11 @@ bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t
  * Returns its index, or MT_NO_MATE where it cannot be. */
 size_t mt_codes_claim(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
                       size_t end);
+static inline bool mt_codes_take(struct mt_codes_finder *finder, enum mt_code_kind kind,
+                                 size_t begin, size_t end)
+{
+    return mt_codes_claim(finder, kind, begin, end) != MT_NO_MATE;
+}
 /* The same over what was found before, too, which is forgotten. */
 size_t mt_codes_claim_over(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
                            size_t end);
@@ -151,6 +156,12 @@ static inline bool mt_codes_is_name_char(char c)
 static inline bool mt_codes_is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c);
+}
+
+static inline bool mt_codes_digit_at(const struct mt_codes_finder *finder, size_t at)
+{
+    char c = mt_codes_char(finder, at);
+    return c >= '0' && c <= '9';
 }
 
 /* Where the line that text[begin] is in ends. */
