@@ -126,7 +126,8 @@ def skeleton(text):
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon("--max-text-chars", "5000", "--max-body-bytes", "20000").start()
+        cls.daemon = Daemon("--max-text-chars", "5000", "--max-body-bytes", "20000",
+                            "--max-document-bytes", "200000").start()
 
     @classmethod
     def tearDownClass(cls):
@@ -222,6 +223,49 @@ class Files(unittest.TestCase):
         self.assertTrue(text.startswith("\ufeff1\r\n00:00:01,000"), text)
         self.assertEqual(text.count("\n"), text.count("\r\n"))
         self.assertEqual(text.replace("\r", "").lstrip("\ufeff"), self.translated(SRT))
+
+    def test_catalogues_keep_all_but_their_words(self):
+        xliff = '<xliff version="1.2"><file target-language="de"><trans-unit><source>%s</source>%%s' \
+                '</trans-unit></file></xliff>'
+        state = ' state="needs-review-translation" state-qualifier="mt-suggestion"'
+        for name, content in {
+                "en.json": '{"$schema": "s", "a": {"b": "%s", "c": "1.0"}, "d": ["%s"]}\r\n',
+                "messages.json": '{"a": {"message": "%s", "description": "Hello"}}',
+                "app_en.arb": '{"@@locale": "en", "a": "%s", "@a": {"description": "Hello"}}',
+                "a.properties": "# H\u00e9llo\na.b = %s\nc: %s\n",
+                "a.strings": '/* Hello */ "Hello" = "%s";\nb = c;\n',
+                "a.yml": "en:\n  hello: %s # Hello\n  a: ['%s', \"%s\", 1.0, yes]\n  b: |-\n    %s\n",
+                "a.yaml": "hello: %s\n",
+                "a.md": "---\ntitle: Hello\n---\n# %s\n\n* %s\n\n| 1 |\n|--|\n| %s |\n\n```\nHello\n```\n",
+                "strings.xml": '<resources><string name="Hello">%s</string><string '
+                               'translatable="false">Hello</string></resources>',
+                "a.resx": '<root><data name="Hello"><value>%s</value><comment>Hello</comment></data></root>',
+                "a.stringsdict": "<plist><dict><key>other</key><string>%s</string></dict></plist>",
+        }.items():
+            for sentence in ("I am tired.", "Where is the train station?"):
+                reply = upload(self.daemon, content.replace("%s", sentence), name)
+                self.assertTrue(path_of(reply).endswith(os.path.splitext(name)[1].replace("yaml", "yml")))
+                self.assertEqual(fetch(self.daemon, reply), content.replace("%s", self.sentence(sentence)), name)
+        for name, content in {
+                "a.xlf": xliff,
+                "a.xliff": '<xliff version="2.0" trgLang="de"><unit><segment state="translated"><source>%s'
+                           "</source>%%s</segment></unit></xliff>",
+                "a.tmx": '<tmx><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>%s</seg></tuv>%%s</tu>'
+                         "</body></tmx>",
+                "a.ts": "<TS><message><source>%s</source>%%s</message></TS>",
+        }.items():
+            sentence = "Where is the train station?"
+            element = {"a.xlf": f"<target{state}>%s</target>", "a.xliff": "<target>%s</target>",
+                       "a.tmx": '<tuv xml:lang="de"><seg>%s</seg></tuv>',
+                       "a.ts": "<translation>%s</translation>"}[name]
+            before = content % sentence % ("<translation/>" if name == "a.ts" else "")
+            before = before.replace(' state="translated"', "")
+            self.assertEqual(self.translated(before, name),
+                             content % sentence % (element % self.sentence(sentence)), name)
+
+    def test_an_xliff_file_for_another_language_is_refused(self):
+        self.refused(400, 'line 2: target-language is "fr-CA", expected "de"',
+                     '<xliff version="1.2">\n<file target-language="fr-CA"/></xliff>', name="a.xlf")
 
     def test_a_catalogue_is_filled_in_and_valid(self):
         text = self.translated(PO, "de.po")
@@ -343,9 +387,11 @@ class Files(unittest.TestCase):
         self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST, OPTIONS"))
 
     def test_other_types_are_refused(self):
-        for name, extension in (("letter.docx", ".docx"), ("film.srt.zip", ".zip"), ("srt", "")):
+        known = self.daemon.get("/frontend/settings").json["supportedFilesFormat"]
+        expected = ", ".join(known[:-1]) + " or " + known[-1]
+        for name, extension in (("letter.xyz", ".xyz"), ("film.srt.zip", ".zip"), ("srt", "")):
             self.refused(400, f'Invalid request: file format not supported: "{extension}", '
-                              "expected .txt, .srt, .vtt, .html or .po", SRT, name=name)
+                              f"expected {expected}", SRT, name=name)
 
     def test_broken_files_are_refused_with_their_line(self):
         self.refused(400, 'line 1: "Hello." begins no subtitle: expected its number or its time',
@@ -362,7 +408,33 @@ class Files(unittest.TestCase):
         self.refused(400, "Invalid request: request (5001) exceeds text limit (5000)", "a" * 5001,
                      name="a.txt")
         self.assertEqual(self.translated("", "a.txt"), "")
-        reply = upload(self.daemon, "a" * 20000, "a.txt")
+        reply = upload(self.daemon, "a" * 200001, "a.txt")
+        self.assertEqual((reply.status, reply.error),
+                         (413, "the file has 200001 bytes, at most 200000 are allowed"))
+        reply = upload(self.daemon, "a" * 230000, "a.txt")
+        self.assertEqual((reply.status, reply.error),
+                         (413, "the request body is longer than this server accepts"))
+
+    def test_words_alone_count(self):
+        """A page's markup may be longer than texts and bodies may be."""
+        comment = "<!-- " + "no word " * 20000 + " -->"
+        page = f"<p>Where is the <b class='{'x' * 6000}'>train station</b>?</p>{comment}"
+        self.assertGreater(len(page), 160000)
+        text = self.translated(page, "a.html")
+        self.assertIn("Bahnhof", text)
+        self.assertTrue(text.endswith(comment))
+        self.refused(400, "Invalid request: request (5001) exceeds text limit (5000)",
+                     f"<p>{'a' * 5001}</p>", name="a.html")
+
+    def test_only_a_file_may_be_as_long(self):
+        for kind, body in (("application/json", b'{"source": "' + b"e" * 30000 + b'"}'),
+                           ("application/x-www-form-urlencoded", b"source=" + b"e" * 30000)):
+            reply = self.daemon.request("POST", "/translate_file", body,
+                                        headers={"Content-Type": kind})
+            self.assertEqual((reply.status, reply.error),
+                             (413, "the request body is longer than this server accepts"))
+        reply = self.daemon.request("POST", "/translate", b"q=" + b"e" * 30000, headers={
+            "Content-Type": "application/x-www-form-urlencoded"})
         self.assertEqual(reply.status, 413)
 
     # names and links
@@ -451,7 +523,7 @@ class Settings(unittest.TestCase):
         with Daemon("--public-url", "https://example.org/translate/") as daemon:
             settings = daemon.get("/frontend/settings").json
             self.assertEqual(settings["filesTranslation"], True)
-            self.assertEqual(settings["supportedFilesFormat"],
+            self.assertEqual(settings["supportedFilesFormat"][:5],
                              [".txt", ".srt", ".vtt", ".html", ".po"])
             url = upload(daemon, "", "a.txt").json["translatedFileUrl"]
             self.assertTrue(url.startswith("https://example.org/translate/download_file/"), url)
@@ -488,12 +560,12 @@ class Settings(unittest.TestCase):
                                                source_address=("127.0.0.2", 0))
             self.addCleanup(other.close)
             content, paths = "1\n" * 5000, []
-            for _ in range(10):
+            for _ in range(11):
                 reply = upload(daemon, content, "a.txt")
                 if reply.status != 200:
                     break
                 paths.append(path_of(reply))
-            self.assertEqual((len(paths), reply.status), (9, 503))
+            self.assertEqual((len(paths), reply.status), (10, 503))
             # Another client gets room, and the oldest file is gone for it.
             reply = upload(daemon, content, "b.txt", client=other)
             self.assertEqual(fetch(daemon, reply), content)
@@ -509,15 +581,48 @@ class Settings(unittest.TestCase):
             self.assertEqual(upload(daemon, "I am tired.\n" * 50, "a.txt").status, 503)
             self.assertEqual(daemon.metrics()["attentiond_source_tokens_total"], n_before)
 
-    def test_more_sentences_than_the_queue_holds_are_too_many(self):
-        with Daemon("--max-queued-sentences", "20") as daemon:
-            reply = upload(daemon, "Hello.\n" * 21, "a.txt")
+    def test_a_file_may_have_more_sentences_than_the_queue_holds(self):
+        with Daemon("--max-queued-sentences", "1200") as daemon:
+            hello = daemon.translate("Hello.").json["translatedText"]
+            for n in (1300, 3000):
+                reply = upload(daemon, "Hello.\n" * n, "a.txt")
+                self.assertEqual(fetch(daemon, reply), f"{hello}\n" * n)
+            # What is one text is still decoded together, and takes no memory before it is refused.
+            reply = upload(daemon, "<p>Hello.</p>" * 1201, "a.html")
             self.assertEqual((reply.status, reply.error),
-                             (413, "the request has 21 sentences: at most 20"))
-            # The others take no memory.
-            reply = upload(daemon, "Hello.\n" * 5000, "a.txt")
-            self.assertEqual((reply.status, reply.error),
-                             (413, "the request has more than 40 sentences: at most 20"))
+                             (413, "the request has 1201 sentences: at most 1200"))
+
+    def test_large_files_have_places_of_their_own(self):
+        def begin(connection, length):
+            connection.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                               b"multipart/form-data; boundary=b\r\n"
+                               b"Content-Length: %d\r\n\r\n--b\r\n" % length)
+
+        with Daemon("--max-documents", "2", "--max-body-bytes", "20000") as daemon:
+            # Two clients that send nothing more have both places.
+            slow = [daemon.socket(), daemon.socket()]
+            for connection in slow:
+                begin(connection, 100000)
+            large = "<!--" + "x" * 50000 + "-->123"
+            wait_until(lambda: upload(daemon, large, "a.html").status == 503, what="no place")
+            reply = upload(daemon, large, "a.html")
+            self.assertEqual((reply.error, reply.headers["retry-after"]),
+                             ("2 large files are being translated, as many as may be at a time: "
+                              "try again later", "1"))
+            # One whose length nobody knows before, too.
+            chunked = daemon.socket()
+            chunked.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                            b"multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            + b"4e20\r\n" + b"x" * 20000 + b"\r\n4e20\r\n" + b"x" * 20000
+                            + b"\r\n0\r\n\r\n")
+            self.assertIn(b" 503 ", chunked.recv(100))
+            # A small one needs none.
+            self.assertEqual(fetch(daemon, upload(daemon, "123", "a.txt")), "123")
+            for connection in slow:
+                connection.close()
+            wait_until(lambda: upload(daemon, large, "a.html").status == 200, what="a place")
+            self.assertGreater(
+                daemon.metrics()['attentiond_rejected_total{reason="too_many_documents"}'], 1)
 
     def test_a_client_that_leaves_ends_the_work(self):
         with Daemon() as daemon:
