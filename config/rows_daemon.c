@@ -205,9 +205,10 @@ const struct mt_setting mt_rows_daemon[] = {
         .type = MT_SETTING_BOOLEAN,
         .default_number = 1,
         .verbs = DAEMON,
-        .doc = "Whether POST /translate_file translates files: .txt, .srt, .vtt, .html and .po. "
-               "The words of one count as one text, which max_text_chars limits; "
-               "max_document_bytes limits the file.",
+        .doc =
+            "Whether POST /translate_file translates files (docs/documents.md lists the formats). "
+            "The words of one count as one text, which max_text_chars limits; "
+            "max_document_bytes limits the file.",
     },
     {
         .section = "Files",

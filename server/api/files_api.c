@@ -86,11 +86,12 @@ static enum mt_status read_format(struct state *state, struct mt_error *err)
     if (mt_document_format_of_file(file_name, &state->format))
         return MT_OK;
     const char *dot = strrchr(file_name, '.');
+    char known[MT_DOCUMENT_LIST_BYTES];
     if (!dot)
         dot = "";
-    return mt_fail(err, MT_INVALID,
-                   "Invalid request: file format not supported: \"%.*s\", expected %s",
-                   (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, MT_DOCUMENT_EXTENSIONS);
+    return mt_fail(
+        err, MT_INVALID, "Invalid request: file format not supported: \"%.*s\", expected %s",
+        (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, mt_document_list_extensions(known));
 }
 
 /* In the order in which LibreTranslate complains. */
@@ -295,6 +296,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     const struct mt_guard_options guards = mt_guard_options_of(service->settings);
     mt_warnings_init(&state->warnings, &guards, service->metrics);
     enum mt_status status = read_request(state, request, &source, &target, &options, err);
+    if (!status)
+        options.target_lang = target;
     if (!status)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
                                     &state->document, err);

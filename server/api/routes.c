@@ -13,10 +13,12 @@
 
 const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/", .handler = &mt_web_handler},
-    {.method = "POST",
+    {.method = "GET",
+     .takes_post = true,
      .path = "/attention",
      .handler = &mt_attention_handler,
-     .is_strict_about_type = true},
+     .is_strict_about_type = true,
+     .access = MT_ACCESS_METERED},
     {.method = "POST", .path = "/detect", .handler = &mt_detect_handler},
     {.method = "GET", .path = "/docs", .handler = &mt_web_handler},
     {.method = "GET",

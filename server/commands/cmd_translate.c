@@ -70,8 +70,8 @@ static const char detail[] =
     "\"token_logprobs\"}, with \"warnings\" where there are some. The model reads placeholders\n"
     "itself then, and a line is one sentence (--split-sentences off), cut only where it is too\n"
     "long for the model.\n\n"
-    "A FILE (.txt, .srt, .vtt, .html or .po), or standard input with --format, is translated as a\n"
-    "whole: what is no text in it stays as it is.\n";
+    "A FILE (.txt, .srt, .html, .po, .json and others: docs/documents.md), or standard input with\n"
+    "--format, is translated as a whole: what is no text in it stays as it is.\n";
 
 static struct mt_sentence_options decoding_options(const struct mt_model *model,
                                                    const struct mt_settings *settings,
@@ -229,6 +229,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
 static enum mt_status check_flags(const struct flags *flags, const char *path, bool *is_document,
                                   enum mt_document_format *out, struct mt_error *err)
 {
+    char known[MT_DOCUMENT_LIST_BYTES];
     *is_document = flags->format || path;
     if (*is_document && flags->as_json)
         return mt_fail(err, MT_INVALID, "--json is for lines, not for a file");
@@ -240,8 +241,8 @@ static enum mt_status check_flags(const struct flags *flags, const char *path, b
     if (flags->encoding && !*is_document)
         return mt_fail(err, MT_INVALID, "--encoding is for files, not for lines");
     if (flags->format && !mt_document_format_of_name(flags->format, out))
-        return mt_fail(err, MT_INVALID,
-                       "--format is \"%.40s\", expected text, srt, vtt, html or po", flags->format);
+        return mt_fail(err, MT_INVALID, "--format is \"%.40s\", expected %s", flags->format,
+                       mt_document_list_names(known));
     if (flags->format || !path || mt_document_format_of_file(path, out))
         return MT_OK;
     if (mt_path_exists(path))
@@ -251,7 +252,7 @@ static enum mt_status check_flags(const struct flags *flags, const char *path, b
             "attentiond translate --model DIR",
             path);
     return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
-                   MT_DOCUMENT_EXTENSIONS);
+                   mt_document_list_extensions(known));
 }
 
 static enum mt_status run_document(struct session *session, const struct mt_settings *settings,
@@ -286,6 +287,7 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .bar = &session->bar,
     };
     mt_text_direction_set(&session->direction, &command.translation);
+    command.document.target_lang = mt_text_direction_target(&session->direction);
     mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);
@@ -331,9 +333,9 @@ int mt_cmd_translate(int argc, char **argv)
         {
             .name = "format",
             .value_name = "F",
-            .doc =
-                "translate a whole file: text, srt, vtt, html or po; by default what FILE's name "
-                "ends in",
+            .doc = "translate a whole file: text, srt, html, po, json and others "
+                   "(docs/documents.md); by "
+                   "default what FILE's name ends in",
             .string = &flags.format,
         },
         {

@@ -2,7 +2,10 @@
 
 #include "base/size.h"
 #include "server/documents/document_state.h"
+#include "server/documents/message_check.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +21,31 @@ static const struct {
     [MT_DOCUMENT_HTML] = {"html", ".html", "text/html; charset=utf-8", &mt_document_html_reader},
     [MT_DOCUMENT_PO] = {"po", ".po", "text/x-gettext-translation; charset=utf-8",
                         &mt_document_po_reader},
+    [MT_DOCUMENT_JSON] = {"json", ".json", "application/json", &mt_document_json_reader},
+    [MT_DOCUMENT_ARB] = {"arb", ".arb", "application/json", &mt_document_arb_reader},
+    [MT_DOCUMENT_PROPERTIES] = {"properties", ".properties", "text/plain; charset=utf-8",
+                                &mt_document_properties_reader},
+    [MT_DOCUMENT_STRINGS] = {"strings", ".strings", "text/plain; charset=utf-8",
+                             &mt_document_strings_reader},
+    [MT_DOCUMENT_YAML] = {"yaml", ".yml", "application/yaml", &mt_document_yaml_reader},
+    [MT_DOCUMENT_MD] = {"markdown", ".md", "text/markdown; charset=utf-8", &mt_document_md_reader},
+    [MT_DOCUMENT_ANDROID] = {"android", ".xml", "application/xml", &mt_document_android_reader},
+    [MT_DOCUMENT_RESX] = {"resx", ".resx", "application/xml", &mt_document_resx_reader},
+    [MT_DOCUMENT_XLIFF] = {"xliff", ".xliff", "application/xliff+xml", &mt_document_xliff_reader},
+    [MT_DOCUMENT_TMX] = {"tmx", ".tmx", "application/x-tmx+xml", &mt_document_tmx_reader},
+    [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
+    [MT_DOCUMENT_STRINGSDICT] = {"stringsdict", ".stringsdict", "application/xml",
+                                 &mt_document_stringsdict_reader},
+};
+
+/* Other extensions of the same formats. */
+static const struct {
+    const char *extension, *as;
+} aliases[] = {
+    {".htm", ".html"},
+    {".yaml", ".yml"},
+    {".markdown", ".md"},
+    {".xlf", ".xliff"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)
@@ -35,13 +63,39 @@ const char *mt_document_content_type(enum mt_document_format format)
     return formats[format].content_type;
 }
 
+/* "a, b or c" of the formats' strings. */
+static const char *list(const char *of_format(enum mt_document_format),
+                        char out[MT_DOCUMENT_LIST_BYTES])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS; i++) {
+        const char *gap = i == 0 ? "" : i + 1 < MT_N_DOCUMENT_FORMATS ? ", " : " or ";
+        int n = snprintf(out + length, MT_DOCUMENT_LIST_BYTES - length, "%s%s", gap,
+                         of_format((enum mt_document_format)i));
+        length += (size_t)n;
+        assert(n >= 0 && length < MT_DOCUMENT_LIST_BYTES);
+    }
+    return out;
+}
+
+const char *mt_document_list_extensions(char out[MT_DOCUMENT_LIST_BYTES])
+{
+    return list(mt_document_extension, out);
+}
+
+const char *mt_document_list_names(char out[MT_DOCUMENT_LIST_BYTES])
+{
+    return list(mt_document_format_name, out);
+}
+
 bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out)
 {
     const char *dot = strrchr(file_name, '.');
     if (!dot)
         return false;
-    if (strcasecmp(dot, ".htm") == 0)
-        dot = ".html";
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcasecmp(dot, aliases[i].extension) == 0)
+            dot = aliases[i].as;
     for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS; i++)
         if (strcasecmp(dot, formats[i].extension) == 0) {
             *out = (enum mt_document_format)i;
@@ -248,25 +302,34 @@ struct mt_document_text mt_document_text(const struct mt_document *document, siz
 
 /* ---- writing ---- */
 
-/* NULL: written. */
-static const char *write_piece(const struct mt_document *document,
-                               const struct mt_document_piece *piece,
-                               const struct mt_text *translation, struct mt_text *out)
-{
-    const struct mt_document_reader *reader = document->reader;
-    if (!translation || !translation->bytes)
-        return "it was not translated";
-    if (!reader->write)
-        mt_text_append(out, translation->bytes, translation->length);
-    else if (!reader->write(document, piece, translation->bytes, translation->length, out))
-        return "its translation lacks a placeholder, or has them in another order";
-    return NULL;
-}
-
 static bool is_same(const struct mt_document_piece *piece, const struct mt_text *translation)
 {
     return piece->text.length == translation->length &&
            memcmp(piece->text.bytes, translation->bytes, translation->length) == 0;
+}
+
+/* What takes the place of a piece's range; or nothing was appended, for that reason. */
+static const char *write_piece(const struct mt_document *document,
+                               const struct mt_document_piece *piece,
+                               const struct mt_text *translation, struct mt_text *out)
+{
+    static const char lost[] = "its translation lacks a placeholder, or has them in another order";
+    const struct mt_document_reader *reader = document->reader;
+    if (!translation || !translation->bytes)
+        return "it was not translated";
+    if (reader->replaces_messages && is_same(piece, translation)) {
+        mt_text_append(out, document->bytes + piece->range.begin,
+                       piece->range.end - piece->range.begin);
+        return NULL;
+    }
+    if (reader->replaces_messages && !mt_message_is_kept(piece->text.bytes, piece->text.length,
+                                                         translation->bytes, translation->length))
+        return lost;
+    if (!reader->write)
+        mt_text_append(out, translation->bytes, translation->length);
+    else if (!reader->write(document, piece, translation->bytes, translation->length, out))
+        return lost;
+    return NULL;
 }
 
 static void leave(struct mt_document_report *report, size_t text, const char *reason)

@@ -12,7 +12,7 @@
  * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
- * is written as it was read (po apart, where a translation stands beside its text).
+ * is written as it was read (po, xliff, tmx and ts apart, where a translation stands beside its text).
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
@@ -27,7 +27,19 @@ enum mt_document_format {
     MT_DOCUMENT_SRT,  /* SubRip */
     MT_DOCUMENT_VTT,  /* WebVTT (W3C) */
     MT_DOCUMENT_HTML,
-    MT_DOCUMENT_PO, /* gettext; what is untranslated is filled in */
+    MT_DOCUMENT_PO,         /* gettext; what is untranslated is filled in */
+    MT_DOCUMENT_JSON,       /* catalogues of i18next, vue-i18n, Chrome's extensions, ... */
+    MT_DOCUMENT_ARB,        /* Flutter's catalogues */
+    MT_DOCUMENT_PROPERTIES, /* Java's */
+    MT_DOCUMENT_STRINGS,    /* Apple's */
+    MT_DOCUMENT_YAML,       /* catalogues of Rails, Symfony, Hugo, ... */
+    MT_DOCUMENT_MD,         /* Markdown */
+    MT_DOCUMENT_ANDROID,    /* strings.xml */
+    MT_DOCUMENT_RESX,       /* .NET's */
+    MT_DOCUMENT_XLIFF,      /* 1.2, 2.0 to 2.2 */
+    MT_DOCUMENT_TMX,
+    MT_DOCUMENT_TS,          /* Qt's */
+    MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
     MT_N_DOCUMENT_FORMATS
 };
 
@@ -36,10 +48,12 @@ const char *mt_document_format_name(enum mt_document_format format);
 const char *mt_document_extension(enum mt_document_format format);
 const char *mt_document_content_type(enum mt_document_format format);
 
-/* Every extension, for messages: ".txt, .srt, .vtt, .html or .po". */
-#define MT_DOCUMENT_EXTENSIONS ".txt, .srt, .vtt, .html or .po"
+/* Every extension, or every name, for messages: ".txt, .srt, ... or .po". Returns out. */
+#define MT_DOCUMENT_LIST_BYTES 512
+const char *mt_document_list_extensions(char out[MT_DOCUMENT_LIST_BYTES]);
+const char *mt_document_list_names(char out[MT_DOCUMENT_LIST_BYTES]);
 
-/* By the extension of a file's name, in any case; .htm is .html. False: none of them. */
+/* By the extension of a file's name, in any case; .htm is .html, and so on. False: none of them. */
 bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out);
 /* By mt_document_format_name. */
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out);
@@ -48,8 +62,9 @@ struct mt_document;
 
 struct mt_document_options {
     enum mt_document_format format;
-    bool retranslate;     /* po: entries that have a translation, too; header and comments stay */
-    const char *encoding; /* what the file is said to be in; "" or NULL: encoding.h finds out */
+    bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
+    const char *target_lang; /* BCP 47, for files that say it; NULL or empty: not known. Borrowed */
+    const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
 };
 
 /* bytes are copied. MT_FORMAT: not the format, or its characters are not to be told, with the number

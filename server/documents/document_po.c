@@ -17,7 +17,7 @@
 #include "base/size.h"
 #include "server/text/accelerator.h"
 #include "server/documents/document_state.h"
-#include "server/text/protect.h"
+#include "server/documents/message_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,6 @@
 #define MAX_COLUMNS 79
 /* More plural forms than any language has. */
 #define MAX_FORMS 16
-/* Placeholders of a message that are compared; a message with more is left alone. */
-#define MAX_PLACEHOLDERS 64
 
 enum key { KEY_CONTEXT, KEY_ID, KEY_PLURAL, KEY_STRING, KEY_DOMAIN };
 
@@ -496,68 +494,6 @@ static void write_strings(const struct mt_document *document, bool is_wrapped, c
     }
 }
 
-struct placeholders {
-    struct mt_range items[MAX_PLACEHOLDERS];
-    size_t n;
-    bool is_complete;
-};
-
-static void find_placeholders(const char *text, size_t length, struct placeholders *out)
-{
-    *out = (struct placeholders){.is_complete = true};
-    for (size_t at = 0; at < length;) {
-        struct mt_protected found = mt_protect_find(text, length, at);
-        at = found.end;
-        if (found.kind != MT_PROTECTED_WORD)
-            continue;
-        out->is_complete = out->n < MAX_PLACEHOLDERS;
-        if (!out->is_complete)
-            return;
-        out->items[out->n++] = (struct mt_range){found.begin, found.end};
-    }
-}
-
-/* Positions ("%1$s") and names ("{x}", "%(x)s") may change places, "%s" and "%d" may not. */
-static bool has_place(const char *text, struct mt_range range)
-{
-    const char *at = text + range.begin;
-    size_t n = range.end - range.begin;
-    return at[0] == '%' && !memchr(at, '$', n) && !memchr(at, '(', n) && !memchr(at, '{', n);
-}
-
-/* Whether the translation has the placeholders of the text, each as often, and those without a name
- * in the same order. */
-static bool has_same_placeholders(const struct mt_text *text, const char *translation,
-                                  size_t length)
-{
-    struct placeholders ours, theirs;
-    bool is_used[MAX_PLACEHOLDERS] = {false};
-    find_placeholders(text->bytes, text->length, &ours);
-    find_placeholders(translation, length, &theirs);
-    if (!ours.is_complete || !theirs.is_complete || ours.n != theirs.n)
-        return false;
-    for (size_t i = 0, first = 0; i < ours.n; i++) {
-        struct mt_range range = ours.items[i];
-        size_t n = range.end - range.begin, found = ours.n;
-        bool is_placed = has_place(text->bytes, range);
-        for (size_t k = is_placed ? first : 0; k < theirs.n && found == ours.n; k++) {
-            struct mt_range other = theirs.items[k];
-            bool is_same = !is_used[k] && other.end - other.begin == n &&
-                           memcmp(text->bytes + range.begin, translation + other.begin, n) == 0;
-            if (is_same)
-                found = k;
-            else if (is_placed && !is_used[k] && has_place(translation, other))
-                break;
-        }
-        if (found == ours.n)
-            return false;
-        is_used[found] = true;
-        if (is_placed)
-            first = found + 1;
-    }
-    return true;
-}
-
 static bool has_same_ends(const struct mt_text *text, const char *translation, size_t length)
 {
     return length > 0 && (text->bytes[0] == '\n') == (translation[0] == '\n') &&
@@ -581,7 +517,7 @@ static bool write_po(const struct mt_document *document, const struct mt_documen
                      const char *translation, size_t length, struct mt_text *out)
 {
     if (!has_same_ends(&piece->text, translation, length) ||
-        !has_same_placeholders(&piece->text, translation, length))
+        !mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
         return false;
     char mark = accelerator_mark(piece);
     if (mark == '\0') {

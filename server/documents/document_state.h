@@ -28,10 +28,17 @@ struct mt_document_reader {
     /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
      * format say nothing. bytes end in NUL. */
     struct mt_range (*find_charset)(const char *bytes, size_t length);
+    /* A translation stands in the place of a program's message: one that is the message itself leaves
+     * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
+    bool replaces_messages;
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
-    mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader;
+    mt_document_srt_reader, mt_document_vtt_reader, mt_document_po_reader, mt_document_json_reader,
+    mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
+    mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
+    mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
+    mt_document_ts_reader, mt_document_stringsdict_reader;
 
 struct mt_document {
     const struct mt_document_reader *reader;

@@ -527,7 +527,6 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     exchange->is_vital = routing.is_vital;
     switch (routing.match) {
     case MT_ROUTE_FOUND:
-        exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
         if (routing.route->is_folder) { /* longer than "/", so that it is in the target */
             char *path = exchange->target + (gate->path - exchange->target);
@@ -535,6 +534,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
             exchange->request.path = path;
         }
         exchange->keeps_body = strcmp(method, "POST") == 0;
+        exchange->request.method = exchange->keeps_body ? "POST" : "GET";
         return;
     case MT_ROUTE_OPTIONS:
         reply->code = 200;

@@ -26,8 +26,8 @@
 
 struct mt_file_store;
 
-/* "0123456789abcdef0123456789abcdef.html" */
-#define MT_STORED_NAME_BYTES 40
+/* "0123456789abcdef0123456789abcdef.stringsdict" */
+#define MT_STORED_NAME_BYTES 48
 /* Files at once, whatever their size. */
 #define MT_MAX_STORED_FILES 4096
 

@@ -114,12 +114,18 @@ static size_t match_dollar(const char *text, size_t length, size_t begin)
     return n ? n + 2 : 0;
 }
 
-/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld. Not "50% discount": a blank is no flag here. */
+/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld; and %% behind one of them or a number, which printf writes
+ * as one. Not "50% discount": a blank is no flag here. */
 static size_t match_percent(const char *text, size_t length, size_t begin)
 {
     size_t i = begin + 1;
     if (at(text, length, begin) != '%')
         return 0;
+    if (at(text, length, i) == '%') {
+        bool is_one =
+            begin > 0 && !strchr(" \t\r\n%", text[begin - 1]) && at(text, length, i + 1) != '%';
+        return is_one && !is_name_char(at(text, length, i + 1)) ? 2 : 0;
+    }
     if (at(text, length, i) == '{') {
         size_t n = match_brace(text, length, i);
         return n ? n + 1 : 0;
@@ -459,6 +465,8 @@ bool mt_placeholder_is_count(const char *bytes, size_t length)
 {
     if (length == 0)
         return false;
+    if (length > 2 && memcmp(bytes + length - 2, "%%", 2) == 0)
+        length -= 2; /* "%d%%" */
     if (match_percent(bytes, length, 0) == length && strchr("diun", bytes[length - 1]))
         return true;
     return mt_placeholder_at(bytes, length, 0) == length && is_name_of_count(bytes, length);

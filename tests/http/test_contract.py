@@ -292,9 +292,12 @@ class Answers(WithDaemon):
     def test_frontend_settings(self):
         settings = self.daemon.get("/frontend/settings").json
         self.assertEqual(list(settings), sorted(settings))
+        formats = settings.pop("supportedFilesFormat")
+        self.assertEqual(formats[:5], [".txt", ".srt", ".vtt", ".html", ".po"])
+        self.assertEqual(len(formats), len(set(formats)))
         self.assertEqual(settings, {
             "apiKeys": False, "charLimit": 100000, "filesTranslation": True, "frontendTimeout": 500,
-            "keyRequired": False, "suggestions": False, "supportedFilesFormat": [".txt", ".srt", ".vtt", ".html", ".po"],
+            "keyRequired": False, "suggestions": False,
             "language": {"source": {"code": "auto", "name": "Auto Detect"},
                          "target": {"code": "de", "name": "German"}}})
 

@@ -224,6 +224,49 @@ class Files(unittest.TestCase):
         self.assertEqual(text.count("\n"), text.count("\r\n"))
         self.assertEqual(text.replace("\r", "").lstrip("\ufeff"), self.translated(SRT))
 
+    def test_catalogues_keep_all_but_their_words(self):
+        xliff = '<xliff version="1.2"><file target-language="de"><trans-unit><source>%s</source>%%s' \
+                '</trans-unit></file></xliff>'
+        state = ' state="needs-review-translation" state-qualifier="mt-suggestion"'
+        for name, content in {
+                "en.json": '{"$schema": "s", "a": {"b": "%s", "c": "1.0"}, "d": ["%s"]}\r\n',
+                "messages.json": '{"a": {"message": "%s", "description": "Hello"}}',
+                "app_en.arb": '{"@@locale": "en", "a": "%s", "@a": {"description": "Hello"}}',
+                "a.properties": "# H\u00e9llo\na.b = %s\nc: %s\n",
+                "a.strings": '/* Hello */ "Hello" = "%s";\nb = c;\n',
+                "a.yml": "en:\n  hello: %s # Hello\n  a: ['%s', \"%s\", 1.0, yes]\n  b: |-\n    %s\n",
+                "a.yaml": "hello: %s\n",
+                "a.md": "---\ntitle: Hello\n---\n# %s\n\n* %s\n\n| 1 |\n|--|\n| %s |\n\n```\nHello\n```\n",
+                "strings.xml": '<resources><string name="Hello">%s</string><string '
+                               'translatable="false">Hello</string></resources>',
+                "a.resx": '<root><data name="Hello"><value>%s</value><comment>Hello</comment></data></root>',
+                "a.stringsdict": "<plist><dict><key>other</key><string>%s</string></dict></plist>",
+        }.items():
+            for sentence in ("I am tired.", "Where is the train station?"):
+                reply = upload(self.daemon, content.replace("%s", sentence), name)
+                self.assertTrue(path_of(reply).endswith(os.path.splitext(name)[1].replace("yaml", "yml")))
+                self.assertEqual(fetch(self.daemon, reply), content.replace("%s", self.sentence(sentence)), name)
+        for name, content in {
+                "a.xlf": xliff,
+                "a.xliff": '<xliff version="2.0" trgLang="de"><unit><segment state="translated"><source>%s'
+                           "</source>%%s</segment></unit></xliff>",
+                "a.tmx": '<tmx><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>%s</seg></tuv>%%s</tu>'
+                         "</body></tmx>",
+                "a.ts": "<TS><message><source>%s</source>%%s</message></TS>",
+        }.items():
+            sentence = "Where is the train station?"
+            element = {"a.xlf": f"<target{state}>%s</target>", "a.xliff": "<target>%s</target>",
+                       "a.tmx": '<tuv xml:lang="de"><seg>%s</seg></tuv>',
+                       "a.ts": "<translation>%s</translation>"}[name]
+            before = content % sentence % ("<translation/>" if name == "a.ts" else "")
+            before = before.replace(' state="translated"', "")
+            self.assertEqual(self.translated(before, name),
+                             content % sentence % (element % self.sentence(sentence)), name)
+
+    def test_an_xliff_file_for_another_language_is_refused(self):
+        self.refused(400, 'line 2: target-language is "fr-CA", expected "de"',
+                     '<xliff version="1.2">\n<file target-language="fr-CA"/></xliff>', name="a.xlf")
+
     def test_a_catalogue_is_filled_in_and_valid(self):
         text = self.translated(PO, "de.po")
         unfilled = re.sub(r'^(msgstr(\[.\])? )"(?!")[^\n]*"$', r'\1""', text, flags=re.M)
@@ -381,9 +424,11 @@ class Files(unittest.TestCase):
         self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST, OPTIONS"))
 
     def test_other_types_are_refused(self):
-        for name, extension in (("letter.docx", ".docx"), ("film.srt.zip", ".zip"), ("srt", "")):
+        known = self.daemon.get("/frontend/settings").json["supportedFilesFormat"]
+        expected = ", ".join(known[:-1]) + " or " + known[-1]
+        for name, extension in (("letter.xyz", ".xyz"), ("film.srt.zip", ".zip"), ("srt", "")):
             self.refused(400, f'Invalid request: file format not supported: "{extension}", '
-                              "expected .txt, .srt, .vtt, .html or .po", SRT, name=name)
+                              f"expected {expected}", SRT, name=name)
 
     def test_broken_files_are_refused_with_their_line(self):
         self.refused(400, 'line 1: "Hello." begins no subtitle: expected its number or its time',
@@ -516,7 +561,7 @@ class Settings(unittest.TestCase):
         with Daemon("--public-url", "https://example.org/translate/") as daemon:
             settings = daemon.get("/frontend/settings").json
             self.assertEqual(settings["filesTranslation"], True)
-            self.assertEqual(settings["supportedFilesFormat"],
+            self.assertEqual(settings["supportedFilesFormat"][:5],
                              [".txt", ".srt", ".vtt", ".html", ".po"])
             url = upload(daemon, "", "a.txt").json["translatedFileUrl"]
             self.assertTrue(url.startswith("https://example.org/translate/download_file/"), url)

@@ -1,0 +1,446 @@
+/*
+ * Markdown (CommonMark and GitHub's tables): the text of paragraphs, headings, items and cells. md4c finds
+ * them: what it hands out are parts of the file, so that their places are known. What is written around
+ * words, as ** and ](address), is within the text, where codes_find.h knows it.
+ *
+ *   > A paragraph that was            text: "A paragraph that was wrapped by **somebody**."
+ *   > wrapped by **somebody**.        written with "> " before each line, as wide as it was
+ *
+ * Code, HTML, comments, addresses, definitions of links and front matter stay. A hard line break ends a
+ * text, and so does each line where all of them end with a sentence.
+ */
+#include "base/size.h"
+#include "server/documents/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <md4c.h>
+
+/* Signs that mean something in Markdown: a translation has as many of each as its text. */
+static const char signs[] = "*_`[]<>~|\\";
+
+/* Blocks, cells among them, may be so many more than the file has bytes. */
+#define MAX_BLOCKS 1000
+/* Nothing is wrapped narrower. */
+#define MIN_WIDTH 60
+
+/* A text is wrapped where it had several lines. */
+struct layout {
+    struct mt_range prefix; /* of the file: what stands before its second line */
+    size_t width;           /* characters of its longest line; 0: it has but one */
+    size_t column;          /* characters before its first line */
+};
+
+struct layouts {
+    struct layout *items;
+    size_t n, capacity;
+};
+
+/* What stands in one line, without what is before it: "> ", "- ", "## ". */
+struct part {
+    size_t begin, end;
+};
+
+struct reader {
+    struct mt_document *document;
+    struct layouts *layouts;
+    MD_BLOCKTYPE block;
+    size_t n_blocks;
+    size_t n_verbatim;  /* blocks of code or HTML that are open */
+    struct part *parts; /* of the text that is being read */
+    size_t n, capacity;
+    bool is_broken; /* its lines are not all known */
+    struct mt_error *err;
+    enum mt_status status;
+};
+
+/* ---- places ---- */
+
+static size_t line_begin(const struct mt_document *document, size_t at)
+{
+    while (at > document->begin && !strchr("\r\n", document->bytes[at - 1]))
+        at--;
+    return at;
+}
+
+static size_t line_end(const struct mt_document *document, size_t at)
+{
+    return at + strcspn(document->bytes + at, "\r\n");
+}
+
+static size_t trim_end(const char *bytes, size_t begin, size_t end)
+{
+    while (end > begin && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t'))
+        end--;
+    return end;
+}
+
+/* To the left over what opens around a text: **, [, ![, `, <, and the backslash before a sign. */
+static size_t extend_left(const struct mt_document *document, size_t at, size_t limit, bool is_code)
+{
+    const char *bytes = document->bytes;
+    if (is_code && at > limit + 1 && bytes[at - 1] == ' ' && bytes[at - 2] == '`')
+        at--;
+    while (at > limit &&
+           (strchr("*_~[`<\\", bytes[at - 1]) || (bytes[at - 1] == '!' && bytes[at] == '[')))
+        at--;
+    return at;
+}
+
+/* Where what belongs to the text in its last line ends. */
+static size_t extend_right(const struct reader *reader, const struct part *part, bool is_hard)
+{
+    const char *bytes = reader->document->bytes;
+    size_t end = line_end(reader->document, part->end);
+    bool is_cell = reader->block == MD_BLOCK_TD || reader->block == MD_BLOCK_TH;
+    for (size_t i = part->end; i < end && is_cell; i++) {
+        if (bytes[i] == '|')
+            end = i;
+        i += bytes[i] == '\\';
+    }
+    end = trim_end(bytes, part->begin, end);
+    if (is_hard && end > part->end && bytes[end - 1] == '\\')
+        return end - 1;
+    if (reader->block != MD_BLOCK_H)
+        return end;
+    size_t mark = end;
+    while (mark > part->end && bytes[mark - 1] == '#')
+        mark--;
+    if (mark > part->end && strchr(" \t", bytes[mark - 1]))
+        end = trim_end(bytes, part->begin, mark);
+    const char *name = memmem(bytes + part->begin, end - part->begin, " {#", 3);
+    if (name && bytes[end - 1] == '}') /* {#name} behind a heading */
+        end = trim_end(bytes, part->begin, (size_t)(name - bytes));
+    return end;
+}
+
+/* ---- texts ---- */
+
+/* What is a line for itself to other programs that read Markdown: :::note, [!NOTE], {% x %}. */
+static bool is_directive(const char *line)
+{
+    static const char *const beginnings[] = {":::", "{%", "{{<", "{{%", "!!! ", "$$", "\\["};
+    if (line[0] == '[' && line[1] == '!' && line[2] >= 'A' && line[2] <= 'Z')
+        return true;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(line, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* What begins a text in other dialects: a row of a table that md4c takes for none, a definition, a note. */
+static bool is_row(const char *line)
+{
+    return line[0] == '|' || line[0] == ':' || (line[0] == '[' && line[1] == '^');
+}
+
+static bool ends_sentence(const char *bytes, const struct part *part)
+{
+    return part->end > part->begin && strchr(".!?", bytes[part->end - 1]);
+}
+
+/* A link whose address goes on in another line. */
+static bool has_open_link(const struct mt_text *text)
+{
+    const char *last = NULL;
+    for (const char *at = text->bytes; (at = strstr(at, "](")); at++)
+        last = at;
+    return last && !strchr(last, ')');
+}
+
+static void add_text(struct reader *reader, size_t first, size_t end)
+{
+    struct mt_document *document = reader->document;
+    const struct part *parts = reader->parts;
+    struct mt_text text = {0};
+    struct mt_document_piece *piece = NULL;
+    struct layout layout = {
+        .column = mt_utf8_count(document->bytes + line_begin(document, parts[first].begin),
+                                parts[first].begin - line_begin(document, parts[first].begin))};
+    mt_text_append(&text, "", 0);
+    for (size_t i = first; i < end; i++) {
+        size_t begin = line_begin(document, parts[i].begin);
+        mt_text_append(&text, " ", i > first);
+        mt_text_append(&text, document->bytes + parts[i].begin, parts[i].end - parts[i].begin);
+        if (i == first + 1)
+            layout.prefix = (struct mt_range){begin, parts[i].begin};
+        if (end - first > 1)
+            layout.width = mt_size_max(
+                layout.width, mt_utf8_count(document->bytes + begin, parts[i].end - begin));
+    }
+    if (layout.width > 0)
+        layout.width = mt_size_max(layout.width, MIN_WIDTH);
+    struct layout *items = mt_document_grow(reader->layouts->items, reader->layouts->n,
+                                            &reader->layouts->capacity, sizeof *items, reader->err);
+    if (!items) {
+        reader->status = MT_MEMORY;
+    } else {
+        reader->layouts->items = items;
+        struct mt_range range = {parts[first].begin, parts[end - 1].end};
+        if (text.status || !has_open_link(&text))
+            reader->status = mt_message_add(document, range, &text, &piece, reader->err);
+        if (piece) {
+            piece->first = reader->layouts->n;
+            items[reader->layouts->n++] = layout;
+        }
+    }
+    mt_text_finish(&text);
+}
+
+/* A text is complete: a block or a hard break is next. */
+static void end_text(struct reader *reader, bool is_hard)
+{
+    const char *bytes = reader->document->bytes;
+    bool are_sentences = true;
+    for (size_t i = 0; i < reader->n; i++) {
+        struct part *part = &reader->parts[i];
+        part->end = extend_right(reader, part, is_hard && i + 1 == reader->n);
+        are_sentences = are_sentences && (i + 1 == reader->n || ends_sentence(bytes, part));
+    }
+    for (size_t i = 0, first = 0; i < reader->n && !reader->is_broken && !reader->status; i++) {
+        bool is_left = is_directive(bytes + reader->parts[i].begin);
+        bool is_last = i + 1 == reader->n;
+        const char *next = is_last ? "" : bytes + reader->parts[i + 1].begin;
+        bool ends = is_last || are_sentences || is_directive(next) || is_row(next);
+        if (ends && !is_left)
+            add_text(reader, first, i + 1);
+        if (ends || is_left)
+            first = i + 1;
+    }
+    reader->n = 0;
+    reader->is_broken = false;
+}
+
+static size_t count_breaks(const char *bytes, size_t begin, size_t end)
+{
+    size_t n = 0;
+    for (size_t i = begin; i < end; i++)
+        n += bytes[i] == '\n' || (bytes[i] == '\r' && bytes[i + 1] != '\n');
+    return n;
+}
+
+static void add_slice(struct reader *reader, size_t begin, size_t end, bool is_code)
+{
+    const struct mt_document *document = reader->document;
+    struct part *last = reader->n > 0 ? &reader->parts[reader->n - 1] : NULL;
+    size_t n_breaks =
+        last && begin >= last->end ? count_breaks(document->bytes, last->end, begin) : 1;
+    if (last && (begin < last->end || n_breaks > 1))
+        reader->is_broken = true;
+    if (reader->is_broken)
+        return;
+    if (n_breaks == 0) {
+        last->end = end;
+        return;
+    }
+    struct part *parts =
+        mt_document_grow(reader->parts, reader->n, &reader->capacity, sizeof *parts, reader->err);
+    if (!parts) {
+        reader->status = MT_MEMORY;
+        return;
+    }
+    reader->parts = parts;
+    size_t from = extend_left(document, begin, line_begin(document, begin), is_code);
+    parts[reader->n++] = (struct part){from, end};
+}
+
+/* ---- md4c's calls ---- */
+
+static bool is_verbatim(MD_BLOCKTYPE type)
+{
+    return type == MD_BLOCK_CODE || type == MD_BLOCK_HTML;
+}
+
+static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
+{
+    struct reader *reader = context;
+    (void)detail;
+    end_text(reader, false);
+    /* Rows may be much shorter than their table is wide, and md4c fills them up. */
+    if (++reader->n_blocks > MAX_BLOCKS + reader->document->length && !reader->status)
+        reader->status = mt_fail(reader->err, MT_LIMIT,
+                                 "the tables have more than %zu cells, most of them missing",
+                                 reader->document->length);
+    reader->block = type;
+    reader->n_verbatim += is_verbatim(type);
+    return reader->status != MT_OK;
+}
+
+static int leave_block(MD_BLOCKTYPE type, void *detail, void *context)
+{
+    struct reader *reader = context;
+    (void)detail;
+    end_text(reader, false);
+    reader->n_verbatim -= is_verbatim(type);
+    return reader->status != MT_OK;
+}
+
+static int pass_span(MD_SPANTYPE type, void *detail, void *context)
+{
+    (void)type;
+    (void)detail;
+    (void)context;
+    return 0;
+}
+
+static int take_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *context)
+{
+    struct reader *reader = context;
+    const struct mt_document *document = reader->document;
+    bool is_inside = text >= document->bytes && text < document->bytes + document->length;
+    if (reader->n_verbatim > 0)
+        return 0;
+    if (type == MD_TEXT_BR)
+        end_text(reader, true);
+    else if (is_inside && type != MD_TEXT_SOFTBR && size > 0)
+        add_slice(reader, (size_t)(text - document->bytes), (size_t)(text - document->bytes) + size,
+                  type == MD_TEXT_CODE);
+    return reader->status != MT_OK;
+}
+
+/* ---- reading ---- */
+
+/* Behind "---" ... "---" or "+++" ... "+++" at the beginning of the file. */
+static size_t skip_front_matter(const struct mt_document *document)
+{
+    struct mt_document_line line = {.next = document->begin};
+    char mark[4] = "";
+    while (mt_document_next_line(document, &line)) {
+        size_t end = trim_end(document->bytes, line.begin, line.end);
+        bool is_mark = end - line.begin == 3;
+        if (line.number == 1 && is_mark &&
+            (strncmp(document->bytes + line.begin, "---", 3) == 0 ||
+             strncmp(document->bytes + line.begin, "+++", 3) == 0))
+            memcpy(mark, document->bytes + line.begin, 3);
+        else if (line.number == 1)
+            break;
+        else if (is_mark && memcmp(document->bytes + line.begin, mark, 3) == 0)
+            return line.next;
+    }
+    return document->begin;
+}
+
+static void finish_md(void *own)
+{
+    struct layouts *layouts = own;
+    free(layouts->items);
+    free(layouts);
+}
+
+static enum mt_status read_md(struct mt_document *document,
+                              const struct mt_document_options *options, struct mt_error *err)
+{
+    (void)options;
+    static const MD_PARSER parser = {.flags = MD_DIALECT_GITHUB,
+                                     .enter_block = enter_block,
+                                     .leave_block = leave_block,
+                                     .enter_span = pass_span,
+                                     .leave_span = pass_span,
+                                     .text = take_text};
+    struct reader reader = {.document = document, .err = err};
+    document->own = reader.layouts = calloc(1, sizeof *reader.layouts);
+    if (!reader.layouts)
+        return mt_fail_memory(err, sizeof *reader.layouts, "a file");
+    size_t begin = skip_front_matter(document);
+    int result =
+        md_parse(document->bytes + begin, (MD_SIZE)(document->length - begin), &parser, &reader);
+    free(reader.parts);
+    if (reader.status)
+        return reader.status;
+    return result ? mt_fail_memory(err, document->length, "a file") : MT_OK;
+}
+
+/* ---- writing ---- */
+
+static size_t count(const char *text, size_t length, char c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++)
+        n += text[i] == c;
+    return n;
+}
+
+static bool has_same_signs(const struct mt_text *text, const char *translation, size_t length)
+{
+    for (const char *sign = signs; *sign; sign++)
+        if (count(text->bytes, text->length, *sign) != count(translation, length, *sign))
+            return false;
+    return true;
+}
+
+/* Where a backslash keeps the word at the beginning of a line from being a mark: -, #, >, 1. and the
+ * like; SIZE_MAX: it is none. */
+static size_t find_mark(const char *word, size_t n)
+{
+    size_t digits = strspn(word, "0123456789");
+    if (n == 0)
+        return SIZE_MAX;
+    if (digits > 0 && digits < 10 && n == digits + 1 && strchr(".)", word[digits]))
+        return digits;
+    bool is_rule = strspn(word, "-") >= n || strspn(word, "=") >= n || strspn(word, "+") >= n;
+    bool is_mark = is_rule || word[0] == '#' || word[0] == '>' || word[0] == '|' ||
+                   strncmp(word, ":::", 3) == 0 || strncmp(word, "~~~", 3) == 0;
+    return is_mark ? 0 : SIZE_MAX;
+}
+
+/* Whether a line may end there: not within code or braces. */
+static bool may_break(const char *text, size_t n)
+{
+    size_t n_ticks = 0, n_braces = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_ticks += text[i] == '`';
+        n_braces += text[i] == '{';
+        n_braces -= text[i] == '}' && n_braces > 0;
+    }
+    return n_ticks % 2 == 0 && n_braces == 0;
+}
+
+static bool write_md(const struct mt_document *document, const struct mt_document_piece *piece,
+                     const char *translation, size_t length, struct mt_text *out)
+{
+    const struct layout *layout = &((struct layouts *)document->own)->items[piece->first];
+    struct mt_range inner = mt_range_trim(translation, 0, length);
+    if (inner.begin == inner.end || memchr(translation, '\n', length) ||
+        !has_same_signs(&piece->text, translation, length))
+        return false;
+    size_t column = layout->column, from = inner.begin;
+    for (size_t at = inner.begin; at < inner.end;) {
+        size_t n = strcspn(translation + at, " "), mark = find_mark(translation + at, n);
+        bool is_first = at == inner.begin,
+             was_mark = strncmp(piece->text.bytes, translation, n) == 0;
+        n = mt_size_min(n, inner.end - at);
+        bool wraps = !is_first && layout->width > 0 && mark == SIZE_MAX && n > 0 &&
+                     column + 1 + mt_utf8_count(translation + at, n) > layout->width &&
+                     may_break(translation + from, at - from);
+        if (wraps) {
+            mt_text_append_string(out, document->line_end);
+            mt_text_append(out, document->bytes + layout->prefix.begin,
+                           layout->prefix.end - layout->prefix.begin);
+            column = mt_utf8_count(document->bytes + layout->prefix.begin,
+                                   layout->prefix.end - layout->prefix.begin);
+            from = at;
+        } else if (!is_first) {
+            mt_text_append(out, " ", 1);
+            column++;
+        }
+        if (is_first && mark < n && !was_mark) {
+            mt_text_append(out, translation + at, mark);
+            mt_text_append(out, "\\", 1);
+            mt_text_append(out, translation + at + mark, n - mark);
+        } else {
+            mt_text_append(out, translation + at, n);
+        }
+        column += mt_utf8_count(translation + at, n);
+        at += n + 1;
+    }
+    return true;
+}
+
+const struct mt_document_reader mt_document_md_reader = {
+    .read_text = mt_read_plain,
+    .read = read_md,
+    .write = write_md,
+    .finish = finish_md,
+    .replaces_messages = true,
+};

@@ -1,0 +1,234 @@
+#include "server/documents/message_check.h"
+
+#include "base/size.h"
+#include "server/text/protect.h"
+#include "server/text/splitter.h"
+
+#include <string.h>
+
+/* Placeholders of a text that are compared; a text with more is left alone. */
+#define MAX_PLACEHOLDERS 64
+/* Longest tag, and longest argument in braces, in bytes. */
+#define MAX_TAG_BYTES 512
+
+struct placeholders {
+    struct mt_range items[MAX_PLACEHOLDERS];
+    size_t n;
+    bool is_complete;
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_char(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* ---- placeholders ---- */
+
+/* <b>, </b>, <0>, <br/>: behind it, or 0. */
+static size_t match_tag(const char *text, size_t length, size_t at)
+{
+    size_t limit = mt_size_min(length, at + MAX_TAG_BYTES), name = at + 1;
+    name += name < limit && text[name] == '/';
+    if (text[at] != '<' || name >= limit || !is_name_char(text[name]))
+        return 0;
+    for (size_t i = name; i < limit && text[i] != '<' && text[i] != '\n'; i++)
+        if (text[i] == '>')
+            return i + 1;
+    return 0;
+}
+
+/* $NAME$ of Chrome's messages: behind it, or 0. */
+static size_t match_dollars(const char *text, size_t length, size_t at)
+{
+    size_t end = at + 1, n_letters = 0;
+    for (; end < length && (is_name_char(text[end]) || text[end] == '@'); end++)
+        n_letters += is_letter(text[end]);
+    return text[at] == '$' && n_letters > 0 && end < length && text[end] == '$' ? end + 1 : 0;
+}
+
+static void add(struct placeholders *out, size_t begin, size_t end)
+{
+    out->is_complete = out->is_complete && out->n < MAX_PLACEHOLDERS;
+    if (out->is_complete)
+        out->items[out->n++] = (struct mt_range){begin, end};
+}
+
+static void find_placeholders(const char *text, size_t length, struct placeholders *out)
+{
+    struct mt_protected next = mt_protect_find(text, length, 0);
+    *out = (struct placeholders){.is_complete = true};
+    for (size_t at = 0; at < length && out->is_complete;) {
+        size_t end = match_tag(text, length, at);
+        if (end == 0)
+            end = match_dollars(text, length, at);
+        while (next.kind != MT_PROTECTED_NOTHING && next.begin < at)
+            next = mt_protect_find(text, length, mt_size_max(at, next.end));
+        bool is_next = end == 0 && next.kind != MT_PROTECTED_NOTHING && next.begin == at;
+        if (is_next)
+            end = next.end;
+        if (end > 0 && (!is_next || next.kind == MT_PROTECTED_WORD))
+            add(out, at, end);
+        at = end > 0 ? end : at + 1;
+    }
+}
+
+/* Positions ("%1$s") and names ("{x}", "%(x)s") may change places, "%s" and "%d" may not. */
+static bool has_place(const char *text, struct mt_range range)
+{
+    const char *at = text + range.begin;
+    size_t n = range.end - range.begin;
+    return at[0] == '%' && !memchr(at, '$', n) && !memchr(at, '(', n) && !memchr(at, '{', n);
+}
+
+static bool has_same_placeholders(const char *text, size_t length, const char *translation,
+                                  size_t n_translation)
+{
+    struct placeholders ours, theirs;
+    bool is_used[MAX_PLACEHOLDERS] = {false};
+    find_placeholders(text, length, &ours);
+    find_placeholders(translation, n_translation, &theirs);
+    if (!ours.is_complete || !theirs.is_complete || ours.n != theirs.n)
+        return false;
+    for (size_t i = 0, first = 0; i < ours.n; i++) {
+        struct mt_range range = ours.items[i];
+        size_t n = range.end - range.begin, found = ours.n;
+        bool is_placed = has_place(text, range);
+        for (size_t k = is_placed ? first : 0; k < theirs.n && found == ours.n; k++) {
+            struct mt_range other = theirs.items[k];
+            bool is_same = !is_used[k] && other.end - other.begin == n &&
+                           memcmp(text + range.begin, translation + other.begin, n) == 0;
+            if (is_same)
+                found = k;
+            else if (is_placed && !is_used[k] && has_place(translation, other))
+                break;
+        }
+        if (found == ours.n)
+            return false;
+        is_used[found] = true;
+        if (is_placed)
+            first = found + 1;
+    }
+    return true;
+}
+
+/* ---- ICU's messages ---- */
+
+/*
+ * A message as texts and the syntax around them, by turns:
+ *
+ *   You have {n, plural, one {# file} other {# files}}.
+ *   text-----syntax----------------text--syntax-text---s-text
+ */
+struct walk {
+    const char *text;
+    size_t length, at;
+    size_t depth; /* braces of syntax that are open; odd: in syntax */
+};
+
+static size_t skip_blanks(const struct walk *walk, size_t at)
+{
+    while (at < walk->length && strchr(" \t\r\n", walk->text[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_name(const struct walk *walk, size_t at)
+{
+    while (at < walk->length && is_name_char(walk->text[at]))
+        at++;
+    return at;
+}
+
+/* "{n, plural," at text[at]: an argument with branches. */
+static bool begins_branches(const struct walk *walk, size_t at)
+{
+    static const char *const kinds[] = {"plural", "select", "selectordinal"};
+    size_t name = skip_blanks(walk, at + 1), end = skip_name(walk, name);
+    at = skip_blanks(walk, end);
+    if (end == name || at >= walk->length || walk->text[at] != ',')
+        return false;
+    size_t kind = skip_blanks(walk, at + 1);
+    end = skip_name(walk, kind);
+    at = skip_blanks(walk, end);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (end - kind == strlen(kinds[i]) && memcmp(walk->text + kind, kinds[i], end - kind) == 0)
+            return at < walk->length && walk->text[at] == ',';
+    return false;
+}
+
+/* Behind the closing brace of the argument at text[at]; behind its first one where it has none. */
+static size_t skip_argument(const struct walk *walk, size_t at)
+{
+    size_t n_open = 0, limit = mt_size_min(walk->length, at + MAX_TAG_BYTES);
+    for (size_t i = at; i < limit; i++) {
+        n_open += walk->text[i] == '{';
+        n_open -= walk->text[i] == '}';
+        if (n_open == 0)
+            return i + 1;
+    }
+    return at + 1;
+}
+
+static struct mt_range next_text(struct walk *walk)
+{
+    size_t begin = walk->at;
+    while (walk->at < walk->length) {
+        char c = walk->text[walk->at];
+        bool begins = c == '{' && begins_branches(walk, walk->at);
+        if (begins || (c == '}' && walk->depth > 0)) {
+            walk->depth = begins ? walk->depth + 1 : walk->depth - 1;
+            break;
+        }
+        walk->at = c == '{' ? skip_argument(walk, walk->at) : walk->at + 1;
+    }
+    return (struct mt_range){begin, walk->at};
+}
+
+static struct mt_range next_syntax(struct walk *walk)
+{
+    size_t begin = walk->at++; /* the brace that ended the text */
+    for (; walk->at < walk->length; walk->at++) {
+        char c = walk->text[walk->at];
+        if (c != '{' && c != '}')
+            continue;
+        walk->depth = c == '{' ? walk->depth + 1 : walk->depth - 1;
+        walk->at++;
+        break;
+    }
+    return (struct mt_range){begin, walk->at};
+}
+
+static size_t count_signs(const char *text, struct mt_range range)
+{
+    size_t n = 0;
+    for (size_t i = range.begin; i < range.end; i++)
+        n += text[i] == '#';
+    return n;
+}
+
+bool mt_message_is_kept(const char *message, size_t length, const char *translation,
+                        size_t n_translation)
+{
+    struct walk ours = {.text = message, .length = length};
+    struct walk theirs = {.text = translation, .length = n_translation};
+    for (;;) {
+        bool is_branch = ours.depth > 0;
+        struct mt_range a = next_text(&ours), b = next_text(&theirs);
+        if (!has_same_placeholders(message + a.begin, a.end - a.begin, translation + b.begin,
+                                   b.end - b.begin) ||
+            (is_branch && count_signs(message, a) != count_signs(translation, b)))
+            return false;
+        if (ours.at == length || theirs.at == n_translation)
+            return ours.at == length && theirs.at == n_translation && ours.depth == theirs.depth;
+        a = next_syntax(&ours);
+        b = next_syntax(&theirs);
+        if (ours.depth != theirs.depth || a.end - a.begin != b.end - b.begin ||
+            memcmp(message + a.begin, translation + b.begin, a.end - a.begin) != 0)
+            return false;
+    }
+}

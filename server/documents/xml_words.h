@@ -1,0 +1,29 @@
+/*
+ * The content of an element of XML as words and codes (coded.h): entities are characters, tags codes. What
+ * XLIFF, TMX and Android say of inline elements is known: which stand for code of another format with all
+ * that is in them (ph, bpt, xliff:g, ...), which two are a pair (bpt and ept, sc and ec, bx and ex), and
+ * where a segment ends (mrk mtype="seg").
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_DOCUMENTS_XML_WORDS_H
+#define MT_SERVER_DOCUMENTS_XML_WORDS_H
+
+#include "server/text/codes/coded.h"
+
+/* Codes of one text: MT_LIMIT above. */
+#define MT_XML_MAX_CODES 10000
+/* Elements that are open at a time. */
+#define MT_XML_MAX_OPEN 64
+
+mt_coded_reader mt_read_xml_words;
+/* The same with the escapes of Android's strings (\', \n, \u0020), and its blanks, of which many are
+ * one. */
+mt_coded_reader mt_read_android_words;
+
+/* Appends plain text as content of XML. */
+void mt_xml_escape(const char *text, size_t length, struct mt_text *out);
+/* The other way round; entities that are not XML's own stay. */
+void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out);
+
+#endif

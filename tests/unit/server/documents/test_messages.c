@@ -1,0 +1,680 @@
+#include "server/documents/document.h"
+#include "server/documents/message_check.h"
+#include "server/documents/xml_words.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TEXTS 64
+
+typedef void translate_fn(const struct mt_document_text *text, struct mt_text *out);
+
+static void same(const struct mt_document_text *text, struct mt_text *out)
+{
+    mt_text_append(out, text->bytes, text->length);
+}
+
+/* Letters in upper case, so that what was translated shows; but for names in braces and tags. */
+static void shout(const struct mt_document_text *text, struct mt_text *out)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        char c = text->bytes[i];
+        depth += c == '{' || c == '<';
+        depth -= (c == '}' || c == '>') && depth > 0;
+        bool is_escape = i > 0 && text->bytes[i - 1] == '%';
+        c = depth || is_escape ? c : (char)toupper((unsigned char)c);
+        mt_text_append(out, &c, 1);
+    }
+}
+
+static void nothing(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    (void)out;
+}
+
+static const char *swapped;
+static void swap(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, swapped);
+}
+
+static struct mt_document *read_file(const char *file, enum mt_document_format format)
+{
+    const struct mt_document_options options = {.format = format, .target_lang = "de"};
+    struct mt_document *document = NULL;
+    struct mt_error err;
+    enum mt_status status = mt_document_create(file, strlen(file), &options, &document, &err);
+    ck_assert_msg(!status, "%s", status ? err.message : "");
+    return document;
+}
+
+static char *translate(const char *file, enum mt_document_format format, translate_fn *with,
+                       size_t *n_left)
+{
+    struct mt_document *document = read_file(file, format);
+    struct mt_text translations[MAX_TEXTS] = {{0}}, out = {0};
+    struct mt_error err;
+    char *result;
+    size_t n = mt_document_n_texts(document), length;
+    ck_assert_uint_le(n, MAX_TEXTS);
+    for (size_t i = 0; i < n; i++) {
+        struct mt_document_text text = mt_document_text(document, i);
+        ck_assert_uint_eq(strlen(text.bytes), text.length);
+        with(&text, &translations[i]);
+    }
+    struct mt_document_report report;
+    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    if (n_left)
+        *n_left = report.n_refused;
+    ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
+    for (size_t i = 0; i < n; i++)
+        mt_text_finish(&translations[i]);
+    mt_document_destroy(document);
+    return result;
+}
+
+static void expect(const char *file, enum mt_document_format format, translate_fn *with,
+                   const char *expected)
+{
+    char *result = translate(file, format, with, NULL);
+    ck_assert_str_eq(result, expected);
+    free(result);
+}
+
+/* The texts, with '|' between them. */
+static void expect_texts(const char *file, enum mt_document_format format, const char *expected)
+{
+    struct mt_document *document = read_file(file, format);
+    struct mt_text all = {0};
+    mt_text_append(&all, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        mt_text_append(&all, "|", i > 0);
+        mt_text_append_string(&all, mt_document_text(document, i).bytes);
+    }
+    ck_assert_str_eq(all.bytes, expected);
+    mt_text_finish(&all);
+    mt_document_destroy(document);
+}
+
+/* ---- every format: a file, its texts, and the file with these in upper case ---- */
+
+static const struct {
+    enum mt_document_format format;
+    const char *file, *texts, *shouted;
+} files[] = {
+    {MT_DOCUMENT_JSON, " {} ", "", " {} "},
+    {MT_DOCUMENT_JSON, "\"a\"", "a", "\"A\""},
+    {MT_DOCUMENT_JSON,
+     "\xEF\xBB\xBF{\r\n\t\"a\": {\"b\":\"c \\\"d\\\"\", \"n\": 1.50, \"t\":true},\r\n"
+     "\"e\" : [ \"f\\ng\", null, \"\", \"12.5\", \"DD/MM/YYYY\" ]}\r\n",
+     "c \"d\"|f\ng",
+     "\xEF\xBB\xBF{\r\n\t\"a\": {\"b\":\"C \\\"D\\\"\", \"n\": 1.50, \"t\":true},\r\n"
+     "\"e\" : [ \"F\\nG\", null, \"\", \"12.5\", \"DD/MM/YYYY\" ]}\r\n"},
+    /* what is said about the file and its messages */
+    {MT_DOCUMENT_JSON,
+     "{\"$schema\":\"s\",\"locale\":\"en\",\"\":{\"x\":\"y\"},\"@m\":{\"d\":\"e\"},"
+     "\"a\":{\"locale\":\"language\"}}",
+     "language",
+     "{\"$schema\":\"s\",\"locale\":\"en\",\"\":{\"x\":\"y\"},\"@m\":{\"d\":\"e\"},"
+     "\"a\":{\"locale\":\"LANGUAGE\"}}"},
+    {MT_DOCUMENT_JSON,
+     "{\"a\":{\"message\":\"m\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
+     "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"n\"},"
+     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"}}",
+     "m|n|o|p|q|r",
+     "{\"a\":{\"message\":\"M\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
+     "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"N\"},"
+     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"}}"},
+    /* escapes as the file has them */
+    {MT_DOCUMENT_JSON, "[\"\\u00fc \\ud83d\\ude00a\", \"\\u003cb\\u003e\\/\"]",
+     "\xC3\xBC \xF0\x9F\x98\x80"
+     "a|<b>/",
+     "[\"\\u00fc \\ud83d\\ude00A\", \"\\u003cb\\u003e\\/\"]"},
+    {MT_DOCUMENT_ARB,
+     "{\"@@locale\":\"en\",\"a\":\"b\",\"@a\":{\"description\":\"c\"},\"locale\":\"d\"}", "b|d",
+     "{\"@@locale\":\"en\",\"a\":\"B\",\"@a\":{\"description\":\"c\"},\"locale\":\"D\"}"},
+    {MT_DOCUMENT_PROPERTIES, "", "", ""},
+    {MT_DOCUMENT_PROPERTIES,
+     "# c = d\r\n! e\r\n\r\n  a.b = c d \r\ne\\=\\ f:g\\\r\n   h\\tx\r\ni\r\nj k\r\nl==m\r\n"
+     "n\\\n  o=p",
+     "c d |gh\tx|k|=m|p",
+     "# c = d\r\n! e\r\n\r\n  a.b = C D \r\ne\\=\\ f:GH\\tX\r\ni\r\nj K\r\nl==M\r\n"
+     "n\\\n  o=P"},
+    {MT_DOCUMENT_PROPERTIES, "a = b\\n\\\n    c\\n\\\n    d\n", "b\nc\nd",
+     "a = B\\n\\\n    C\\n\\\n    D\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=\\ b\\u00fc\\ud83d\\ude00\\q\\\\\n",
+     " b\xC3\xBC\xF0\x9F\x98\x80q\\", "a=\\ B\\u00fc\\ud83d\\ude00Q\\\\\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=b\xC3\xBC\\u00fc\n", "b\xC3\xBC\xC3\xBC", "a=B\xC3\xBC\xC3\xBC\n"},
+    /* MessageFormat, and others */
+    {MT_DOCUMENT_PROPERTIES, "a=it''s {0}\nb=it's\n", "it's {0}|it's", "a=IT''S {0}\nb=IT'S\n"},
+    {MT_DOCUMENT_PROPERTIES, "a=it's {0}\nb=''\n", "it's {0}", "a=IT'S {0}\nb=''\n"},
+    {MT_DOCUMENT_STRINGS, "", "", ""},
+    {MT_DOCUMENT_STRINGS,
+     "\xEF\xBB\xBF/* \"a\" = \"b\"; */\n\"c\" = \"d \\\"e\\\" %@\\n\"; // f\n"
+     "g=\"h\";i = 'j\"k';\"l\";\"m\" /* n */ = /* o */ \"p\nq\" ;r = s;\n",
+     "d \"e\" %@\n|h|j\"k|p\nq",
+     "\xEF\xBB\xBF/* \"a\" = \"b\"; */\n\"c\" = \"D \\\"E\\\" %@\\n\"; // f\n"
+     "g=\"H\";i = 'J\"K';\"l\";\"m\" /* n */ = /* o */ \"P\nQ\" ;r = s;\n"},
+    {MT_DOCUMENT_STRINGS, "\"a\" = \"b\\U00fc\\101\\'\";",
+     "b\xC3\xBC"
+     "A'",
+     "\"a\" = \"B\xC3\xBC"
+     "A'\";"},
+    {MT_DOCUMENT_YAML, "", "", ""},
+    {MT_DOCUMENT_YAML, "--- a\n--- b\n...\n", "a|b", "--- A\n--- B\n...\n"},
+    {MT_DOCUMENT_YAML,
+     "\xEF\xBB\xBF# \xC3\xBC: b\r\nen:\r\n  a: b c # d\r\n  'e': 'f''s'\r\n"
+     "  \"g\": \"h\\n\\\"i\\\"\"\r\n  j: [k l, 'm', {n: \"o\"}]\r\n",
+     "b c|f's|h\n\"i\"|k l|m|o",
+     "\xEF\xBB\xBF# \xC3\xBC: b\r\nen:\r\n  a: B C # d\r\n  'e': 'F''S'\r\n"
+     "  \"g\": \"H\\n\\\"I\\\"\"\r\n  j: [K L, 'M', {n: \"O\"}]\r\n"},
+    /* what is no string, or has a name */
+    {MT_DOCUMENT_YAML,
+     "a: 1.5\nb: yes\nc: 2001-12-14\nd: :year\ne: ~\nf:\ng: \"%Y-%m-%d\"\nh: !x y\ni: &z k\n"
+     "l: *z\n? [m]\n: w\no: !!str p\nq: !!int 5\n",
+     "k|w|p",
+     "a: 1.5\nb: yes\nc: 2001-12-14\nd: :year\ne: ~\nf:\ng: \"%Y-%m-%d\"\nh: !x y\ni: &z K\n"
+     "l: *z\n? [m]\n: W\no: !!str P\nq: !!int 5\n"},
+    {MT_DOCUMENT_YAML, "a: b\n  c\n\n  d\ne: 'f\n  g'\nh: \"i\\\n  j\\u00fc\"\n",
+     "b c\nd|f g|ij\xC3\xBC", "a: \"B C\\nD\"\ne: 'F G'\nh: \"IJ\\u00fc\"\n"},
+    /* between quotation marks it would be none any more */
+    {MT_DOCUMENT_YAML, "--- a\n\n\t\n--- b\t\n", "b", "--- a\n\n\t\n--- B\t\n"},
+    {MT_DOCUMENT_YAML, "a: \"\\U0001f600 b\\u00fc\"\n", "\xF0\x9F\x98\x80 b\xC3\xBC",
+     "a: \"\\U0001f600 B\\u00fc\"\n"},
+    {MT_DOCUMENT_YAML, "a: |\n  b\n\n   c\n  d\n\n\ne: |2- # f\n    g\n  h\ni: >+\n\n  k\n\n",
+     "b\n\n c\nd|  g\nh|\nk", "a: |\n  B\n\n   C\n  D\n\n\ne: |2- # f\n    G\n  H\ni: >+\n  K\n\n"},
+    {MT_DOCUMENT_YAML,
+     "a: >-\r\n  This is a sentence that somebody has\r\n  wrapped here.\r\n\r\n  End\r\n",
+     "This is a sentence that somebody has wrapped here.\nEnd",
+     "a: >-\r\n  THIS IS A SENTENCE THAT SOMEBODY HAS\r\n  WRAPPED HERE.\r\n\r\n  END\r\n"},
+    {MT_DOCUMENT_YAML, "a: >\n  b\n    c\n  d\n", "b\n  c\nd", "a: |\n  B\n    C\n  D\n"},
+    {MT_DOCUMENT_MD, "", "", ""},
+    {MT_DOCUMENT_MD,
+     "\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n# a `b` #\r\n\r\nc **d** <i>e</i>\r\n"
+     "f [g](h \"i\").\r\n\r\n> * j  \r\n>   k\\\r\n>   **l**\r\n",
+     "a `b`|c **d** <i>e</i> f [g](h \"i\").|j|k|**l**",
+     "\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n# A `B` #\r\n\r\nC **D** <i>E</i> F [G](H "
+     "\"I\").\r\n\r\n> * J  \r\n>   K\\\r\n>   **L**\r\n"},
+    {MT_DOCUMENT_MD, "```\na\n```\n\n    b\n\n<div>\nc\n</div>\n\n***\n[d]: e\n\n<!-- f\n -->\n",
+     "", "```\na\n```\n\n    b\n\n<div>\nc\n</div>\n\n***\n[d]: e\n\n<!-- f\n -->\n"},
+    {MT_DOCUMENT_MD, "| a | *b* |\n|---|:-:|\n|`c`| d \\| e|\n", "a|*b*|`c`|d \\| e",
+     "| A | *B* |\n|---|:-:|\n|`C`| D \\| E|\n"},
+    {MT_DOCUMENT_MD, "a\n===\n\nB\n-\n\n# [![c](d)](e) f {#g}\n\n\\*h <https://i.org>\n",
+     "a|B|[![c](d)](e) f|\\*h <https://i.org>",
+     "A\n===\n\nB\n-\n\n# [![C](D)](E) F {#g}\n\n\\*H <https://i.org>\n"},
+    /* tables of others, and notes */
+    {MT_DOCUMENT_MD, "| a |\n|--|\n| b |\n\n[^1]: c g\n[^2]: d\ne\n: f\n",
+     "| a ||| b ||[^1]: c g|[^2]: d e|: f", "| A |\n|--|\n| B |\n\n[^1]: C G\n[^2]: D E\n: F\n"},
+    /* lines that are sentences or directives; links over several lines are left */
+    {MT_DOCUMENT_MD, "a b.\nc d!\ne f\n\n:::note\ng\n:::\n\n> [!TIP]\n> h\n\n[i](j\n\"k\")\n",
+     "a b.|c d!|e f|g|h", "A B.\nC D!\nE F\n\n:::note\nG\n:::\n\n> [!TIP]\n> H\n\n[i](j\n\"k\")\n"},
+    {MT_DOCUMENT_MD, "1. - [x] This is a sentence that is somewhat longer than\n     a line.\n",
+     "This is a sentence that is somewhat longer than a line.",
+     "1. - [x] THIS IS A SENTENCE THAT IS SOMEWHAT LONGER THAN A\n     LINE.\n"},
+    {MT_DOCUMENT_ANDROID, "<resources/>", "", "<resources/>"},
+    {MT_DOCUMENT_ANDROID,
+     "\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n<!-- a -->\r\n<resources xmlns:xliff=\"u\">\r\n"
+     "<string name=\"b\"> c <i>d</i> %1$s\\n</string><string translatable=\"false\">e</string>\r\n"
+     "<plurals name=\"f\"><item quantity=\"one\">g</item></plurals><color name=\"h\">red</color>"
+     "<string-array translatable=\"false\"><item>i</item></string-array><string>@string/b</string>"
+     "<string><![CDATA[ j & <b>k</b> ]]></string><string/><item type=\"id\">l</item></resources>",
+     "c <i>d</i> %1$s\\n|g|j &amp; &lt;b&gt;k&lt;/b&gt;", NULL},
+    {MT_DOCUMENT_RESX,
+     "<root><resheader name=\"a\"><value>b</value></resheader><data name=\"c\"><value>\n d &lt; e"
+     "</value><comment>f</comment></data><data name=\"g\" type=\"h\"><value>i</value></data>"
+     "<data name=\"&gt;&gt;j\"><value>k</value></data></root>",
+     "d &lt; e", NULL},
+    {MT_DOCUMENT_STRINGSDICT,
+     "<plist><dict><key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b %#@c@</string>"
+     "<key>c</key><dict><key>NSStringFormatSpecTypeKey</key><string>d</string>\n<key>one</key>\n"
+     "<string>e %d</string><array><string>f</string></array></dict></dict></dict></plist>",
+     "b %#@c@|e %d", NULL},
+};
+
+START_TEST(a_file_whose_texts_stay_is_the_same_file)
+{
+    expect(files[_i].file, files[_i].format, same, files[_i].file);
+    expect(files[_i].file, files[_i].format, nothing, files[_i].file);
+}
+END_TEST
+
+START_TEST(messages_are_translated_and_nothing_else)
+{
+    expect_texts(files[_i].file, files[_i].format, files[_i].texts);
+    if (files[_i].shouted)
+        expect(files[_i].file, files[_i].format, shout, files[_i].shouted);
+}
+END_TEST
+
+/* What is written can be read: whatever a translation holds comes back. */
+START_TEST(any_translation_is_escaped)
+{
+    swapped = " \"'\\ \t\n {} # : = ! - <&> / * a\xC3\xBC\xF0\x9F\x98\x80\x7F\n b";
+    struct mt_text joined = {0};
+    struct mt_document *document = read_file(files[_i].file, files[_i].format);
+    mt_text_append(&joined, "", 0);
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        bool is_kept =
+            mt_message_is_kept(mt_document_text(document, i).bytes,
+                               mt_document_text(document, i).length, swapped, strlen(swapped));
+        mt_text_append(&joined, "|", i > 0);
+        mt_text_append_string(&joined, is_kept ? swapped : mt_document_text(document, i).bytes);
+    }
+    mt_document_destroy(document);
+    char *result = translate(files[_i].file, files[_i].format, swap, NULL);
+    /* of YAML's block scalars blanks at the ends are the file's, and of Markdown all */
+    if (files[_i].format < MT_DOCUMENT_MD && !strstr(files[_i].file, ": |") &&
+        !strstr(files[_i].file, ": >"))
+        expect_texts(result, files[_i].format, joined.bytes);
+    mt_text_finish(&joined);
+    free(result);
+}
+END_TEST
+
+/* ---- bad files ---- */
+
+static const struct {
+    enum mt_document_format format;
+    const char *file, *message;
+} broken[] = {
+    {MT_DOCUMENT_JSON, "", "the file: line 1, column 1: expected a value, found the end"},
+    {MT_DOCUMENT_JSON, "{\"a\": \"b\",\n}", "line 2, column 1: expected a key in double quotes"},
+    {MT_DOCUMENT_JSON, "{\"a\": \"b\",\n\"a\": \"c\"}",
+     "line 2, column 1: key \"a\" appears twice"},
+    {MT_DOCUMENT_ARB, "{\"a\": \"\\ud800\"}", "line 1, column 8: high surrogate"},
+    {MT_DOCUMENT_PROPERTIES, "a=b\nc=\\u12g4\n", "line 2: \"c=\\u12g4\" holds a \\u that is no"},
+    {MT_DOCUMENT_PROPERTIES, "c=\\ude00", "line 1: \"c=\\ude00\" holds a \\u that is no character"},
+    {MT_DOCUMENT_PROPERTIES, "c=\\u", "line 1: \"c=\\u\" holds a \\u that is no character"},
+    {MT_DOCUMENT_STRINGS, "\n\"a\" = \"b\n",
+     "line 2: \"\"a\" = \"b\" holds a string that does not"},
+    {MT_DOCUMENT_STRINGS, "\"a\" = \"b\"\n\"c\" = \"d\";",
+     "line 1: \"\"a\" = \"b\"\" does not end"},
+    {MT_DOCUMENT_STRINGS, "/* a", "line 1: \"/* a\" begins a comment that does not end"},
+    {MT_DOCUMENT_STRINGS, "\"a\" \"b\";", "has no value: expected = behind the key"},
+    {MT_DOCUMENT_STRINGS, "{ a = b; }", "has no string: expected \"...\""},
+    {MT_DOCUMENT_STRINGS, "a = \"\\777\";", "holds an escape that is none of"},
+    {MT_DOCUMENT_STRINGS, "a = \"\\U12\";", "holds an escape that is none of"},
+    {MT_DOCUMENT_YAML, "a: b\nc: 'd\n", "line 3: expected YAML: while scanning a quoted scalar"},
+    {MT_DOCUMENT_YAML, "a: b\n  c: d\n", "line 2: expected YAML: mapping values are not allowed"},
+    {MT_DOCUMENT_YAML, "a: b\nc: \x01\n", "line 2: \"c: \x01\" holds a character that YAML"},
+    {MT_DOCUMENT_ANDROID, "", "line 1, column 1: expected XML: no element found"},
+    {MT_DOCUMENT_ANDROID, "<resources>\n<string></resources>",
+     "line 2, column 11: expected XML: mismatched tag"},
+    {MT_DOCUMENT_ANDROID, "<root/>", "line 1: the file begins with <root>, expected <resources>"},
+    {MT_DOCUMENT_STRINGSDICT, "<resources/>", "begins with <resources>, expected <plist>"},
+    {MT_DOCUMENT_RESX, "<!DOCTYPE a [\n<!ENTITY b \"c\">]><root/>",
+     "line 2: an entity is declared (b), which is not read"},
+    {MT_DOCUMENT_RESX, "<root>&b;</root>", "line 1, column 7: expected XML: undefined entity"},
+    {MT_DOCUMENT_XLIFF, "<a/>", "line 1: the file begins with <a>, expected <xliff>"},
+    {MT_DOCUMENT_XLIFF, "<xliff/>", "line 1: the version is \"\", expected 1.2, or 2.0 to 2.2"},
+    {MT_DOCUMENT_XLIFF, "<xliff version=\"1.2\">\n<file target-language=\"fr\"/></xliff>",
+     "line 2: target-language is \"fr\", expected \"de\""},
+    {MT_DOCUMENT_XLIFF, "<xliff version=\"2.0\" trgLang=\"fr-CA\"/>",
+     "line 1: trgLang is \"fr-CA\", expected \"de\""},
+    {MT_DOCUMENT_TMX, "<a/>", "line 1: the file begins with <a>, expected <tmx>"},
+    {MT_DOCUMENT_TS, "export const a = 1;", "line 1, column 1: expected XML: syntax error"},
+    {MT_DOCUMENT_YAML, "a: @b\n", "line 1: expected YAML: while scanning for the next token"},
+};
+
+START_TEST(broken_files_are_refused_with_their_line)
+{
+    const struct mt_document_options options = {.format = broken[_i].format, .target_lang = "de"};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    enum mt_status status =
+        mt_document_create(broken[_i].file, strlen(broken[_i].file), &options, &document, &err);
+    ck_assert_msg(status == MT_FORMAT, "%s: status %d", broken[_i].message, (int)status);
+    ck_assert_msg(strstr(err.message, broken[_i].message), "\"%s\" is not in \"%s\"",
+                  broken[_i].message, err.message);
+}
+END_TEST
+
+static const enum mt_document_format nested[] = {MT_DOCUMENT_JSON, MT_DOCUMENT_YAML};
+
+START_TEST(what_is_nested_deeply_is_refused)
+{
+    char file[1001];
+    memset(file, '[', 1000);
+    file[1000] = '\0';
+    const struct mt_document_options options = {.format = nested[_i]};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_document_create(file, 1000, &options, &document, &err), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "nested deeper than 64"));
+}
+END_TEST
+
+/* ---- YAML ---- */
+
+static const struct {
+    const char *translation, *written;
+} scalars[] = {
+    {"b c", "b c"},           {"b: c", "\"b: c\""},
+    {"b #c", "\"b #c\""},     {"- b", "\"- b\""},
+    {"yes", "\"yes\""},       {"b,c", "b,c"},
+    {"b:c", "b:c"},           {"b:", "\"b:\""},
+    {" b", "\" b\""},         {"b\xC2\x85", "\"b\\u0085\""},
+    {"%{b} c", "\"%{b} c\""}, {"1e5", "\"1e5\""},
+    {"b 'c'", "b 'c'"},       {"\xC3\x84 b", "\xC3\x84 b"},
+};
+
+START_TEST(a_plain_scalar_is_quoted_where_it_has_to_be)
+{
+    char expected[64];
+    swapped = scalars[_i].translation;
+    bool has_placeholder = strchr(swapped, '{');
+    snprintf(expected, sizeof expected, "x: %s\n", scalars[_i].written);
+    expect(has_placeholder ? "x: z %{b}\n" : "x: z\n", MT_DOCUMENT_YAML, swap, expected);
+}
+END_TEST
+
+START_TEST(in_brackets_more_is_quoted)
+{
+    swapped = "b, c";
+    expect("[a]\n", MT_DOCUMENT_YAML, swap, "[\"b, c\"]\n");
+    expect("- a\n", MT_DOCUMENT_YAML, swap, "- b, c\n");
+}
+END_TEST
+
+/* ---- Markdown ---- */
+
+static const struct {
+    const char *file, *translation, *written;
+} marks[] = {
+    {"a\n", "1. b", "1\\. b\n"},
+    {"a\n", "- b", "\\- b\n"},
+    {"a\n", "# b", "\\# b\n"},
+    {"a\n", "#b\nc", "a\n"},           /* a line more */
+    {"a *b* c\n", "d e", "a *b* c\n"}, /* a sign less */
+    {"a b\n", "a `b`", "a b\n"},
+    {"- a\n", " b ", "- b\n"},
+    /* what would become a mark of a list is not at the beginning of a line */
+    {"> This is a sentence that is longer than sixty characters are,\n> and a half.\n",
+     "This is a sentence that is longer than sixty characters are 1. and - a half.",
+     "> This is a sentence that is longer than sixty characters are 1.\n> and - a half.\n"},
+    {"This is a sentence that is longer than sixty characters are `a b`,\nand a half.\n",
+     "This is a sentence that is even longer than sixty characters are `a b`, and a half.",
+     "This is a sentence that is even longer than sixty characters are\n`a b`, and a half.\n"},
+};
+
+START_TEST(a_translation_stays_in_its_block)
+{
+    swapped = marks[_i].translation;
+    expect(marks[_i].file, MT_DOCUMENT_MD, swap, marks[_i].written);
+}
+END_TEST
+
+/* ---- XML ---- */
+
+#define XLIFF(unit) "<xliff version=\"1.2\"><file target-language=\"de\">" unit "</file></xliff>"
+#define XLIFF_2(unit) "<xliff version=\"2.1\" trgLang=\"de-AT\">" unit "</xliff>"
+#define STATE " state=\"needs-review-translation\" state-qualifier=\"mt-suggestion\""
+#define TMX(tu) "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>" tu "</body></tmx>"
+#define TS(message) "<TS version=\"2.1\"><context>" message "</context></TS>"
+
+/* A file, and it with every text in upper case. */
+static const struct {
+    enum mt_document_format format;
+    const char *file, *filled;
+} units[] = {
+    {MT_DOCUMENT_ANDROID, "<resources><string> a\\'b </string></resources>",
+     "<resources><string> A\\'B </string></resources>"},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("\n  <trans-unit>\n    <source>a <g id=\"1\">b</g></source>\n  </trans-unit>"),
+     XLIFF("\n  <trans-unit>\n    <source>a <g id=\"1\">b</g></source>\n    <target" STATE
+           ">A <g id=\"1\">B</g></target>\n  </trans-unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source> a </source><target xml:lang='x' state = 'new'/></trans-unit>"),
+     XLIFF("<trans-unit><source> a </source><target xml:lang='x'" STATE
+           "> A </target></trans-unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source>a b</source><seg-source><mrk mtype=\"seg\">a</mrk> b</seg-source>"
+           "<note>c</note></trans-unit>"),
+     XLIFF("<trans-unit><source>a b</source><seg-source><mrk mtype=\"seg\">a</mrk> b</seg-source>"
+           "<target" STATE "><mrk mtype=\"seg\">A</mrk> B</target><note>c</note></trans-unit>")},
+    /* what is locked or done, and what is no unit */
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<group translate=\"no\"><trans-unit><source>a</source></trans-unit></group>"
+           "<trans-unit approved=\"yes\"><source>a</source></trans-unit>"
+           "<trans-unit><source>a</source><target>b</target></trans-unit>"
+           "<trans-unit><source>a</source><target state=\"final\"/></trans-unit>"
+           "<trans-unit><alt-trans><source>a</source><target/></alt-trans></trans-unit>"
+           "<trans-unit><source/></trans-unit>"),
+     NULL},
+    {MT_DOCUMENT_XLIFF,
+     "<xliff version=\"1.2\"><file/><file a='b'><trans-unit><source>a</source>"
+     "</trans-unit></file></xliff>",
+     "<xliff version=\"1.2\"><file target-language=\"de\"/><file a='b' target-language=\"de\">"
+     "<trans-unit><source>a</source><target" STATE ">A</target></trans-unit></file></xliff>"},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF_2("<unit><segment id=\"1\" state=\"initial\">\n <source>a<ph id=\"1\"/></source>\n"
+             "</segment><ignorable><source>b</source></ignorable></unit>"),
+     XLIFF_2("<unit><segment id=\"1\" state=\"translated\">\n <source>a<ph id=\"1\"/></source>\n"
+             " <target>A<ph id=\"1\"/></target>\n"
+             "</segment><ignorable><source>b</source></ignorable></unit>")},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF_2("<unit translate=\"no\"><segment><source>a</source></segment></unit><unit>"
+             "<segment state=\"final\"><source>a</source></segment>"
+             "<segment><source>a</source><target>b</target></segment></unit>"),
+     NULL},
+    {MT_DOCUMENT_TMX,
+     TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
+         "<seg>a</seg></tuv>\n</tu>"),
+     TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
+         "<seg>a</seg></tuv>\n <tuv xml:lang=\"de\"><seg>A</seg></tuv>\n</tu>")},
+    {MT_DOCUMENT_TMX,
+     TMX("<tu><tuv lang=\"en\"><seg>a</seg></tuv><tuv lang=\"DE-at\"><seg>b</seg></tuv></tu>"
+         "<tu><tuv lang=\"fr\"><seg>a</seg></tuv></tu><tu/>"),
+     NULL},
+    {MT_DOCUMENT_TS,
+     TS("<message><source>&amp;a</source><translation type=\"unfinished\"></translation></message>"
+        "<message numerus=\"yes\"><source>b</source><translation><numerusform/><numerusform>x"
+        "</numerusform></translation></message>"),
+     TS("<message><source>&amp;a</source><translation type=\"unfinished\">&amp;A</translation>"
+        "</message><message numerus=\"yes\"><source>b</source><translation><numerusform>B"
+        "</numerusform><numerusform>x</numerusform></translation></message>")},
+    {MT_DOCUMENT_TS,
+     TS("<message><source>a</source><translation type=\"vanished\"/></message><message><source>a"
+        "</source><translation>b</translation></message><message><source>a</source></message>"),
+     NULL},
+};
+
+START_TEST(translations_are_put_beside_their_sources)
+{
+    expect(units[_i].file, units[_i].format, shout,
+           units[_i].filled ? units[_i].filled : units[_i].file);
+}
+END_TEST
+
+/* Codes by letters: ( ) pairs, . points, - gaps, W words, N numbers, | edges. */
+static const struct {
+    const char *xml, *android, *expected;
+} inlines[] = {
+    {"a &lt;&amp;&#228;&#x2026; b", NULL, "a <&\xC3\xA4\xE2\x80\xA6 b"},
+    {"a <g id=\"1\">b <x id=\"2\"/> c</g>", NULL, "a [(]b [W] c[)]"},
+    {"a<x id=\"2\"/>b <ph id=\"3\">%d</ph>.", NULL, "a[.]b [N]."},
+    {"<g>a</g><g></g><g><x/></g>", NULL, "[(]a[)][.][.]"},
+    {"<bpt i=\"1\">x</bpt>a <bpt i=\"2\"/>b<ept i=\"2\"/><ept i=\"1\">y</ept>", NULL,
+     "[(]a [(]b[)][)]"},
+    {"<bx id=\"1\"/>a<g><ex id=\"1\"/>b</g>", NULL, "[.]a[(][.]b[)]"},
+    {"<sc id=\"1\"/>a<ec startRef=\"1\"/> <pc id=\"2\">b</pc>", NULL, "[(]a[)] [(]b[)]"},
+    {"<mrk mtype=\"seg\">a</mrk> <mrk mtype=\"x-a\">b</mrk> <mrk translate=\"no\">c</mrk> d", NULL,
+     "[|]a[|] [(]b[)] [W] d"},
+    {"a <!-- b --><![CDATA[c]]>&d; e <?f?>", NULL, "a [.][.][.] e [.]"},
+    {"a <x equiv-text=\"{{b}}\"/>c", NULL, "a [W]c"},
+    {"a\n  b \\'c\\' \\u00e4 \\n\\@ \"d\"", "", "a[-]b 'c' \xC3\xA4 \n@ [.]d[.]"},
+    {"<xliff:g id=\"a\">%1$s</xliff:g> b <xliff:g>%d</xliff:g>", "", "[W] b [N]"},
+    {"a < b > c </g> <g>d", NULL, "a < b > c [.] [.]d"},
+};
+
+START_TEST(inline_elements_are_codes)
+{
+    static const char letters[] = {
+        [MT_CODE_OPEN] = '(', [MT_CODE_CLOSE] = ')',  [MT_CODE_POINT] = '.', [MT_CODE_GAP] = '-',
+        [MT_CODE_WORD] = 'W', [MT_CODE_NUMBER] = 'N', [MT_CODE_EDGE] = '|'};
+    const char *xml = inlines[_i].xml;
+    const struct mt_coded_options options = {0};
+    mt_coded_reader *read = inlines[_i].android ? mt_read_android_words : mt_read_xml_words;
+    struct mt_coded coded = {0};
+    struct mt_text shown = {0}, again = {0};
+    struct mt_error err;
+    ck_assert_int_eq(read(xml, strlen(xml), &options, &coded, &err), MT_OK);
+    ck_assert_uint_eq(coded.n, 1);
+    const struct mt_coded_segment *segment = &coded.segments[0];
+    size_t at = 0, code = 0;
+    for (size_t i = 0; i < segment->n; i++) {
+        mt_text_append(&shown, segment->words.bytes + at, segment->codes[i].at.begin - at);
+        mt_text_appendf(&shown, "[%c]", letters[segment->codes[i].kind]);
+        at = segment->codes[i].at.end;
+    }
+    mt_text_append(&shown, segment->words.bytes + at, segment->words.length - at);
+    ck_assert_str_eq(shown.bytes, inlines[_i].expected);
+    /* Written again, they are read alike. */
+    mt_coded_write_range(&coded, segment, (struct mt_range){0, segment->words.length}, &code,
+                         &again);
+    struct mt_coded second = {0};
+    ck_assert_int_eq(read(again.bytes, again.length, &options, &second, &err), MT_OK);
+    ck_assert_str_eq(second.segments[0].words.bytes, segment->words.bytes);
+    ck_assert_uint_eq(second.segments[0].n, segment->n);
+    mt_coded_finish(&second);
+    mt_coded_finish(&coded);
+    mt_text_finish(&shown);
+    mt_text_finish(&again);
+}
+END_TEST
+
+START_TEST(what_is_no_content_of_xml_is_left)
+{
+    size_t n_left;
+    static const char *const bad[] = {"<b>a", "</string><string>", "a & b", "a\x01", "&b;"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        swapped = bad[i];
+        char *result = translate("<resources><string>x</string></resources>", MT_DOCUMENT_ANDROID,
+                                 swap, &n_left);
+        ck_assert_str_eq(result, "<resources><string>x</string></resources>");
+        ck_assert_uint_eq(n_left, 1);
+        free(result);
+    }
+    swapped = "@b";
+    expect("<resources><string>x</string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string>\\@b</string></resources>");
+    swapped = "b ]]&gt; c";
+    expect("<resources><string><![CDATA[x]]></string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string><![CDATA[x]]></string></resources>");
+    swapped = "b &amp; &lt;c&gt;";
+    expect("<resources><string><![CDATA[x]]></string></resources>", MT_DOCUMENT_ANDROID, swap,
+           "<resources><string><![CDATA[b & <c>]]></string></resources>");
+}
+END_TEST
+
+/* ---- what a program would not bear ---- */
+
+#define FILES "{n, plural, one {# file in {d}} other {# files in {d}}}"
+
+static const struct {
+    const char *message, *translation;
+    bool is_kept;
+} pairs[] = {
+    {"a", "b", true},
+    {"%d of %s", "%d von %s", true},
+    {"%d of %s", "%s von %d", false},
+    {"%1$d of %2$s", "%2$s von %1$d", true},
+    {"%d%% of it", "%d % davon", false},
+    {"%d%% of it", "%d%% davon", true},
+    {"{a} of {b}", "{b} von {a}", true},
+    {"{a} of {b}", "{b} von {b}", false},
+    {"{{a}} b", "c", false},
+    {"see <b>this</b>", "<b>das</b> hier", true},
+    {"see <b>this</b>", "das hier", false},
+    {"see <0>this</0>", "<0>das<0>", false},
+    {"see <a href=\"x y\">this</a>", "<a href=\"x z\">das</a>", false},
+    {"a < b", "a > b", true},
+    {"$USER$ left", "$USER$ ging", true},
+    {"$USER$ left", "Er ging", false},
+    {"$5 left", "5 $ blieben", true},
+    {"You have " FILES ".", "Sie haben {n, plural, one {# Datei in {d}} other {in {d} # Dateien}}.",
+     true},
+    {FILES, "{n, plural, one {# Datei in {d}} other {# Dateien in d}}", false},
+    {FILES, "{n, plural, one {# Datei in {d}} other {Dateien in {d}}}", false},
+    {FILES, "{n, plural, eins {# Datei in {d}} other {# Dateien in {d}}}", false},
+    {FILES, "{n, plural, one {# Datei in {d}} other {# Dateien in {d}", false},
+    {FILES, "# Dateien in {d}", false},
+    {"{g, select, male {He} other {They}} left", "{g, select, male {Er} other {Sie}} ging", true},
+    {"{g, select, male {He} other {They}} left", "{g, select, male {Er}} ging", false},
+    {"{g, select, a {{n, plural, other {{x}}}} other {}}",
+     "{g, select, a {{n, plural, other {{x}}}} other {}}", true},
+    {"{g, select, a {{n, plural, other {{x}}}} other {}}",
+     "{g, select, a {{n, plural, other {{y}}}} other {}}", false},
+};
+
+START_TEST(a_message_keeps_what_a_program_needs)
+{
+    const char *message = pairs[_i].message, *translation = pairs[_i].translation;
+    ck_assert_msg(mt_message_is_kept(message, strlen(message), translation, strlen(translation)) ==
+                      pairs[_i].is_kept,
+                  "%s: %s", message, translation);
+}
+END_TEST
+
+START_TEST(a_message_that_lost_something_is_left_and_counted)
+{
+    size_t n_left;
+    swapped = "Hallo";
+    char *result =
+        translate("{\"a\": \"Hi {name}\", \"b\": \"Hi\"}", MT_DOCUMENT_JSON, swap, &n_left);
+    ck_assert_str_eq(result, "{\"a\": \"Hi {name}\", \"b\": \"Hallo\"}");
+    ck_assert_uint_eq(n_left, 1);
+    free(result);
+}
+END_TEST
+
+START_TEST(braces_without_end_take_linear_time)
+{
+    enum { N = 100000 };
+    char *message = malloc(N + 1);
+    ck_assert_ptr_nonnull(message);
+    memset(message, '{', N);
+    message[N] = '\0';
+    ck_assert(mt_message_is_kept(message, N, message, N));
+    free(message);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("messages");
+    TCase *all = tcase_create("all");
+    const int n_files = (int)(sizeof files / sizeof *files);
+    tcase_add_loop_test(all, a_file_whose_texts_stay_is_the_same_file, 0, n_files);
+    tcase_add_loop_test(all, messages_are_translated_and_nothing_else, 0, n_files);
+    tcase_add_loop_test(all, any_translation_is_escaped, 0, n_files);
+    tcase_add_loop_test(all, broken_files_are_refused_with_their_line, 0,
+                        (int)(sizeof broken / sizeof *broken));
+    tcase_add_loop_test(all, what_is_nested_deeply_is_refused, 0,
+                        (int)(sizeof nested / sizeof *nested));
+    tcase_add_loop_test(all, a_plain_scalar_is_quoted_where_it_has_to_be, 0,
+                        (int)(sizeof scalars / sizeof *scalars));
+    tcase_add_test(all, in_brackets_more_is_quoted);
+    tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
+                        (int)(sizeof units / sizeof *units));
+    tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
+    tcase_add_test(all, what_is_no_content_of_xml_is_left);
+    tcase_add_loop_test(all, a_translation_stays_in_its_block, 0,
+                        (int)(sizeof marks / sizeof *marks));
+    tcase_add_loop_test(all, a_message_keeps_what_a_program_needs, 0,
+                        (int)(sizeof pairs / sizeof *pairs));
+    tcase_add_test(all, a_message_that_lost_something_is_left_and_counted);
+    tcase_add_test(all, braces_without_end_take_linear_time);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
