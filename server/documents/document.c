@@ -308,27 +308,28 @@ static bool is_same(const struct mt_document_piece *piece, const struct mt_text 
            memcmp(piece->text.bytes, translation->bytes, translation->length) == 0;
 }
 
-/* Appends what takes the place of a piece's range. NULL: it did; else why nothing was appended. */
+/* What takes the place of a piece's range; or nothing was appended, for that reason. */
 static const char *write_piece(const struct mt_document *document,
                                const struct mt_document_piece *piece,
                                const struct mt_text *translation, struct mt_text *out)
 {
+    static const char lost[] = "its translation lacks a placeholder, or has them in another order";
     const struct mt_document_reader *reader = document->reader;
-    bool is_written = true;
     if (!translation || !translation->bytes)
         return "it was not translated";
-    if (reader->replaces_messages && is_same(piece, translation))
+    if (reader->replaces_messages && is_same(piece, translation)) {
         mt_text_append(out, document->bytes + piece->range.begin,
                        piece->range.end - piece->range.begin);
-    else if (reader->replaces_messages &&
-             !mt_message_is_kept(piece->text.bytes, piece->text.length, translation->bytes,
-                                 translation->length))
-        is_written = false;
-    else if (reader->write)
-        is_written = reader->write(document, piece, translation->bytes, translation->length, out);
-    else
+        return NULL;
+    }
+    if (reader->replaces_messages && !mt_message_is_kept(piece->text.bytes, piece->text.length,
+                                                         translation->bytes, translation->length))
+        return lost;
+    if (!reader->write)
         mt_text_append(out, translation->bytes, translation->length);
-    return is_written ? NULL : "its translation lacks a placeholder, or has them in another order";
+    else if (!reader->write(document, piece, translation->bytes, translation->length, out))
+        return lost;
+    return NULL;
 }
 
 static void leave(struct mt_document_report *report, size_t text, const char *reason)

@@ -182,24 +182,24 @@ static bool write_android(const struct mt_document *document, const struct mt_do
 
 const struct mt_document_reader mt_document_android_reader = {
     .read_text = mt_read_android_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_android,
+    .find_charset = mt_xml_find_encoding,
     .write = write_android,
     .replaces_messages = true,
 };
 
 const struct mt_document_reader mt_document_stringsdict_reader = {
     .read_text = mt_read_xml_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_stringsdict,
+    .find_charset = mt_xml_find_encoding,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,
 };
 
 const struct mt_document_reader mt_document_resx_reader = {
     .read_text = mt_read_xml_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_resx,
+    .find_charset = mt_xml_find_encoding,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,
 };

@@ -612,24 +612,24 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
 
 const struct mt_document_reader mt_document_xliff_reader = {
     .read_text = mt_read_xml_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_xliff,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };
 
 const struct mt_document_reader mt_document_tmx_reader = {
     .read_text = mt_read_xml_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_tmx,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };
 
 const struct mt_document_reader mt_document_ts_reader = {
     .read_text = mt_read_xml_words,
-    .find_charset = mt_xml_find_charset,
     .read = read_ts,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };

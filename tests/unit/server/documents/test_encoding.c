@@ -93,6 +93,12 @@ START_TEST(files_are_read_and_written_in_their_encoding)
             "# J\xFCrgen\nmsgid \"\"\nmsgstr \"charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\n"
             "msgstr \"A\"\n",
             "ISO-8859-1");
+    ENCODED("<?xml version='1.0' encoding='windows-1252'?>\n<resources>\n"
+            "<string name='a'>gr\xFC\xDF</string>\n</resources>\n",
+            MT_DOCUMENT_ANDROID, NULL, "gr\xC3\xBC\xC3\x9F",
+            "<?xml version='1.0' encoding='windows-1252'?>\n<resources>\n"
+            "<string name='a'>GR\xFC\xDF</string>\n</resources>\n",
+            "windows-1252");
     /* but not what stands in a message */
     ENCODED("msgid \"charset=ISO-8859-1 \xC3\xBC\"\nmsgstr \"\"\n", MT_DOCUMENT_PO, NULL,
             "charset=ISO-8859-1 \xC3\xBC",

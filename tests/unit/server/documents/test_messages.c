@@ -59,7 +59,6 @@ static char *translate(const char *file, enum mt_document_format format, transla
 {
     struct mt_document *document = read_file(file, format);
     struct mt_text translations[MAX_TEXTS] = {{0}}, out = {0};
-    struct mt_document_report report;
     struct mt_error err;
     char *result;
     size_t n = mt_document_n_texts(document), length;
@@ -69,6 +68,7 @@ static char *translate(const char *file, enum mt_document_format format, transla
         ck_assert_uint_eq(strlen(text.bytes), text.length);
         with(&text, &translations[i]);
     }
+    struct mt_document_report report;
     ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
     if (n_left)
         *n_left = report.n_refused;
