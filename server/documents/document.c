@@ -5,6 +5,7 @@
 #include "server/documents/message_check.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ static const struct {
     [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
     [MT_DOCUMENT_STRINGSDICT] = {"stringsdict", ".stringsdict", "application/xml",
                                  &mt_document_stringsdict_reader},
+    [MT_DOCUMENT_XCSTRINGS] = {"xcstrings", ".xcstrings", "application/json",
+                               &mt_document_xcstrings_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -250,6 +253,15 @@ static const char *find_line_end(const char *bytes)
     return first[1] == '\n' ? "\r\n" : "\r";
 }
 
+/* It is written into files: nothing but letters, digits and hyphens. */
+static bool is_language(const char *language)
+{
+    for (; language && *language; language++)
+        if (!isalnum((unsigned char)*language) && *language != '-' && *language != '_')
+            return false;
+    return language != NULL;
+}
+
 enum mt_status mt_document_create(const char *bytes, size_t length,
                                   const struct mt_document_options *options,
                                   struct mt_document **out, struct mt_error *err)
@@ -270,8 +282,11 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         document->begin = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
         document->line_end = find_line_end(document->bytes);
         status = check_encoding(document, err);
+        struct mt_document_options checked = *options;
+        if (!is_language(checked.target_lang))
+            checked.target_lang = NULL;
         if (!status)
-            status = document->reader->read(document, options, err);
+            status = document->reader->read(document, &checked, err);
     }
     for (size_t i = 0; i < document->n && !status; i++)
         status = mt_text_check(&document->pieces[i].text, "a text of a file", err);

@@ -314,6 +314,8 @@ static const struct {
      "line 2: target-language is \"fr\", expected \"de\""},
     {MT_DOCUMENT_XLIFF, "<xliff version=\"2.0\" trgLang=\"fr-CA\"/>",
      "line 1: trgLang is \"fr-CA\", expected \"de\""},
+    {MT_DOCUMENT_XCSTRINGS, "{}", "the file has no \"sourceLanguage\", expected a catalogue"},
+    {MT_DOCUMENT_XCSTRINGS, "[", "line 1, column 2: expected a value"},
     {MT_DOCUMENT_TMX, "<a/>", "line 1: the file begins with <a>, expected <tmx>"},
     {MT_DOCUMENT_TS, "export const a = 1;", "line 1, column 1: expected XML: syntax error"},
     {MT_DOCUMENT_YAML, "a: @b\n", "line 1: expected YAML: while scanning for the next token"},
@@ -413,6 +415,14 @@ END_TEST
 #define XLIFF_2(unit) "<xliff version=\"2.1\" trgLang=\"de-AT\">" unit "</xliff>"
 #define STATE " state=\"needs-review-translation\" state-qualifier=\"mt-suggestion\""
 #define TMX(tu) "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>" tu "</body></tmx>"
+#define XCSTRINGS(strings) \
+    "{\n  \"sourceLanguage\" : \"en\",\n  \"strings\" : {\n    " strings "\n  }\n}\n"
+#define OPENING "\n      \"localizations\" : {"
+#define CLOSING "\n      }"
+#define UNIT(value)                                                                \
+    "\n        \"de\" : {\n          \"stringUnit\" : {\n            \"state\" : " \
+    "\"needs_review\",\n"                                                          \
+    "            \"value\" : \"" value "\"\n          }\n        }"
 #define TS(message) "<TS version=\"2.1\"><context>" message "</context></TS>"
 
 /* A file, and it with every text in upper case. */
@@ -460,6 +470,23 @@ static const struct {
              "<segment state=\"final\"><source>a</source></segment>"
              "<segment><source>a</source><target>b</target></segment></unit>"),
      NULL},
+    {MT_DOCUMENT_XCSTRINGS,
+     XCSTRINGS("\"a\" : {\n\n    },\n    \"b\" : {\n      \"comment\" : \"c\"\n    },\n"
+               "    \"d\" : {\n      \"localizations\" : {\n"
+               "        \"en\" : { \"stringUnit\" : { \"state\" : \"new\", \"value\" : \"e\\n\" } "
+               "}\n      }\n    }"),
+     XCSTRINGS("\"a\" : {" OPENING UNIT("A") CLOSING
+               "\n    },\n    \"b\" : {\n      \"comment\" : \"c\"," OPENING UNIT("B") CLOSING
+               "\n    },\n"
+               "    \"d\" : {\n      \"localizations\" : {\n"
+               "        \"en\" : { \"stringUnit\" : { \"state\" : \"new\", \"value\" : \"e\\n\" } "
+               "}," UNIT("E\\n") "\n      }\n    }")},
+    {MT_DOCUMENT_XCSTRINGS,
+     XCSTRINGS("\"\": {}, \"1 %@\": {}, \"a\": {\"shouldTranslate\": false}, \"b\": "
+               "{\"extractionState\":\"stale\"},"
+               "\"c\": {\"localizations\": {\"de-DE\": {}}}, \"d\": {\"localizations\": {\"en\": "
+               "{\"variations\": {}}}}, \"e\": 1"),
+     NULL},
     {MT_DOCUMENT_TMX,
      TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
          "<seg>a</seg></tuv>\n</tu>"),
@@ -486,6 +513,17 @@ START_TEST(translations_are_put_beside_their_sources)
 {
     expect(units[_i].file, units[_i].format, shout,
            units[_i].filled ? units[_i].filled : units[_i].file);
+}
+END_TEST
+
+START_TEST(a_language_that_is_none_is_not_written)
+{
+    const struct mt_document_options options = {.format = MT_DOCUMENT_TMX, .target_lang = "d\"e"};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    static const char file[] = TMX("");
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_FORMAT);
+    ck_assert_ptr_nonnull(strstr(err.message, "needs a language to be translated into"));
 }
 END_TEST
 
@@ -660,6 +698,7 @@ int main(void)
     tcase_add_test(all, in_brackets_more_is_quoted);
     tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
                         (int)(sizeof units / sizeof *units));
+    tcase_add_test(all, a_language_that_is_none_is_not_written);
     tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
     tcase_add_test(all, what_is_no_content_of_xml_is_left);
     tcase_add_loop_test(all, a_translation_stays_in_its_block, 0,
