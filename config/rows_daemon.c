@@ -207,7 +207,33 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .doc =
             "Whether POST /translate_file translates files (docs/documents.md lists the formats). "
-            "They count as one text: max_text_chars and max_body_bytes limit them.",
+            "The words of one count as one text, which max_text_chars limits; "
+            "max_document_bytes limits the file.",
+    },
+    {
+        .section = "Files",
+        FIELD(max_document_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 67108864,
+        .default_number = 33554432,
+        .verbs = DAEMON,
+        .doc = "Largest file that POST /translate_file takes; larger ones get 413. 32 MiB hold the "
+               "pictures of most reports. Only words count against max_text_chars.",
+    },
+    {
+        .section = "Files",
+        FIELD(max_documents),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1024,
+        .default_number = 4,
+        .verbs = DAEMON,
+        .doc = "Files longer than max_body_bytes that are received and translated at a time; a "
+               "further one gets 503 with Retry-After before its bytes are taken in. Each may come "
+               "to need 8 times max_document_bytes, so that 4 take 1 GiB.",
     },
     {
         .section = "Files",
@@ -228,12 +254,12 @@ const struct mt_setting mt_rows_daemon[] = {
         .type = MT_SETTING_INTEGER,
         .low = 1024,
         .high = 1e12,
-        .default_number = 16777216,
+        .default_number = 67108864,
         .verbs = DAEMON,
         .doc = "Most memory, or room in files_directory, of all translated files that wait to be "
                "fetched. Where one finds no room, those that were fetched go, then those of the "
-               "client that holds most; a client that holds most itself gets 503. 16 MiB are 150 "
-               "films' subtitles.",
+               "client that holds most; a client that holds most itself gets 503. 64 MiB are two "
+               "files of max_document_bytes, or 600 films' subtitles.",
     },
     {
         .section = "Files",

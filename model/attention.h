@@ -19,8 +19,9 @@ struct mt_attention_rows {
     size_t n, stride;
     const uint16_t *slots; /* or NULL */
     size_t slot_stride;
-    struct mt_trace *trace; /* or NULL */
-    size_t trace_row;       /* of the first */
+    const uint8_t *switches; /* [H], 1 of a head that is off; NULL: none is */
+    struct mt_trace *trace;  /* or NULL */
+    size_t trace_row;        /* of the first */
 };
 
 /* Where attention happens: which heads, which matrices of a trace. */
@@ -33,6 +34,11 @@ struct mt_attention_place {
 /* scores has room for n_rows * n_heads * rows->n numbers. */
 void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_place *place,
                     const struct mt_attention_rows *rows, float *scores);
+
+/* Records the keys and values of one position, as attention reads them: elements as place says.
+ * Nothing happens where they were not asked for. */
+void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_place *place,
+                              size_t position, const void *keys, const void *values);
 
 /* Copies d_model numbers into the cache at a position, narrowing them if the cache is binary16. */
 void mt_cache_write(const struct mt_kernels *kernels, const struct mt_kvcache *cache, void *region,

@@ -324,11 +324,11 @@ static size_t collect_inputs(struct mt_batch *b)
         if (!takes(b, s))
             continue;
         b->sentence_rows[b->n_inputs] = s->n_source;
-        b->inputs[b->n_inputs++] =
-            (struct mt_encoder_input){.ids = s->source,
-                                      .n = s->n_source,
-                                      .cross_slot = s->cross_slot,
-                                      .trace = s->has_trace ? &s->trace : NULL};
+        b->inputs[b->n_inputs++] = (struct mt_encoder_input){.ids = s->source,
+                                                             .n = s->n_source,
+                                                             .cross_slot = s->cross_slot,
+                                                             .trace = s->trace,
+                                                             .switches = s->switches};
         count_out_of_waiting(b, s);
         MT_LIST_REMOVE(&b->waiting, s);
         MT_LIST_APPEND(&b->running, s);
@@ -353,6 +353,7 @@ static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, in
                                    .slots = mt_sentence_table(s, beam),
                                    .cross_slot = s->cross_slot,
                                    .n_source = s->n_source,
+                                   .switches = s->switches,
                                    .columns = vocabulary         ? &vocabulary->columns
                                               : s->columns.n_out ? &s->columns
                                                                  : NULL,
@@ -375,7 +376,7 @@ static void add_reading_rows(struct mt_batch *b, struct mt_sentence *s, size_t *
         bool begins_search = is_search && position + 1 == s->n_given;
         struct mt_decoder_row *row = &b->rows[b->n_rows];
         *row = row_of(s, 0, s->given[position], position);
-        row->trace = s->has_trace && !is_search ? &s->trace : NULL;
+        row->trace = is_search ? NULL : s->trace;
         row->output = begins_search ? &s->outputs[0] : &b->row_outputs[b->n_rows];
         row->output->n_top = begins_search ? mt_search_n_top(&s->search) : is_search ? 0 : s->n_top;
         row->output->wants_sum = true;
@@ -437,7 +438,7 @@ static void reorder_tables(struct mt_sentence *s)
 /* Reads the winner again, as a given target, where a trace or runners-up are wanted. */
 static bool begin_review(struct mt_sentence *s)
 {
-    if (!s->has_trace && !s->n_top)
+    if (!s->trace && !s->n_top)
         return false;
     const struct mt_hypothesis_state *winner = &s->hypotheses[0];
     memcpy(s->given + 1, winner->ids, winner->n_ids * sizeof *winner->ids);
@@ -490,8 +491,8 @@ static void end_reading(struct mt_batch *b, struct mt_sentence *s)
         hypothesis->has_eos = s->given[s->n_given] == s->model->hparams.eos_id;
         s->n_hypotheses = 1;
     }
-    if (s->has_trace)
-        mt_trace_set_target_length(&s->trace, s->n_given);
+    if (s->trace)
+        mt_trace_set_target_length(s->trace, s->n_given);
     end_sentence(b, s);
 }
 

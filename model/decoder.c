@@ -4,10 +4,13 @@
 #include "model/model_state.h"
 #include "model/project.h"
 #include "model/sublayer.h"
+#include "model/switches.h"
 #include "model/trace_state.h"
 
 /* Members write states side by side: each has cache lines of its own. */
 #define LINE_FLOATS 16
+
+#define N_SUBLAYERS 3
 
 /* One step: its arguments, and this member's share of the rows. */
 struct step {
@@ -18,6 +21,7 @@ struct step {
     size_t n_rows;
     const struct mt_kvcache *self, *cross;
     size_t begin, end; /* my rows */
+    bool is_traced;    /* some of them are */
 };
 
 static void embed(const struct step *s)
@@ -33,12 +37,34 @@ static void embed(const struct step *s)
     mt_member_barrier(s->me);
 }
 
+/* What leaves a layer is also what its stream ends with. */
 static void trace_states(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
-    for (size_t m = s->begin; m < s->end; m++)
-        mt_trace_write(s->rows[m].trace, MT_TRACE_DECODER_STATES, layer, 0, s->rows[m].position,
+    for (size_t m = s->begin; m < s->end && s->is_traced; m++) {
+        const struct mt_decoder_row *row = &s->rows[m];
+        const float *x = s->w->x.x + m * d;
+        mt_trace_write(row->trace, MT_TRACE_DECODER_STATES, layer, 0, row->position, x, d);
+        if (layer)
+            mt_trace_write(row->trace, MT_TRACE_DECODER_STREAM, layer - 1, N_SUBLAYERS,
+                           row->position, x, d);
+    }
+}
+
+/* Between f(x) and its sum with x. */
+static void trace_sublayer(const struct step *s, size_t layer, size_t place)
+{
+    size_t d = s->model->hparams.d_model, n_hidden = s->model->hparams.d_ff_decoder;
+    for (size_t m = s->begin; m < s->end && s->is_traced; m++) {
+        const struct mt_decoder_row *row = &s->rows[m];
+        mt_trace_write(row->trace, MT_TRACE_DECODER_STREAM, layer, place, row->position,
                        s->w->x.x + m * d, d);
+        mt_trace_write(row->trace, MT_TRACE_DECODER_ADDED, layer, place, row->position,
+                       s->w->y + m * d, d);
+        if (place + 1 == N_SUBLAYERS)
+            mt_trace_write(row->trace, MT_TRACE_DECODER_HIDDEN, layer, 0, row->position,
+                           s->w->hidden.x + m * n_hidden, n_hidden);
+    }
 }
 
 static struct mt_attention_place place_of(const struct step *s, enum mt_trace_kind kind,
@@ -113,6 +139,22 @@ static void fetch_written(const struct step *s, size_t layer)
     }
 }
 
+static const uint8_t *switches_of(const struct step *s, const struct mt_decoder_row *row,
+                                  const struct mt_attention_place *place)
+{
+    return mt_switches_of(row->switches, &s->model->hparams, place->kind, place->layer);
+}
+
+/* A row's own key and value: those of the other positions have been theirs. */
+static void trace_position(const struct step *s, const struct mt_decoder_row *row,
+                           const struct mt_attention_place *place)
+{
+    size_t offset = row->position * s->self->d_model * s->self->element_bytes;
+    const char *keys = mt_kvcache_keys(s->self, row->slot, place->layer);
+    const char *values = mt_kvcache_values(s->self, row->slot, place->layer);
+    mt_trace_keys_and_values(row->trace, place, row->position, keys + offset, values + offset);
+}
+
 static void attend_to_target(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
@@ -128,11 +170,14 @@ static void attend_to_target(const struct step *s, size_t layer)
                                                     .stride = d,
                                                     .slots = row->slots,
                                                     .slot_stride = s->self->slot_stride,
+                                                    .switches = switches_of(s, row, &place),
                                                     .trace = row->trace,
                                                     .trace_row = row->position};
         fetch_target(s, m + 1, layer);
         mt_attend_rows(s->model->kernels, &place, &attention,
                        s->w->scores + s->me->index * s->w->scores_stride);
+        if (row->trace)
+            trace_position(s, row, &place);
     }
     mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);
@@ -147,6 +192,7 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
     cache_keys_and_values(s, layer);
     attend_to_target(s, layer);
     mt_linear_run(s->me, s->model->kernels, &a->out, &s->w->context, s->n_rows, s->w->y);
+    trace_sublayer(s, layer, 0);
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
@@ -178,6 +224,7 @@ static void recurrent_cell(const struct step *s, const struct mt_cell *cell, siz
     const struct mt_rows *x = mt_sublayer_input(s->me, s->model, &cell->norm, s->w, s->n_rows);
     mt_linear_run(s->me, s->model->kernels, &cell->gates, x, s->n_rows, s->w->qkv);
     recur(s, layer);
+    trace_sublayer(s, layer, 0);
     mt_sublayer_output(s->me, s->model, &cell->norm, s->w, s->n_rows);
 }
 
@@ -210,6 +257,7 @@ static void attend_to_source(const struct step *s, size_t layer)
             .values = mt_kvcache_values(s->cross, row->cross_slot, layer),
             .n = row->n_source,
             .stride = d,
+            .switches = switches_of(s, row, &place),
             .trace = row->trace,
             .trace_row = row->position};
         mt_attend_rows(s->model->kernels, &place, &attention,
@@ -226,7 +274,16 @@ static void cross_attention(const struct step *s, const struct mt_cross_attentio
     mt_linear_run(s->me, s->model->kernels, &a->q, x, s->n_rows, s->w->qkv);
     attend_to_source(s, layer);
     mt_linear_run(s->me, s->model->kernels, &a->out, &s->w->context, s->n_rows, s->w->y);
+    trace_sublayer(s, layer, 1);
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
+}
+
+static void feed_forward(const struct step *s, const struct mt_feed_forward *ffn, size_t layer)
+{
+    mt_feed_forward(s->me, s->model, ffn, s->w, s->n_rows);
+    trace_sublayer(s, layer, 2);
+    mt_sublayer_output(s->me, s->model, &ffn->norm, s->w, s->n_rows);
+    trace_states(s, layer + 1);
 }
 
 size_t mt_decoder_cache_positions(const struct mt_hparams *hparams, size_t n)
@@ -253,6 +310,8 @@ void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
                      .cross = cross};
     mt_team_share(n_rows, 1, me->index, me->n_members, &s.begin, &s.end);
 
+    for (size_t m = s.begin; m < s.end; m++)
+        s.is_traced |= rows[m].trace != NULL;
     embed(&s);
     mt_norm_if_any(me, model, &weights->target.norm, workspace, n_rows);
     trace_states(&s, 0);
@@ -262,8 +321,7 @@ void mt_decoder_step(const struct mt_member *me, const struct mt_model *model,
         else
             self_attention(&s, &weights->decoder[l].self, l);
         cross_attention(&s, &weights->decoder[l].cross, l);
-        mt_feed_forward(me, model, &weights->decoder[l].ffn, workspace, n_rows);
-        trace_states(&s, l + 1);
+        feed_forward(&s, &weights->decoder[l].ffn, l);
     }
     mt_norm_if_any(me, model, &weights->decoder_norm, workspace, n_rows);
     mt_project(me, model, workspace, rows, n_rows);

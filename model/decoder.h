@@ -42,6 +42,7 @@ struct mt_decoder_row {
     uint16_t cross_slot;
     size_t n_source;
     struct mt_trace *trace;          /* or NULL */
+    const uint8_t *switches;         /* or NULL (switches.h) */
     const struct mt_linear *columns; /* the output layer's, of the candidates; NULL: not kept */
     const struct mt_candidates *candidates; /* of the next token; NULL: any may be */
     struct mt_row_output *output;           /* or NULL: only its keys and values are wanted */

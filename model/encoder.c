@@ -4,6 +4,7 @@
 #include "model/attention.h"
 #include "model/model_state.h"
 #include "model/sublayer.h"
+#include "model/switches.h"
 #include "model/trace_state.h"
 
 /* One encoder pass: its arguments, and this member's share of the rows. */
@@ -14,6 +15,7 @@ struct pass {
     const struct mt_encoder_input *inputs;
     size_t n_inputs, n_rows;
     size_t begin, end; /* my rows */
+    bool is_traced;    /* some of the sentences are */
 };
 
 /* Calls visit for each of my rows with the sentence it belongs to and its position there. */
@@ -63,13 +65,15 @@ static void attend_rows(const struct pass *p, size_t begin, size_t end,
                                              .layer = layer,
                                              .n_heads = h->n_encoder_heads,
                                              .d_k = d / h->n_encoder_heads};
-    struct mt_attention_rows rows = {.q_stride = stride,
-                                     .out_stride = d,
-                                     .keys = sentence + d,
-                                     .values = sentence + 2 * d,
-                                     .n = input->n,
-                                     .stride = stride,
-                                     .trace = input->trace};
+    struct mt_attention_rows rows = {
+        .q_stride = stride,
+        .out_stride = d,
+        .keys = sentence + d,
+        .values = sentence + 2 * d,
+        .n = input->n,
+        .stride = stride,
+        .switches = mt_switches_of(input->switches, h, MT_TRACE_ENCODER, layer),
+        .trace = input->trace};
     for (size_t row = begin; row < end; row += rows.n_rows) {
         rows.n_rows = mt_size_min(MT_ATTEND_QUERIES, end - row);
         rows.q = p->w->qkv + row * stride;
@@ -78,6 +82,9 @@ static void attend_rows(const struct pass *p, size_t begin, size_t end,
         mt_attend_rows(p->model->kernels, &place, &rows,
                        p->w->scores + p->me->index * p->w->scores_stride);
     }
+    for (size_t row = begin; row < end && input->trace; row++)
+        mt_trace_keys_and_values(input->trace, &place, row - first_row,
+                                 p->w->qkv + row * stride + d, p->w->qkv + row * stride + 2 * d);
 }
 
 static void attend(const struct pass *p, size_t layer)
@@ -98,6 +105,46 @@ static void trace_state(const struct pass *p, size_t row, const struct mt_encode
     size_t d = p->model->hparams.d_model;
     mt_trace_write(input->trace, MT_TRACE_ENCODER_STATES, layer, 0, position, p->w->x.x + row * d,
                    d);
+    if (layer)
+        mt_trace_write(input->trace, MT_TRACE_ENCODER_STREAM, layer - 1, 2, position,
+                       p->w->x.x + row * d, d);
+}
+
+/* What leaves a layer is also what its stream ends with. */
+static void trace_states(const struct pass *p, size_t layer)
+{
+    if (p->is_traced)
+        for_my_rows(p, trace_state, layer);
+}
+
+static void trace_attention(const struct pass *p, size_t row, const struct mt_encoder_input *input,
+                            size_t position, size_t first_row, size_t layer)
+{
+    (void)first_row;
+    size_t d = p->model->hparams.d_model;
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_STREAM, layer, 0, position, p->w->x.x + row * d,
+                   d);
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_ADDED, layer, 0, position, p->w->y + row * d, d);
+}
+
+static void trace_feed_forward(const struct pass *p, size_t row,
+                               const struct mt_encoder_input *input, size_t position,
+                               size_t first_row, size_t layer)
+{
+    (void)first_row;
+    size_t d = p->model->hparams.d_model, n_hidden = p->model->hparams.d_ff_encoder;
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_STREAM, layer, 1, position, p->w->x.x + row * d,
+                   d);
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_ADDED, layer, 1, position, p->w->y + row * d, d);
+    mt_trace_write(input->trace, MT_TRACE_ENCODER_HIDDEN, layer, 0, position,
+                   p->w->hidden.x + row * n_hidden, n_hidden);
+}
+
+/* Between f(x) and its sum with x. */
+static void trace_sublayer(const struct pass *p, size_t layer, size_t place)
+{
+    if (p->is_traced)
+        for_my_rows(p, place ? trace_feed_forward : trace_attention, layer);
 }
 
 static void self_attention(const struct pass *p, const struct mt_self_attention *a, size_t layer)
@@ -108,7 +155,31 @@ static void self_attention(const struct pass *p, const struct mt_self_attention 
     mt_rows_quantize(p->model->kernels, &p->w->context, p->begin, p->end);
     mt_member_barrier(p->me);
     mt_linear_run(p->me, p->model->kernels, &a->out, &p->w->context, p->n_rows, p->w->y);
+    trace_sublayer(p, layer, 0);
     mt_sublayer_output(p->me, p->model, &a->norm, p->w, p->n_rows);
+}
+
+static void feed_forward(const struct pass *p, const struct mt_feed_forward *ffn, size_t layer)
+{
+    mt_feed_forward(p->me, p->model, ffn, p->w, p->n_rows);
+    trace_sublayer(p, layer, 1);
+    mt_sublayer_output(p->me, p->model, &ffn->norm, p->w, p->n_rows);
+    trace_states(p, layer + 1);
+}
+
+static void trace_cross_row(const struct pass *p, const struct mt_encoder_input *input,
+                            size_t position, const struct mt_kvcache *cross, size_t layer)
+{
+    const struct mt_hparams *h = &p->model->hparams;
+    const struct mt_attention_place place = {.kind = MT_TRACE_CROSS,
+                                             .layer = layer,
+                                             .n_heads = h->n_decoder_heads,
+                                             .d_k = h->d_model / h->n_decoder_heads,
+                                             .is_f16 = cross->element_bytes == sizeof(uint16_t)};
+    size_t offset = position * h->d_model * cross->element_bytes;
+    const char *keys = mt_kvcache_keys(cross, input->cross_slot, layer);
+    const char *values = mt_kvcache_values(cross, input->cross_slot, layer);
+    mt_trace_keys_and_values(input->trace, &place, position, keys + offset, values + offset);
 }
 
 static void write_cross_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
@@ -120,6 +191,8 @@ static void write_cross_row(const struct pass *p, size_t row, const struct mt_en
                    position, kv);
     mt_cache_write(p->model->kernels, cross, mt_kvcache_values(cross, input->cross_slot, layer),
                    position, kv + d);
+    if (input->trace)
+        trace_cross_row(p, input, position, cross, layer);
 }
 
 /* What each decoder layer will ask of these sentences, computed once and shared by all steps and
@@ -145,19 +218,20 @@ void mt_encoder_run(const struct mt_member *me, const struct mt_model *model,
     const struct mt_weights *weights = &model->weights;
     struct pass p = {
         .me = me, .model = model, .w = workspace, .inputs = inputs, .n_inputs = n_inputs};
-    for (size_t i = 0; i < n_inputs; i++)
+    for (size_t i = 0; i < n_inputs; i++) {
         p.n_rows += inputs[i].n;
+        p.is_traced |= inputs[i].trace != NULL;
+    }
     mt_team_share(p.n_rows, 1, me->index, me->n_members, &p.begin, &p.end);
 
     for_my_rows(&p, embed_row, 0);
     mt_rows_quantize(model->kernels, &workspace->x, p.begin, p.end);
     mt_member_barrier(me);
     mt_norm_if_any(me, model, &weights->source.norm, workspace, p.n_rows);
-    for_my_rows(&p, trace_state, 0);
+    trace_states(&p, 0);
     for (size_t l = 0; l < model->hparams.n_encoder_layers; l++) {
         self_attention(&p, &weights->encoder[l].self, l);
-        mt_feed_forward(me, model, &weights->encoder[l].ffn, workspace, p.n_rows);
-        for_my_rows(&p, trace_state, l + 1);
+        feed_forward(&p, &weights->encoder[l].ffn, l);
     }
     mt_norm_if_any(me, model, &weights->encoder_norm, workspace, p.n_rows);
     cross_keys_and_values(&p, cross);

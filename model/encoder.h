@@ -18,8 +18,9 @@ struct mt_model;
 struct mt_encoder_input {
     const int32_t *ids;
     size_t n;
-    uint16_t cross_slot;    /* where the decoder will look for this sentence's keys and values */
-    struct mt_trace *trace; /* or NULL */
+    uint16_t cross_slot;     /* where the decoder will look for this sentence's keys and values */
+    struct mt_trace *trace;  /* or NULL */
+    const uint8_t *switches; /* or NULL (switches.h) */
 };
 
 /* Encodes the sentences and fills the cross-attention cache of every decoder layer. All members of

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "model/model_state.h"
+#include "model/switches.h"
 
 #include <assert.h>
 #include <math.h>
@@ -233,6 +234,20 @@ static enum mt_status take_settled(struct mt_sentence *s, const struct mt_senten
     return status;
 }
 
+static enum mt_status take_trace(struct mt_sentence *s, const struct mt_sentence_options *o,
+                                 struct mt_error *err)
+{
+    void *trace;
+    if (!o->trace)
+        return MT_OK;
+    enum mt_status status = mt_arena_take(s->arena, 1, sizeof *s->trace, "trace", &trace, err);
+    if (status)
+        return status;
+    s->trace = trace;
+    return mt_trace_init(s->trace, &s->model->hparams, o->trace, s->n_source, s->max_target,
+                         s->arena, err);
+}
+
 static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *o)
 {
     const int32_t *target = s->is_forced ? o->forced_target : o->target_prefix;
@@ -295,7 +310,6 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     s->max_target = max_target_of(h, n_source, o);
     s->wants_scores = s->n_beams > 1 || o->return_logprobs || !o->skip_scores;
     s->n_top = o->n_top;
-    s->has_trace = o->trace != 0;
     status = mt_arena_create(0, &s->arena, err);
     if (!status)
         status = take_memory(s, err);
@@ -305,8 +319,11 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
         status = take_outputs(s, err);
     if (!status)
         status = take_settled(s, o, err);
-    if (!status && s->has_trace)
-        status = mt_trace_init(&s->trace, h, o->trace, n_source, s->max_target, s->arena, err);
+    if (!status)
+        status = take_trace(s, o, err);
+    if (!status)
+        status =
+            mt_switches_make(h, o->switched_off, o->n_switched_off, s->arena, &s->switches, err);
     if (status) {
         mt_sentence_destroy(s);
         return status;
@@ -463,5 +480,5 @@ const struct mt_top_token *mt_sentence_top(const struct mt_sentence *sentence, s
 
 const struct mt_trace *mt_sentence_trace(const struct mt_sentence *sentence)
 {
-    return sentence->has_trace ? &sentence->trace : NULL;
+    return sentence->trace;
 }

@@ -10,6 +10,7 @@
 #define MT_MODEL_SENTENCE_H
 
 #include "base/status.h"
+#include "model/switches.h"
 #include "model/trace.h"
 
 #include <stdbool.h>
@@ -56,10 +57,13 @@ struct mt_sentence_options {
                          which saves a pass over the vocabulary per token */
     bool return_logprobs; /* per-token log-probabilities of every hypothesis, whatever skip_scores
                              says */
-    size_t n_top;      /* most probable next tokens to report per step of the best hypothesis; 0 to
+    size_t n_top;   /* most probable next tokens to report per step of the best hypothesis; 0 to
                           MT_MAX_TOP */
-    unsigned trace;    /* enum mt_trace_kind or'ed */
-    bool trace_search; /* keep what every step of the search weighed: mt_sentence_search */
+    unsigned trace; /* enum mt_trace_kind or'ed */
+    const struct mt_head *switched_off; /* heads that gather nothing: what they would add to their
+                                           layer's output is 0; copied */
+    size_t n_switched_off;
+    bool trace_search;       /* keep what every step of the search weighed: mt_sentence_search */
     enum mt_publish publish; /* what mt_sentence_progress tells before the end */
 };
 

@@ -54,8 +54,8 @@ struct mt_sentence {
     struct mt_hypothesis_state *hypotheses; /* [n_wanted] */
     size_t n_hypotheses;
     struct mt_top_token *top; /* [max_target, n_top] */
-    bool has_trace;
-    struct mt_trace trace;
+    struct mt_trace *trace;   /* NULL: nothing is traced */
+    uint8_t *switches;        /* NULL: no head is switched off (switches.h) */
 
     /*
      * What other threads may look at: settled[0, n) never changes once n was published, n and

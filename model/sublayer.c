@@ -73,7 +73,6 @@ void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
         mt_rows_quantize_run(me, model->kernels, &hidden, n_rows);
     }
     mt_linear_run(me, model->kernels, &ffn->fc2, &hidden, n_rows, w->y);
-    mt_sublayer_output(me, model, &ffn->norm, w, n_rows);
 }
 
 void mt_norm_if_any(const struct mt_member *me, const struct mt_model *model,

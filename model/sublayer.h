@@ -28,8 +28,8 @@ const struct mt_rows *mt_sublayer_input(const struct mt_member *me, const struct
 void mt_sublayer_output(const struct mt_member *me, const struct mt_model *model,
                         const struct mt_norm *norm, const struct mt_workspace *w, size_t n_rows);
 
-/* FFN(x) = act(x W1 + b1) W2 + b2 (section 3.3), or a gated one's (enum mt_feed_forward_kind), as a
- * whole sublayer. */
+/* f of the feed-forward sublayer, to workspace->y: act(x W1 + b1) W2 + b2 (section 3.3), or a gated
+ * one's (enum mt_feed_forward_kind). Its inner layer stays in workspace->hidden, rows of d_ff. */
 void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
                      const struct mt_feed_forward *ffn, const struct mt_workspace *w,
                      size_t n_rows);

@@ -5,9 +5,20 @@
 #include <assert.h>
 #include <string.h>
 
-static size_t index_of(enum mt_trace_kind kind)
+#define SELF_ATTENTION                                                     \
+    (MT_TRACE_DECODER | MT_TRACE_DECODER_QUERIES | MT_TRACE_DECODER_KEYS | \
+     MT_TRACE_DECODER_VALUES | MT_TRACE_DECODER_OUTPUTS)
+
+/* A row for each step of the decoder. */
+#define HAS_TARGET_ROWS                                                                  \
+    (SELF_ATTENTION | MT_TRACE_CROSS | MT_TRACE_CROSS_QUERIES | MT_TRACE_CROSS_OUTPUTS | \
+     MT_TRACE_DECODER_STATES | MT_TRACE_LOGITS | MT_TRACE_DECODER_STREAM |               \
+     MT_TRACE_DECODER_ADDED | MT_TRACE_DECODER_HIDDEN)
+
+/* Of the lowest kind. */
+static size_t index_of(unsigned kinds)
 {
-    return (size_t)__builtin_ctz((unsigned)kind);
+    return (size_t)__builtin_ctz(kinds);
 }
 
 static enum mt_status block_init(struct mt_trace_block *block, struct mt_trace_shape capacity,
@@ -35,18 +46,41 @@ enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h,
                              size_t n_source, size_t max_target, struct mt_arena *arena,
                              struct mt_error *err)
 {
+    const size_t le = h->n_encoder_layers, he = h->n_encoder_heads, s = n_source;
+    const size_t ld = h->n_decoder_layers, hd = h->n_decoder_heads, t = max_target;
+    const size_t d = h->d_model;
+    const struct mt_trace_shape of_encoder = {le, he, s, d / he}, of_decoder = {ld, hd, t, d / hd};
+    const struct mt_trace_shape of_source = {ld, hd, s, d / hd};
     const struct mt_trace_shape capacities[MT_TRACE_KINDS] = {
-        {h->n_encoder_layers, h->n_encoder_heads, n_source, n_source},
-        {h->n_decoder_layers, h->n_decoder_heads, max_target, max_target},
-        {h->n_decoder_layers, h->n_decoder_heads, max_target, n_source},
-        {h->n_encoder_layers + 1, 1, n_source, h->d_model},
-        {h->n_decoder_layers + 1, 1, max_target, h->d_model},
-        {1, 1, max_target, h->n_target_vocab},
+        {le, he, s, s},
+        {ld, hd, t, t},
+        {ld, hd, t, s},
+        {le + 1, 1, s, d},
+        {ld + 1, 1, t, d},
+        {1, 1, t, h->n_target_vocab},
+        of_encoder,
+        of_decoder,
+        of_decoder, /* queries */
+        of_encoder,
+        of_decoder,
+        of_source, /* keys */
+        of_encoder,
+        of_decoder,
+        of_source, /* values */
+        of_encoder,
+        of_decoder,
+        of_decoder, /* outputs */
+        {le, 3, s, d},
+        {ld, 4, t, d},
+        {le, 2, s, d},
+        {ld, 3, t, d},
+        {le, 1, s, h->d_ff_encoder},
+        {ld, 1, t, h->d_ff_decoder},
     };
-    *trace = (struct mt_trace){0};
     enum mt_status status = MT_OK;
     if (h->decoder_cell != MT_CELL_ATTENTION)
-        kinds &= ~(unsigned)MT_TRACE_DECODER;
+        kinds &= ~(unsigned)SELF_ATTENTION;
+    *trace = (struct mt_trace){.kinds = kinds};
     for (size_t i = 0; i < MT_TRACE_KINDS && !status; i++)
         if (kinds & (1u << i))
             status = block_init(&trace->blocks[i], capacities[i], arena, err);
@@ -55,13 +89,10 @@ enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h,
 
 void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target)
 {
-    const enum mt_trace_kind by_row[] = {MT_TRACE_DECODER, MT_TRACE_CROSS, MT_TRACE_DECODER_STATES,
-                                         MT_TRACE_LOGITS};
-    for (size_t i = 0; i < sizeof by_row / sizeof *by_row; i++) {
-        struct mt_trace_block *block = &trace->blocks[index_of(by_row[i])];
-        assert(!block->numbers || n_target <= block->row_capacity);
-        if (block->numbers)
-            block->shape.n_rows = n_target;
+    for (unsigned kinds = trace->kinds & HAS_TARGET_ROWS; kinds; kinds &= kinds - 1) {
+        struct mt_trace_block *block = &trace->blocks[index_of(kinds)];
+        assert(n_target <= block->row_capacity);
+        block->shape.n_rows = n_target;
     }
     struct mt_trace_block *self = &trace->blocks[index_of(MT_TRACE_DECODER)];
     if (self->numbers)
@@ -109,9 +140,20 @@ void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, 
         numbers[i] = number;
 }
 
-bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind)
+float *mt_trace_at(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
+                   size_t row)
 {
-    return trace && trace->blocks[index_of(kind)].numbers;
+    if (!mt_trace_wants(trace, kind))
+        return NULL;
+    const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
+    assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
+           row < block->row_capacity);
+    return row_at(block, layer, head, row);
+}
+
+bool mt_trace_wants(const struct mt_trace *trace, unsigned kinds)
+{
+    return trace && trace->kinds & kinds;
 }
 
 struct mt_trace_shape mt_trace_shape(const struct mt_trace *trace, enum mt_trace_kind kind)

@@ -18,6 +18,7 @@ struct mt_trace_block {
 };
 
 struct mt_trace {
+    unsigned kinds; /* that were asked for and are there to be seen */
     struct mt_trace_block blocks[MT_TRACE_KINDS];
 };
 
@@ -35,6 +36,11 @@ void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n);
 
+/* Where a row is to be written, all of it: n_columns numbers, behind them those of the next head. NULL
+ * for a kind that was not asked for, or for trace NULL. */
+float *mt_trace_at(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
+                   size_t row);
+
 /* Writes n numbers of a row from column first on, and nothing else. */
 void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
                          const float *numbers, size_t n);
@@ -42,7 +48,7 @@ void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t
 /* Fills a row of the only matrix of a kind with one number. */
 void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number);
 
-/* Whether a kind is asked for; false for NULL. */
-bool mt_trace_wants(const struct mt_trace *trace, enum mt_trace_kind kind);
+/* Whether any of these kinds, or'ed, is asked for; false for NULL. */
+bool mt_trace_wants(const struct mt_trace *trace, unsigned kinds);
 
 #endif

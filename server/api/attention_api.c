@@ -1,15 +1,21 @@
 #include "server/api/attention_api.h"
 
+#include "base/hash.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/passages/budget.h"
+#include "server/api/attention_fields.h"
 #include "server/api/decoding_params.h"
 #include "server/inspection/inspection_request.h"
 #include "server/models/model_alignment.h"
+#include "server/inspection/inspection_digest.h"
 #include "server/inspection/inspection_translation.h"
+#include "server/inspection/switch_names.h"
 #include "server/api/languages_api.h"
+#include "server/api/web.h"
 #include "server/text/translation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +32,8 @@ struct traced {
 struct state {
     const char *text; /* the request's */
     const char *target_text;
-    int32_t *target_ids; /* NULL: none are given */
-    size_t n_target_ids;
+    struct mt_token_ids target, prefix;
+    struct mt_head *switched_off;
     struct mt_language_pair languages;
     struct mt_inspection_model model;
     struct mt_inspection_request inspection;
@@ -72,94 +78,9 @@ static enum mt_status read_text(struct state *state, struct mt_request *request,
     return mt_request_take_chars(request, n_target_chars, err);
 }
 
-/* ---- target_ids ---- */
-
-static enum mt_status add_id(struct state *state, double id, const struct mt_hparams *hparams,
-                             struct mt_error *err)
-{
-    if (!(id >= 0 && id < (double)hparams->n_target_vocab) || id != (double)(int32_t)id)
-        return mt_fail(err, MT_INVALID, "target_ids: found %g, expected token ids from 0 to %zu",
-                       id, hparams->n_target_vocab - 1);
-    if (state->n_target_ids >= hparams->max_positions)
-        return mt_fail(err, MT_LIMIT, "target_ids: more than %zu, the most that the model takes",
-                       hparams->max_positions);
-    state->target_ids[state->n_target_ids++] = (int32_t)id;
-    return MT_OK;
-}
-
-static enum mt_status wrong_ids(struct mt_error *err)
-{
-    return mt_fail(err, MT_INVALID, "target_ids: expected an array of token ids");
-}
-
-static enum mt_status read_id_array(struct state *state, const struct cJSON *array,
-                                    const struct mt_hparams *hparams, struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    for (const struct cJSON *item = array->child; item && !status; item = item->next)
-        status =
-            cJSON_IsNumber(item) ? add_id(state, item->valuedouble, hparams, err) : wrong_ids(err);
-    return status;
-}
-
-static enum mt_status read_id_list(struct state *state, const char *text,
-                                   const struct mt_hparams *hparams, struct mt_error *err)
-{
-    for (const char *at = text;; at++) {
-        char *end;
-        long id = strtol(at, &end, 10);
-        if (end == at || (*end && *end != ','))
-            return wrong_ids(err);
-        enum mt_status status = add_id(state, (double)id, hparams, err);
-        if (status)
-            return status;
-        at = end;
-        if (!*at)
-            return MT_OK;
-    }
-}
-
-/* As the decoder is to write them: an end at the end, and nowhere else. */
-static enum mt_status settle_ids(struct state *state, const struct mt_hparams *hparams,
-                                 struct mt_error *err)
-{
-    size_t n = state->n_target_ids;
-    for (size_t i = 0; i + 1 < n; i++)
-        if (state->target_ids[i] == hparams->eos_id)
-            return mt_fail(err, MT_INVALID,
-                           "target_ids: the end (%d) is number %zu of %zu, expected it last",
-                           (int)hparams->eos_id, i + 1, n);
-    bool has_end = n > 0 && state->target_ids[n - 1] == hparams->eos_id;
-    return has_end ? MT_OK : add_id(state, (double)hparams->eos_id, hparams, err);
-}
-
-static enum mt_status read_target_ids(struct state *state, const struct mt_request *request,
-                                      struct mt_error *err)
-{
-    const struct mt_hparams *hparams = mt_model_hparams(request->model->model);
-    const struct cJSON *value = mt_params_get(&request->params, "target_ids");
-    bool is_absent = !value || (cJSON_IsString(value) && !value->valuestring[0]);
-    if (is_absent)
-        return MT_OK;
-    if (state->target_text)
-        return mt_fail(err, MT_INVALID, "target_text and target_ids exclude each other");
-    state->target_ids = calloc(hparams->max_positions + 1, sizeof *state->target_ids);
-    if (!state->target_ids)
-        return mt_fail_memory(err, hparams->max_positions * sizeof *state->target_ids,
-                              "target ids");
-    enum mt_status status = MT_OK;
-    if (cJSON_IsArray(value))
-        status = read_id_array(state, value, hparams, err);
-    else if (cJSON_IsString(value))
-        status = read_id_list(state, value->valuestring, hparams, err);
-    else
-        status = wrong_ids(err);
-    return status ? status : settle_ids(state, hparams, err);
-}
-
 static bool is_forced(const struct state *state)
 {
-    return state->target_text || state->target_ids;
+    return state->target_text || state->target.ids;
 }
 
 /* What the reply says of them. */
@@ -242,9 +163,32 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
     if (!status)
         status = mt_inspection_request_read(&request->params, &state->inspection, err);
     if (!status)
+        status = mt_switches_read(&request->params, "switch_off", &state->model,
+                                  &state->switched_off, &options->n_switched_off, err);
+    options->switched_off = state->switched_off;
+    if (!status)
         status =
             mt_inspection_format_prepare(state->inspection.format, &state->model, options, err);
     return status ? status : mt_inspection_check(&state->model, options, err);
+}
+
+static enum mt_status read_tokens(struct state *state, const struct mt_request *request,
+                                  struct mt_error *err)
+{
+    const struct mt_hparams *hparams = mt_model_hparams(request->model->model);
+    enum mt_status status =
+        mt_token_ids_read(&request->params, "target_ids", hparams, true, &state->target, err);
+    if (!status)
+        status = mt_token_ids_read(&request->params, "target_prefix_ids", hparams, false,
+                                   &state->prefix, err);
+    if (!status && state->target_text && state->target.ids)
+        status = mt_fail(err, MT_INVALID, "target_text and target_ids exclude each other");
+    if (!status && state->prefix.n && is_forced(state))
+        status = mt_fail(err, MT_INVALID,
+                         "target_prefix_ids is how a translation begins, and %s is a whole one: "
+                         "expected one of them",
+                         state->target_text ? "target_text" : "target_ids");
+    return status;
 }
 
 static enum mt_status read_options(struct state *state, const struct mt_request *request,
@@ -253,7 +197,7 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     const struct mt_service *service = request->service;
     struct mt_sentence_options *decoding = &state->options.decoding;
     const struct mt_model_route_step *step = &state->languages.route.steps[0];
-    enum mt_status status = read_target_ids(state, request, err);
+    enum mt_status status = read_tokens(state, request, err);
     if (!status)
         status = read_beam(state, request, err);
     if (!status)
@@ -273,8 +217,12 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     state->options.target_code = step->target ? step->target->token : NULL;
     state->options.source_code = step->source ? step->source->token : NULL;
     state->options.forced_target_text = state->target_text;
-    decoding->forced_target = state->target_ids;
-    decoding->n_forced_target = state->n_target_ids;
+    decoding->forced_target = state->target.ids;
+    decoding->n_forced_target = state->target.n;
+    decoding->target_prefix = state->prefix.ids;
+    decoding->n_target_prefix = state->prefix.n;
+    if (state->prefix.n) /* the beginning of one sentence */
+        state->options.split = MT_SPLIT_OFF;
     return MT_OK;
 }
 
@@ -300,8 +248,9 @@ static enum mt_status admit(void *context, const struct mt_translation_part *par
     double share = (double)part->end / (double)strlen(state->text);
     return mt_fail(err, MT_LIMIT,
                    "attention of this text: about %.0f numbers needed, %llu allowed; send fewer "
-                   "sentences at a time",
-                   (double)measure->n_values / share, (unsigned long long)options->max_values);
+                   "sentences at a time%s",
+                   (double)measure->n_values / share, (unsigned long long)options->max_values,
+                   options->include ? ", or include less" : "");
 }
 
 static enum mt_status reserve(const struct state *state, uint64_t n_values, struct mt_error *err)
@@ -329,7 +278,9 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
     state->traced = traced;
     traced->budget = request->service->attention_budget;
     request->state = state;
-    enum mt_status status = read_text(state, request, err);
+    enum mt_status status = mt_attention_fields_check(&request->params, err);
+    if (!status)
+        status = read_text(state, request, err);
     if (!status)
         status = read_languages(state, request, err);
     if (!status)
@@ -360,6 +311,22 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     return status;
 }
 
+/* Adds the tag of what would be sent: a weak one, because it may be sent compressed. True where the
+ * client has that already. The same numbers by another request have another tag. */
+static bool is_known(struct mt_request *request, struct mt_inspection *inspection)
+{
+    const struct mt_inspection_request *asked = &((const struct state *)request->state)->inspection;
+    char tag[32];
+    uint64_t digest = mt_hash(MT_HASH_BEGIN, MT_VERSION, strlen(MT_VERSION));
+    digest = mt_hash(digest, &asked->format, sizeof asked->format);
+    digest = mt_hash(digest, &asked->sentence, sizeof asked->sentence);
+    digest = mt_inspection_digest(inspection, digest);
+    snprintf(tag, sizeof tag, "W/\"%016llx\"", (unsigned long long)digest);
+    mt_reply_header(&request->reply, "ETag", tag);
+    mt_reply_header(&request->reply, "Cache-Control", "private, no-cache");
+    return mt_web_has_tag(mt_request_header(request, "If-None-Match"), tag + 2);
+}
+
 /* The inspection takes the traces over, and the stream the inspection. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
@@ -374,6 +341,11 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         return status;
     mt_inspection_keep(inspection, state->traced, destroy_traced);
     state->traced = NULL;
+    if (strcmp(request->method, "GET") == 0 && is_known(request, inspection)) {
+        mt_inspection_destroy(inspection);
+        request->reply.code = 304;
+        return MT_OK;
+    }
     status = mt_inspection_render(inspection, asked->format, asked->sentence,
                                   &request->reply.stream, err);
     if (status)
@@ -389,7 +361,9 @@ static void release(struct mt_request *request)
     if (!state)
         return;
     destroy_traced(state->traced);
-    free(state->target_ids);
+    mt_token_ids_finish(&state->target);
+    mt_token_ids_finish(&state->prefix);
+    free(state->switched_off);
     free(state);
 }
 

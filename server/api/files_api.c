@@ -20,13 +20,19 @@
 #include <strings.h>
 
 #define DOWNLOADS "/download_file/"
+/* A file's sentences are decoded so many at a time: enough to keep a batch full, and few enough that
+ * a long file does not fill the queue. */
+#define CHUNK_SENTENCES 1024
 
 struct state {
     const struct mt_params_file *file; /* the request's */
     enum mt_document_format format;
     struct mt_served_model *only;      /* the model that the request names; NULL: any */
     struct mt_language_pair languages; /* the source, where it was detected, too */
+    size_t n_chars;                    /* of all words */
     size_t n_steps;                    /* of languages.route, that have been taken */
+    bool is_in_step, is_made;          /* the one being taken has begun; nothing is left to make */
+    size_t n_looked;                   /* texts of it that are counted and warned of */
     struct mt_text base_url;
     struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
     char name[MT_STORED_NAME_BYTES]; /* of the translated file */
@@ -65,6 +71,10 @@ static enum mt_status read_file(struct state *state, const struct mt_request *re
     state->file = mt_params_file(&request->params, "file");
     if (!state->file)
         return mt_fail(err, MT_INVALID, "Invalid request: missing file parameter");
+    size_t limit = (size_t)request->service->settings->max_document_bytes;
+    if (state->file->length > limit)
+        return mt_fail(err, MT_LIMIT, "the file has %zu bytes, at most %zu are allowed",
+                       state->file->length, limit);
     return MT_OK;
 }
 
@@ -160,16 +170,21 @@ static enum mt_status read_languages(struct state *state, const struct mt_servic
 
 /* ---- the work ---- */
 
-/* All texts of a file count as one. */
-static enum mt_status check_size(struct mt_request *request, const struct state *state,
+/* All words of a file count as one text. */
+static enum mt_status check_size(struct mt_request *request, struct state *state,
                                  struct mt_error *err)
 {
-    size_t n_chars = mt_document_n_chars(state->document);
+    const struct mt_coded_options reading = {.max_tags =
+                                                 (size_t)request->service->settings->max_html_tags};
     int64_t limit = request->access.limits.max_text_chars;
-    if (n_chars > (size_t)limit)
+    enum mt_status status =
+        mt_document_count_chars(state->document, &reading, &state->n_chars, err);
+    if (status)
+        return status;
+    if (state->n_chars > (size_t)limit)
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%lld)",
-                       n_chars, (long long)limit);
-    return mt_request_take_chars(request, n_chars, err);
+                       state->n_chars, (long long)limit);
+    return mt_request_take_chars(request, state->n_chars, err);
 }
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
@@ -187,6 +202,7 @@ static enum mt_status describe_decoding(struct mt_request *request,
         .decoding = {.beam_size = mt_decoding_beam_size(request->service, request->model, 0),
                      .skip_scores = true},
         .split = state->split,
+        .max_sentences = SIZE_MAX, /* what a request may have waiting is the limit */
         .eases_source = state->post_edits,
         .splitter = request->service->splitter,
         .source_lang = state->languages.source,
@@ -202,11 +218,10 @@ static enum mt_status describe_decoding(struct mt_request *request,
                                       &out->decoding, err);
 }
 
-static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+static enum mt_status begin_step(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     struct mt_translation_options options;
-    bool is_made;
     const struct mt_model_language *target = state->languages.route.steps[state->n_steps].target;
     bool is_last = state->n_steps + 1 == state->languages.route.n;
     const char *target_lang = target ? target->code : NULL;
@@ -228,23 +243,37 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
         status = mt_document_translation_create(state->document, &state->translation, err);
     if (!status)
         status = mt_document_translation_begin_step(state->translation, &step, err);
+    state->is_in_step = !status;
+    return status;
+}
+
+/* The next sentences, for which the queue has room beside others. */
+static enum mt_status begin(struct mt_request *request, struct mt_error *err)
+{
+    struct state *state = request->state;
+    size_t half_queue = (size_t)request->service->settings->max_queued_sentences / 2;
+    size_t n_sentences = mt_size_min(CHUNK_SENTENCES, mt_size_max(half_queue, 1));
+    enum mt_status status = state->is_in_step ? MT_OK : begin_step(request, err);
     if (!status)
-        status = mt_document_translation_make(state->translation, SIZE_MAX, &is_made, err);
+        status =
+            mt_document_translation_make(state->translation, n_sentences, &state->is_made, err);
     if (!status)
         status = mt_document_translation_list(state->translation, add_sentence, request, err);
     return status;
 }
 
 /* A translation into another script has twice the bytes of its source, and a catalogue gets one
- * beside each text. */
+ * beside each text: at most BYTES_OF_A_CHAR more for each character of its words. */
+#define BYTES_OF_A_CHAR 8
 static enum mt_status reserve_room(const struct mt_request *request, struct state *state,
                                    struct mt_error *err)
 {
     size_t length = state->file->length;
     size_t limit_bytes = (size_t)request->service->settings->max_files_bytes;
+    size_t grown = length + mt_size_min(length, BYTES_OF_A_CHAR * state->n_chars);
     const struct mt_file_room room = {.client = request->access.client,
                                       .length =
-                                          mt_size_max(length, mt_size_min(2 * length, limit_bytes)),
+                                          mt_size_max(length, mt_size_min(grown, limit_bytes)),
                                       .limit_bytes = limit_bytes,
                                       .extension = mt_document_extension(state->format)};
     enum mt_status status = mt_file_store_reserve(request->service->files, &room, state->name, err);
@@ -284,8 +313,8 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 static enum mt_status count_terms(struct state *state, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    size_t n = state->glossary.terms ? mt_document_n_texts(state->document) : 0;
-    for (size_t i = 0; i < n && !status; i++) {
+    size_t n = state->glossary.terms ? mt_document_translation_n_made(state->translation) : 0;
+    for (size_t i = state->n_looked; i < n && !status; i++) {
         struct mt_passage *passage = mt_document_translation_passage(state->translation, i);
         status = state->n_steps > 0
                      ? mt_glossary_count_lost(&state->glossary, &state->passed_on, passage, err)
@@ -300,21 +329,29 @@ static enum mt_status add_warnings(struct state *state, struct mt_error *err)
     const char *model = mt_served_model_info(route->steps[state->n_steps].served)->id;
     size_t n = mt_document_translation_n_made(state->translation);
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && !status; i++)
+    for (size_t i = state->n_looked; i < n && !status; i++)
         status = mt_warnings_add(&state->warnings, i, route->n > 1 ? model : NULL,
                                  mt_document_translation_passage(state->translation, i), err);
     return status;
 }
 
-/* Of a step whose sentences have ended. */
-static enum mt_status end_step(struct state *state, struct mt_error *err)
+/* Of sentences that have ended; the step ends with the last ones. */
+static enum mt_status end_chunk(struct state *state, struct mt_error *err)
 {
     enum mt_status status = count_terms(state, err);
     if (!status)
         status = add_warnings(state, err);
     if (!status)
         status = mt_document_translation_render(state->translation, err);
-    if (!status && ++state->n_steps < state->languages.route.n)
+    if (status)
+        return status;
+    state->n_looked = mt_document_translation_n_made(state->translation);
+    mt_document_translation_forget(state->translation);
+    if (!state->is_made)
+        return MT_OK;
+    state->is_in_step = false;
+    state->n_looked = 0;
+    if (++state->n_steps < state->languages.route.n)
         status = mt_document_translation_end_step(state->translation, err);
     return status;
 }
@@ -324,7 +361,8 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
 {
     if (!request->service->settings->files_translation)
         return refuse_disabled(request);
-    enum mt_status status = !request->state ? prepare(request, err) : end_step(request->state, err);
+    enum mt_status status =
+        !request->state ? prepare(request, err) : end_chunk(request->state, err);
     const struct state *state = request->state;
     if (!status && state->n_steps < state->languages.route.n)
         *out = state->languages.route.steps[state->n_steps].served;

@@ -23,14 +23,23 @@ struct mt_document_translation {
     struct mt_text *outputs;                /* what has become of them; NULL: none is rendered */
 };
 
-size_t mt_document_n_chars(const struct mt_document *document)
+enum mt_status mt_document_count_chars(const struct mt_document *document,
+                                       const struct mt_coded_options *reading, size_t *out,
+                                       struct mt_error *err)
 {
     size_t n_chars = 0;
     for (size_t i = 0; i < mt_document_n_texts(document); i++) {
         struct mt_document_text text = mt_document_text(document, i);
-        n_chars += mt_utf8_count(text.bytes, text.length);
+        struct mt_coded coded = {0};
+        enum mt_status status = text.read(text.bytes, text.length, reading, &coded, err);
+        for (size_t k = 0; k < coded.n; k++)
+            n_chars += mt_utf8_count(coded.segments[k].words.bytes, coded.segments[k].words.length);
+        mt_coded_finish(&coded);
+        if (status)
+            return status;
     }
-    return n_chars;
+    *out = n_chars;
+    return MT_OK;
 }
 
 enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,

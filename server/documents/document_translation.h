@@ -26,8 +26,11 @@ struct mt_proofreader;
 struct mt_service;
 struct mt_terms;
 
-/* Of all texts together, in characters: what a limit on texts is about. */
-size_t mt_document_n_chars(const struct mt_document *document);
+/* The characters of all words together: what a limit on texts is about. Markup is none. Errors of
+ * the texts' readers. */
+MT_MUST_CHECK enum mt_status mt_document_count_chars(const struct mt_document *document,
+                                                     const struct mt_coded_options *reading,
+                                                     size_t *out, struct mt_error *err);
 
 /* document is borrowed until destroy. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_translation_create(const struct mt_document *document,

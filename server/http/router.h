@@ -34,6 +34,8 @@ struct mt_route {
     /* Answered even where connections are over the limit, and never metered: the server's own
      * doctors. */
     bool is_vital;
+    /* A form with a file in it may be as long as max_document_bytes. */
+    bool takes_documents;
     enum mt_access_kind access;
 };
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/size.h"
 #include "server/inspection/alignment.h"
+#include "server/inspection/inspection_state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,21 +11,9 @@
 
 #define DEFAULT_DECIMALS 4
 
-struct mt_inspection_memory {
-    struct mt_arena *arena;
-    double *sums; /* one row, for averaging */
-    float *row;   /* one row, averaged */
-    void *owner;
-    void (*destroy_owner)(void *);
-};
-
-static const enum mt_trace_kind all_kinds[MT_MAX_TENSORS] = {MT_TRACE_ENCODER, MT_TRACE_DECODER,
-                                                             MT_TRACE_CROSS};
-
-const char *mt_trace_kind_name(enum mt_trace_kind kind)
-{
-    return kind == MT_TRACE_ENCODER ? "encoder" : kind == MT_TRACE_DECODER ? "decoder" : "cross";
-}
+#define N_KINDS 3
+static const enum mt_trace_kind all_kinds[N_KINDS] = {MT_TRACE_ENCODER, MT_TRACE_DECODER,
+                                                      MT_TRACE_CROSS};
 
 /* Options against the model ------------------------------------------------------------------- */
 
@@ -70,10 +59,10 @@ static enum mt_status resolve(const struct mt_index_list *list, size_t n_there, 
     return MT_OK;
 }
 
-static enum mt_status select_heads(const struct mt_inspection_model *model, enum mt_trace_kind kind,
-                                   const struct mt_index_list *layers,
-                                   const struct mt_index_list *heads, struct mt_selection *out,
-                                   struct mt_error *err)
+enum mt_status mt_inspection_select(const struct mt_inspection_model *model,
+                                    enum mt_trace_kind kind, const struct mt_index_list *layers,
+                                    const struct mt_index_list *heads, struct mt_selection *out,
+                                    struct mt_error *err)
 {
     enum mt_status status =
         resolve(layers, n_layers_of(model, kind), "layer", kind, out->layers, &out->n_layers, err);
@@ -91,8 +80,21 @@ static enum mt_status select_alignment(const struct mt_inspection_model *model,
         mt_alignment_guided(&layers, &heads);
     if (!layers.n)
         mt_alignment_default_layers(model->n_decoder_layers, &layers);
-    enum mt_status status = select_heads(model, MT_TRACE_CROSS, &layers, &heads, out, err);
+    enum mt_status status = mt_inspection_select(model, MT_TRACE_CROSS, &layers, &heads, out, err);
     return status ? mt_fail_in(err, status, "alignment") : MT_OK;
+}
+
+static enum mt_status check_include(const struct mt_inspection_model *model,
+                                    const struct mt_inspection_options *options,
+                                    struct mt_error *err)
+{
+    if (options->include && options->reduce != MT_REDUCE_NONE)
+        return mt_fail(err, MT_INVALID,
+                       "reduce: what include names is not averaged, expected none");
+    if (model->has_cell && options->include & 1u << MT_QUANTITY_ROLLOUT)
+        return mt_fail(err, MT_INVALID,
+                       "include: rollout follows every attention, but " MT_NO_DECODER_ATTENTION);
+    return MT_OK;
 }
 
 enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
@@ -100,154 +102,21 @@ enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
                                    struct mt_error *err)
 {
     struct mt_selection selection;
+    enum mt_status included = check_include(model, options, err);
+    if (included)
+        return included;
     if (model->has_cell && options->kinds & MT_TRACE_DECODER)
         return mt_fail(err, MT_INVALID,
                        "kinds: " MT_NO_DECODER_ATTENTION ": expected encoder or cross");
-    for (size_t i = 0; i < MT_MAX_TENSORS; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         if (!(options->kinds & all_kinds[i]))
             continue;
-        enum mt_status status =
-            select_heads(model, all_kinds[i], &options->layers, &options->heads, &selection, err);
+        enum mt_status status = mt_inspection_select(model, all_kinds[i], &options->layers,
+                                                     &options->heads, &selection, err);
         if (status)
             return status;
     }
     return select_alignment(model, &options->alignment, &selection, err);
-}
-
-/* Tensors -------------------------------------------------------------------------------------- */
-
-static bool keeps_layers(enum mt_reduce reduce)
-{
-    return reduce == MT_REDUCE_NONE || reduce == MT_REDUCE_HEADS;
-}
-
-static bool keeps_heads(enum mt_reduce reduce)
-{
-    return reduce == MT_REDUCE_NONE || reduce == MT_REDUCE_LAYERS;
-}
-
-/* Everything of a tensor that follows from lengths and options alone. */
-static struct mt_attention_tensor describe(const struct mt_inspection_model *model,
-                                           const struct mt_inspection_options *options,
-                                           enum mt_trace_kind kind, size_t n_source, size_t n_steps)
-{
-    struct mt_attention_tensor tensor = {
-        .name = mt_trace_kind_name(kind),
-        .kind = kind,
-        .reduce = options->reduce,
-        .n_rows = kind == MT_TRACE_ENCODER ? n_source : n_steps,
-        .n_columns = kind == MT_TRACE_DECODER ? n_steps : n_source,
-        .n_matrices = 1,
-    };
-    enum mt_status status =
-        select_heads(model, kind, &options->layers, &options->heads, &tensor.selection, NULL);
-    assert(!status && "options were not checked");
-    (void)status;
-    if (keeps_layers(options->reduce))
-        tensor.shape[tensor.rank++] = tensor.selection.n_layers;
-    if (keeps_heads(options->reduce))
-        tensor.shape[tensor.rank++] = tensor.selection.n_heads;
-    for (size_t i = 0; i < tensor.rank; i++)
-        tensor.n_matrices *= tensor.shape[i];
-    tensor.shape[tensor.rank++] = tensor.n_rows;
-    tensor.shape[tensor.rank++] = tensor.n_columns;
-    return tensor;
-}
-
-uint64_t mt_inspection_count_values(const struct mt_inspection_model *model,
-                                    const struct mt_inspection_options *options, size_t n_source,
-                                    size_t n_steps)
-{
-    uint64_t n = (uint64_t)n_source * n_steps;
-    for (size_t i = 0; i < MT_MAX_TENSORS; i++) {
-        if (!(options->kinds & all_kinds[i]))
-            continue;
-        struct mt_attention_tensor tensor =
-            describe(model, options, all_kinds[i], n_source, n_steps);
-        n += (uint64_t)tensor.n_matrices * tensor.n_rows * tensor.n_columns;
-    }
-    return n;
-}
-
-size_t mt_inspection_tensors(struct mt_inspection *inspection, size_t sentence,
-                             struct mt_attention_tensor tensors[MT_MAX_TENSORS])
-{
-    const struct mt_inspected_sentence *from = &inspection->sentences[sentence];
-    size_t n = 0;
-    for (size_t i = 0; i < MT_MAX_TENSORS; i++) {
-        if (!(inspection->options.kinds & all_kinds[i]))
-            continue;
-        tensors[n] = describe(&inspection->model, &inspection->options, all_kinds[i],
-                              from->n_source, from->n_steps);
-        tensors[n].sentence = from;
-        tensors[n].inspection = inspection;
-        n++;
-    }
-    return n;
-}
-
-/* The layers and heads that a matrix is the mean of: all selected ones along an axis that is
- * averaged away, one along an axis that is kept. */
-struct members {
-    const size_t *layers, *heads;
-    size_t n_layers, n_heads;
-};
-
-static struct members members_of(const struct mt_attention_tensor *tensor, size_t matrix)
-{
-    const struct mt_selection *all = &tensor->selection;
-    struct members some = {all->layers, all->heads, all->n_layers, all->n_heads};
-    size_t n_kept_heads = keeps_heads(tensor->reduce) ? all->n_heads : 1;
-    if (keeps_layers(tensor->reduce)) {
-        some.n_layers = 1;
-        some.layers += matrix / n_kept_heads;
-    }
-    if (keeps_heads(tensor->reduce)) {
-        some.n_heads = 1;
-        some.heads += matrix % n_kept_heads;
-    }
-    return some;
-}
-
-const float *mt_attention_tensor_row(const struct mt_attention_tensor *tensor, size_t matrix,
-                                     size_t row)
-{
-    const struct mt_attention *from = &tensor->sentence->attention;
-    struct members some = members_of(tensor, matrix);
-    if (some.n_layers == 1 && some.n_heads == 1)
-        return from->row(from->context, tensor->kind, some.layers[0], some.heads[0], row);
-
-    struct mt_inspection_memory *memory = tensor->inspection->memory;
-    memset(memory->sums, 0, tensor->n_columns * sizeof *memory->sums);
-    for (size_t l = 0; l < some.n_layers; l++) {
-        for (size_t h = 0; h < some.n_heads; h++) {
-            const float *weights =
-                from->row(from->context, tensor->kind, some.layers[l], some.heads[h], row);
-            for (size_t i = 0; i < tensor->n_columns; i++)
-                memory->sums[i] += (double)weights[i];
-        }
-    }
-    for (size_t i = 0; i < tensor->n_columns; i++)
-        memory->row[i] = (float)(memory->sums[i] / (double)(some.n_layers * some.n_heads));
-    return memory->row;
-}
-
-const struct mt_inspected_token *mt_attention_tensor_rows(const struct mt_attention_tensor *tensor)
-{
-    const struct mt_inspected_sentence *sentence = tensor->sentence;
-    if (tensor->kind == MT_TRACE_ENCODER)
-        return sentence->source_tokens;
-    if (tensor->kind == MT_TRACE_CROSS &&
-        tensor->inspection->options.alignment.shift == MT_SHIFT_OUTPUT)
-        return sentence->output_tokens;
-    return sentence->input_tokens;
-}
-
-const struct mt_inspected_token *
-mt_attention_tensor_columns(const struct mt_attention_tensor *tensor)
-{
-    return tensor->kind == MT_TRACE_DECODER ? tensor->sentence->input_tokens
-                                            : tensor->sentence->source_tokens;
 }
 
 /* Making one ----------------------------------------------------------------------------------- */
@@ -289,6 +158,17 @@ static enum mt_status check_shape(const struct mt_inspection_input *input,
                    expected.n_columns);
 }
 
+enum mt_status mt_inspection_check_values(const struct mt_inspection_options *options,
+                                          uint64_t n_values, struct mt_error *err)
+{
+    if (!options->max_values || n_values <= options->max_values)
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT,
+                   "attention: %llu numbers needed, %llu allowed; ask for fewer layers, heads or "
+                   "kinds, for some of the steps, or reduce them",
+                   (unsigned long long)n_values, (unsigned long long)options->max_values);
+}
+
 static enum mt_status check_parts(const struct mt_inspection_input *input,
                                   const struct mt_inspection_options *options, uint64_t *n_values,
                                   struct mt_error *err)
@@ -296,7 +176,7 @@ static enum mt_status check_parts(const struct mt_inspection_input *input,
     *n_values = 0;
     for (size_t i = 0; i < input->n_parts; i++) {
         const struct mt_inspection_part *part = &input->parts[i];
-        for (size_t k = 0; k < MT_MAX_TENSORS; k++) {
+        for (size_t k = 0; k < N_KINDS; k++) {
             if (!((options->kinds | MT_TRACE_CROSS) & all_kinds[k]))
                 continue;
             enum mt_status status = check_shape(input, part, all_kinds[k], err);
@@ -306,12 +186,7 @@ static enum mt_status check_parts(const struct mt_inspection_input *input,
         *n_values +=
             mt_inspection_count_values(&input->model, options, part->n_source, part->n_output);
     }
-    if (options->max_values && *n_values > options->max_values)
-        return mt_fail(err, MT_LIMIT,
-                       "attention: %llu numbers needed, %llu allowed; ask for fewer layers, heads "
-                       "or kinds, or reduce them",
-                       (unsigned long long)*n_values, (unsigned long long)options->max_values);
-    return MT_OK;
+    return mt_inspection_check_values(options, *n_values, err);
 }
 
 /* A place in a text, in all three units. */
@@ -422,18 +297,25 @@ static void copy_logprobs(const float *logprobs, struct mt_inspected_sentence *s
     }
 }
 
+static void copy_candidates(struct maker *maker, const struct mt_top_token *from, size_t n,
+                            struct mt_inspected_candidate *to)
+{
+    for (size_t i = 0; i < n && !maker->status; i++) {
+        to[i].id = from[i].id;
+        to[i].logprob = from[i].logprob;
+        to[i].piece =
+            copy_string_z(maker, maker->input->target_piece(maker->input->context, from[i].id));
+    }
+}
+
 static void copy_top(struct maker *maker, const struct mt_inspection_part *part,
                      struct mt_inspected_sentence *sentence)
 {
-    size_t n_top = maker->inspection->options.n_top, n = part->n_output * n_top;
-    sentence->top = take(maker, n, sizeof *sentence->top, "most probable tokens");
-    for (size_t i = 0; i < n && !maker->status; i++) {
-        const struct mt_top_token *from = &part->top[i / n_top][i % n_top];
-        sentence->top[i].id = from->id;
-        sentence->top[i].logprob = from->logprob;
-        sentence->top[i].piece =
-            copy_string_z(maker, maker->input->target_piece(maker->input->context, from->id));
-    }
+    size_t n_top = maker->inspection->options.n_top;
+    sentence->top =
+        take(maker, part->n_output * n_top, sizeof *sentence->top, "most probable tokens");
+    for (size_t t = 0; t < part->n_output && !maker->status; t++)
+        copy_candidates(maker, part->top[t], n_top, sentence->top + t * n_top);
 }
 
 static void copy_entropy(struct maker *maker, const float *entropy,
@@ -466,6 +348,65 @@ static void copy_search(struct maker *maker, const struct mt_inspection_part *pa
         const struct mt_search_candidate *from = part->search(part->search_context, step, &n);
         copy_search_step(maker, from, n, &sentence->search[step]);
     }
+}
+
+static void choose_rows(struct maker *maker, struct mt_inspected_sentence *sentence)
+{
+    const struct mt_index_list *steps = &maker->inspection->options.steps;
+    if (!steps->n)
+        return;
+    sentence->chosen_steps =
+        take(maker, MT_MAX_INDICES, sizeof *sentence->chosen_steps, "chosen steps");
+    sentence->chosen_source =
+        take(maker, MT_MAX_INDICES, sizeof *sentence->chosen_source, "chosen rows");
+    if (maker->status)
+        return;
+    sentence->n_chosen_steps =
+        mt_inspection_choose_steps(steps, sentence->n_steps, sentence->chosen_steps);
+    sentence->n_chosen_source =
+        mt_inspection_choose_steps(steps, sentence->n_source, sentence->chosen_source);
+}
+
+static void copy_opinions(struct maker *maker, const struct mt_inspection_part *part,
+                          struct mt_inspected_sentence *sentence)
+{
+    const struct mt_inspection *inspection = maker->inspection;
+    size_t n_steps = inspection->options.steps.n ? sentence->n_chosen_steps : sentence->n_steps;
+    size_t n = n_steps * (inspection->model.n_decoder_layers + 1);
+    size_t n_top = inspection->options.n_lens;
+    sentence->opinions = take(maker, n, sizeof *sentence->opinions, "opinions of layers");
+    for (size_t i = 0; i < n && !maker->status; i++) {
+        struct mt_inspected_opinion *opinion = &sentence->opinions[i];
+        opinion->is = part->opinions[i];
+        opinion->top = take(maker, n_top, sizeof *opinion->top, "opinions of layers");
+        copy_candidates(maker, part->opinion_top + i * n_top, n_top, opinion->top);
+    }
+}
+
+static void copy_value_norms(struct maker *maker, const struct mt_inspection_part *part,
+                             struct mt_inspected_sentence *sentence)
+{
+    for (size_t i = 0; i < N_KINDS; i++) {
+        size_t n_columns = all_kinds[i] == MT_TRACE_DECODER ? part->n_output : part->n_source;
+        size_t n = n_layers_of(&maker->inspection->model, all_kinds[i]) *
+                   n_heads_of(&maker->inspection->model, all_kinds[i]) * n_columns;
+        if (!part->value_norms[i])
+            continue;
+        float *norms = take(maker, n, sizeof *norms, "lengths of values");
+        if (!maker->status)
+            memcpy(norms, part->value_norms[i], n * sizeof *norms);
+        sentence->value_norms[i] = norms;
+    }
+}
+
+static void roll_out(struct maker *maker, struct mt_inspected_sentence *sentence)
+{
+    size_t s = sentence->n_source, t = sentence->n_steps;
+    sentence->rollout = take(maker, t * s, sizeof *sentence->rollout, "rollout");
+    double *work = take(maker, mt_rollout_work_size(t, s), sizeof *work, "rollout");
+    if (!maker->status)
+        mt_rollout_run(&maker->inspection->model, &sentence->attention, t, s, work,
+                       sentence->rollout);
 }
 
 static void align(struct maker *maker, struct mt_inspected_sentence *sentence)
@@ -507,6 +448,12 @@ static void fill_sentence(struct maker *maker, const struct mt_inspection_part *
         copy_entropy(maker, part->entropy, sentence);
     if (part->search && maker->inspection->options.search)
         copy_search(maker, part, sentence);
+    choose_rows(maker, sentence);
+    if (part->opinions)
+        copy_opinions(maker, part, sentence);
+    copy_value_norms(maker, part, sentence);
+    if (maker->inspection->options.include & 1u << MT_QUANTITY_ROLLOUT)
+        roll_out(maker, sentence);
     align(maker, sentence);
 }
 
@@ -518,6 +465,15 @@ static void copy_model(struct maker *maker)
     to->id = copy_string_z(maker, from->id);
     to->source_lang = copy_string_z(maker, from->source_lang);
     to->target_lang = copy_string_z(maker, from->target_lang);
+}
+
+static void copy_switches(struct maker *maker)
+{
+    struct mt_inspection_options *options = &maker->inspection->options;
+    struct mt_head *heads = take(maker, options->n_switched_off, sizeof *heads, "switches");
+    if (!maker->status && options->n_switched_off)
+        memcpy(heads, options->switched_off, options->n_switched_off * sizeof *heads);
+    options->switched_off = heads;
 }
 
 static void copy_texts(struct maker *maker)
@@ -534,7 +490,7 @@ static void copy_texts(struct maker *maker)
 
 static size_t longest_row(const struct mt_inspection_input *input)
 {
-    size_t n = 0;
+    size_t n = 3; /* of residuals */
     for (size_t i = 0; i < input->n_parts; i++)
         n = mt_size_max(n, mt_size_max(input->parts[i].n_source, input->parts[i].n_output));
     return n;
@@ -551,6 +507,7 @@ static enum mt_status fill(struct maker *maker)
     inspection->sentences =
         take(maker, input->n_parts, sizeof *inspection->sentences, "inspected sentences");
     copy_model(maker);
+    copy_switches(maker);
     copy_texts(maker);
     for (size_t i = 0; i < input->n_parts && !maker->status; i++)
         fill_sentence(maker, &input->parts[i], &inspection->sentences[i]);

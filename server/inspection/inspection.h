@@ -17,7 +17,9 @@
 #define MT_SERVER_INSPECTION_INSPECTION_H
 
 #include "base/text.h"
+#include "model/lens.h"
 #include "model/sentence.h"
+#include "model/switches.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/trace.h"
 
@@ -50,10 +52,39 @@ struct mt_alignment_choice {
     enum mt_alignment_shift shift;
 };
 
+/* What is told of attention, and of what stands around it. N is S or T, as above; K numbers of a
+ * head, P sublayers of a layer: 2 of the encoder, 3 of the decoder. */
+enum mt_quantity {
+    MT_QUANTITY_WEIGHTS,        /* of each kind, without being named: softmax(scores) */
+    MT_QUANTITY_QUERIES,        /* [L, H, rows, K] */
+    MT_QUANTITY_KEYS,           /* [L, H, columns, K] */
+    MT_QUANTITY_SCORES,         /* [L, H, rows, columns]: q k / sqrt(K); -infinity where masked */
+    MT_QUANTITY_VALUES,         /* [L, H, columns, K] */
+    MT_QUANTITY_HEAD_OUTPUTS,   /* [L, H, rows, K]: weights times values */
+    MT_QUANTITY_VALUE_WEIGHTED, /* [L, H, rows, columns]: |a_ij v_j W^O|, Kobayashi et al. 2020 */
+    /* Of encoder and decoder; those of a decoder belong to kind cross, too. */
+    MT_QUANTITY_STATES,    /* [L, P + 1, rows, D]: x before each sublayer and behind the last */
+    MT_QUANTITY_SUBLAYERS, /* [L, P, rows, D]: f(x), what each adds */
+    MT_QUANTITY_RESIDUALS, /* [L, P, rows, 3]: mean, deviation and length of what each layer norm
+                              reads: x + f(x), or x of a model that normalises before */
+    MT_QUANTITY_HIDDEN,    /* [L, rows, F]: inside the feed-forward block */
+    /* Of all kinds together. */
+    MT_QUANTITY_ROLLOUT, /* [T, S]: Abnar and Zuidema 2020, residuals at one half */
+    MT_N_QUANTITIES,
+};
+
 /* {0}: the alignment alone, all heads, 4 decimals. */
 struct mt_inspection_options {
-    unsigned kinds; /* tensors wanted: enum mt_trace_kind or'ed */
+    unsigned kinds;     /* tensors wanted: enum mt_trace_kind or'ed */
+    unsigned include;   /* what else of them: 1 << enum mt_quantity or'ed */
+    bool skips_weights; /* only what include names */
     struct mt_index_list layers, heads;
+    struct mt_index_list steps; /* the only rows wanted of tensors, next tokens and opinions; those
+                                   that a sentence does not have are left out */
+    bool has_lens;
+    size_t n_lens; /* most probable tokens of each layer's opinion, 0 to MT_MAX_LENS */
+    const struct mt_head *switched_off; /* what the numbers were made without */
+    size_t n_switched_off;
     enum mt_reduce reduce;
     struct mt_alignment_choice alignment;
     int decimals;        /* of numbers in text formats, 1 to 9; 0: 4 */
@@ -61,6 +92,8 @@ struct mt_inspection_options {
     bool search;         /* what each step of the search weighed */
     uint64_t max_values; /* numbers in all matrices together; 0: no limit */
 };
+
+#define MT_MAX_LENS 10
 
 /* What it is made from ------------------------------------------------------------------------- */
 
@@ -77,7 +110,9 @@ struct mt_inspection_model {
     const char *id; /* "en-de" */
     const char *source_lang, *target_lang;
     size_t n_encoder_layers, n_decoder_layers, n_encoder_heads, n_decoder_heads, d_model;
-    bool has_cell; /* the decoder has a recurrent cell, and no self-attention */
+    size_t d_ff_encoder, d_ff_decoder, n_vocabulary; /* of the target */
+    bool has_cell;          /* the decoder has a recurrent cell, and no self-attention */
+    bool normalizes_before; /* pre-norm */
 };
 
 /* Why such a model has no decoder self-attention: a sentence for people, without its full stop. */
@@ -102,6 +137,12 @@ struct mt_inspection_part {
     const struct mt_search_candidate *(*search)(const void *context, size_t step, size_t *n);
     const void *search_context;
     size_t n_search_steps;
+    /* Of each chosen step: opinions [n, Ld + 1] and their top [n, Ld + 1, options.n_lens]. NULL:
+     * unknown. */
+    const struct mt_lens_opinion *opinions;
+    const struct mt_top_token *opinion_top;
+    const float
+        *value_norms[3]; /* [L, H, columns] of encoder, decoder, cross (lens.h); NULL: unknown */
     struct mt_attention attention;
     float score;
     bool has_eos;
@@ -146,6 +187,12 @@ struct mt_inspected_candidate {
     float logprob;
 };
 
+/* What a layer would have written. */
+struct mt_inspected_opinion {
+    struct mt_lens_opinion is;
+    struct mt_inspected_candidate *top; /* [options.n_lens] */
+};
+
 /* A continuation that a step of the search weighed. */
 struct mt_inspected_continuation {
     const char *piece;
@@ -171,6 +218,12 @@ struct mt_inspected_sentence {
     float *entropy;                     /* of each step's distribution in nats, or NULL */
     struct mt_inspected_step *search;   /* [n_search_steps], or NULL */
     size_t n_search_steps;
+    /* Where options.steps chose some: which of the steps, and which rows of the encoder. */
+    size_t *chosen_steps, *chosen_source;
+    size_t n_chosen_steps, n_chosen_source;
+    struct mt_inspected_opinion *opinions; /* [chosen or all steps, Ld + 1], or NULL */
+    const float *value_norms[3];
+    float *rollout; /* [n_steps, n_source], or NULL */
     struct mt_attention attention;
     float *alignment;      /* [n_steps, n_source]: row t belongs to output token t and sums to 1 */
     struct mt_link *links; /* ascending by source, special tokens left out */
@@ -225,14 +278,25 @@ uint64_t mt_inspection_count_values(const struct mt_inspection_model *model,
                                     const struct mt_inspection_options *options, size_t n_source,
                                     size_t n_steps);
 
+/* MT_LIMIT where that is more than options->max_values: says what would be less. */
+MT_MUST_CHECK enum mt_status mt_inspection_check_values(const struct mt_inspection_options *options,
+                                                        uint64_t n_values, struct mt_error *err);
+
+/* The rows that options.steps chooses among n_rows, in the order of the list, each once.
+ * out has room for MT_MAX_INDICES. Returns how many. */
+size_t mt_inspection_choose_steps(const struct mt_index_list *steps, size_t n_rows,
+                                  size_t out[MT_MAX_INDICES]);
+
 /* Tensors -------------------------------------------------------------------------------------- */
 
-#define MT_MAX_TENSORS 3
+/* Three kinds of 7 quantities, two of 4, and rollout. */
+#define MT_MAX_TENSORS 30
 
-/* One kind of one sentence, selected and reduced: shape is [layers, heads, rows, columns] without
- * the axes that were averaged away. */
+/* One quantity of one kind of one sentence, selected and reduced: shape is as enum mt_quantity says,
+ * without the axes that were averaged away. */
 struct mt_attention_tensor {
-    const char *name; /* "cross", "encoder", "decoder" */
+    char name[32]; /* "cross", "encoder", "decoder", "queries.cross", "rollout" */
+    enum mt_quantity quantity;
     enum mt_trace_kind kind;
     size_t rank;
     size_t shape[4];
@@ -258,6 +322,16 @@ const struct mt_inspected_token *mt_attention_tensor_rows(const struct mt_attent
 const struct mt_inspected_token *
 mt_attention_tensor_columns(const struct mt_attention_tensor *tensor);
 
+/* The row of the sentence that a row of the tensor is: another one where steps were chosen. */
+size_t mt_attention_tensor_index(const struct mt_attention_tensor *tensor, size_t row);
+
+/* Whether its columns are those of attention: tokens. */
+bool mt_quantity_is_map(enum mt_quantity quantity);
+/* Whether its rows are what is looked at, keys or values, which steps do not choose. */
+bool mt_quantity_is_looked_at(enum mt_quantity quantity);
+
 const char *mt_trace_kind_name(enum mt_trace_kind kind);
+/* As include names it; of weights "". */
+const char *mt_quantity_name(enum mt_quantity quantity);
 
 #endif

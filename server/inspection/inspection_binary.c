@@ -12,7 +12,16 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 /* A tensor of a safetensors file, before or behind the attention itself. */
-enum content { ALIGNMENT, ATTENTION, SOURCE_IDS, INPUT_IDS, OUTPUT_IDS, LOGPROBS, N_CONTENTS };
+enum content {
+    ALIGNMENT,
+    ATTENTION,
+    STEPS,
+    SOURCE_IDS,
+    INPUT_IDS,
+    OUTPUT_IDS,
+    LOGPROBS,
+    N_CONTENTS
+};
 
 struct binary_stream {
     struct mt_inspection_cursor at;
@@ -53,6 +62,14 @@ static void append_ids(struct mt_text *out, const struct mt_inspected_token *tok
         mt_text_append(out, (const char *)&tokens[i].id, sizeof tokens[i].id);
 }
 
+static void append_steps(struct mt_text *out, const struct mt_inspected_sentence *sentence)
+{
+    for (size_t i = 0; i < sentence->n_chosen_steps; i++) {
+        int32_t step = (int32_t)sentence->chosen_steps[i];
+        mt_text_append(out, (const char *)&step, sizeof step);
+    }
+}
+
 static void append_logprobs(struct mt_text *out, const struct mt_inspected_token *tokens, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -87,6 +104,9 @@ static bool append_content(struct binary_stream *stream, struct mt_text *out)
         return append_alignment_row(stream, sentence, out);
     case ATTENTION:
         return append_attention_row(stream, out);
+    case STEPS:
+        append_steps(out, sentence);
+        return false;
     case SOURCE_IDS:
         append_ids(out, sentence->source_tokens, sentence->n_source);
         return false;
@@ -145,6 +165,8 @@ static void write_sentence_tensors(struct header *header, struct mt_inspection *
     write_tensor(header, index, "alignment", "F32", matrix, 2);
     for (size_t i = 0; i < n_tensors; i++)
         write_tensor(header, index, tensors[i].name, "F32", tensors[i].shape, tensors[i].rank);
+    if (sentence->chosen_steps)
+        write_tensor(header, index, "steps", "I32", &sentence->n_chosen_steps, 1);
     write_tensor(header, index, "source_ids", "I32", &sentence->n_source, 1);
     write_tensor(header, index, "decoder_input_ids", "I32", &sentence->n_steps, 1);
     write_tensor(header, index, "output_ids", "I32", &sentence->n_steps, 1);
@@ -304,19 +326,18 @@ enum mt_status mt_inspection_npy_stream(const struct mt_inspection_cursor *curso
     enum mt_status status = binary_create(cursor, &stream, err);
     if (status)
         return status;
-    mt_inspection_cursor_enter(&stream->at);
-    size_t n_tensors = stream->at.n_tensors;
-    if (n_tensors > 1) {
+    const struct mt_attention_tensor *array;
+    status = mt_inspection_only_tensor(&stream->at, "npy", &array, err);
+    if (status) {
         binary_destroy(stream);
-        return mt_fail(err, MT_INVALID, "kinds: format npy holds one array, and %zu were asked for",
-                       n_tensors);
+        return status;
     }
     const struct mt_inspected_sentence *sentence =
         &stream->at.inspection->sentences[stream->at.sentence];
     struct mt_attention_tensor alignment = {.rank = 2,
                                             .shape = {sentence->n_steps, sentence->n_source}};
-    const struct mt_attention_tensor *array = n_tensors ? &stream->at.tensors[0] : &alignment;
-    stream->content = n_tensors ? ATTENTION : ALIGNMENT;
+    stream->content = array ? ATTENTION : ALIGNMENT;
+    array = array ? array : &alignment;
     mt_npy_append_head(&stream->header, array->shape, array->rank);
     uint64_t n_bytes = sizeof(float);
     for (size_t i = 0; i < array->rank; i++)

@@ -9,7 +9,10 @@
 #define ALL_KINDS (MT_TRACE_ENCODER | MT_TRACE_DECODER | MT_TRACE_CROSS)
 
 static const struct mt_inspection_format_info formats[MT_N_INSPECTION_FORMATS] = {
-    [MT_FORMAT_JSON] = {.name = "json", .extension = ".json", .content_type = "application/json"},
+    [MT_FORMAT_JSON] = {.name = "json",
+                        .extension = ".json",
+                        .content_type = "application/json",
+                        .holds_numbers = true},
     [MT_FORMAT_BERTVIZ] = {.name = "bertviz",
                            .extension = ".bertviz.json",
                            .content_type = "application/json",
@@ -29,11 +32,20 @@ static const struct mt_inspection_format_info formats[MT_N_INSPECTION_FORMATS] =
                         .content_type = "text/plain; charset=utf-8"},
     [MT_FORMAT_SAFETENSORS] = {.name = "safetensors",
                                .extension = ".safetensors",
-                               .content_type = "application/octet-stream"},
+                               .content_type = "application/octet-stream",
+                               .holds_numbers = true},
     [MT_FORMAT_NPY] = {.name = "npy",
                        .extension = ".npy",
                        .content_type = "application/octet-stream",
-                       .holds_one_sentence = true},
+                       .holds_one_sentence = true,
+                       .holds_numbers = true,
+                       .holds_one_array = true},
+    [MT_FORMAT_CSV] = {.name = "csv",
+                       .extension = ".csv",
+                       .content_type = "text/csv; charset=utf-8",
+                       .holds_one_sentence = true,
+                       .holds_numbers = true,
+                       .holds_one_array = true},
     [MT_FORMAT_SVG] = {.name = "svg", .extension = ".svg", .content_type = "image/svg+xml"},
     [MT_FORMAT_PNG] = {.name = "png",
                        .extension = ".png",
@@ -49,6 +61,7 @@ static mt_inspection_stream *const streams[MT_N_INSPECTION_FORMATS] = {
     [MT_FORMAT_SOFT] = mt_inspection_soft_stream,
     [MT_FORMAT_SAFETENSORS] = mt_inspection_safetensors_stream,
     [MT_FORMAT_NPY] = mt_inspection_npy_stream,
+    [MT_FORMAT_CSV] = mt_inspection_csv_stream,
     [MT_FORMAT_SVG] = mt_inspection_svg_stream,
     [MT_FORMAT_PNG] = mt_inspection_png_stream,
 };
@@ -69,7 +82,7 @@ enum mt_status mt_inspection_format_parse(const char *name, enum mt_inspection_f
     }
     return mt_fail(err, MT_INVALID,
                    "format: found \"%.40s\", expected json, bertviz, inseq, pharaoh, soft, "
-                   "safetensors, npy, svg or png",
+                   "safetensors, npy, csv, svg or png",
                    name);
 }
 
@@ -98,6 +111,16 @@ enum mt_status mt_inspection_format_prepare(enum mt_inspection_format format,
     if (info->needs_heads && options->reduce != MT_REDUCE_NONE)
         return mt_fail(err, MT_INVALID,
                        "reduce: format %s holds every layer and head, expected none", info->name);
+    const char *field = options->include ? "include" : options->steps.n ? "steps" : "logit_lens";
+    if ((options->include || options->steps.n || options->has_lens) && !info->holds_numbers)
+        return mt_fail(err, MT_INVALID,
+                       "%s: format %s shows weights alone, and all of them: expected json, "
+                       "safetensors, npy or csv",
+                       field, info->name);
+    if (options->has_lens && format != MT_FORMAT_JSON)
+        return mt_fail(err, MT_INVALID, "logit_lens: format %s does not hold it, expected json",
+                       info->name);
+    options->skips_weights = info->holds_one_array && options->include;
     if (format == MT_FORMAT_BERTVIZ)
         keep_common_layers(model, options);
     return MT_OK;
@@ -123,6 +146,35 @@ static enum mt_status check_sentence(const struct mt_inspection *inspection,
     return MT_OK;
 }
 
+static enum mt_status check_rows(const struct mt_inspection *inspection, size_t sentence,
+                                 size_t n_rows, const char *what, struct mt_error *err)
+{
+    const struct mt_index_list *steps = &inspection->options.steps;
+    for (size_t i = 0; i < steps->n; i++)
+        if (steps->values[i] >= (int64_t)n_rows || steps->values[i] < -(int64_t)n_rows)
+            return mt_fail(err, MT_INVALID,
+                           "steps: found %d, but sentence %zu has %zu %s, expected 0 to %zu (or "
+                           "-%zu to -1)",
+                           steps->values[i], sentence, n_rows, what, n_rows - 1, n_rows);
+    return MT_OK;
+}
+
+static enum mt_status check_steps(const struct mt_inspection_cursor *cursor, struct mt_error *err)
+{
+    const struct mt_inspection *inspection = cursor->inspection;
+    enum mt_status status = MT_OK;
+    for (size_t i = cursor->sentence; i < cursor->end_sentence && !status; i++) {
+        const struct mt_inspected_sentence *sentence = &inspection->sentences[i];
+        bool has_source_rows = inspection->options.kinds & MT_TRACE_ENCODER;
+        bool has_steps = inspection->options.kinds != MT_TRACE_ENCODER;
+        if (has_steps)
+            status = check_rows(inspection, i, sentence->n_steps, "steps", err);
+        if (!status && has_source_rows)
+            status = check_rows(inspection, i, sentence->n_source, "source tokens", err);
+    }
+    return status;
+}
+
 enum mt_status mt_inspection_render(struct mt_inspection *inspection,
                                     enum mt_inspection_format format, size_t sentence,
                                     struct mt_stream **out, struct mt_error *err)
@@ -138,6 +190,11 @@ enum mt_status mt_inspection_render(struct mt_inspection *inspection,
         .sentence = all ? 0 : sentence,
         .end_sentence = all ? inspection->n_sentences : sentence + 1,
     };
+    status = check_steps(&cursor, err);
+    if (status) {
+        mt_inspection_destroy(inspection);
+        return status;
+    }
     return streams[format](&cursor, out, err);
 }
 
@@ -161,6 +218,21 @@ bool mt_inspection_cursor_next_row(struct mt_inspection_cursor *cursor)
     cursor->matrix = 0;
     cursor->tensor++;
     return false;
+}
+
+enum mt_status mt_inspection_only_tensor(struct mt_inspection_cursor *cursor, const char *format,
+                                         const struct mt_attention_tensor **out,
+                                         struct mt_error *err)
+{
+    mt_inspection_cursor_enter(cursor);
+    if (cursor->n_tensors > 1)
+        return mt_fail(
+            err, MT_INVALID,
+            "kinds: format %s holds one array, and %zu were asked for: expected one kind, "
+            "and at most one name in include",
+            format, cursor->n_tensors);
+    *out = cursor->n_tensors ? &cursor->tensors[0] : NULL;
+    return MT_OK;
 }
 
 /* Pharaoh and soft ----------------------------------------------------------------------------- */

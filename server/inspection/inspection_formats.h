@@ -10,6 +10,7 @@
  *                per sentence
  *   safetensors  tensors "sentences.0.alignment", "sentences.0.cross", ... and token ids
  *   npy          one array: the one tensor that was asked for, else the alignment
+ *   csv          the same, a number in each line, with a head (inspection_csv.c)
  *   svg, png     a heat map (inspection_image.h)
  *
  * Thread-safety: one thread at a time.
@@ -30,6 +31,7 @@ enum mt_inspection_format {
     MT_FORMAT_SOFT,
     MT_FORMAT_SAFETENSORS,
     MT_FORMAT_NPY,
+    MT_FORMAT_CSV,
     MT_FORMAT_SVG,
     MT_FORMAT_PNG,
     MT_N_INSPECTION_FORMATS,
@@ -41,7 +43,9 @@ struct mt_inspection_format_info {
     bool holds_one_sentence; /* of several, one must be chosen */
     bool is_compressed;      /* gzip would not pay */
     bool needs_heads;        /* every layer and head by itself: cannot be reduced */
-    unsigned default_kinds;  /* what it shows where no kinds were asked for */
+    bool holds_numbers;      /* of any tensor, and of some steps alone */
+    bool holds_one_array;
+    unsigned default_kinds; /* what it shows where no kinds were asked for */
 };
 const struct mt_inspection_format_info *mt_inspection_format_info(enum mt_inspection_format format);
 
@@ -63,7 +67,7 @@ MT_MUST_CHECK enum mt_status mt_inspection_format_prepare(enum mt_inspection_for
 /*
  * Starts the stream and takes the inspection over, on failure too. sentence: the one to write, or
  * MT_ALL_SENTENCES. MT_INVALID: there is no such sentence; there are several where the format holds
- * one; npy of several tensors.
+ * one; npy or csv of several tensors; options.steps names one that a sentence does not have.
  */
 MT_MUST_CHECK enum mt_status mt_inspection_render(struct mt_inspection *inspection,
                                                   enum mt_inspection_format format, size_t sentence,
@@ -85,6 +89,13 @@ void mt_inspection_cursor_enter(struct mt_inspection_cursor *cursor);
 /* To the next row of the same tensor; false, and on to the next tensor, behind its last one. */
 bool mt_inspection_cursor_next_row(struct mt_inspection_cursor *cursor);
 
+/* The one tensor of a format that holds one, at whose first row the cursor stands: NULL where there
+ * is none, and it is the alignment. MT_INVALID. */
+MT_MUST_CHECK enum mt_status mt_inspection_only_tensor(struct mt_inspection_cursor *cursor,
+                                                       const char *format,
+                                                       const struct mt_attention_tensor **out,
+                                                       struct mt_error *err);
+
 /* One row of a nested array, with the brackets that open before it and close behind it. */
 void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                         size_t matrix, size_t row, int decimals);
@@ -99,6 +110,7 @@ mt_inspection_stream mt_inspection_pharaoh_stream;
 mt_inspection_stream mt_inspection_soft_stream;
 mt_inspection_stream mt_inspection_safetensors_stream;
 mt_inspection_stream mt_inspection_npy_stream;
+mt_inspection_stream mt_inspection_csv_stream;
 mt_inspection_stream mt_inspection_svg_stream;
 mt_inspection_stream mt_inspection_png_stream;
 

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "server/inspection/inspection_formats.h"
+#include "server/inspection/switch_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,27 @@ static size_t block(const struct mt_attention_tensor *tensor, size_t axis)
     return n;
 }
 
+/* What is masked, -infinity, is null. */
+static void write_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
+                      const float *numbers, int decimals)
+{
+    static const char *const names[] = {"mean", "deviation", "norm"};
+    bool is_named = tensor->quantity == MT_QUANTITY_RESIDUALS;
+    if (is_named)
+        mt_json_begin_object(writer);
+    else
+        mt_json_begin_array(writer);
+    for (size_t i = 0; i < tensor->n_columns; i++) {
+        if (is_named)
+            mt_json_key(writer, names[i]);
+        mt_json_fixed(writer, (double)numbers[i], decimals);
+    }
+    if (is_named)
+        mt_json_end_object(writer);
+    else
+        mt_json_end_array(writer);
+}
+
 void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                         size_t matrix, size_t row, int decimals)
 {
@@ -21,17 +43,13 @@ void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention
     for (size_t a = 0; a < n_brackets && row == 0; a++)
         if (matrix % block(tensor, a) == 0)
             mt_json_begin_array(writer);
-    const float *weights = mt_attention_tensor_row(tensor, matrix, row);
-    mt_json_begin_array(writer);
-    for (size_t i = 0; i < tensor->n_columns; i++)
-        mt_json_fixed(writer, (double)weights[i], decimals);
-    mt_json_end_array(writer);
+    write_row(writer, tensor, mt_attention_tensor_row(tensor, matrix, row), decimals);
     for (size_t a = 0; a < n_brackets && row + 1 == tensor->n_rows; a++)
         if ((matrix + 1) % block(tensor, a) == 0)
             mt_json_end_array(writer);
 }
 
-enum stage { HEAD, TOKENS, ALIGNMENT, LINKS, TOP, SEARCH, TENSORS, SENTENCE_END, TAIL, END };
+enum stage { HEAD, TOKENS, ALIGNMENT, LINKS, TOP, LENS, SEARCH, TENSORS, SENTENCE_END, TAIL, END };
 
 struct json_stream {
     struct mt_inspection_cursor at;
@@ -144,7 +162,7 @@ static void write_selection(struct mt_json_writer *writer, struct mt_inspection 
     size_t n = mt_inspection_tensors(inspection, 0, tensors);
     mt_json_key(writer, "tensors");
     mt_json_begin_object(writer);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && tensors[i].quantity == MT_QUANTITY_WEIGHTS; i++) {
         const struct mt_selection *selection = &tensors[i].selection;
         mt_json_key(writer, tensors[i].name);
         mt_json_begin_object(writer);
@@ -154,6 +172,21 @@ static void write_selection(struct mt_json_writer *writer, struct mt_inspection 
         mt_json_end_object(writer);
     }
     mt_json_end_object(writer);
+}
+
+static void write_switches(struct mt_json_writer *writer, const struct mt_inspection *inspection)
+{
+    const struct mt_inspection_options *options = &inspection->options;
+    if (!options->n_switched_off)
+        return;
+    mt_json_key(writer, "switched_off");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < options->n_switched_off; i++) {
+        char name[MT_SWITCH_NAME_BYTES];
+        mt_switch_name(&options->switched_off[i], name);
+        mt_json_string_z(writer, name);
+    }
+    mt_json_end_array(writer);
 }
 
 static void write_head(struct json_stream *stream)
@@ -170,6 +203,7 @@ static void write_head(struct json_stream *stream)
     mt_json_string(writer, inspection->target_text, inspection->target_length);
     mt_json_key(writer, "forced");
     mt_json_bool(writer, inspection->is_forced);
+    write_switches(writer, inspection);
     write_selection(writer, inspection);
     mt_json_key(writer, "sentences");
     mt_json_begin_array(writer);
@@ -192,6 +226,8 @@ static void write_sentence_head(struct json_stream *stream,
     write_tokens(writer, "source_tokens", sentence->source_tokens, sentence->n_source);
     write_tokens(writer, "decoder_input_tokens", sentence->input_tokens, sentence->n_steps);
     write_tokens(writer, "output_tokens", sentence->output_tokens, sentence->n_steps);
+    if (sentence->chosen_steps)
+        write_indices(writer, "steps", sentence->chosen_steps, sentence->n_chosen_steps);
 }
 
 static void write_alignment_head(struct json_stream *stream)
@@ -236,29 +272,62 @@ static void write_links(struct json_stream *stream, const struct mt_inspected_se
     mt_text_finish(&hard);
 }
 
+static void write_candidates(struct mt_json_writer *writer,
+                             const struct mt_inspected_candidate *candidates, size_t n)
+{
+    mt_json_key(writer, "top");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < n; i++) {
+        mt_json_begin_object(writer);
+        write_string(writer, "piece", candidates[i].piece);
+        mt_json_key(writer, "id");
+        mt_json_integer(writer, candidates[i].id);
+        mt_json_key(writer, "logprob");
+        mt_json_number(writer, (double)candidates[i].logprob, 6);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+}
+
+/* The steps that are written: those that were chosen, or all. */
+static size_t n_written_steps(const struct mt_inspected_sentence *sentence)
+{
+    return sentence->chosen_steps ? sentence->n_chosen_steps : sentence->n_steps;
+}
+
 static void write_top_step(struct json_stream *stream, const struct mt_inspected_sentence *sentence)
 {
     struct mt_json_writer *writer = &stream->writer;
     size_t n_top = stream->at.inspection->options.n_top;
+    size_t step = sentence->chosen_steps ? sentence->chosen_steps[stream->step] : stream->step;
     mt_json_begin_object(writer);
     if (sentence->entropy) {
         mt_json_key(writer, "entropy");
-        mt_json_number(writer, (double)sentence->entropy[stream->step], 6);
+        mt_json_number(writer, (double)sentence->entropy[step], 6);
     }
-    mt_json_key(writer, "top");
+    write_candidates(writer, sentence->top + step * n_top, n_top);
+    mt_json_end_object(writer);
+}
+
+/* After the embedding, and after each layer. */
+static void write_lens_step(struct json_stream *stream,
+                            const struct mt_inspected_sentence *sentence)
+{
+    struct mt_json_writer *writer = &stream->writer;
+    const struct mt_inspection *inspection = stream->at.inspection;
+    size_t n_layers = inspection->model.n_decoder_layers + 1;
     mt_json_begin_array(writer);
-    for (size_t i = 0; i < n_top; i++) {
-        const struct mt_inspected_candidate *candidate = &sentence->top[stream->step * n_top + i];
+    for (size_t l = 0; l < n_layers; l++) {
+        const struct mt_inspected_opinion *opinion =
+            &sentence->opinions[stream->step * n_layers + l];
         mt_json_begin_object(writer);
-        write_string(writer, "piece", candidate->piece);
-        mt_json_key(writer, "id");
-        mt_json_integer(writer, candidate->id);
+        write_candidates(writer, opinion->top, inspection->options.n_lens);
+        write_integer(writer, "rank", opinion->is.rank);
         mt_json_key(writer, "logprob");
-        mt_json_number(writer, (double)candidate->logprob, 6);
+        mt_json_number(writer, (double)opinion->is.logprob, 6);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
-    mt_json_end_object(writer);
 }
 
 static void write_search_step(struct mt_json_writer *writer, const struct mt_inspected_step *step)
@@ -313,8 +382,8 @@ static enum stage behind_search(const struct json_stream *stream)
     return stream->at.n_tensors && stream->at.tensors[0].n_rows ? TENSORS : SENTENCE_END;
 }
 
-static enum stage behind_top(struct json_stream *stream,
-                             const struct mt_inspected_sentence *sentence)
+static enum stage behind_lens(struct json_stream *stream,
+                              const struct mt_inspected_sentence *sentence)
 {
     if (!sentence->search)
         return behind_search(stream);
@@ -322,6 +391,27 @@ static enum stage behind_top(struct json_stream *stream,
     mt_json_key(&stream->writer, "search");
     mt_json_begin_array(&stream->writer);
     return SEARCH;
+}
+
+static enum stage behind_top(struct json_stream *stream,
+                             const struct mt_inspected_sentence *sentence)
+{
+    if (!sentence->opinions || !n_written_steps(sentence))
+        return behind_lens(stream, sentence);
+    stream->step = 0;
+    mt_json_key(&stream->writer, "logit_lens");
+    mt_json_begin_array(&stream->writer);
+    return LENS;
+}
+
+static enum stage lens_stage(struct json_stream *stream,
+                             const struct mt_inspected_sentence *sentence)
+{
+    write_lens_step(stream, sentence);
+    if (++stream->step < n_written_steps(sentence))
+        return LENS;
+    mt_json_end_array(&stream->writer);
+    return behind_lens(stream, sentence);
 }
 
 static enum stage search_stage(struct json_stream *stream,
@@ -340,7 +430,7 @@ static enum stage links_stage(struct json_stream *stream,
 {
     write_links(stream, sentence);
     stream->step = 0;
-    if (!sentence->top || !sentence->n_steps)
+    if (!sentence->top || !n_written_steps(sentence))
         return behind_top(stream, sentence);
     mt_json_key(&stream->writer, "next_tokens");
     mt_json_begin_array(&stream->writer);
@@ -351,10 +441,30 @@ static enum stage top_stage(struct json_stream *stream,
                             const struct mt_inspected_sentence *sentence)
 {
     write_top_step(stream, sentence);
-    if (++stream->step < sentence->n_steps)
+    if (++stream->step < n_written_steps(sentence))
         return TOP;
     mt_json_end_array(&stream->writer);
     return behind_top(stream, sentence);
+}
+
+/* Weights stand in the sentence by their kinds, other quantities in an object of theirs. */
+static bool has_group(const struct mt_attention_tensor *tensor)
+{
+    return tensor->quantity != MT_QUANTITY_WEIGHTS && tensor->quantity != MT_QUANTITY_ROLLOUT;
+}
+
+static void begin_tensor(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
+                         const struct mt_attention_tensor *before)
+{
+    if (!has_group(tensor)) {
+        mt_json_key(writer, tensor->name);
+        return;
+    }
+    if (!before || before->quantity != tensor->quantity) {
+        mt_json_key(writer, mt_quantity_name(tensor->quantity));
+        mt_json_begin_object(writer);
+    }
+    mt_json_key(writer, mt_trace_kind_name(tensor->kind));
 }
 
 static enum stage tensors_stage(struct json_stream *stream)
@@ -362,10 +472,15 @@ static enum stage tensors_stage(struct json_stream *stream)
     struct mt_inspection_cursor *at = &stream->at;
     const struct mt_attention_tensor *tensor = &at->tensors[at->tensor];
     if (at->matrix == 0 && at->row == 0)
-        mt_json_key(&stream->writer, tensor->name);
+        begin_tensor(&stream->writer, tensor, tensor == at->tensors ? NULL : tensor - 1);
     mt_json_tensor_row(&stream->writer, tensor, at->matrix, at->row,
                        at->inspection->options.decimals);
-    return mt_inspection_cursor_next_row(at) || at->tensor < at->n_tensors ? TENSORS : SENTENCE_END;
+    if (mt_inspection_cursor_next_row(at))
+        return TENSORS;
+    bool is_last = at->tensor == at->n_tensors;
+    if (has_group(tensor) && (is_last || tensor[1].quantity != tensor->quantity))
+        mt_json_end_object(&stream->writer);
+    return is_last ? SENTENCE_END : TENSORS;
 }
 
 static enum stage sentence_end_stage(struct json_stream *stream)
@@ -390,6 +505,8 @@ static enum stage advance(struct json_stream *stream)
         return links_stage(stream, sentence);
     case TOP:
         return top_stage(stream, sentence);
+    case LENS:
+        return lens_stage(stream, sentence);
     case SEARCH:
         return search_stage(stream, sentence);
     case TENSORS:

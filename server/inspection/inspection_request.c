@@ -72,6 +72,19 @@ enum mt_status mt_alignment_shift_parse(const char *name, const char *text,
     return status;
 }
 
+static enum mt_status add_quantity(const char *text, size_t length, unsigned *include,
+                                   struct mt_error *err)
+{
+    const char *words[MT_N_QUANTITIES] = {NULL}; /* without weights, and NULL at the end */
+    size_t found;
+    for (size_t i = 0; i + 1 < MT_N_QUANTITIES; i++)
+        words[i] = mt_quantity_name((enum mt_quantity)(i + 1));
+    enum mt_status status = find_word("include", text, length, words, &found, err);
+    if (!status)
+        *include |= 1u << (found + 1);
+    return status;
+}
+
 static enum mt_status add_kind(const char *name, const char *text, size_t length, unsigned *kinds,
                                struct mt_error *err)
 {
@@ -206,6 +219,29 @@ static enum mt_status read_kinds(const struct mt_params *params, unsigned *kinds
     return MT_OK;
 }
 
+static enum mt_status read_include(const struct mt_params *params, unsigned *include,
+                                   struct mt_error *err)
+{
+    const struct cJSON *value = mt_params_get(params, "include");
+    enum mt_status status = MT_OK;
+    if (cJSON_IsString(value)) {
+        const char *text = value->valuestring;
+        while (*text && !status) {
+            size_t length = strcspn(text, ",");
+            status = add_quantity(text, length, include, err);
+            text += length + (text[length] == ',');
+        }
+        return status;
+    }
+    if (value && !cJSON_IsArray(value))
+        return mt_fail(err, MT_INVALID, "include: expected an array of names like \"queries\"");
+    for (const struct cJSON *item = value ? value->child : NULL; item && !status; item = item->next)
+        status = cJSON_IsString(item)
+                     ? add_quantity(item->valuestring, strlen(item->valuestring), include, err)
+                     : mt_fail(err, MT_INVALID, "include: expected an array of strings");
+    return status;
+}
+
 struct choice_names {
     const char *layers, *heads, *mode, *shift;
 };
@@ -249,21 +285,26 @@ static enum mt_status read_alignment(const struct mt_params *params,
 static enum mt_status read_numbers(const struct mt_params *params,
                                    struct mt_inspection_request *request, struct mt_error *err)
 {
-    int64_t decimals = 0, n_top = 0, sentence = -1;
+    int64_t decimals = 0, n_top = 0, sentence = -1, n_lens = 0;
     enum mt_status status = mt_params_integer(params, "precision", 1, 9, &decimals, NULL, err);
     if (!status)
         status = mt_params_integer(params, "next_tokens", 0, MT_MAX_TOP, &n_top, NULL, err);
     if (!status)
+        status = mt_params_integer(params, "logit_lens", 0, MT_MAX_LENS, &n_lens,
+                                   &request->options.has_lens, err);
+    if (!status)
         status = mt_params_integer(params, "sentence", 0, INT32_MAX, &sentence, NULL, err);
     request->options.decimals = (int)decimals;
     request->options.n_top = (size_t)n_top;
+    request->options.n_lens = (size_t)n_lens;
     request->sentence = sentence < 0 ? MT_ALL_SENTENCES : (size_t)sentence;
     return status;
 }
 
 void mt_inspection_default_kinds(struct mt_inspection_options *options)
 {
-    if (options->layers.n || options->heads.n || options->reduce != MT_REDUCE_NONE)
+    if (options->layers.n || options->heads.n || options->include ||
+        options->reduce != MT_REDUCE_NONE)
         options->kinds = MT_TRACE_CROSS;
 }
 
@@ -286,6 +327,10 @@ enum mt_status mt_inspection_request_read(const struct mt_params *params,
         status = read_indices(params, "layers", &options->layers, err);
     if (!status)
         status = read_indices(params, "heads", &options->heads, err);
+    if (!status)
+        status = read_include(params, &options->include, err);
+    if (!status)
+        status = read_indices(params, "steps", &options->steps, err);
     if (!status)
         status = mt_params_string(params, "reduce", &reduce, NULL, err);
     if (!status)

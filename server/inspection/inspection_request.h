@@ -11,6 +11,10 @@
  *              encodings alignment_layers, alignment_heads, alignment_mode, alignment_shift
  *   precision  decimals, 1 to 9, default 4
  *   next_tokens  most probable next tokens per step, 0 to MT_MAX_TOP
+ *   include    ["queries", "keys", ...] or "queries,keys": enum mt_quantity by name, of the kinds,
+ *              layers and heads above
+ *   steps      [4, -1], or "4,-1": only these rows, of next_tokens and logit_lens too
+ *   logit_lens  most probable tokens after the embedding and each decoder layer, 0 to MT_MAX_LENS
  *   search     true: what each step of beam search weighed, kept and dropped (json)
  *   format     see inspection_formats.h; default "json"
  *   sentence   the one to write; absent: all

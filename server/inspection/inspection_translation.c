@@ -22,21 +22,60 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
         .n_encoder_heads = hparams->n_encoder_heads,
         .n_decoder_heads = hparams->n_decoder_heads,
         .d_model = hparams->d_model,
+        .d_ff_encoder = hparams->d_ff_encoder,
+        .d_ff_decoder = hparams->d_ff_decoder,
+        .n_vocabulary = hparams->n_target_vocab,
         .has_cell = hparams->decoder_cell != MT_CELL_ATTENTION,
+        .normalizes_before = hparams->normalize_before,
     };
 }
 
-/* The entropy of the whole distribution needs all logits; the most probable tokens alone do not
- * tell it. */
+/* What must be traced of which places. The entropy of the whole distribution needs all logits; the
+ * most probable tokens alone do not tell it. */
+static unsigned traces_of(const struct mt_inspection_options *options)
+{
+    static const struct {
+        enum mt_quantity quantity;
+        enum mt_trace_quantity traced[2]; /* MT_TRACED_WEIGHTS: nothing else */
+        bool is_of_stream;
+    } needs[] = {
+        {MT_QUANTITY_QUERIES, {MT_TRACED_QUERIES}, false},
+        {MT_QUANTITY_KEYS, {MT_TRACED_KEYS}, false},
+        {MT_QUANTITY_SCORES, {MT_TRACED_QUERIES, MT_TRACED_KEYS}, false},
+        {MT_QUANTITY_VALUES, {MT_TRACED_VALUES}, false},
+        {MT_QUANTITY_HEAD_OUTPUTS, {MT_TRACED_OUTPUTS}, false},
+        {MT_QUANTITY_VALUE_WEIGHTED, {MT_TRACED_VALUES}, false},
+        {MT_QUANTITY_STATES, {MT_TRACED_STREAM}, true},
+        {MT_QUANTITY_SUBLAYERS, {MT_TRACED_ADDED}, true},
+        {MT_QUANTITY_RESIDUALS, {MT_TRACED_STREAM, MT_TRACED_ADDED}, true},
+        {MT_QUANTITY_HIDDEN, {MT_TRACED_HIDDEN}, true},
+    };
+    unsigned kinds = options->kinds, traces = kinds | MT_TRACE_CROSS;
+    unsigned streams = kinds & MT_TRACE_ENCODER;
+    if (kinds & (MT_TRACE_DECODER | MT_TRACE_CROSS))
+        streams |= MT_TRACE_DECODER;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        for (size_t j = 0; j < 2 && options->include & 1u << needs[i].quantity; j++)
+            if (needs[i].traced[j])
+                traces |= (needs[i].is_of_stream ? streams : kinds) << needs[i].traced[j];
+    if (options->include & 1u << MT_QUANTITY_ROLLOUT)
+        traces |= MT_TRACE_ENCODER | MT_TRACE_DECODER;
+    if (options->has_lens)
+        traces |= MT_TRACE_DECODER_STATES;
+    if (options->n_top)
+        traces |= MT_TRACE_LOGITS;
+    return traces;
+}
+
 void mt_inspection_require(const struct mt_inspection_options *options,
                            struct mt_sentence_options *decoding)
 {
-    decoding->trace = options->kinds | MT_TRACE_CROSS;
+    decoding->trace = traces_of(options);
     decoding->n_top = options->n_top;
     decoding->return_logprobs = true;
     decoding->trace_search = options->search;
-    if (options->n_top)
-        decoding->trace |= MT_TRACE_LOGITS;
+    decoding->switched_off = options->switched_off;
+    decoding->n_switched_off = options->n_switched_off;
 }
 
 /* Target tokens to reckon with. Translations twice as long as their source are rare. */
@@ -65,22 +104,45 @@ static uint64_t search_log_values(const struct mt_sentence *sentence)
            (sizeof(struct mt_search_candidate) / sizeof(float));
 }
 
+/* The shapes of trace.h, for a sentence of s and t tokens. */
+static uint64_t traced_numbers(const struct mt_hparams *h, unsigned traces, size_t s, size_t t)
+{
+    const uint64_t d = h->d_model, le = h->n_encoder_layers, ld = h->n_decoder_layers;
+    const struct {
+        unsigned kinds; /* each of them takes */
+        uint64_t n;
+    } sizes[] = {
+        {MT_TRACE_ENCODER, le * h->n_encoder_heads * s * s},
+        {MT_TRACE_DECODER, ld * h->n_decoder_heads * t * t},
+        {MT_TRACE_CROSS, ld * h->n_decoder_heads * t * s},
+        {MT_TRACE_DECODER_STATES, (ld + 1) * t * d},
+        {MT_TRACE_LOGITS, (uint64_t)t * h->n_target_vocab},
+        {MT_TRACE_ENCODER_QUERIES | MT_TRACE_ENCODER_KEYS | MT_TRACE_ENCODER_VALUES |
+             MT_TRACE_ENCODER_OUTPUTS,
+         le * s * d},
+        {MT_TRACE_DECODER_QUERIES | MT_TRACE_DECODER_KEYS | MT_TRACE_DECODER_VALUES |
+             MT_TRACE_DECODER_OUTPUTS | MT_TRACE_CROSS_QUERIES | MT_TRACE_CROSS_OUTPUTS,
+         ld * t * d},
+        {MT_TRACE_CROSS_KEYS | MT_TRACE_CROSS_VALUES, ld * s * d},
+        {MT_TRACE_ENCODER_STREAM, 3 * le * s * d},
+        {MT_TRACE_DECODER_STREAM, 4 * ld * t * d},
+        {MT_TRACE_ENCODER_ADDED, 2 * le * s * d},
+        {MT_TRACE_DECODER_ADDED, 3 * ld * t * d},
+        {MT_TRACE_ENCODER_HIDDEN, le * s * h->d_ff_encoder},
+        {MT_TRACE_DECODER_HIDDEN, ld * t * h->d_ff_decoder},
+    };
+    uint64_t n = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        n += (uint64_t)__builtin_popcount(traces & sizes[i].kinds) * sizes[i].n;
+    return n;
+}
+
 uint64_t mt_inspection_estimate_part(const struct mt_model *model,
                                      const struct mt_translation_part *part,
                                      const struct mt_inspection_options *options, bool is_forced)
 {
-    const struct mt_hparams *hparams = mt_model_hparams(model);
-    uint64_t n_encoder = (uint64_t)hparams->n_encoder_layers * hparams->n_encoder_heads;
-    uint64_t n_decoder = (uint64_t)hparams->n_decoder_layers * hparams->n_decoder_heads;
-    uint64_t s = part->source_tokens->n;
-    uint64_t t = expected_steps(part->sentence, part->source_tokens->n, is_forced);
-    uint64_t n = n_decoder * s * t;
-    if (options->kinds & MT_TRACE_ENCODER)
-        n += n_encoder * s * s;
-    if (options->kinds & MT_TRACE_DECODER)
-        n += n_decoder * t * t;
-    if (options->n_top)
-        n += t * hparams->n_target_vocab;
+    size_t s = part->source_tokens->n, t = expected_steps(part->sentence, s, is_forced);
+    uint64_t n = traced_numbers(mt_model_hparams(model), traces_of(options), s, t);
     if (options->search)
         n += search_log_values(part->sentence);
     return n;
@@ -105,9 +167,15 @@ struct borrowed {
     struct mt_token *tokens;
     const struct mt_top_token **top;
     float *entropy;
+    struct mt_lens_opinion *opinions;
+    struct mt_top_token *opinion_top;
+    float *value_norms[3]; /* of encoder, decoder, cross */
 };
 
 struct reader {
+    const struct mt_model *model;
+    const struct mt_inspection_model *description;
+    uint64_t n_values;
     const struct mt_tokenizer *tokenizer;
     const struct mt_hparams *hparams;
     const struct mt_inspection_options *options;
@@ -190,6 +258,69 @@ static enum mt_status read_next_tokens(const struct mt_sentence *sentence, size_
     return MT_OK;
 }
 
+static enum mt_status read_opinions(const struct reader *reader, const struct mt_sentence *sentence,
+                                    const struct mt_hypothesis *best, struct borrowed *borrowed,
+                                    struct mt_error *err)
+{
+    size_t chosen[MT_MAX_INDICES], n_chosen = best->n_ids, n_top = reader->options->n_lens;
+    const struct mt_index_list *list = &reader->options->steps;
+    if (list->n)
+        n_chosen = mt_inspection_choose_steps(list, best->n_ids, chosen);
+    size_t n = n_chosen * (reader->hparams->n_decoder_layers + 1);
+    struct mt_lens_step *steps = calloc(n_chosen + 1, sizeof *steps);
+    borrowed->opinions = calloc(n + 1, sizeof *borrowed->opinions);
+    borrowed->opinion_top = calloc(n * n_top + 1, sizeof *borrowed->opinion_top);
+    enum mt_status status = MT_OK;
+    if (!steps || !borrowed->opinions || !borrowed->opinion_top)
+        status = mt_fail_memory(err, n * (n_top + 1) * sizeof(struct mt_top_token),
+                                "opinions of layers");
+    for (size_t i = 0; i < n_chosen && !status; i++) {
+        steps[i].step = list->n ? chosen[i] : i;
+        steps[i].id = best->ids[steps[i].step];
+    }
+    if (!status)
+        status = mt_lens_run(reader->model, mt_sentence_trace(sentence), steps, n_chosen, n_top,
+                             borrowed->opinions, borrowed->opinion_top, err);
+    free(steps);
+    return status;
+}
+
+/* Of one kind: all layers. */
+static enum mt_status read_value_norms(const struct reader *reader, const struct mt_trace *trace,
+                                       enum mt_trace_kind kind, float **out, struct mt_error *err)
+{
+    const struct mt_trace_shape shape =
+        mt_trace_shape(trace, (enum mt_trace_kind)((unsigned)kind << MT_TRACED_VALUES));
+    size_t n = shape.n_heads * shape.n_rows;
+    *out = calloc(shape.n_layers * n + 1, sizeof **out);
+    if (!*out)
+        return mt_fail_memory(err, shape.n_layers * n * sizeof **out, "lengths of values");
+    enum mt_status status = MT_OK;
+    for (size_t l = 0; l < shape.n_layers && !status; l++)
+        status = mt_lens_value_norms(reader->model, trace, kind, l, *out + l * n, err);
+    return status;
+}
+
+/* What takes more than reading it. Only where all of it together is allowed. */
+static enum mt_status compute(struct reader *reader, const struct mt_translation_part *from,
+                              const struct mt_hypothesis *best, struct borrowed *borrowed,
+                              struct mt_error *err)
+{
+    const enum mt_trace_kind kinds[] = {MT_TRACE_ENCODER, MT_TRACE_DECODER, MT_TRACE_CROSS};
+    const struct mt_inspection_options *options = reader->options;
+    reader->n_values += mt_inspection_count_values(reader->description, options,
+                                                   from->source_tokens->n, best->n_ids);
+    enum mt_status status = mt_inspection_check_values(options, reader->n_values, err);
+    if (!status && options->has_lens)
+        status = read_opinions(reader, from->sentence, best, borrowed, err);
+    bool is_weighted = options->include & 1u << MT_QUANTITY_VALUE_WEIGHTED;
+    for (size_t i = 0; i < 3 && is_weighted && !status; i++)
+        if (options->kinds & kinds[i])
+            status = read_value_norms(reader, mt_sentence_trace(from->sentence), kinds[i],
+                                      &borrowed->value_norms[i], err);
+    return status;
+}
+
 static const struct mt_search_candidate *search_of(const void *context, size_t step, size_t *n)
 {
     return mt_sentence_search(context, step, n);
@@ -218,6 +349,8 @@ static enum mt_status read_part(struct reader *reader, size_t index, struct mt_e
     enum mt_status status = read_output(reader, &best, borrowed, err);
     if (!status && reader->options->n_top)
         status = read_next_tokens(from.sentence, best.n_ids, borrowed, err);
+    if (!status)
+        status = compute(reader, &from, &best, borrowed, err);
     reader->parts[reader->n_traced++] = (struct mt_inspection_part){
         .source_begin = from.begin,
         .source_end = from.end,
@@ -234,6 +367,10 @@ static enum mt_status read_part(struct reader *reader, size_t index, struct mt_e
         .search = search_of,
         .search_context = from.sentence,
         .n_search_steps = reader->options->search ? count_search_steps(from.sentence) : 0,
+        .opinions = borrowed->opinions,
+        .opinion_top = borrowed->opinion_top,
+        .value_norms = {borrowed->value_norms[0], borrowed->value_norms[1],
+                        borrowed->value_norms[2]},
         .attention = mt_attention_of_trace(mt_sentence_trace(from.sentence)),
         .score = best.score,
         .has_eos = best.has_eos,
@@ -262,6 +399,10 @@ static void finish_reader(struct reader *reader)
         free(reader->borrowed[i].tokens);
         free(reader->borrowed[i].top);
         free(reader->borrowed[i].entropy);
+        free(reader->borrowed[i].opinions);
+        free(reader->borrowed[i].opinion_top);
+        for (size_t k = 0; k < 3; k++)
+            free(reader->borrowed[i].value_norms[k]);
     }
     free(reader->borrowed);
     free(reader->parts);
@@ -283,6 +424,8 @@ enum mt_status mt_inspection_of_translation(const struct mt_model *model,
                                             struct mt_error *err)
 {
     struct reader reader = {
+        .model = model,
+        .description = description,
         .tokenizer = mt_model_tokenizer(model),
         .hparams = mt_model_hparams(model),
         .options = options,

@@ -72,6 +72,9 @@ void mt_exchange_settle(struct mt_exchange *exchange)
     exchange->is_begun = false;
     mt_params_finish(&exchange->request.params);
     mt_text_finish(&exchange->body);
+    if (exchange->has_place)
+        atomic_fetch_sub(&exchange->http->n_documents, 1);
+    exchange->has_place = false;
     mt_exchange_let_go_of_model(exchange);
     exchange->request.service = NULL;
     if (exchange->generation)
@@ -366,9 +369,48 @@ static enum MHD_Result send_reply(struct mt_exchange *exchange)
 
 /* ---- the head ---- */
 
+/* Of the route, and before it is known of the one that takes most. */
 static size_t max_body_bytes(const struct mt_exchange *exchange)
 {
-    return (size_t)exchange->request.service->settings->max_body_bytes;
+    const struct mt_settings *settings = exchange->request.service->settings;
+    size_t limit = (size_t)settings->max_body_bytes;
+    bool takes_documents = !exchange->route || exchange->route->takes_documents;
+    /* Beside a file there are other fields. */
+    if (takes_documents && settings->files_translation)
+        limit += (size_t)settings->max_document_bytes;
+    return limit;
+}
+
+static void refuse(struct mt_exchange *exchange, const struct mt_error *err,
+                   enum mt_rejection reason)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+    mt_exchange_count_rejection(exchange, reason);
+}
+
+/* A body of so many bytes, some of which may be there. What is no longer than other bodies has its
+ * place in the memory plan with its connection; of others, only so many are taken in at a time. */
+static void admit_body(struct mt_exchange *exchange, uint64_t n_bytes)
+{
+    const struct mt_settings *settings = exchange->request.service->settings;
+    struct mt_error err;
+    if (n_bytes <= (uint64_t)settings->max_body_bytes || exchange->has_place)
+        return;
+    if (n_bytes > max_body_bytes(exchange)) {
+        mt_fail(&err, MT_LIMIT, MT_GATE_LONG_BODY);
+        refuse(exchange, &err, MT_REJECTED_TOO_LARGE);
+        return;
+    }
+    exchange->has_place = true;
+    if (atomic_fetch_add(&exchange->http->n_documents, 1) < (size_t)settings->max_documents)
+        return;
+    exchange->has_place = false;
+    atomic_fetch_sub(&exchange->http->n_documents, 1);
+    mt_fail(&err, MT_BUSY,
+            "%lld large files are being translated, as many as may be at a time: "
+            "try again later",
+            (long long)settings->max_documents);
+    refuse(exchange, &err, MT_REJECTED_DOCUMENTS);
 }
 
 struct header_list {
@@ -485,7 +527,6 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     exchange->is_vital = routing.is_vital;
     switch (routing.match) {
     case MT_ROUTE_FOUND:
-        exchange->request.method = routing.route->method;
         exchange->request.path = routing.route->path;
         if (routing.route->is_folder) { /* longer than "/", so that it is in the target */
             char *path = exchange->target + (gate->path - exchange->target);
@@ -493,6 +534,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
             exchange->request.path = path;
         }
         exchange->keeps_body = strcmp(method, "POST") == 0;
+        exchange->request.method = exchange->keeps_body ? "POST" : "GET";
         return;
     case MT_ROUTE_OPTIONS:
         reply->code = 200;
@@ -543,7 +585,10 @@ static void refuse_surplus(struct mt_exchange *exchange)
 
 static uint64_t max_discarded(const struct mt_exchange *exchange)
 {
-    uint64_t limit_bytes = DISCARD_FACTOR * (uint64_t)max_body_bytes(exchange);
+    const struct mt_settings *settings = exchange->request.service->settings;
+    uint64_t limit_bytes = DISCARD_FACTOR * (uint64_t)settings->max_body_bytes;
+    if (exchange->route && limit_bytes < max_body_bytes(exchange))
+        limit_bytes = max_body_bytes(exchange);
     return limit_bytes > MIN_DISCARD_BYTES ? limit_bytes : MIN_DISCARD_BYTES;
 }
 
@@ -561,6 +606,8 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
         route_request(exchange, method, &gate);
     if (reply->code == 0 && mt_connection_surplus(exchange->slot))
         refuse_surplus(exchange);
+    if (reply->code == 0)
+        admit_body(exchange, gate.content_length);
     exchange->stage = STAGE_BODY;
     exchange->body.limit_bytes = max_body_bytes(exchange);
     if (reply->code == 0)
@@ -595,10 +642,14 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
 {
     struct mt_reply *reply = &exchange->request.reply;
     if (reply->code == 0 && exchange->keeps_body) {
-        mt_text_append(&exchange->body, bytes, length);
-        if (!exchange->body.status)
+        admit_body(exchange, (uint64_t)exchange->body.length + length);
+        if (reply->code == 0)
+            mt_text_append(&exchange->body, bytes, length);
+        if (reply->code == 0 && !exchange->body.status)
             return MHD_YES;
-        refuse_body(exchange, length);
+        if (reply->code == 0)
+            refuse_body(exchange, length);
+        mt_text_finish(&exchange->body);
     }
     exchange->n_discarded += length;
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;

@@ -36,8 +36,9 @@ struct mt_http {
     struct mt_http_options options;
     struct MHD_Daemon *daemon;
     struct mt_connections *connections;
-    int listen_fd;          /* ours again once draining; else -1 */
-    atomic_bool is_unready; /* its end was announced */
+    atomic_size_t n_documents; /* requests longer than max_body_bytes; max_documents at most */
+    int listen_fd;             /* ours again once draining; else -1 */
+    atomic_bool is_unready;    /* its end was announced */
     atomic_bool is_draining;
     int64_t drained_ms;  /* when that began */
     uint64_t n_came;     /* connections until then */

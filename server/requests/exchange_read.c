@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "config/settings.h"
 #include "server/service/generation.h"
+#include "server/http/http_gate.h"
 #include "server/http/router.h"
 
 #include <math.h>
@@ -97,6 +98,9 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     bool wants_body = strcmp(exchange->route->method, "POST") == 0;
     if (!type)
         type = "";
+    size_t limit = (size_t)exchange->request.service->settings->max_body_bytes;
+    if (body->length > limit && !is_type(type, "multipart/form-data"))
+        return mt_fail(err, MT_LIMIT, MT_GATE_LONG_BODY); /* only a file may be as long */
     if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
     bool is_form = is_type(type, "application/x-www-form-urlencoded");

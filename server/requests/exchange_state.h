@@ -90,7 +90,8 @@ struct mt_exchange {
     struct mt_exchange *next_head, **head_place; /* in http->heads; place NULL: not there */
     enum mt_exchange_stage stage;                /* the HTTP thread's */
     const struct mt_route *route;
-    bool is_begun; /* the handler's release is due */
+    bool is_begun;  /* the handler's release is due */
+    bool has_place; /* counted in http->n_documents */
     bool is_http_1_1, keeps_body;
     bool is_vital;    /* the path is: it is for the server's doctors, not for pages */
     uint64_t address; /* whom it comes from: client.h */

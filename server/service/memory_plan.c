@@ -9,6 +9,7 @@
 #include "server/http/connections.h"
 #include "server/service/meters.h"
 #include "server/models/served_model.h"
+#include "server/text/html/html_reader.h"
 #include "server/text/text_threads.h"
 #include "server/http/tls.h"
 
@@ -19,6 +20,9 @@
 /* What parsing makes of a body meanwhile, for the requests that are being parsed at a time: 27 to
  * 40 times its bytes with cJSON, measured. */
 #define PARSED_FACTOR 40
+/* Of a file that is translated: as it came, the document's, its texts, the words in them, their
+ * translations, and the file that is written. The tree of a page of HTML comes beside them. */
+#define COPIES_OF_A_DOCUMENT 6
 /* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
 #define PROGRAM_BYTES (UINT64_C(64) << 20)
 
@@ -30,10 +34,15 @@
 #define MIB (UINT64_C(1) << 20)
 
 static const char *const names[MT_N_MEMORY_PARTS] = {
-    [MT_MEMORY_WEIGHTS] = "weights",         [MT_MEMORY_CACHES] = "caches and activations",
-    [MT_MEMORY_MODELS] = "models",           [MT_MEMORY_QUEUE] = "queue",
-    [MT_MEMORY_CONNECTIONS] = "connections", [MT_MEMORY_BODIES] = "bodies",
-    [MT_MEMORY_TRACES] = "attention traces", [MT_MEMORY_FILES] = "files",
+    [MT_MEMORY_WEIGHTS] = "weights",
+    [MT_MEMORY_CACHES] = "caches and activations",
+    [MT_MEMORY_MODELS] = "models",
+    [MT_MEMORY_QUEUE] = "queue",
+    [MT_MEMORY_CONNECTIONS] = "connections",
+    [MT_MEMORY_BODIES] = "bodies",
+    [MT_MEMORY_DOCUMENTS] = "documents",
+    [MT_MEMORY_TRACES] = "attention traces",
+    [MT_MEMORY_FILES] = "files",
     [MT_MEMORY_PROGRAM] = "program",
 };
 
@@ -96,6 +105,13 @@ static uint64_t estimate_sentence(const struct mt_settings *settings,
            times(longest->n_positions, POSITION_BYTES + n_beams * BEAM_POSITION_BYTES);
 }
 
+static uint64_t documents(const struct mt_settings *settings)
+{
+    uint64_t each =
+        times(COPIES_OF_A_DOCUMENT, (uint64_t)settings->max_document_bytes) + MT_HTML_MAX_BYTES;
+    return settings->files_translation ? times((uint64_t)settings->max_documents, each) : 0;
+}
+
 /* What models_directory's models may take. */
 static uint64_t share_of_models(const struct mt_settings *settings, uint64_t others)
 {
@@ -143,6 +159,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                     times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
                 [MT_MEMORY_BODIES] =
                     times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR * n_parsed, body_bytes),
+                [MT_MEMORY_DOCUMENTS] = documents(settings),
                 [MT_MEMORY_TRACES] = times(n_values, sizeof(float)),
                 [MT_MEMORY_FILES] =
                     settings->files_translation && settings->files_directory[0] == '\0'

@@ -40,6 +40,7 @@ static const char *const reasons[MT_N_REJECTIONS] = {
     [MT_REJECTED_BANNED] = "banned",
     [MT_REJECTED_SHARE] = "client_share",
     [MT_REJECTED_MODEL] = "model",
+    [MT_REJECTED_DOCUMENTS] = "too_many_documents",
 };
 
 struct route_counters {

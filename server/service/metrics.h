@@ -40,6 +40,7 @@ enum mt_rejection {
     MT_REJECTED_BANNED,    /* too often so */
     MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
     MT_REJECTED_MODEL,     /* the model could not be loaded */
+    MT_REJECTED_DOCUMENTS, /* as many large files as may be at a time */
     MT_N_REJECTIONS
 };
 

@@ -29,6 +29,7 @@ struct part {
     struct mt_range range;
     struct mt_token_list tokens;
     struct mt_sentence *sentence;
+    struct mt_text best; /* what its best hypothesis says, once somebody has asked */
     bool was_cut;
 };
 
@@ -568,6 +569,7 @@ void mt_translation_destroy(struct mt_translation *translation)
     for (size_t i = 0; i < translation->n; i++) {
         mt_sentence_destroy(translation->parts[i].sentence);
         mt_token_list_finish(&translation->parts[i].tokens);
+        mt_text_finish(&translation->parts[i].best);
     }
     free(translation->parts);
     free(translation->text);
@@ -643,8 +645,24 @@ static enum mt_status check_number(const struct part *part, const struct mt_hypo
                    part->range.begin, (double)best->score);
 }
 
-/* Where what stands before a part begins. The blanks between a language code and the first sentence
- * belong to the code. */
+/* Appends what a hypothesis says. The best one is asked for by who renders, places and checks. */
+static enum mt_status write_hypothesis(const struct mt_translation *t, struct part *part,
+                                       size_t rank, struct mt_text *out, struct mt_error *err)
+{
+    struct mt_hypothesis chosen;
+    if (!hypothesis(part, rank, &chosen))
+        return MT_OK;
+    struct mt_text *text = rank > 0 ? out : &part->best;
+    enum mt_status status = check_number(part, &chosen, err);
+    if (!status && !(rank == 0 && text->bytes))
+        status =
+            mt_detokenize(mt_model_tokenizer(t->model), chosen.ids, chosen.n_ids, NULL, text, err);
+    if (!status && rank == 0 && text->length > 0)
+        mt_text_append(out, text->bytes, text->length);
+    return status;
+}
+
+/* Where the gap before a part begins. The blanks behind a language code belong to the code. */
 static size_t gap_begin(const struct mt_translation *t, size_t index)
 {
     if (index > 0)
@@ -658,21 +676,15 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
                                             struct mt_error *err)
 {
     const struct mt_translation *t = translation;
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(t->model);
     mt_text_append(out, "", 0); /* an empty translation is a string, too */
     size_t start = out->length;
     for (size_t i = 0; i < t->n; i++) {
-        const struct part *part = &t->parts[i];
-        struct mt_hypothesis best;
+        struct part *part = &t->parts[i];
         append_gap(t, gap_begin(t, i), part->range.begin, out);
         size_t begin = out->length;
-        if (hypothesis(part, rank, &best)) {
-            enum mt_status status = check_number(part, &best, err);
-            if (!status)
-                status = mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
-            if (status)
-                return status;
-        }
+        enum mt_status status = write_hypothesis(t, part, rank, out, err);
+        if (status)
+            return status;
         if (ranges)
             ranges[i] = (struct mt_range){begin - start, out->length - start};
     }
@@ -680,27 +692,22 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
     return mt_text_check(out, "a translation", err);
 }
 
-/* What is certain of a sentence's text. */
-static enum mt_status render_certain(const struct mt_translation *t, const struct part *part,
+static enum mt_status render_certain(const struct mt_translation *t, struct part *part,
                                      const struct mt_progress *progress, struct mt_text *out,
                                      struct mt_error *err)
 {
-    const struct mt_tokenizer *tokenizer = mt_model_tokenizer(t->model);
-    struct mt_hypothesis best;
     mt_text_append(out, "", 0);
-    if (!progress->has_ended)
-        return mt_detokenize_begin(tokenizer, progress->ids, progress->n_ids, out, err);
-    if (!hypothesis(part, 0, &best))
-        return MT_OK;
-    enum mt_status status = check_number(part, &best, err);
-    return status ? status : mt_detokenize(tokenizer, best.ids, best.n_ids, NULL, out, err);
+    if (progress->has_ended)
+        return write_hypothesis(t, part, 0, out, err);
+    return mt_detokenize_begin(mt_model_tokenizer(t->model), progress->ids, progress->n_ids, out,
+                               err);
 }
 
 static enum mt_status advance_part(const struct mt_translation *t,
                                    struct mt_translation_cursor *cursor, struct mt_text *out,
                                    bool *moved, struct mt_error *err)
 {
-    const struct part *part = &t->parts[cursor->n_sentences];
+    struct part *part = &t->parts[cursor->n_sentences];
     struct mt_progress progress = mt_sentence_progress(part->sentence);
     struct mt_text text = {0};
     *moved = false;

@@ -1,8 +1,10 @@
 """POST /attention and GET /positions: what clients get, in every format, and what they are refused."""
 
 import concurrent.futures
+import csv
 import gzip
 import http.client
+import io
 import json
 import os
 import pathlib
@@ -20,6 +22,8 @@ from readers import Array, read_npy, read_png, read_safetensors  # noqa: E402
 TEXT = "Where is the train station?"
 TWO = "Tom said hello.  How are you?"
 ALL = ["cross", "encoder", "decoder"]
+INCLUDE = ["queries", "keys", "scores", "values", "head_outputs", "value_weighted", "states", "sublayers", "residuals", "hidden",
+           "rollout"]
 
 
 class Case(unittest.TestCase):
@@ -174,6 +178,103 @@ class Attention(Case):
         query = self.daemon.request("POST", "/attention?" + fields, b"")
         self.assertEqual(query.body, expected)
 
+    def test_nothing_switched_off_is_the_same_bytes(self):
+        plain = self.attention(kinds=ALL, next_tokens=3)
+        for nothing in ([], None, ""):
+            self.assertEqual(self.attention(kinds=ALL, next_tokens=3, switch_off=nothing).body, plain.body)
+        off = self.attention(kinds=ALL, switch_off=["cross.1.6", "cross.1.6", "encoder.0"]).json
+        self.assertEqual(off["switched_off"], ["cross.1.6", "encoder.0"])
+        self.assertNotEqual(off["sentences"][0]["score"], plain.json["sentences"][0]["score"])
+        self.assertEqual(self.attention(switch_off="cross.1.6,encoder.0").json["switched_off"], off["switched_off"])
+        self.assertEqual(self.attention(kinds=ALL, next_tokens=3).body, plain.body)
+
+    def test_what_is_included_changes_no_translation(self):
+        plain = self.attention(TWO).json
+        everything = self.attention(TWO, kinds=ALL, include=INCLUDE, logit_lens=10, next_tokens=32, search=True).json
+        self.assertEqual(everything["target_text"], plain["target_text"])
+        for one, other in zip(plain["sentences"], everything["sentences"], strict=True):
+            self.assertEqual({name: other[name] for name in one}, one)
+            self.assertLessEqual(set(INCLUDE) | {"logit_lens"}, set(other))
+
+    def test_heads_may_be_off_together_with_a_search(self):
+        reply = self.attention(beam_size=4, search=True, switch_off=["cross.0", "cross.1", "cross.2"]).json
+        self.assertTrue(reply["sentences"][0]["search"])
+        blind = self.attention("Something else.", beam_size=4, switch_off=["cross.0", "cross.1", "cross.2"],
+                               max_decoding_length=12).json
+        self.assertEqual(blind["target_text"], self.attention(beam_size=4, max_decoding_length=12, switch_off=[
+            "cross.0", "cross.1", "cross.2"]).json["target_text"])  # nobody looks at the source
+
+    def test_a_beginning_is_gone_on_with(self):
+        free = self.attention(beam_size=1).json["sentences"][0]
+        ids = [token["id"] for token in free["output_tokens"]]
+        again = self.attention(beam_size=1, target_prefix_ids=ids[:2]).json
+        self.assertFalse(again["forced"])
+        self.assertEqual(again["sentences"][0]["output_tokens"], free["output_tokens"])
+        self.assertEqual(self.attention(beam_size=1, target_prefix_ids=",".join(map(str, ids[:2]))).json, again)
+        self.assertEqual(self.attention(beam_size=1, target_prefix_ids=[]).json, self.attention(beam_size=1).json)
+        self.assertEqual(len(self.attention(TWO, target_prefix_ids=ids[:1]).json["sentences"]), 1)
+        for pattern, fields in (
+                (r"target_prefix_ids: found 8001, expected token ids from 0 to 8000", {"target_prefix_ids": [8001]}),
+                (r"target_prefix_ids: the end \(0\) is number 2 of 2, and nothing goes on", {"target_prefix_ids": [5, 0]}),
+                (r"target_prefix_ids is how .*, and target_ids is a whole", {"target_prefix_ids": [5], "target_ids": [6]}),
+                (r"target_prefix_ids is how .*, and target_text is a whole", {"target_prefix_ids": [5], "target_text": "a"})):
+            self.refused(400, pattern, **fields)
+        self.refused(413, r"target_prefix: expected fewer than max_decoding_length", target_prefix_ids=[5] * 300)
+
+    def test_steps_choose_rows_of_everything(self):
+        whole = self.attention(kinds=["cross", "decoder"], next_tokens=2, logit_lens=1).json["sentences"][0]
+        some = self.attention(kinds=["cross", "decoder"], next_tokens=2, logit_lens=1, steps=[-1, 2]).json["sentences"][0]
+        last = len(whole["output_tokens"]) - 1
+        self.assertEqual(some["steps"], [last, 2])
+        for name in ("next_tokens", "logit_lens"):
+            self.assertEqual(some[name], [whole[name][last], whole[name][2]])
+        for name in ("cross", "decoder"):
+            self.assertEqual(some[name], [[[head[last], head[2]] for head in layer] for layer in whole[name]])
+        for name in ("alignment", "output_tokens", "source_tokens"):
+            self.assertEqual(some[name], whole[name])
+        n = len(whole["output_tokens"])
+        self.refused(400, rf"steps: found {n}, but sentence 0 has {n} steps, expected 0 to {last} \(or -{n} to -1\)",
+                     kinds=["cross"], steps=[0, n])
+        self.refused(400, r"steps: found 4, but sentence 0 has 4 source tokens", "We sing.", kinds=["encoder"], steps=[4])
+        self.attention("Tom said hello. No.", kinds=["cross"], steps=[4], sentence=0)  # the other one is not shown
+
+    def test_an_address_gives_pictures_and_tables(self):
+        def get(query, **headers):
+            return self.daemon.request("GET", "/attention?q=We+sing.&" + query, headers=headers)
+        table = get("kinds=cross&layers=1&heads=6&format=csv")
+        self.assertEqual((table.status, table.headers["content-type"]), (200, "text/csv; charset=utf-8"))
+        rows = list(csv.reader(io.StringIO(table.body.decode())))
+        self.assertEqual(rows[0], ["kind", "layer", "head", "step", "input", "output", "position", "source", "weight"])
+        sentence = self.attention("We sing.", kinds=["cross"], layers=[1], heads=[6]).json["sentences"][0]
+        pieces = [[token["piece"] for token in sentence[name]] for name in ("decoder_input_tokens", "output_tokens", "source_tokens")]
+        self.assertEqual(rows[1:], [
+            ["cross", "1", "6", str(step), pieces[0][step], pieces[1][step], str(position), pieces[2][position], f"{weight:.4f}".rstrip("0").rstrip(".")]
+            for step, row in enumerate(sentence["cross"][0][0]) for position, weight in enumerate(row)])
+        self.assertEqual(get("format=svg").body, self.attention("We sing.", format="svg").body)
+        picture = get("format=png")
+        read_png(picture.body)
+        for reply, query in ((table, "kinds=cross&layers=1&heads=6&format=csv"), (picture, "format=png")):
+            tag = reply.headers["etag"]
+            known = get(query, **{"If-None-Match": tag})
+            self.assertEqual((known.status, known.body, known.headers["etag"]), (304, b"", tag))
+            self.assertEqual(get(query, **{"If-None-Match": '"other"'}).status, 200)
+            self.assertEqual(get(query).body, reply.body)
+        tags = {get(query).headers["etag"] for query in (
+            "format=csv&kinds=cross", "format=csv&kinds=cross&layers=1", "format=csv&kinds=cross&heads=1", "format=csv&kinds=encoder",
+            "format=csv", "format=svg", "format=csv&kinds=cross&switch_off=cross.1.6", "format=csv&kinds=cross&steps=1",
+            "format=csv&kinds=cross&precision=5", "format=csv&kinds=cross&include=scores", "format=csv&kinds=cross&reduce=all")}
+        self.assertEqual(len(tags), 11)
+        self.assertNotIn("etag", self.attention("We sing.", format="svg").headers)
+        self.assertEqual(self.daemon.request("HEAD", "/attention?q=We+sing.&format=png").status, 200)
+        self.assertEqual(self.daemon.request("GET", "/attention").error, "Invalid request: missing q parameter")
+
+    def test_a_table_quotes_what_a_piece_holds(self):
+        table = self.attention('A, "b" = 3', target_text='"a", = 3', format="csv").body.decode()
+        rows = list(csv.reader(io.StringIO(table)))
+        self.assertEqual({len(row) for row in rows}, {9})
+        self.assertIn('"', "".join(row[7] for row in rows))
+        self.assertEqual({tuple(row[:3]) for row in rows[1:]}, {("alignment", "", "")})
+
     def test_one_sentence_of_several_can_be_chosen(self):
         sentence = self.attention(TWO, sentence=1).json["sentences"]
         self.assertEqual([s["source"]["text"] for s in sentence], ["How are you?"])
@@ -224,6 +325,32 @@ class Attention(Case):
                 (r"alignment: layer 9", {"alignment": {"layers": [9]}}),
                 (r"npy holds one array, and 3", {"format": "npy", "kinds": ALL}),
                 (r"reduce: format inseq holds every layer and head", {"format": "inseq", "reduce": "all"}),
+                (r"npy holds one array, and 2 .* at most one name in include",
+                 {"format": "npy", "kinds": ["cross"], "include": ["keys", "values"]}),
+                (r"csv holds one array, and 2", {"format": "csv", "kinds": ["cross", "encoder"]}),
+                (r"^layer: /attention has no such field, did you mean layers\?$", {"layer": [1]}),
+                (r"^logitlens: /attention has no such field, did you mean logit_lens\?$", {"logitlens": 1}),
+                (r"^nonsense: /attention has no such field$", {"nonsense": 1}),
+                (r"^alignment: layer: /attention has no such field, did you mean layers\?$", {"alignment": {"layer": 1}}),
+                (r'include: found "query", expected one of queries, keys, scores, values', {"include": ["query"]}),
+                (r"include: expected an array of names", {"include": 3}),
+                (r"include: expected an array of strings", {"include": [3]}),
+                (r"reduce: what include names is not averaged", {"include": ["keys"], "reduce": "heads"}),
+                (r"include: format png shows weights alone", {"include": ["keys"], "format": "png"}),
+                (r"steps: format bertviz shows weights alone", {"steps": [0], "format": "bertviz"}),
+                (r"logit_lens: format npy does not hold it", {"logit_lens": 1, "format": "npy"}),
+                (r"logit_lens: expected an integer from 0 to 10, found 11", {"logit_lens": 11}),
+                (r'switch_off: found "nonsense", expected a head like "cross.1.6" or a layer', {"switch_off": "nonsense"}),
+                (r'switch_off: found "cross.1.6.2", expected', {"switch_off": ["cross.1.6.2"]}),
+                (r'switch_off: found "cross.", expected', {"switch_off": ["cross."]}),
+                (r'switch_off: found "cross.1.", expected', {"switch_off": ["cross.1."]}),
+                (r'switch_off: found "crossover.1", expected', {"switch_off": ["crossover.1"]}),
+                (r'switch_off: found "", expected', {"switch_off": ["cross.1.6", ""]}),
+                (r'switch_off: found "cross.9999", expected', {"switch_off": ["cross.9999"]}),
+                (r"switch_off: expected an array of names", {"switch_off": 3}),
+                (r"switch_off: expected an array of strings", {"switch_off": [3]}),
+                (r'switch_off: found "cross.3", but cross attention has 3 layers of 8 heads', {"switch_off": ["cross.3"]}),
+                (r'switch_off: found "encoder.0.8", but encoder attention has 4 layers', {"switch_off": ["encoder.0.8"]}),
                 (r"exceeds text limit", {"target_text": "x" * 30000})):
             with self.subTest(pattern):
                 self.refused(400, pattern, **fields)
@@ -252,6 +379,13 @@ class Limits(Case):
         self.refused(413, r"about \d{5,} numbers needed, 40000 allowed", "The house. " * 4, beam_size=8, search=True,
                      max_decoding_length=255)
         self.assertEqual(self.attention().status, 200)
+
+    def test_some_steps_are_allowed_where_all_are_too_much(self):
+        text = "The house is old. " * 3
+        fields = {"split_sentences": "off", "kinds": ["cross"], "include": ["scores", "head_outputs", "states"]}
+        self.refused(413, r"about \d{5,} numbers needed, 40000 allowed; send fewer .* or include less", text, **fields)
+        self.refused(413, r"attention: \d{5,} numbers needed, 40000 allowed; .* steps", "We sing.", logit_lens=1)
+        self.assertEqual(self.attention("We sing.", logit_lens=1, steps=[-1]).status, 200)
 
     def test_a_client_that_leaves_gives_its_memory_back(self):
         for _ in range(30):

@@ -126,7 +126,8 @@ def skeleton(text):
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon("--max-text-chars", "5000", "--max-body-bytes", "20000").start()
+        cls.daemon = Daemon("--max-text-chars", "5000", "--max-body-bytes", "20000",
+                            "--max-document-bytes", "200000").start()
 
     @classmethod
     def tearDownClass(cls):
@@ -407,7 +408,33 @@ class Files(unittest.TestCase):
         self.refused(400, "Invalid request: request (5001) exceeds text limit (5000)", "a" * 5001,
                      name="a.txt")
         self.assertEqual(self.translated("", "a.txt"), "")
-        reply = upload(self.daemon, "a" * 20000, "a.txt")
+        reply = upload(self.daemon, "a" * 200001, "a.txt")
+        self.assertEqual((reply.status, reply.error),
+                         (413, "the file has 200001 bytes, at most 200000 are allowed"))
+        reply = upload(self.daemon, "a" * 230000, "a.txt")
+        self.assertEqual((reply.status, reply.error),
+                         (413, "the request body is longer than this server accepts"))
+
+    def test_words_alone_count(self):
+        """A page's markup may be longer than texts and bodies may be."""
+        comment = "<!-- " + "no word " * 20000 + " -->"
+        page = f"<p>Where is the <b class='{'x' * 6000}'>train station</b>?</p>{comment}"
+        self.assertGreater(len(page), 160000)
+        text = self.translated(page, "a.html")
+        self.assertIn("Bahnhof", text)
+        self.assertTrue(text.endswith(comment))
+        self.refused(400, "Invalid request: request (5001) exceeds text limit (5000)",
+                     f"<p>{'a' * 5001}</p>", name="a.html")
+
+    def test_only_a_file_may_be_as_long(self):
+        for kind, body in (("application/json", b'{"source": "' + b"e" * 30000 + b'"}'),
+                           ("application/x-www-form-urlencoded", b"source=" + b"e" * 30000)):
+            reply = self.daemon.request("POST", "/translate_file", body,
+                                        headers={"Content-Type": kind})
+            self.assertEqual((reply.status, reply.error),
+                             (413, "the request body is longer than this server accepts"))
+        reply = self.daemon.request("POST", "/translate", b"q=" + b"e" * 30000, headers={
+            "Content-Type": "application/x-www-form-urlencoded"})
         self.assertEqual(reply.status, 413)
 
     # names and links
@@ -533,12 +560,12 @@ class Settings(unittest.TestCase):
                                                source_address=("127.0.0.2", 0))
             self.addCleanup(other.close)
             content, paths = "1\n" * 5000, []
-            for _ in range(10):
+            for _ in range(11):
                 reply = upload(daemon, content, "a.txt")
                 if reply.status != 200:
                     break
                 paths.append(path_of(reply))
-            self.assertEqual((len(paths), reply.status), (9, 503))
+            self.assertEqual((len(paths), reply.status), (10, 503))
             # Another client gets room, and the oldest file is gone for it.
             reply = upload(daemon, content, "b.txt", client=other)
             self.assertEqual(fetch(daemon, reply), content)
@@ -554,15 +581,48 @@ class Settings(unittest.TestCase):
             self.assertEqual(upload(daemon, "I am tired.\n" * 50, "a.txt").status, 503)
             self.assertEqual(daemon.metrics()["attentiond_source_tokens_total"], n_before)
 
-    def test_more_sentences_than_the_queue_holds_are_too_many(self):
-        with Daemon("--max-queued-sentences", "20") as daemon:
-            reply = upload(daemon, "Hello.\n" * 21, "a.txt")
+    def test_a_file_may_have_more_sentences_than_the_queue_holds(self):
+        with Daemon("--max-queued-sentences", "1200") as daemon:
+            hello = daemon.translate("Hello.").json["translatedText"]
+            for n in (1300, 3000):
+                reply = upload(daemon, "Hello.\n" * n, "a.txt")
+                self.assertEqual(fetch(daemon, reply), f"{hello}\n" * n)
+            # What is one text is still decoded together, and takes no memory before it is refused.
+            reply = upload(daemon, "<p>Hello.</p>" * 1201, "a.html")
             self.assertEqual((reply.status, reply.error),
-                             (413, "the request has 21 sentences: at most 20"))
-            # The others take no memory.
-            reply = upload(daemon, "Hello.\n" * 5000, "a.txt")
-            self.assertEqual((reply.status, reply.error),
-                             (413, "the request has more than 40 sentences: at most 20"))
+                             (413, "the request has 1201 sentences: at most 1200"))
+
+    def test_large_files_have_places_of_their_own(self):
+        def begin(connection, length):
+            connection.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                               b"multipart/form-data; boundary=b\r\n"
+                               b"Content-Length: %d\r\n\r\n--b\r\n" % length)
+
+        with Daemon("--max-documents", "2", "--max-body-bytes", "20000") as daemon:
+            # Two clients that send nothing more have both places.
+            slow = [daemon.socket(), daemon.socket()]
+            for connection in slow:
+                begin(connection, 100000)
+            large = "<!--" + "x" * 50000 + "-->123"
+            wait_until(lambda: upload(daemon, large, "a.html").status == 503, what="no place")
+            reply = upload(daemon, large, "a.html")
+            self.assertEqual((reply.error, reply.headers["retry-after"]),
+                             ("2 large files are being translated, as many as may be at a time: "
+                              "try again later", "1"))
+            # One whose length nobody knows before, too.
+            chunked = daemon.socket()
+            chunked.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                            b"multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            + b"4e20\r\n" + b"x" * 20000 + b"\r\n4e20\r\n" + b"x" * 20000
+                            + b"\r\n0\r\n\r\n")
+            self.assertIn(b" 503 ", chunked.recv(100))
+            # A small one needs none.
+            self.assertEqual(fetch(daemon, upload(daemon, "123", "a.txt")), "123")
+            for connection in slow:
+                connection.close()
+            wait_until(lambda: upload(daemon, large, "a.html").status == 200, what="a place")
+            self.assertGreater(
+                daemon.metrics()['attentiond_rejected_total{reason="too_many_documents"}'], 1)
 
     def test_a_client_that_leaves_ends_the_work(self):
         with Daemon() as daemon:

@@ -204,7 +204,7 @@ describe("for everyone", () => {
         await open(visit);
         assert.equal(await width(), 360);
         await page.tap("#contents summary");
-        await page.locator("#contents a", {hasText: "/attention"}).tap();
+        await page.locator("#contents a", {hasText: /POST\s*\/attention/}).tap();
         assert.equal(await page.$eval("#contents details", (list) => list.open), false);
         const form = await trial(page, "attention");
         await form.getByRole("button", {name: "Send"}).tap();

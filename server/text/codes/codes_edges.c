@@ -12,6 +12,8 @@
 #define MAX_LOOK_BYTES 1000
 /* Texts on both sides of a separator: a menu's, not a sentence's. */
 #define MOST_TITLE_WORDS 3
+/* Of a preposition: by, to, with. */
+#define MAX_GOVERNING_BYTES 4
 
 /* ---- what items are ---- */
 
@@ -130,12 +132,25 @@ static void count_quotes(const struct mt_codes_finder *finder, size_t begin, siz
     }
 }
 
+/* "Read more »", "« Back": a mark alone at a line's end that closes or opens no quotation. */
+static void take_arrows(struct mt_codes_finder *finder, bool closes_none, bool opens_none)
+{
+    static const uint32_t forward[] = {0xBB, 0x203A, 0}, back[] = {0xAB, 0x2039, 0};
+    const struct mt_codes_item *first = &finder->items[0];
+    const struct mt_codes_item *last = &finder->items[finder->n_items - 1];
+    if (finder->n_items > 1 && closes_none && is_one_character(finder, last, forward))
+        mt_codes_claim(finder, MT_CODE_EDGE, last->begin, last->end);
+    if (finder->n_items > 1 && opens_none && is_one_character(finder, first, back))
+        mt_codes_claim(finder, MT_CODE_EDGE, first->begin, first->end);
+}
+
 static void take_separators(struct mt_codes_finder *finder)
 {
+    bool is_in_quotes = false;
     size_t n_open = 0;
     for (size_t i = 0; i < finder->n_items; i++) {
         const struct mt_codes_item *item = &finder->items[i];
-        bool is_in_quotes = n_open > 0;
+        is_in_quotes = n_open > 0;
         count_quotes(finder, item->begin, item->end, &n_open);
         if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item) ||
             (is_in_quotes && n_open == 0))
@@ -144,6 +159,7 @@ static void take_separators(struct mt_codes_finder *finder)
             (item - 1)->end < item->begin && item->end < (item + 1)->begin)
             mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
     }
+    take_arrows(finder, !is_in_quotes, n_open > 0);
 }
 
 /* ---- signs that stand alone ---- */
@@ -324,6 +340,15 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
                    run_begin, run_stop);
 }
 
+/* "--- Page 1 ---": a line of dashes at the text's ends. */
+static bool is_rule(const struct mt_codes_finder *finder, size_t begin, size_t run_begin,
+                    size_t run_stop, size_t end)
+{
+    return mt_codes_is_blank(mt_codes_before(finder, run_begin)) &&
+           mt_codes_is_blank(mt_codes_at(finder, run_stop)) &&
+           !(has_words(finder, begin, run_begin) && has_words(finder, run_stop, end));
+}
+
 static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t from = begin;
@@ -340,7 +365,9 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
         bool is_ellipsis = (c == '.' && n == 3) || (c == 0x2026 && n == 1);
         if (is_ellipsis && breaks_off(finder, at, stop))
             mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
-        else if (n >= LEAST_LEADERS || (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
+        else if (n >= LEAST_LEADERS ||
+                 (c == '-' && n > 1 && is_rule(finder, from, at, stop, end)) ||
+                 (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
             take_leaders(finder, from, at, stop, end);
         if (finder->taken[at] == MT_TAKEN_EDGE)
             from = stop;
@@ -348,6 +375,14 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 }
 
 /* ---- mentions and tags at the ends of a text ---- */
+
+/* "fixed by @name": a short word before it says that it is part of the sentence. */
+static bool is_governed(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && item->has_letter && !item->is_name &&
+           item->core_begin == item->begin && item->core_end == item->end &&
+           item->end - item->begin <= MAX_GOVERNING_BYTES;
+}
 
 static void take_loose(struct mt_codes_finder *finder)
 {
@@ -364,6 +399,9 @@ static void take_loose(struct mt_codes_finder *finder)
         }
         while (end > begin && finder->items[end - 1].taken == MT_TAKEN_LOOSE) {
             end--;
+            if (end > begin && finder->text[finder->items[end].begin] == '@' &&
+                is_governed(finder, &finder->items[end - 1]))
+                break;
             mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[end].begin,
                                 finder->items[end].end);
         }

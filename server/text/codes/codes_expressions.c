@@ -28,7 +28,7 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
                      {":=", STRONG_OPERATOR},  {"**", WEAK_OPERATOR},    {"<", COMPARISON},
                      {">", COMPARISON},        {"=", STRONG_OPERATOR},   {"^", STRONG_OPERATOR},
                      {"+", WEAK_OPERATOR},     {"-", WEAK_OPERATOR},     {"*", WEAK_OPERATOR},
-                     {"/", WEAK_OPERATOR}};
+                     {"&", WEAK_OPERATOR},     {"/", WEAK_OPERATOR}};
     bool may_be_one = at < end && mt_codes_is_one_of(finder->text[at], "<>=!&|^+-*/:");
     for (size_t k = 0; may_be_one && k < sizeof operators / sizeof *operators; k++) {
         *n = strlen(operators[k].bytes);
@@ -46,8 +46,9 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
     if (c == 0x2212 || c == 0x2013 || c == 0xB7)
         return WEAK_OPERATOR;
     if (u_charType((UChar32)c) == U_MATH_SYMBOL)
-        return mt_codes_is_unread(finder, c) || (c >= 0x2190 && c <= 0x21FF) ? STRONG_OPERATOR
-                                                                             : WEAK_OPERATOR;
+        return mt_codes_is_unread(finder, c) || c == 0x2044 || (c >= 0x2190 && c <= 0x21FF)
+                   ? STRONG_OPERATOR
+                   : WEAK_OPERATOR;
     return NO_OPERATOR;
 }
 
@@ -216,8 +217,10 @@ size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t
             sign->begin == items[last].end || next->core_begin != next->begin ||
             sign->end == next->begin || !are_operands(left, right, kind))
             break;
-        bool is_sum = left == NUMBER_OPERAND && right == NUMBER_OPERAND &&
-                      mt_codes_is_one_of(finder->text[sign->begin], "+*");
+        bool is_sum =
+            left == right &&
+            ((left == NUMBER_OPERAND && mt_codes_is_one_of(finder->text[sign->begin], "+*")) ||
+             (left == OPERAND && mt_codes_is_one_of(finder->text[sign->begin], "+*&/")));
         is_strong = is_strong || kind >= STRONG_OPERATOR || is_sum || right == EXPRESSION;
         left = right;
         last += 2;

@@ -1,10 +1,14 @@
 #include "server/text/codes/codes_find.h"
 
 #include "server/text/codes/codes_state.h"
+#include "server/text/codes/reading.h"
 #include "server/text/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
 
 /* ---- in order ---- */
 
@@ -171,6 +175,55 @@ static enum mt_status find_terms(struct mt_codes_finder *finder)
     return finder->status ? finder->status : sort(finder);
 }
 
+/* ---- prose ---- */
+
+/* Bytes of a word of ASCII letters, of which only the first of each part may be a capital: "don't", "Berlin",
+ * "I", "two-year". 0: it is another one. */
+static size_t plain_word(const char *text)
+{
+    size_t n = 0;
+    for (;;) {
+        size_t begin = n;
+        n += text[n] >= 'A' && text[n] <= 'Z';
+        n += strspn(text + n, SMALL_LETTERS);
+        if (n == begin)
+            return 0;
+        if (text[n] != '\'' && text[n] != '-')
+            return n;
+        n++;
+    }
+}
+
+/* Whether the text is nothing but such words, with a blank between two of them and at most a comma or
+ * the like behind one, as nearly all sentences are. No finder claims anything in those, so none has
+ * to look: it is a tenth of what a short request costs besides the model. */
+static bool is_prose(const struct mt_codes_finder *finder)
+{
+    const char *text = finder->text, *as;
+    size_t before = 0, n_before = 0;
+    if (finder->segment->n > 0)
+        return false;
+    for (size_t at = 0;;) {
+        size_t n = plain_word(text + at);
+        bool is_repeat = n == n_before && strncasecmp(text + before, text + at, n) == 0;
+        if (n == 0 || is_repeat)
+            return false;
+        before = at;
+        n_before = n;
+        at += n;
+        at += n > 1 && text[at] != '\0' && strchr(".,!?", text[at]);
+        if (at == finder->length)
+            break;
+        if (text[at++] != ' ')
+            return false;
+    }
+    for (size_t at = 0; at < finder->length && finder->options->tokenizer; at++)
+        if (text[at] != ' ' &&
+            mt_reading_of(finder->options->tokenizer, (unsigned char)text[at], &as) != MT_READS)
+            return false;
+    return true;
+}
+
 /* ---- all of it ---- */
 
 static void take_own(struct mt_codes_finder *finder)
@@ -218,6 +271,8 @@ enum mt_status mt_codes_find(struct mt_coded_segment *segment,
                                      .segment = segment,
                                      .err = err};
     if (finder.length == 0 || (!options->protects && !options->terms))
+        return MT_OK;
+    if (!options->terms && is_prose(&finder))
         return MT_OK;
     finder.taken = calloc(finder.length, 1);
     if (!finder.taken)

@@ -1,6 +1,8 @@
 /* What whole lines are, and marks at their beginning. */
 #include "server/text/codes/codes_state.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <unicode/uchar.h>
@@ -182,30 +184,92 @@ static size_t match_box(const struct mt_codes_finder *finder, const struct line 
     return is_box ? before_blank(finder, line, 3) : 0;
 }
 
-/* [DOOR OPENS], or (SIGHS) in capitals: a text of its own. Returns where its end is, or 0. */
-static size_t take_note(struct mt_codes_finder *finder, const struct line *line)
+/* [DOOR OPENS], 【News】, (SIGHS) in capitals; before a new sentence (laughs) and *laughs*: texts of their
+ * own. */
+static const struct note {
+    const char *open, *close;
+    bool needs_sentence; /* unless it is in capitals */
+} notes[] = {
+    {"[", "]", false}, {"\xE3\x80\x90", "\xE3\x80\x91", false}, {"(", ")", true}, {"*", "*", true}};
+
+/* Whether text[begin, close) is one. */
+static bool is_note(const struct mt_codes_finder *finder, const struct note *note,
+                    const struct line *line, size_t begin, size_t close)
 {
     const char *text = finder->text;
-    char open = mt_codes_char(finder, line->begin), close = open == '[' ? ']' : ')';
+    size_t n_letters = 0, n_small = 0, end = close + strlen(note->close);
+    for (size_t i = begin; i < close; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_codes_at(finder, i);
+        n_letters += mt_codes_is_letter(c);
+        n_small += c >= 'a' && c <= 'z';
+        if (text[i] == *note->open || (*note->open == '[' && text[i] == '%'))
+            return false;
+    }
+    bool is_behind_blank = end == line->end || mt_codes_is_blank(mt_codes_at(finder, end));
+    if (n_letters < 2 || (!is_behind_blank && (unsigned char)*note->open < 0x80))
+        return false;
+    if (!note->needs_sentence || (*note->open == '(' && n_small == 0))
+        return true;
+    uint32_t behind = mt_codes_at(finder, mt_codes_skip_blanks(finder, end, line->end));
+    return end < line->end && u_isupper((UChar32)behind) &&
+           u_islower((UChar32)mt_codes_at(finder, begin));
+}
+
+static void take_note(struct mt_codes_finder *finder, const struct line *line)
+{
     size_t limit =
         line->end - line->begin < MAX_NOTE_BYTES ? line->end : line->begin + MAX_NOTE_BYTES;
-    const char *found =
-        open == '[' || open == '(' ? memchr(text + line->begin, close, limit - line->begin) : NULL;
-    if (!found)
-        return 0;
-    size_t end = (size_t)(found - text), n_letters = 0, n_small = 0;
-    for (size_t i = line->begin + 1; i < end; i++) {
-        n_letters += mt_codes_is_letter(mt_utf8_decode(text + i)) && (text[i] & 0xC0) != 0x80;
-        n_small += text[i] >= 'a' && text[i] <= 'z';
-        if (text[i] == open || (open == '[' && (text[i] == '%' || text[i] == '[')))
-            return 0;
+    for (size_t k = 0; k < sizeof notes / sizeof *notes; k++) {
+        const struct note *note = &notes[k];
+        size_t n = strlen(note->open), begin = line->begin + n;
+        if (begin > limit || memcmp(finder->text + line->begin, note->open, n) != 0 ||
+            (n > 1 && !mt_codes_is_unread(finder, mt_codes_at(finder, line->begin))))
+            continue;
+        const char *found = memmem(finder->text + begin, limit - begin, note->close, n);
+        size_t close = found ? (size_t)(found - finder->text) : limit;
+        if (!found || !is_note(finder, note, line, begin, close))
+            return;
+        mt_codes_claim(finder, MT_CODE_EDGE, line->begin, begin);
+        mt_codes_claim(finder, MT_CODE_EDGE, close, close + n);
     }
-    bool is_behind_blank = end + 1 == line->end || mt_codes_is_blank(mt_codes_at(finder, end + 1));
-    if (!is_behind_blank || n_letters < 2 || (open == '(' && n_small > 0))
-        return 0;
-    mt_codes_claim(finder, MT_CODE_EDGE, line->begin, line->begin + 1);
-    mt_codes_claim(finder, MT_CODE_EDGE, end, end + 1);
-    return end + 1;
+}
+
+/* "- Hello. - Hi.": two speakers in one line that begins with a dash. */
+static void take_speakers(struct mt_codes_finder *finder, const struct line *line)
+{
+    for (size_t at = line->begin, next; at < line->end; at = next) {
+        uint32_t c = mt_codes_at(finder, at);
+        next = mt_codes_next(finder, at);
+        if ((c != '-' && (c < 0x2010 || c > 0x2015)) || at < line->begin + 2 ||
+            finder->text[at - 1] != ' ' || mt_codes_char(finder, next) != ' ')
+            continue;
+        size_t last = mt_previous_char(finder->text, at - 1);
+        uint32_t quote = mt_codes_at(finder, last);
+        if (last > line->begin && (quote == '"' || quote == 0x201D))
+            last = mt_previous_char(finder->text, last);
+        if (mt_codes_is_one_of(finder->text[last], ".!?") &&
+            u_isupper((UChar32)mt_codes_at(finder, next + 1)))
+            mt_codes_claim(finder, MT_CODE_EDGE, at, next);
+    }
+}
+
+/* "1) one 2) two": the numbers, or letters, that follow that at the line's beginning. */
+static void take_list(struct mt_codes_finder *finder, const struct line *line, struct mt_range mark)
+{
+    const char *text = finder->text;
+    size_t at = mark.begin + (text[mark.begin] == '(');
+    bool is_number = mt_codes_is_digit((unsigned char)text[at]);
+    unsigned value = is_number ? (unsigned)strtoul(text + at, NULL, 10) : (unsigned char)text[at];
+    const char *bracket = at > mark.begin ? "(" : "";
+    for (at = mark.end;;) {
+        char next[16];
+        int n = snprintf(next, sizeof next, is_number ? " %s%u) " : " %s%c) ", bracket, ++value);
+        const char *found = memmem(text + at, line->end - at, next, (size_t)n);
+        if (!found)
+            break;
+        at = (size_t)(found - text) + 1;
+        mt_codes_claim(finder, MT_CODE_EDGE, at, at + (size_t)n - 2);
+    }
 }
 
 static void take_marks(struct mt_codes_finder *finder, struct line line)
@@ -214,12 +278,17 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
                                       const struct line *line) = {match_bullet, match_list_number,
                                                                   match_heading, match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
-        size_t n = 0;
-        for (size_t k = 0; k < sizeof matchers / sizeof *matchers && !n; k++)
-            n = matchers[k](finder, &line);
-        if (!n || mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.begin + n) == MT_NO_MATE)
+        size_t n = 0, k = 0;
+        while (k < sizeof matchers / sizeof *matchers && !n)
+            n = matchers[k++](finder, &line);
+        const struct mt_range mark = {line.begin, line.begin + n};
+        if (!n || mt_codes_claim(finder, MT_CODE_EDGE, mark.begin, mark.end) == MT_NO_MATE)
             break;
-        line.begin = mt_codes_skip_blanks(finder, line.begin + n, line.end);
+        line.begin = mt_codes_skip_blanks(finder, mark.end, line.end);
+        if (matchers[k - 1] == match_bullet)
+            take_speakers(finder, &line);
+        else if (finder->text[mark.end - 1] == ')')
+            take_list(finder, &line, mark);
     }
     take_note(finder, &line);
 }

@@ -57,7 +57,7 @@ bool mt_codes_is_sign(uint32_t c)
     return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
 }
 
-/* Those of ASCII are looked up once. */
+/* Those of ASCII that the text has are looked up once. */
 static enum mt_reading reading_of(const struct mt_codes_finder *finder, uint32_t c)
 {
     const char *as;
@@ -74,8 +74,13 @@ void mt_codes_learn(struct mt_codes_finder *finder)
     UErrorCode code = U_ZERO_ERROR;
     if (!finder->options->tokenizer)
         return;
-    for (uint32_t c = 0; c < 0x80; c++)
-        finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
+    bool is_known[0x80] = {false};
+    for (size_t i = 0; i < finder->length; i++) {
+        unsigned char c = (unsigned char)finder->text[i];
+        if (c < 0x80 && !is_known[c])
+            finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
+        is_known[c & 0x7F] |= c < 0x80;
+    }
     int32_t n = language ? uscript_getCode(language, scripts, MT_MAX_SCRIPTS, &code) : 0;
     for (int32_t i = 0; i < n && U_SUCCESS(code) && i < MT_MAX_SCRIPTS; i++)
         finder->scripts[finder->n_scripts++] = scripts[i];
@@ -125,7 +130,7 @@ bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c)
 
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
 {
-    return (c < 0x80 && c > ' ' && strchr("<>\\^|`", (int)c)) || mt_codes_is_unread(finder, c);
+    return (c < 0x80 && c > ' ' && strchr("<>\\^|`=", (int)c)) || mt_codes_is_unread(finder, c);
 }
 
 size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin)

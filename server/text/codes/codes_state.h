@@ -56,7 +56,7 @@ struct mt_codes_finder {
     size_t n_items, items_capacity;
     int scripts[MT_MAX_SCRIPTS]; /* of the source language: enum UScriptCode */
     size_t n_scripts;            /* 0: not known */
-    unsigned char ascii[128];    /* enum mt_reading of each character (mt_codes_learn_ascii) */
+    unsigned char ascii[128];    /* enum mt_reading of those in the text */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
@@ -134,7 +134,7 @@ bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c);
 bool mt_codes_joins_numbers(uint32_t c);
 /* What nobody sees, and the model cannot read. */
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
-/* What cannot be read, or one of < > \ ^ | `, which models seldom met in a sentence. */
+/* What cannot be read, or one of < > \ ^ | ` =, which models seldom met in a sentence. */
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
 
 /* From here on come Chinese and Japanese, which go on without a blank: beside another script they are

@@ -2,6 +2,7 @@
  * escapes, mentions, emoji. */
 #include "server/text/codes/codes_state.h"
 
+#include "server/text/codes/reading.h"
 #include "server/text/placeholders.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 #define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
 #define MAX_SET_BYTES 40
+#define MAX_WORD_BYTES 40
 
 struct syntax {
     size_t n; /* bytes; 0: nothing found */
@@ -59,16 +61,29 @@ static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, cons
     return end ? (size_t)(end - from) + strlen(closing) : 0;
 }
 
-/* \N and \n of subtitles and catalogues. Not \nu, as a formula has it. */
+/* In "path\name" the letter at text[at] is part of the word: the vocabulary has fewer pieces for it so. */
+static bool is_of_word(const struct mt_codes_finder *finder, size_t at)
+{
+    size_t end = at;
+    while (end - at < MAX_WORD_BYTES && mt_codes_is_ascii_letter(mt_codes_char(finder, end)))
+        end++;
+    return mt_reading_pieces(finder->options->tokenizer, finder->text + at, end - at) <
+           mt_reading_pieces(finder->options->tokenizer, finder->text + at + 1, end - at - 1);
+}
+
+/* \N and \n of subtitles and catalogues, and \\n, which was escaped twice. Not \nu, as a formula has it. */
 static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
 {
-    char c = mt_codes_char(finder, begin + 1);
-    if (finder->text[begin] != '\\' || !mt_codes_is_one_of(c, "Nntr"))
+    if (finder->text[begin] != '\\' || mt_codes_before(finder, begin) == '\\')
         return nothing;
-    char behind = mt_codes_char(finder, begin + 2);
-    bool is_command = behind >= 'a' && behind <= 'z' &&
-                      mt_codes_is_blank(mt_codes_before(finder, begin)) && begin > 0;
-    return is_command || mt_codes_before(finder, begin) == '\\' ? nothing : edge(2);
+    size_t at = begin + 1 + (mt_codes_char(finder, begin + 1) == '\\');
+    char behind = mt_codes_char(finder, at + 1);
+    bool is_small = behind >= 'a' && behind <= 'z';
+    bool is_command = is_small && begin > 0 && mt_codes_is_blank(mt_codes_before(finder, begin));
+    bool is_path = is_small && is_word_before(finder, begin) && is_of_word(finder, at);
+    return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command && !is_path
+               ? edge(at + 1 - begin)
+               : nothing;
 }
 
 /* {% if %} {%- endif -%} {# note #} {{#if x}} {{else}} {{/if}} {/if} {if $x}. */
@@ -332,6 +347,27 @@ static struct syntax match_variable(const struct mt_codes_finder *finder, size_t
     return at - begin > 2 ? word(at - begin) : nothing;
 }
 
+/* &lt;br&gt;, &lt;a href=x&gt;: a tag as a page shows it. */
+static struct syntax match_shown_tag(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 4;
+    if (!starts(finder, begin, "&lt;"))
+        return nothing;
+    at += mt_codes_char(finder, at) == '/';
+    size_t name = at, n = closed_by(finder, at, "&gt;", MAX_SYNTAX_BYTES);
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    bool has_name = at > name && mt_codes_is_ascii_letter(finder->text[name]);
+    const char *rest = finder->text + at;
+    bool is_tag = has_name && n > 0 &&
+                  (n == at + 4 - name || starts(finder, at, "/") ||
+                   (*rest == ' ' && memchr(rest, '=', name + n - at)));
+    n += name - begin;
+    bool is_glued = is_tag && (is_word_before(finder, begin) || is_word_at(finder, begin + n));
+    return is_tag ? (struct syntax){.n = n, .kind = is_glued ? MT_CODE_POINT : MT_CODE_WORD}
+                  : nothing;
+}
+
 /* &nbsp; &#39; left in a text. */
 static struct syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -416,9 +452,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_statement, match_bracketed, match_argument,
-        match_spaced,    match_set,       match_code,      match_sentinel,
-        match_shortcode, match_variable,  match_entity,    match_postcode};
+        match_emoticon,  match_statement, match_bracketed, match_argument,  match_spaced,
+        match_set,       match_code,      match_sentinel,  match_shortcode, match_variable,
+        match_shown_tag, match_entity,    match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

@@ -127,8 +127,15 @@ static const char *const inlines[] = {
 /* What is between these is no text. */
 static const char *const verbatim[] = {"code", "kbd", "samp", "script", "style", "tt", "var", NULL};
 
+/* "Use <b> for bold": it is spoken of. */
+static bool is_alone(const struct mt_codes_finder *finder, const struct markup_tag *read)
+{
+    return !read->has_attributes && mt_codes_is_blank(mt_codes_before(finder, read->tag.begin)) &&
+           mt_codes_is_blank(mt_codes_at(finder, read->tag.end));
+}
+
 /* A name for something, where it is not closed: <Enter>, <your name>. Those of HTML and numbered ones
- * are not. */
+ * are not, unless they stand alone. */
 static bool is_name(const struct mt_codes_finder *finder, const struct markup_tag *read)
 {
     char first = finder->text[read->tag.name_begin];
@@ -137,7 +144,7 @@ static bool is_name(const struct mt_codes_finder *finder, const struct markup_ta
                        (n > 1 && n < 4 &&
                         mt_codes_is_digit((unsigned char)finder->text[read->tag.name_begin + 1]));
     return !read->has_values && !read->is_empty && !read->is_closing && !is_numbered &&
-           !is_among(inlines, finder, &read->tag);
+           (is_alone(finder, read) || !is_among(inlines, finder, &read->tag));
 }
 
 static void close_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags,

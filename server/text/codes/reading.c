@@ -14,13 +14,13 @@ static const struct sign {
     uint32_t code_point;
     const char *as;
 } typewritten[] = {
-    {0x00A0, " "},  {0x00AB, "\""}, {0x00B4, "'"},   {0x00BB, "\""},  {0x02BC, "'"},
-    {0x2002, " "},  {0x2003, " "},  {0x2009, " "},   {0x2010, "-"},   {0x2011, "-"},
-    {0x2012, "-"},  {0x2013, "-"},  {0x2014, " - "}, {0x2015, " - "}, {0x2018, "'"},
-    {0x2019, "'"},  {0x201A, "'"},  {0x201B, "'"},   {0x201C, "\""},  {0x201D, "\""},
-    {0x201E, "\""}, {0x201F, "\""}, {0x2026, "..."}, {0x202F, " "},   {0x2032, "'"},
-    {0x2033, "\""}, {0x2039, "'"},  {0x203A, "'"},   {0x2044, "/"},   {0x2212, "-"},
-    {0x3000, " "},
+    {0x00A0, " "},  {0x00AB, "\""}, {0x00B4, "'"},  {0x00BB, "\""},  {0x02BC, "'"},
+    {0x2002, " "},  {0x2003, " "},  {0x2009, " "},  {0x200B, " "},   {0x2010, "-"},
+    {0x2011, "-"},  {0x2012, "-"},  {0x2013, "-"},  {0x2014, " - "}, {0x2015, " - "},
+    {0x2018, "'"},  {0x2019, "'"},  {0x201A, "'"},  {0x201B, "'"},   {0x201C, "\""},
+    {0x201D, "\""}, {0x201E, "\""}, {0x201F, "\""}, {0x2026, "..."}, {0x202F, " "},
+    {0x2032, "'"},  {0x2033, "\""}, {0x2039, "'"},  {0x203A, "'"},   {0x2044, "/"},
+    {0x2212, "-"},  {0x3000, " "},
 };
 
 static int compare(const void *key, const void *row)
@@ -69,12 +69,15 @@ static const char *simpler(const struct mt_tokenizer *tokenizer, uint32_t code_p
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as)
 {
-    if (!tokenizer || mt_tokenizer_reads(tokenizer, code_point))
+    /* Normalisation takes both out before a piece is looked for. */
+    if (tokenizer && code_point == 0xFEFF)
+        return MT_INVISIBLE;
+    if (!tokenizer || (mt_tokenizer_reads(tokenizer, code_point) && code_point != 0x200B))
         return MT_READS;
     bool is_ignorable =
         u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
         u_charType((UChar32)code_point) == U_CONTROL_CHAR;
-    if (is_ignorable)
+    if (is_ignorable && code_point != 0x200B) /* which parts words */
         return MT_INVISIBLE;
     if (u_getCombiningClass((UChar32)code_point) != 0)
         return MT_READS; /* it composes with the letter before it */
@@ -107,6 +110,17 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
     }
     *n = behind - at;
     return mt_reading_of(tokenizer, (uint32_t)c, as);
+}
+
+size_t mt_reading_pieces(const struct mt_tokenizer *tokenizer, const char *text, size_t length)
+{
+    struct mt_token_list tokens = {0};
+    struct mt_error err;
+    if (!tokenizer || mt_tokenize(tokenizer, text, length, 0, &tokens, &err))
+        return 0;
+    size_t n = tokens.n;
+    mt_token_list_finish(&tokens);
+    return n;
 }
 
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point)

@@ -1,0 +1,34 @@
+/*
+ * Fields of /attention that no other route has: which there are at all, and lists of token ids.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_API_ATTENTION_FIELDS_H
+#define MT_SERVER_API_ATTENTION_FIELDS_H
+
+#include "server/http/params.h"
+
+#include <stdint.h>
+
+struct mt_hparams;
+
+/* A field that the route does not know is MT_INVALID, and the message has the name that it was
+ * probably meant to be: a mistyped "layers" would bring all of them. */
+MT_MUST_CHECK enum mt_status mt_attention_fields_check(const struct mt_params *params,
+                                                       struct mt_error *err);
+
+/* What the decoder is made to write. */
+struct mt_token_ids {
+    int32_t *ids; /* NULL: none are given */
+    size_t n;
+};
+void mt_token_ids_finish(struct mt_token_ids *ids);
+
+/* Reads a list of ids of the target's vocabulary: an array, or "790,36,335". Absent or empty: none.
+ * The end is where `ends` says: of a whole translation it is added where it is missing, of a
+ * beginning it is refused. MT_INVALID, MT_LIMIT. */
+MT_MUST_CHECK enum mt_status mt_token_ids_read(const struct mt_params *params, const char *field,
+                                               const struct mt_hparams *hparams, bool ends,
+                                               struct mt_token_ids *out, struct mt_error *err);
+
+#endif
