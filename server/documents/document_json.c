@@ -65,7 +65,8 @@ static bool is_left(const struct walk *walk, struct mt_json_span key, size_t dep
  * span: it is an object like others. */
 static struct mt_json_span find_message(const struct walk *walk)
 {
-    static const char *const messages[] = {"message", "defaultMessage", "string", NULL};
+    static const char *const messages[] = {"message", "defaultMessage", "messageformat", "string",
+                                           NULL};
     static const char *const notes[] = {
         "description", "placeholders", "context", "comment",         "developer_comment",
         "example",     "hash",         "id",      "character_limit", NULL};

@@ -123,11 +123,13 @@ static const struct {
     {MT_DOCUMENT_JSON,
      "{\"a\":{\"message\":\"m\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
      "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"n\"},"
-     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"}}",
-     "m|n|o|p|q|r",
+     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"},"
+     "\"e\":{\"messageformat\":\"s\",\"description\":\"t\"}}",
+     "m|n|o|p|q|r|s",
      "{\"a\":{\"message\":\"M\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
      "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"N\"},"
-     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"}}"},
+     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"},"
+     "\"e\":{\"messageformat\":\"S\",\"description\":\"t\"}}"},
     /* escapes as the file has them */
     {MT_DOCUMENT_JSON, "[\"\\u00fc \\ud83d\\ude00a\", \"\\u003cb\\u003e\\/\"]",
      "\xC3\xBC \xF0\x9F\x98\x80"
@@ -346,6 +348,61 @@ START_TEST(what_is_nested_deeply_is_refused)
     struct mt_error err = {0};
     ck_assert_int_eq(mt_document_create(file, 1000, &options, &document, &err), MT_LIMIT);
     ck_assert_ptr_nonnull(strstr(err.message, "nested deeper than 64"));
+}
+END_TEST
+
+static void append_times(struct mt_text *out, const char *what, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mt_text_append_string(out, what);
+}
+
+static void expect_limit(const struct mt_text *file, enum mt_document_format format,
+                         const char *message)
+{
+    const struct mt_document_options options = {.format = format, .target_lang = "de"};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_document_create(file->bytes, file->length, &options, &document, &err),
+                     MT_LIMIT);
+    ck_assert_msg(strstr(err.message, message), "%s", err.message);
+}
+
+START_TEST(elements_that_are_nested_deeply_are_refused)
+{
+    struct mt_text file = {0};
+    append_times(&file, "<xliff version='1.2'>", 1);
+    append_times(&file, "<group>", 200000);
+    expect_limit(&file, MT_DOCUMENT_XLIFF, "line 1: elements are nested deeper than 256");
+    mt_text_finish(&file);
+}
+END_TEST
+
+/* A row of one cell has as many as its table's head. */
+START_TEST(tables_of_missing_cells_are_refused)
+{
+    struct mt_text file = {0};
+    append_times(&file, "|a", 100);
+    append_times(&file, "|\n", 1);
+    append_times(&file, "|---", 100);
+    append_times(&file, "|\n", 1);
+    append_times(&file, "|b\n", 100000);
+    expect_limit(&file, MT_DOCUMENT_MD, "cells, most of them missing");
+    mt_text_finish(&file);
+}
+END_TEST
+
+/* Each says its language for itself. */
+START_TEST(an_xliff_file_of_many_files_takes_linear_time)
+{
+    struct mt_text file = {0};
+    append_times(&file, "<xliff version='1.2'>", 1);
+    append_times(&file, "<file><trans-unit><source>ab</source></trans-unit></file>", 20000);
+    append_times(&file, "</xliff>", 1);
+    struct mt_document *document = read_file(file.bytes, MT_DOCUMENT_XLIFF);
+    ck_assert_uint_eq(mt_document_n_texts(document), 20000);
+    mt_document_destroy(document);
+    mt_text_finish(&file);
 }
 END_TEST
 
@@ -693,6 +750,9 @@ int main(void)
                         (int)(sizeof broken / sizeof *broken));
     tcase_add_loop_test(all, what_is_nested_deeply_is_refused, 0,
                         (int)(sizeof nested / sizeof *nested));
+    tcase_add_test(all, elements_that_are_nested_deeply_are_refused);
+    tcase_add_test(all, tables_of_missing_cells_are_refused);
+    tcase_add_test(all, an_xliff_file_of_many_files_takes_linear_time);
     tcase_add_loop_test(all, a_plain_scalar_is_quoted_where_it_has_to_be, 0,
                         (int)(sizeof scalars / sizeof *scalars));
     tcase_add_test(all, in_brackets_more_is_quoted);
