@@ -3,9 +3,9 @@
 #include "base/size.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
+#include "server/text/language.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,15 +253,6 @@ static const char *find_line_end(const char *bytes)
     return first[1] == '\n' ? "\r\n" : "\r";
 }
 
-/* It is written into files: nothing but letters, digits and hyphens. */
-static bool is_language(const char *language)
-{
-    for (; language && *language; language++)
-        if (!isalnum((unsigned char)*language) && *language != '-' && *language != '_')
-            return false;
-    return language != NULL;
-}
-
 enum mt_status mt_document_create(const char *bytes, size_t length,
                                   const struct mt_document_options *options,
                                   struct mt_document **out, struct mt_error *err)
@@ -283,8 +274,9 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         document->line_end = find_line_end(document->bytes);
         status = check_encoding(document, err);
         struct mt_document_options checked = *options;
-        if (!is_language(checked.target_lang))
-            checked.target_lang = NULL;
+        char target[MT_LANGUAGE_BYTES]; /* as files have it: "pb" is pt-BR */
+        const char *code = options->target_lang ? options->target_lang : "";
+        checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
         if (!status)
             status = document->reader->read(document, &checked, err);
     }

@@ -65,7 +65,7 @@ struct mt_document;
 struct mt_document_options {
     enum mt_document_format format;
     bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
-    const char *target_lang; /* BCP 47, for files that say it; NULL, or none: not known. Borrowed */
+    const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
 };
 
 /* bytes are copied. MT_FORMAT: not UTF-8, or not the format, with the number of the line; MT_LIMIT,

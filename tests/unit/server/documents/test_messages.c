@@ -573,6 +573,23 @@ START_TEST(translations_are_put_beside_their_sources)
 }
 END_TEST
 
+START_TEST(a_language_is_written_as_files_have_it)
+{
+    static const char file[] = TMX("<tu><tuv xml:lang='en'><seg>a</seg></tuv></tu>");
+    const struct mt_document_options options = {.format = MT_DOCUMENT_TMX, .target_lang = "pb"};
+    struct mt_document *document = NULL;
+    struct mt_text translation = {0}, out = {0};
+    struct mt_error err;
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_OK);
+    mt_text_append_string(&translation, "b");
+    ck_assert_int_eq(mt_document_write(document, &translation, &out, NULL, &err), MT_OK);
+    ck_assert_ptr_nonnull(strstr(out.bytes, "<tuv xml:lang=\"pt-BR\"><seg>b</seg></tuv>"));
+    mt_text_finish(&translation);
+    mt_text_finish(&out);
+    mt_document_destroy(document);
+}
+END_TEST
+
 START_TEST(a_language_that_is_none_is_not_written)
 {
     const struct mt_document_options options = {.format = MT_DOCUMENT_TMX, .target_lang = "d\"e"};
@@ -759,6 +776,7 @@ int main(void)
     tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
                         (int)(sizeof units / sizeof *units));
     tcase_add_test(all, a_language_that_is_none_is_not_written);
+    tcase_add_test(all, a_language_is_written_as_files_have_it);
     tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
     tcase_add_test(all, what_is_no_content_of_xml_is_left);
     tcase_add_loop_test(all, a_translation_stays_in_its_block, 0,
