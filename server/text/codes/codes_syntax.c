@@ -392,8 +392,7 @@ static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t
     size_t at = begin, end = finder->length;
     while (at < end && at - begin < 2 && text[at] >= 'A' && text[at] <= 'Z')
         at++;
-    if (at == begin || is_word_before(finder, begin) ||
-        !mt_codes_is_digit((unsigned char)mt_codes_char(finder, at)))
+    if (at == begin || is_word_before(finder, begin) || !mt_codes_digit_at(finder, at))
         return nothing;
     at++;
     if (at < end &&
