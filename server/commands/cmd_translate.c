@@ -347,7 +347,7 @@ int mt_cmd_translate(int argc, char **argv)
         },
         {
             .name = "retranslate",
-            .doc = "po: entries that have a translation, too",
+            .doc = "po, xliff, ts: what has a translation, too",
             .is_set = &flags.retranslate,
         },
         {0},

@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
+#include "server/text/language.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@ static const struct {
     [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
     [MT_DOCUMENT_STRINGSDICT] = {"stringsdict", ".stringsdict", "application/xml",
                                  &mt_document_stringsdict_reader},
+    [MT_DOCUMENT_XCSTRINGS] = {"xcstrings", ".xcstrings", "application/json",
+                               &mt_document_xcstrings_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -262,8 +265,12 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         document->bytes[length] = '\0';
         status = read_encoding(document, options->encoding, err);
         if (!status) {
+            struct mt_document_options checked = *options;
+            char target[MT_LANGUAGE_BYTES]; /* as files have it: "pb" is pt-BR */
+            const char *code = options->target_lang ? options->target_lang : "";
+            checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
-            status = document->reader->read(document, options, err);
+            status = document->reader->read(document, &checked, err);
         }
     }
     for (size_t i = 0; i < document->n && !status; i++)

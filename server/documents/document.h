@@ -12,7 +12,8 @@
  * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
- * is written as it was read (po, xliff, tmx and ts apart, where a translation stands beside its text).
+ * is written as it was read (po, xliff, tmx, ts and xcstrings apart, where a translation stands
+ * beside its text).
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
@@ -40,6 +41,7 @@ enum mt_document_format {
     MT_DOCUMENT_TMX,
     MT_DOCUMENT_TS,          /* Qt's */
     MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
+    MT_DOCUMENT_XCSTRINGS,   /* Xcode's */
     MT_N_DOCUMENT_FORMATS
 };
 
@@ -63,7 +65,7 @@ struct mt_document;
 struct mt_document_options {
     enum mt_document_format format;
     bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
-    const char *target_lang; /* BCP 47, for files that say it; NULL or empty: not known. Borrowed */
+    const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
     const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
 };
 

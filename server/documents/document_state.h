@@ -38,7 +38,7 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
-    mt_document_ts_reader, mt_document_stringsdict_reader;
+    mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader;
 
 struct mt_document {
     const struct mt_document_reader *reader;

@@ -112,7 +112,8 @@ static void check(const char *bytes, size_t size, const struct mt_document_optio
     file = write_with(document, SAME, &length);
     bool has_tags = memchr(bytes, '<', size) || memchr(bytes, '{', size);
     bool is_beside = options->format == MT_DOCUMENT_PO || options->format == MT_DOCUMENT_XLIFF ||
-                     options->format == MT_DOCUMENT_TMX || options->format == MT_DOCUMENT_TS;
+                     options->format == MT_DOCUMENT_TMX || options->format == MT_DOCUMENT_TS ||
+                     options->format == MT_DOCUMENT_XCSTRINGS;
     bool stays = options->format == MT_DOCUMENT_TEXT || options->format > MT_DOCUMENT_PO ||
                  (options->format != MT_DOCUMENT_HTML && !has_tags);
     if (stays && !is_beside)
