@@ -182,6 +182,7 @@ static bool write_android(const struct mt_document *document, const struct mt_do
 
 const struct mt_document_reader mt_document_android_reader = {
     .read_text = mt_read_android_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_android,
     .write = write_android,
     .replaces_messages = true,
@@ -189,6 +190,7 @@ const struct mt_document_reader mt_document_android_reader = {
 
 const struct mt_document_reader mt_document_stringsdict_reader = {
     .read_text = mt_read_xml_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_stringsdict,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,
@@ -196,6 +198,7 @@ const struct mt_document_reader mt_document_stringsdict_reader = {
 
 const struct mt_document_reader mt_document_resx_reader = {
     .read_text = mt_read_xml_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_resx,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,

@@ -612,6 +612,7 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
 
 const struct mt_document_reader mt_document_xliff_reader = {
     .read_text = mt_read_xml_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_xliff,
     .write = write_unit,
     .finish = finish_units,
@@ -619,6 +620,7 @@ const struct mt_document_reader mt_document_xliff_reader = {
 
 const struct mt_document_reader mt_document_tmx_reader = {
     .read_text = mt_read_xml_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_tmx,
     .write = write_unit,
     .finish = finish_units,
@@ -626,6 +628,7 @@ const struct mt_document_reader mt_document_tmx_reader = {
 
 const struct mt_document_reader mt_document_ts_reader = {
     .read_text = mt_read_xml_words,
+    .find_charset = mt_xml_find_charset,
     .read = read_ts,
     .write = write_unit,
     .finish = finish_units,

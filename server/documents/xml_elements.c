@@ -123,6 +123,24 @@ enum mt_status mt_xml_read(const struct mt_document *document, mt_xml_take *begi
     return status;
 }
 
+struct mt_range mt_xml_find_charset(const char *bytes, size_t length)
+{
+    static const char name[] = "encoding";
+    size_t at = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const struct mt_range none = {0};
+    const char *end = strncmp(bytes + at, "<?xml", 5) == 0 ? strstr(bytes + at, "?>") : NULL;
+    const char *found =
+        end ? memmem(bytes + at, (size_t)(end - bytes) - at, name, strlen(name)) : NULL;
+    if (!found)
+        return none;
+    found += strlen(name);
+    found += strspn(found, " \t\r\n=");
+    const char *behind = *found == '"' || *found == '\'' ? strchr(found + 1, *found) : NULL;
+    if (!behind || behind > end)
+        return none;
+    return (struct mt_range){(size_t)(found + 1 - bytes), (size_t)(behind - bytes)};
+}
+
 bool mt_xml_is_content(const char *xml, size_t length)
 {
     XML_Parser parser = length < INT_MAX ? XML_ParserCreate("UTF-8") : NULL;

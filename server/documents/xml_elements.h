@@ -31,6 +31,9 @@ MT_MUST_CHECK enum mt_status mt_xml_read(const struct mt_document *document, mt_
 const char *mt_xml_attribute(const struct mt_xml_tag *tag, const char *name);
 bool mt_xml_has(const struct mt_xml_tag *tag, const char *name, const char *value);
 
+/* What the declaration at a file's beginning says of its encoding; empty: nothing. bytes end in NUL. */
+struct mt_range mt_xml_find_charset(const char *bytes, size_t length);
+
 /* Whether this can be the content of an element. */
 bool mt_xml_is_content(const char *xml, size_t length);
 
