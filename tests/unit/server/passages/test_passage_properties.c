@@ -609,7 +609,7 @@ END_TEST
 #define LONG_BYTES (MT_IS_SANITIZED ? 20000 : 100000)
 #define MAX_RATIO 3 /* of the times for a text and for half of it */
 #define MAX_SECONDS 1
-#define LEAST_SECONDS .1 /* the clock says nothing about less */
+#define LEAST_SECONDS .25 /* the clock says nothing about less */
 
 /* What people repeat, besides the pieces of the grammars. */
 /* clang-format off */
