@@ -621,7 +621,7 @@ static const char *const repeated[] = {
     ":a:", "$a ", "%a%", "\\n", "a\\na", "\\\\n", "\t", "\n", "\r\n", "... ", "....", "!", "?! ",
     "_", "__a__ ", "~~", "a.b ", "a@b ", "f(1 ", "=== ", "--- ", "a = b ", "no ", "USB ",
     "5 USD ", "a_b ", "\xE2\x98\x85 ", "\xC2\xBD", "\xD0\xB0 ", "\xE6\x97\xA5", "\xE2\x80\x8B",
-    "\xEF\xBB\xBF", "\xE3\x80\x90" "a", "\xF0\x9F\x98\x80", "\xCC\x81", "http://a.b ",
+    "\xEF\xBB\xBF", "\xE3\x80\x90\x61", "\xF0\x9F\x98\x80", "\xCC\x81", "http://a.b ",
     "\xE2\x80\x9C"};
 /* clang-format on */
 #define N_REPEATED (sizeof repeated / sizeof *repeated)
