@@ -13,6 +13,7 @@
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
  * is written as it was read (po, xliff, tmx and ts apart, where a translation stands beside its text).
+ * A file may be a package of several, as Word's documents are: what holds no words is copied.
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
@@ -40,6 +41,7 @@ enum mt_document_format {
     MT_DOCUMENT_TMX,
     MT_DOCUMENT_TS,          /* Qt's */
     MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
+    MT_DOCUMENT_DOCX,        /* Word's */
     MT_N_DOCUMENT_FORMATS
 };
 
