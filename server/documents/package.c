@@ -92,7 +92,7 @@ static enum mt_status check_count(const char *bytes, size_t length, struct mt_er
     for (size_t back = shortest; back <= longest && back <= length; back++) {
         const unsigned char *at = (const unsigned char *)bytes + length - back;
         unsigned n;
-        if (memcmp(at, signature, 4) != 0)
+        if (memcmp(at, signature, 4) != 0 || (at[20] | (size_t)at[21] << 8) != back - shortest)
             continue;
         n = at[10] | (unsigned)at[11] << 8;
         if (n > MT_PACKAGE_MAX_ENTRIES)
@@ -135,9 +135,18 @@ enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_packa
     struct mt_package *package = calloc(1, sizeof *package);
     if (!package)
         return mt_fail_memory(err, sizeof *package, "a document");
+    /* libzip 1.7 frees bytes that it was only lent, when it writes a zip of which more than the first half stays */
+    char *own = malloc(length);
+    if (!own) {
+        mt_package_destroy(package);
+        return mt_fail_memory(err, length, "a document");
+    }
+    memcpy(own, bytes, length);
     zip_error_init(&error);
-    package->source = zip_source_buffer_create(bytes, length, 0, &error);
-    if (package->source)
+    package->source = zip_source_buffer_create(own, length, 1, &error);
+    if (!package->source)
+        free(own);
+    else
         package->zip = zip_open_from_source(package->source, 0, &error);
     if (package->zip)
         zip_source_keep(package->source);

@@ -19,7 +19,7 @@
 
 struct mt_package;
 
-/* bytes are borrowed until destroy. MT_FORMAT: no zip, or refused; MT_LIMIT, MT_MEMORY. */
+/* bytes are copied. MT_FORMAT: no zip, or refused; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_package_open(const char *bytes, size_t length,
                                              struct mt_package **out, struct mt_error *err);
 /* Takes NULL. */

@@ -304,6 +304,51 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* libzip frees bytes that it was only lent, when it writes a zip of which more than the first half
+ * stays. */
+START_TEST(test_file_stays_ours)
+{
+    static const char picture[600] = "a picture";
+    const struct entry entries[] = {
+        {"[Content_Types].xml", CONTENT_TYPES, 0, ZIP_CM_DEFLATE, false},
+        {"word/media/picture.png", picture, sizeof picture, ZIP_CM_STORE, false},
+        {"word/document.xml",
+         "<w:document xmlns:w=\"" NAMESPACE "\">" P(R("Hello.")) "</w:document>", 0, ZIP_CM_DEFLATE,
+         false}};
+    size_t length;
+    char *file = make_package(entries, 3, &length);
+    struct mt_document *document = read_file(file, length);
+    struct mt_text translations[1] = {{0}};
+    mt_text_append_string(&translations[0], "Hallo.");
+    for (size_t i = 0; i < 2; i++) {
+        struct mt_text out = {0};
+        write_file(document, translations, 0, &out);
+        char *part = main_part(&out);
+        ck_assert_ptr_nonnull(strstr(part, "Hallo."));
+        free(part);
+        mt_text_finish(&out);
+    }
+    mt_text_finish(&translations[0]);
+    mt_document_destroy(document);
+}
+END_TEST
+
+/* The zip's comment may hold what its directory's end begins with. */
+START_TEST(test_comment)
+{
+    static const char comment[] = "PK\5\6 is no directory's end: \xFF\xFF\xFF\xFF";
+    size_t length, n = strlen(comment);
+    const char xml[] = "<w:document xmlns:w=\"" NAMESPACE "\">" P(R("Hello.")) "</w:document>";
+    char *file = make_docx(xml, strlen(xml), &length);
+    file = realloc(file, length + n);
+    memcpy(file + length, comment, n);
+    file[length - 2] = (char)n;
+    struct mt_document *document = read_file(file, length + n);
+    ck_assert_uint_eq(mt_document_n_texts(document), 1);
+    mt_document_destroy(document);
+}
+END_TEST
+
 /* ---- hostile files ---- */
 
 /* Takes the file. */
@@ -506,6 +551,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_texts, 0, sizeof samples / sizeof *samples);
     tcase_add_test(tcase, test_written);
     tcase_add_loop_test(tcase, test_files, 0, 2);
+    tcase_add_test(tcase, test_file_stays_ours);
+    tcase_add_test(tcase, test_comment);
     tcase_add_test(tcase, test_entries_that_are_refused);
     tcase_add_test(tcase, test_no_document);
     tcase_add_test(tcase, test_cut_short);
