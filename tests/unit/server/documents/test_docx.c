@@ -333,6 +333,27 @@ START_TEST(test_file_stays_ours)
 }
 END_TEST
 
+/* As Microsoft's Open XML SDK names the main part: by its extension. */
+START_TEST(test_type_of_an_extension)
+{
+    const struct entry entries[] = {
+        {"[Content_Types].xml",
+         "<Types><Default Extension=\"xml\" ContentType=\"application/vnd.openxmlformats-"
+         "officedocument.wordprocessingml.document.main+xml\"/><Override "
+         "PartName=\"/word/styles.xml\" ContentType=\"wordprocessingml.styles+xml\"/></Types>",
+         0, ZIP_CM_STORE, false},
+        {"word/styles.xml", "no XML", 0, ZIP_CM_STORE, false},
+        {"word/document.xml",
+         "<w:document xmlns:w=\"" NAMESPACE "\">" P(R("Hello.")) "</w:document>", 0, ZIP_CM_STORE,
+         false}};
+    size_t length;
+    char *file = make_package(entries, 3, &length);
+    struct mt_document *document = read_file(file, length);
+    ck_assert_uint_eq(mt_document_n_texts(document), 1);
+    mt_document_destroy(document);
+}
+END_TEST
+
 /* The zip's comment may hold what its directory's end begins with. */
 START_TEST(test_comment)
 {
@@ -552,6 +573,7 @@ int main(void)
     tcase_add_test(tcase, test_written);
     tcase_add_loop_test(tcase, test_files, 0, 2);
     tcase_add_test(tcase, test_file_stays_ours);
+    tcase_add_test(tcase, test_type_of_an_extension);
     tcase_add_test(tcase, test_comment);
     tcase_add_test(tcase, test_entries_that_are_refused);
     tcase_add_test(tcase, test_no_document);
