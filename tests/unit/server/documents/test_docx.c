@@ -333,6 +333,24 @@ START_TEST(test_file_stays_ours)
 }
 END_TEST
 
+/* Bookmarks within bookmarks refuse no document. */
+START_TEST(test_many_bookmarks)
+{
+    struct mt_text body = {0};
+    mt_text_append_string(&body, "<w:p>");
+    for (int i = 0; i < 400; i++)
+        mt_text_appendf(&body, "<w:bookmarkStart w:id=\"%d\"/>", i);
+    mt_text_append_string(&body, R("Hello."));
+    for (int i = 399; i >= 0; i--)
+        mt_text_appendf(&body, "<w:bookmarkEnd w:id=\"%d\"/>", i);
+    mt_text_append_string(&body, "</w:p>");
+    struct mt_document *document = read_body(body.bytes);
+    ck_assert_uint_eq(mt_document_n_texts(document), 1);
+    mt_document_destroy(document);
+    mt_text_finish(&body);
+}
+END_TEST
+
 /* As Microsoft's Open XML SDK names the main part: by its extension. */
 START_TEST(test_type_of_an_extension)
 {
@@ -575,6 +593,7 @@ int main(void)
     tcase_add_test(tcase, test_file_stays_ours);
     tcase_add_test(tcase, test_type_of_an_extension);
     tcase_add_test(tcase, test_comment);
+    tcase_add_test(tcase, test_many_bookmarks);
     tcase_add_test(tcase, test_entries_that_are_refused);
     tcase_add_test(tcase, test_no_document);
     tcase_add_test(tcase, test_cut_short);
