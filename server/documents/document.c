@@ -39,6 +39,10 @@ static const struct {
                                  &mt_document_stringsdict_reader},
     [MT_DOCUMENT_XCSTRINGS] = {"xcstrings", ".xcstrings", "application/json",
                                &mt_document_xcstrings_reader},
+    [MT_DOCUMENT_DOCX] = {"docx", ".docx",
+                          "application/"
+                          "vnd.openxmlformats-officedocument.wordprocessingml.document",
+                          &mt_document_docx_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -198,6 +202,41 @@ enum mt_status mt_document_fail(const struct mt_document *document,
 
 /* ---- reading ---- */
 
+static bool holds(const char *bytes, size_t length, const char *utf16, size_t n)
+{
+    return memmem(bytes, length, utf16, n) != NULL;
+}
+
+/* Files that are no texts, by their first bytes: what they are, and what to make of them. A package
+ * that is to be one is fine. */
+static enum mt_status check_kind(const char *bytes, size_t length, bool is_package,
+                                 struct mt_error *err)
+{
+#define UTF16_NAME(name) name, sizeof(name) - 1
+    static const char compound[] = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+    if (length >= 8 && memcmp(bytes, compound, 8) == 0) {
+        if (holds(bytes, length, UTF16_NAME("E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0")))
+            return mt_fail(err, MT_FORMAT,
+                           "the document has a password: save it without one and send that");
+        return mt_fail(err, MT_FORMAT,
+                       "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx "
+                       "and send that");
+    }
+#undef UTF16_NAME
+    if (length >= 5 && memcmp(bytes, "%PDF-", 5) == 0)
+        return mt_fail(
+            err, MT_FORMAT,
+            "the file is a PDF, which holds no paragraphs: send the document that it was "
+            "made of, or save its text as .txt");
+    if (length >= 5 && memcmp(bytes, "{\\rtf", 5) == 0)
+        return mt_fail(err, MT_FORMAT, "the file is RTF: save it as .docx and send that");
+    if (!is_package && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return mt_fail(err, MT_FORMAT,
+                       "the file is a zip or an office document, expected a text: a document of "
+                       "Word's has a name that ends in .docx");
+    return MT_OK;
+}
+
 /* A file that is no UTF-8 is read as if it were: what formats see is UTF-8. */
 static enum mt_status read_encoding(struct mt_document *document, const char *asked,
                                     struct mt_error *err)
@@ -263,7 +302,10 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         if (length)
             memcpy(document->bytes, bytes, length);
         document->bytes[length] = '\0';
-        status = read_encoding(document, options->encoding, err);
+        bool is_package = document->reader->is_package;
+        status = check_kind(document->bytes, length, is_package, err);
+        if (!status && !is_package)
+            status = read_encoding(document, options->encoding, err);
         if (!status) {
             struct mt_document_options checked = *options;
             char target[MT_LANGUAGE_BYTES]; /* as files have it: "pb" is pt-BR */
@@ -293,6 +335,8 @@ void mt_document_destroy(struct mt_document *document)
     if (document->reader->finish && document->own)
         document->reader->finish(document->own);
     free(document->bytes);
+    free(document->package);
+    free(document->parts);
     free(document);
 }
 
@@ -309,6 +353,7 @@ struct mt_document_text mt_document_text(const struct mt_document *document, siz
 
 /* ---- writing ---- */
 
+/* One that is the message, or the words in their runs, leaves the file's bytes as they are. */
 static bool is_same(const struct mt_document_piece *piece, const struct mt_text *translation)
 {
     return piece->text.length == translation->length &&
@@ -324,7 +369,7 @@ static const char *write_piece(const struct mt_document *document,
     const struct mt_document_reader *reader = document->reader;
     if (!translation || !translation->bytes)
         return "it was not translated";
-    if (reader->replaces_messages && is_same(piece, translation)) {
+    if ((reader->replaces_messages || reader->is_package) && is_same(piece, translation)) {
         mt_text_append(out, document->bytes + piece->range.begin,
                        piece->range.end - piece->range.begin);
         return NULL;
@@ -379,18 +424,62 @@ static void encode(const struct mt_document *document, struct mt_text *out,
     *out = other;
 }
 
-enum mt_status mt_document_write(const struct mt_document *document,
-                                 const struct mt_text *translations, struct mt_text *out,
-                                 struct mt_document_report *report, struct mt_error *err)
+/* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
+static void write_range(const struct mt_document *document, const struct mt_text *translations,
+                        struct mt_range range, size_t *i, size_t *n_kept, struct mt_text *out)
 {
-    size_t at = 0;
-    *report = (struct mt_document_report){.n_texts = document->n};
+    size_t at = range.begin;
     mt_text_append(out, "", 0);
-    for (size_t i = 0; i < document->n; i++) {
-        const struct mt_document_piece *piece = &document->pieces[i];
+    for (; *i < document->n && document->pieces[*i].range.begin < range.end; ++*i) {
+        const struct mt_document_piece *piece = &document->pieces[*i];
         mt_text_append(out, document->bytes + at, piece->range.begin - at);
         at = piece->range.begin;
-        const struct mt_text *translation = translations ? &translations[i] : NULL;
+        bool is_written = write_piece(document, piece, &translations[*i], out);
+        if (is_written)
+            at = piece->range.end;
+        *n_kept += !is_written;
+    }
+    mt_text_append(out, document->bytes + at, mt_size_min(range.end, document->length) - at);
+}
+
+static enum mt_status write_package(const struct mt_document *document,
+                                    const struct mt_text *translations, struct mt_text *out,
+                                    size_t *n_kept, struct mt_error *err)
+{
+    struct mt_text *parts = calloc(document->n_parts + 1, sizeof *parts);
+    enum mt_status status = MT_OK;
+    size_t i = 0;
+    if (!parts)
+        return mt_fail_memory(err, document->n_parts * sizeof *parts, "a translated file");
+    for (size_t k = 0; k < document->n_parts && !status; k++) {
+        const struct mt_range range = document->parts[k].range;
+        size_t n = range.end - range.begin;
+        write_range(document, translations, range, &i, n_kept, &parts[k]);
+        status = mt_text_check(&parts[k], "a translated file", err);
+        if (!status && parts[k].length == n &&
+            memcmp(parts[k].bytes, document->bytes + range.begin, n) == 0)
+            mt_text_finish(&parts[k]);
+    }
+    if (!status)
+        status = mt_document_write_parts(document, parts, out, err);
+    for (size_t k = 0; k < document->n_parts; k++)
+        mt_text_finish(&parts[k]);
+    free(parts);
+    return status;
+}
+
+/* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
+static void write_range(const struct mt_document *document, const struct mt_text *translations,
+                        struct mt_range range, size_t *i, struct mt_document_report *report,
+                        struct mt_text *out)
+{
+    size_t at = range.begin;
+    mt_text_append(out, "", 0);
+    for (; *i < document->n && document->pieces[*i].range.begin < range.end; ++*i) {
+        const struct mt_document_piece *piece = &document->pieces[*i];
+        mt_text_append(out, document->bytes + at, piece->range.begin - at);
+        at = piece->range.begin;
+        const struct mt_text *translation = translations ? &translations[*i] : NULL;
         const char *reason = write_piece(document, piece, translation, out);
         if (!reason)
             at = piece->range.end;
@@ -398,11 +487,51 @@ enum mt_status mt_document_write(const struct mt_document *document,
         if (!reason && is_same(piece, translation))
             reason = "its translation is the text itself";
         if (reason)
-            leave(report, i, reason);
+            leave(report, *i, reason);
         else
             report->n_translated++;
     }
-    mt_text_append(out, document->bytes + at, document->length - at);
-    encode(document, out, report);
-    return mt_text_check(out, "a translated file", err);
+    mt_text_append(out, document->bytes + at, mt_size_min(range.end, document->length) - at);
+}
+
+static enum mt_status write_package(const struct mt_document *document,
+                                    const struct mt_text *translations, struct mt_text *out,
+                                    struct mt_document_report *report, struct mt_error *err)
+{
+    struct mt_text *parts = calloc(document->n_parts + 1, sizeof *parts);
+    enum mt_status status = MT_OK;
+    size_t i = 0;
+    if (!parts)
+        return mt_fail_memory(err, document->n_parts * sizeof *parts, "a translated file");
+    for (size_t k = 0; k < document->n_parts && !status; k++) {
+        const struct mt_range range = document->parts[k].range;
+        size_t n = range.end - range.begin;
+        write_range(document, translations, range, &i, report, &parts[k]);
+        status = mt_text_check(&parts[k], "a translated file", err);
+        if (!status && parts[k].length == n &&
+            memcmp(parts[k].bytes, document->bytes + range.begin, n) == 0)
+            mt_text_finish(&parts[k]);
+    }
+    if (!status)
+        status = mt_document_write_parts(document, parts, out, err);
+    for (size_t k = 0; k < document->n_parts; k++)
+        mt_text_finish(&parts[k]);
+    free(parts);
+    return status;
+}
+
+enum mt_status mt_document_write(const struct mt_document *document,
+                                 const struct mt_text *translations, struct mt_text *out,
+                                 struct mt_document_report *report, struct mt_error *err)
+{
+    size_t i = 0;
+    *report = (struct mt_document_report){.n_texts = document->n, .encoding = "UTF-8"};
+    enum mt_status status = MT_OK;
+    if (document->package) {
+        status = write_package(document, translations, out, report, err);
+    } else {
+        write_range(document, translations, (struct mt_range){0, SIZE_MAX}, &i, report, out);
+        encode(document, out, report);
+    }
+    return status ? status : mt_text_check(out, "a translated file", err);
 }

@@ -14,6 +14,7 @@
  * translation is laid out over the same ones. A file in which every translation is the text itself
  * is written as it was read (po, xliff, tmx, ts and xcstrings apart, where a translation stands
  * beside its text).
+ * A file may be a package of several, as Word's documents are: what holds no words is copied.
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
  */
@@ -42,6 +43,7 @@ enum mt_document_format {
     MT_DOCUMENT_TS,          /* Qt's */
     MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
     MT_DOCUMENT_XCSTRINGS,   /* Xcode's */
+    MT_DOCUMENT_DOCX,        /* Word's */
     MT_N_DOCUMENT_FORMATS
 };
 

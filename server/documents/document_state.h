@@ -31,6 +31,8 @@ struct mt_document_reader {
     /* A translation stands in the place of a program's message: one that is the message itself leaves
      * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
     bool replaces_messages;
+    /* A file is a package (package.h), of which read makes the parts that hold words. */
+    bool is_package;
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
@@ -38,7 +40,15 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
-    mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader;
+    mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
+    mt_document_docx_reader;
+
+/* An entry of a package that holds words. */
+struct mt_document_part {
+    size_t entry;
+    char name[80];         /* its beginning, for messages */
+    struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
+};
 
 struct mt_document {
     const struct mt_document_reader *reader;
@@ -49,8 +59,29 @@ struct mt_document {
     const char *line_end;
     struct mt_document_piece *pieces; /* ascending and disjoint */
     size_t n, capacity;
-    void *own; /* the format's, for finish */
+    void *own;     /* the format's, for finish */
+    char *package; /* the file, where that is one; else NULL */
+    size_t package_length;
+    struct mt_document_part *parts;
+    size_t n_parts;
 };
+
+/* Whether an entry of a package holds words, by the package's own table of contents. */
+typedef bool mt_document_is_part(void *context, const char *name);
+
+/* Takes the document's bytes, a package, apart: the entries that hold words are its bytes then, the
+ * first one first, others in their order. Errors of package.h; MT_FORMAT: one is no UTF-8. */
+MT_MUST_CHECK enum mt_status mt_document_read_parts(struct mt_document *document,
+                                                    mt_document_is_part *is_part, void *context,
+                                                    struct mt_error *err);
+/* One entry by its name, in any case. MT_FORMAT: there is none. */
+MT_MUST_CHECK enum mt_status mt_document_read_entry(const struct mt_document *document,
+                                                    const char *name, struct mt_text *out,
+                                                    struct mt_error *err);
+/* Appends the package with parts[i] in the place of part i; NULL bytes: it stays. */
+MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *document,
+                                                     const struct mt_text *parts,
+                                                     struct mt_text *out, struct mt_error *err);
 
 /* Adds a piece whose text is yet empty; *out is valid until the next one is added. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,

@@ -518,7 +518,7 @@ class Files(Case):
                 ([__file__], USAGE, "test_translate.py: expected a name that ends in .txt, .srt"),
                 (["Hello world"], USAGE, '"Hello world": there is no such file; text comes by a pipe, as in: echo Hello. | '),
                 (["Hello", "world"], USAGE, 'unexpected argument "world"; expected: --model DIR [flags] [FILE] < text; text comes'),
-                (["--format", "docx"], USAGE, '--format is "docx", expected text, srt'),
+                (["--format", "doc"], USAGE, '--format is "doc", expected text, srt'),
                 (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
                 (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
                 (["--encoding", "utf-16"], USAGE, "--encoding is for files, not for lines"),

@@ -1,0 +1,113 @@
+/*
+ * Documents that are a zip of parts (package.h).
+ */
+#include "server/documents/document_state.h"
+#include "server/documents/package.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Of all parts together, unpacked: four books of 1,000 pages. */
+#define MAX_PARTS_BYTES ((size_t)64 << 20)
+
+static enum mt_status check_part(const char *bytes, size_t length, struct mt_error *err)
+{
+    const char *end =
+        length > 5 && memcmp(bytes, "<?xml", 5) == 0 ? memmem(bytes, length, "?>", 2) : NULL;
+    const char *label = end ? memmem(bytes, (size_t)(end - bytes), "encoding=", 9) : NULL;
+    if (mt_utf8_valid_prefix(bytes, length) < length || memchr(bytes, '\0', length))
+        return mt_fail(err, MT_FORMAT, "the part is no UTF-8, expected UTF-8");
+    if (label && strncasecmp(label + 10, "utf-8", 5) != 0)
+        return mt_fail(err, MT_FORMAT, "the part says that its encoding is %.20s, expected UTF-8",
+                       label + 9);
+    return MT_OK;
+}
+
+static enum mt_status read_part(struct mt_document *document, struct mt_package *package,
+                                size_t index, struct mt_text *out, struct mt_error *err)
+{
+    size_t begin = out->length;
+    enum mt_status status = mt_package_read(package, index, MAX_PARTS_BYTES, out, err);
+    if (status)
+        return status;
+    status = check_part(out->bytes + begin, out->length - begin, err);
+    if (status)
+        return mt_fail_in(err, status, mt_package_name(package, index));
+    struct mt_document_part *part = &document->parts[document->n_parts++];
+    *part = (struct mt_document_part){.entry = index, .range = {begin, out->length}};
+    const char *name = mt_package_name(package, index);
+    memcpy(part->name, name,
+           mt_utf8_valid_prefix(name, mt_size_min(strlen(name), sizeof part->name - 1)));
+    return MT_OK;
+}
+
+enum mt_status mt_document_read_parts(struct mt_document *document, mt_document_is_part *is_part,
+                                      void *context, struct mt_error *err)
+{
+    struct mt_package *package = NULL;
+    struct mt_text parts = {0};
+    mt_text_append(&parts, "", 0);
+    enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
+    size_t n = package ? mt_package_n_entries(package) : 0;
+    document->parts = status ? NULL : calloc(n + 1, sizeof *document->parts);
+    if (!status && !document->parts)
+        status = mt_fail_memory(err, n * sizeof *document->parts, "a document");
+    for (size_t i = 0; i < n && !status; i++)
+        if (is_part(context, mt_package_name(package, i)))
+            status = read_part(document, package, i, &parts, err);
+    mt_package_destroy(package);
+    if (status) {
+        mt_text_finish(&parts);
+        return status;
+    }
+    document->package = document->bytes;
+    document->package_length = document->length;
+    document->bytes = parts.bytes;
+    document->length = parts.length;
+    document->begin = 0;
+    return MT_OK;
+}
+
+enum mt_status mt_document_read_entry(const struct mt_document *document, const char *name,
+                                      struct mt_text *out, struct mt_error *err)
+{
+    struct mt_package *package = NULL;
+    enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
+    size_t n = package ? mt_package_n_entries(package) : 0, index = 0;
+    while (index < n && strcasecmp(mt_package_name(package, index), name) != 0)
+        index++;
+    if (!status && index == n)
+        status =
+            mt_fail(err, MT_FORMAT, "the file is a zip without \"%s\", expected a document", name);
+    if (!status)
+        status = mt_package_read(package, index, MAX_PARTS_BYTES, out, err);
+    mt_package_destroy(package);
+    return status;
+}
+
+enum mt_status mt_document_write_parts(const struct mt_document *document,
+                                       const struct mt_text *parts, struct mt_text *out,
+                                       struct mt_error *err)
+{
+    struct mt_package *package = NULL;
+    enum mt_status status = MT_OK;
+    bool is_changed = false;
+    for (size_t i = 0; i < document->n_parts; i++)
+        is_changed = is_changed || parts[i].bytes;
+    if (!is_changed) {
+        mt_text_append(out, document->package, document->package_length);
+        return mt_text_check(out, "a translated file", err);
+    }
+    status = mt_package_open(document->package, document->package_length, &package, err);
+    for (size_t i = 0; i < document->n_parts && !status; i++)
+        if (parts[i].bytes)
+            status = mt_package_replace(package, document->parts[i].entry, parts[i].bytes,
+                                        parts[i].length, err);
+    if (!status)
+        status = mt_package_write(package, out, err);
+    mt_package_destroy(package);
+    return status;
+}

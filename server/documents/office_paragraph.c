@@ -1,0 +1,587 @@
+#include "server/documents/office_paragraph.h"
+
+#include "base/size.h"
+#include "server/documents/office_words.h"
+#include "server/documents/xml_elements.h"
+#include "server/documents/xml_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Codes from which on a text ends where it may. */
+#define MAX_CODES 400
+/* Bookmarks in pairs; those within so many stand before and behind the whole text. */
+#define MAX_RANGES 32
+
+struct look {
+    struct mt_text properties;
+    size_t n_bytes, text; /* of words that look so, in the text of that number */
+};
+
+struct code {
+    struct mt_text open, close; /* a look's: nothing */
+    size_t look;                /* of a pair: how words within it look */
+    bool is_look;               /* which may be lost with its words */
+};
+
+struct text {
+    size_t first, n;               /* codes */
+    struct mt_text prefix, suffix; /* what stays before and behind it */
+    size_t look;
+    char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
+    bool ends_run;       /* begins in a run that is open */
+    struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
+};
+
+struct mt_office {
+    struct look *looks;
+    size_t n_looks, looks_capacity;
+    size_t *table; /* hashed: numbers of looks + 1 */
+    size_t n_table;
+    struct code *codes;
+    size_t n_codes, codes_capacity;
+    struct text *texts;
+    size_t n_texts, texts_capacity;
+};
+
+enum mt_status mt_office_create(struct mt_office **out, struct mt_error *err)
+{
+    struct mt_office *office = calloc(1, sizeof *office);
+    size_t none;
+    if (!office)
+        return mt_fail_memory(err, sizeof *office, "a document");
+    enum mt_status status = mt_office_look(office, "", 0, &none, err);
+    if (status)
+        mt_office_destroy(office);
+    else
+        *out = office;
+    return status;
+}
+
+void mt_office_destroy(void *own)
+{
+    struct mt_office *office = own;
+    if (!office)
+        return;
+    for (size_t i = 0; i < office->n_looks; i++)
+        mt_text_finish(&office->looks[i].properties);
+    for (size_t i = 0; i < office->n_codes; i++) {
+        mt_text_finish(&office->codes[i].open);
+        mt_text_finish(&office->codes[i].close);
+    }
+    for (size_t i = 0; i < office->n_texts; i++) {
+        mt_text_finish(&office->texts[i].prefix);
+        mt_text_finish(&office->texts[i].suffix);
+    }
+    free(office->looks);
+    free(office->table);
+    free(office->codes);
+    free(office->texts);
+    free(office);
+}
+
+/* ---- looks ---- */
+
+static size_t *find_slot(const struct mt_office *office, const char *bytes, size_t length)
+{
+    size_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+    for (size_t at = hash & (office->n_table - 1);; at = (at + 1) & (office->n_table - 1)) {
+        size_t *slot = &office->table[at];
+        const struct mt_text *known = *slot ? &office->looks[*slot - 1].properties : NULL;
+        if (!known || (known->length == length && memcmp(known->bytes, bytes, length) == 0))
+            return slot;
+    }
+}
+
+static enum mt_status grow_table(struct mt_office *office, struct mt_error *err)
+{
+    size_t n = mt_size_max(64, office->n_table * 2);
+    size_t *table = calloc(n, sizeof *table);
+    if (!table)
+        return mt_fail_memory(err, n * sizeof *table, "a document");
+    free(office->table);
+    office->table = table;
+    office->n_table = n;
+    for (size_t i = 0; i < office->n_looks; i++) {
+        const struct mt_text *properties = &office->looks[i].properties;
+        *find_slot(office, properties->bytes, properties->length) = i + 1;
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_office_look(struct mt_office *office, const char *bytes, size_t length,
+                              size_t *out, struct mt_error *err)
+{
+    if (office->n_looks * 2 >= office->n_table) {
+        enum mt_status status = grow_table(office, err);
+        if (status)
+            return status;
+    }
+    size_t *slot = find_slot(office, bytes, length);
+    if (*slot == 0) {
+        struct look *looks = mt_document_grow(office->looks, office->n_looks,
+                                              &office->looks_capacity, sizeof *looks, err);
+        if (!looks)
+            return MT_MEMORY;
+        office->looks = looks;
+        looks[office->n_looks] = (struct look){0};
+        mt_text_append(&looks[office->n_looks].properties, bytes, length);
+        *slot = ++office->n_looks;
+    }
+    *out = *slot - 1;
+    return mt_text_check(&office->looks[*slot - 1].properties, "a document", err);
+}
+
+/* ---- pairs ---- */
+
+/* A token that is half of no pair. */
+static void leave_alone(struct mt_office_token *token)
+{
+    token->mate = MT_NO_MATE;
+    if (token->family == MT_OFFICE_RANGE)
+        token->kind = token->kind == MT_OFFICE_OPEN ? MT_OFFICE_BEGIN : MT_OFFICE_END;
+    else
+        token->kind = MT_OFFICE_CUT;
+}
+
+static bool is_mate(const struct mt_office_token *open, const struct mt_office_token *close)
+{
+    return open->family == close->family &&
+           (open->family != MT_OFFICE_RANGE || open->id == close->id);
+}
+
+/* What is on top of the mate was never closed. A field ends none that began outside of its element. */
+static void close_token(struct mt_office_token *tokens, size_t index, size_t *open, size_t *n_open)
+{
+    struct mt_office_token *token = &tokens[index];
+    size_t n = *n_open;
+    if (token->family != MT_OFFICE_RANGE)
+        while (
+            n > 0 && tokens[open[n - 1]].family != token->family &&
+            (token->family == MT_OFFICE_ELEMENT || tokens[open[n - 1]].family == MT_OFFICE_RANGE))
+            n--;
+    if (n == 0 || !is_mate(&tokens[open[n - 1]], token)) {
+        leave_alone(token);
+        return;
+    }
+    for (size_t i = n; i < *n_open; i++)
+        leave_alone(&tokens[open[i]]);
+    token->mate = open[n - 1];
+    tokens[open[n - 1]].mate = index;
+    *n_open = n - 1;
+}
+
+/* A pair with a cut in it is none. counts: tokens before each that are words, and that cut. */
+static void settle_pair(struct mt_office_token *tokens, size_t index, const size_t *n_words,
+                        const size_t *n_cuts)
+{
+    struct mt_office_token *token = &tokens[index];
+    if (token->kind != MT_OFFICE_OPEN)
+        return;
+    size_t mate = token->mate;
+    if (n_cuts[mate] > n_cuts[index]) {
+        leave_alone(&tokens[mate]);
+        leave_alone(token);
+    } else if (n_words[mate] == n_words[index]) { /* around no words: all of it is one */
+        token->kind = MT_OFFICE_POINT;
+        token->range.end = tokens[mate].range.end;
+        token->outer.end = tokens[mate].outer.end;
+        for (size_t i = index + 1; i <= mate; i++) {
+            mt_text_append(&token->bytes, tokens[i].bytes.bytes, tokens[i].bytes.length);
+            tokens[i].kind = MT_OFFICE_NOTHING;
+        }
+    }
+}
+
+static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, struct mt_error *err)
+{
+    size_t *counts = calloc(3 * n + 2, sizeof *counts), n_open = 0;
+    if (!counts)
+        return mt_fail_memory(err, (3 * n + 2) * sizeof *counts, "a paragraph");
+    size_t *open = counts, *n_words = counts + n, *n_cuts = n_words + n + 1;
+    for (size_t i = 0; i < n; i++) {
+        if (tokens[i].kind == MT_OFFICE_OPEN && tokens[i].family == MT_OFFICE_RANGE &&
+            n_open >= MAX_RANGES)
+            leave_alone(&tokens[i]);
+        else if (tokens[i].kind == MT_OFFICE_OPEN)
+            open[n_open++] = i;
+        else if (tokens[i].kind == MT_OFFICE_CLOSE)
+            close_token(tokens, i, open, &n_open);
+    }
+    while (n_open > 0)
+        leave_alone(&tokens[open[--n_open]]);
+    for (size_t i = 0; i < n; i++) {
+        n_words[i + 1] = n_words[i] + (tokens[i].kind == MT_OFFICE_WORDS);
+        if (i + 1 < n)
+            n_cuts[i + 1] = n_cuts[i] + (tokens[i].kind == MT_OFFICE_CUT);
+    }
+    for (size_t i = 0; i < n; i++)
+        settle_pair(tokens, i, n_words, n_cuts);
+    free(counts);
+    return MT_OK;
+}
+
+/* ---- texts ---- */
+
+struct maker {
+    struct mt_document *document;
+    struct mt_office *office;
+    struct mt_office_token *tokens;
+    struct text *text;
+    struct mt_text *out;
+    struct {
+        size_t code, look;
+    } open[MT_OFFICE_MAX_OPEN];
+    size_t n_open;
+    bool has_group; /* words that look otherwise are open */
+    size_t group, group_look;
+    struct mt_error *err;
+};
+
+static enum mt_status add_code(struct maker *maker, struct code **out)
+{
+    struct mt_office *office = maker->office;
+    struct code *codes = mt_document_grow(office->codes, office->n_codes, &office->codes_capacity,
+                                          sizeof *codes, maker->err);
+    if (!codes)
+        return MT_MEMORY;
+    office->codes = codes;
+    *out = &codes[office->n_codes++];
+    **out = (struct code){0};
+    maker->text->n++;
+    return MT_OK;
+}
+
+static void write_tag(struct maker *maker, size_t code, bool is_closing)
+{
+    const struct mt_office_tag tag = {.code = code, .is_pair = true, .is_closing = is_closing};
+    mt_office_write_tag(&tag, maker->out);
+}
+
+static void end_group(struct maker *maker)
+{
+    if (maker->has_group)
+        write_tag(maker, maker->group, true);
+    maker->has_group = false;
+}
+
+static size_t current_look(const struct maker *maker)
+{
+    return maker->n_open > 0 ? maker->open[maker->n_open - 1].look : maker->text->look;
+}
+
+static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
+{
+    struct code *code;
+    if (maker->has_group && maker->group_look != token->look)
+        end_group(maker);
+    if (!maker->has_group && token->look != current_look(maker)) {
+        enum mt_status status = add_code(maker, &code);
+        if (status)
+            return status;
+        code->is_look = true;
+        code->look = maker->group_look = token->look;
+        maker->group = maker->text->n - 1;
+        maker->has_group = true;
+        write_tag(maker, maker->group, false);
+    }
+    mt_xml_escape(token->bytes.bytes, token->bytes.length, maker->out);
+    return MT_OK;
+}
+
+static enum mt_status make_open(struct maker *maker, const struct mt_office_token *token)
+{
+    struct code *code;
+    size_t look = current_look(maker);
+    enum mt_status status = MT_OK;
+    end_group(maker);
+    if (maker->n_open == MT_OFFICE_MAX_OPEN)
+        return mt_fail(maker->err, MT_LIMIT,
+                       "a paragraph has more than %d elements within elements", MT_OFFICE_MAX_OPEN);
+    for (const struct mt_office_token *at = token;
+         token->family != MT_OFFICE_RANGE && at < maker->tokens + token->mate; at++)
+        if (at->kind == MT_OFFICE_WORDS) {
+            look = at->look;
+            break;
+        }
+    status = add_code(maker, &code);
+    if (status)
+        return status;
+    const struct mt_text *close = &maker->tokens[token->mate].bytes;
+    code->look = look;
+    mt_text_append(&code->open, token->bytes.bytes, token->bytes.length);
+    mt_text_append(&code->close, close->bytes, close->length);
+    maker->open[maker->n_open].code = maker->text->n - 1;
+    maker->open[maker->n_open++].look = look;
+    write_tag(maker, maker->text->n - 1, false);
+    return code->open.status ? code->open.status : code->close.status;
+}
+
+static enum mt_status make_point(struct maker *maker, const struct mt_office_token *token)
+{
+    struct code *code;
+    if (token->form == 'b' || token->form == 'e')
+        end_group(maker);
+    enum mt_status status = add_code(maker, &code);
+    if (status)
+        return status;
+    mt_text_append(&code->open, token->bytes.bytes, token->bytes.length);
+    const struct mt_office_tag tag = {.code = maker->text->n - 1, .form = token->form};
+    mt_office_write_tag(&tag, maker->out);
+    return code->open.status;
+}
+
+static enum mt_status make_token(struct maker *maker, const struct mt_office_token *token)
+{
+    switch (token->kind) {
+    case MT_OFFICE_WORDS:
+        return make_words(maker, token);
+    case MT_OFFICE_OPEN:
+        return make_open(maker, token);
+    case MT_OFFICE_CLOSE:
+        end_group(maker);
+        write_tag(maker, maker->open[--maker->n_open].code, true);
+        return MT_OK;
+    case MT_OFFICE_POINT:
+        return make_point(maker, token);
+    case MT_OFFICE_BEGIN:
+        mt_text_append(&maker->text->prefix, token->bytes.bytes, token->bytes.length);
+        return MT_OK;
+    case MT_OFFICE_END:
+        mt_text_append(&maker->text->suffix, token->bytes.bytes, token->bytes.length);
+        return MT_OK;
+    case MT_OFFICE_CUT:
+    case MT_OFFICE_NOTHING:
+        break;
+    }
+    return MT_OK;
+}
+
+/* Most of the words look so. */
+static size_t find_look(struct maker *maker, size_t begin, size_t end)
+{
+    struct look *looks = maker->office->looks;
+    size_t best = 0, n_best = 0, text = maker->office->n_texts;
+    for (size_t i = begin; i < end; i++) {
+        const struct mt_office_token *token = &maker->tokens[i];
+        if (token->kind != MT_OFFICE_WORDS)
+            continue;
+        struct look *look = &looks[token->look];
+        look->n_bytes = look->text == text ? look->n_bytes : 0;
+        look->text = text;
+        look->n_bytes += token->bytes.length;
+        if (look->n_bytes > n_best) {
+            n_best = look->n_bytes;
+            best = token->look;
+        }
+    }
+    return best;
+}
+
+/* Points and what is floated stay outside of the text, at its ends. */
+static bool stays_outside(const struct mt_office_token *token)
+{
+    return token->kind != MT_OFFICE_WORDS && token->kind != MT_OFFICE_OPEN &&
+           token->kind != MT_OFFICE_CLOSE;
+}
+
+static void append_outside(const struct mt_office_token *tokens, size_t begin, size_t end,
+                           struct mt_text *out)
+{
+    for (size_t i = begin; i < end; i++)
+        if (tokens[i].kind != MT_OFFICE_NOTHING)
+            mt_text_append(out, tokens[i].bytes.bytes, tokens[i].bytes.length);
+}
+
+/* The range of tokens [begin, end), which may begin and end within runs that a cut stands in. */
+static struct mt_range find_range(struct maker *maker, size_t begin, size_t end, size_t n)
+{
+    const struct mt_office_token *tokens = maker->tokens;
+    struct mt_range range = {tokens[begin].outer.begin, 0};
+    for (size_t i = begin; i < end; i++)
+        range.end = mt_size_max(range.end, tokens[i].outer.end);
+    if (begin > 0 && tokens[begin - 1].range.end > range.begin) {
+        range.begin = tokens[begin - 1].range.end;
+        maker->text->ends_run = true;
+    }
+    if (end < n && tokens[end].range.begin < range.end) {
+        range.end = tokens[end].range.begin;
+        maker->text->run = tokens[end].run;
+    }
+    return range;
+}
+
+static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, size_t n)
+{
+    struct mt_office *office = maker->office;
+    struct mt_document_piece *piece;
+    size_t first = begin, last = end;
+    enum mt_status status = MT_OK;
+    while (first < last && stays_outside(&maker->tokens[first]))
+        first++;
+    while (last > first && stays_outside(&maker->tokens[last - 1]))
+        last--;
+    if (first == last)
+        return MT_OK;
+    struct text *texts = mt_document_grow(office->texts, office->n_texts, &office->texts_capacity,
+                                          sizeof *texts, maker->err);
+    if (!texts)
+        return MT_MEMORY;
+    office->texts = texts;
+    maker->text = &texts[office->n_texts++];
+    *maker->text = (struct text){.first = office->n_codes};
+    maker->text->look = find_look(maker, first, last);
+    const struct mt_range range = find_range(maker, begin, end, n);
+    status = mt_document_add(maker->document, range, &piece, maker->err);
+    if (status)
+        return status;
+    piece->first = office->n_texts - 1;
+    maker->out = &piece->text;
+    append_outside(maker->tokens, begin, first, &maker->text->prefix);
+    for (size_t i = first; i < last && !status; i++)
+        status = make_token(maker, &maker->tokens[i]);
+    end_group(maker);
+    append_outside(maker->tokens, last, end, &maker->text->suffix);
+    return status;
+}
+
+/* Whether a text may end before the token: it begins something of its own. */
+static bool is_border(const struct mt_office_token *tokens, size_t index)
+{
+    return tokens[index].outer.begin >= tokens[index - 1].outer.end;
+}
+
+enum mt_status mt_office_add_texts(struct mt_document *document, const char *prefix,
+                                   struct mt_office_token *tokens, size_t n, struct mt_error *err)
+{
+    struct mt_office *office = document->own;
+    struct maker maker = {.document = document, .office = office, .tokens = tokens, .err = err};
+    size_t begin = 0, depth = 0, n_codes = 0, first = office->n_texts;
+    enum mt_status status = settle_pairs(tokens, n, err);
+    for (size_t i = 0; i <= n && !status; i++) {
+        bool is_cut = i == n || tokens[i].kind == MT_OFFICE_CUT;
+        bool is_full = !is_cut && n_codes >= MAX_CODES && depth == 0 && i > begin &&
+                       tokens[i].kind != MT_OFFICE_NOTHING && is_border(tokens, i);
+        if (is_cut || is_full) {
+            if (i > begin)
+                status = make_text(&maker, begin, i, n);
+            begin = is_cut ? i + 1 : i;
+            n_codes = 0;
+        }
+        if (is_cut)
+            continue;
+        depth += tokens[i].kind == MT_OFFICE_OPEN;
+        depth -= tokens[i].kind == MT_OFFICE_CLOSE;
+        bool looks_same = i > 0 && tokens[i].kind == MT_OFFICE_WORDS &&
+                          tokens[i - 1].kind == MT_OFFICE_WORDS &&
+                          tokens[i].look == tokens[i - 1].look;
+        n_codes += !looks_same;
+    }
+    for (size_t i = first; i < office->n_texts; i++)
+        memcpy(office->texts[i].element_prefix, prefix,
+               mt_size_min(strlen(prefix), MT_OFFICE_MAX_PREFIX));
+    return status;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    const struct mt_office *office;
+    const struct text *text;
+    struct mt_text out;
+    size_t open[MT_OFFICE_MAX_OPEN + 1]; /* codes */
+    size_t n_open;
+    bool *is_written;
+};
+
+static const struct code *code_at(const struct writer *writer, size_t number)
+{
+    return &writer->office->codes[writer->text->first + number];
+}
+
+static void write_run(struct writer *writer, const char *words, size_t length)
+{
+    const struct text *text = writer->text;
+    size_t look =
+        writer->n_open > 0 ? code_at(writer, writer->open[writer->n_open - 1])->look : text->look;
+    const struct mt_text *properties = &writer->office->looks[look].properties;
+    const char *prefix = text->element_prefix;
+    mt_text_appendf(&writer->out, "<%sr>", prefix);
+    if (properties->length > 0)
+        mt_text_appendf(&writer->out, "<%srPr>%s</%srPr>", prefix, properties->bytes, prefix);
+    mt_text_appendf(&writer->out, "<%st xml:space=\"preserve\">", prefix);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)words[i] >= ' ')
+            mt_text_append(&writer->out, words + i, 1);
+        else
+            mt_text_append(&writer->out, " ", 1);
+    mt_text_appendf(&writer->out, "</%st></%sr>", prefix, prefix);
+}
+
+static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
+{
+    if (tag->code >= writer->text->n)
+        return false;
+    const struct code *code = code_at(writer, tag->code);
+    if (tag->is_closing) {
+        bool is_open = writer->n_open > 0 && writer->open[--writer->n_open] == tag->code;
+        mt_text_append(&writer->out, code->close.bytes, code->close.length);
+        return is_open;
+    }
+    bool is_again = writer->is_written[tag->code] && !code->is_look;
+    if (is_again || (tag->is_pair && writer->n_open > MT_OFFICE_MAX_OPEN))
+        return false;
+    writer->is_written[tag->code] = true;
+    mt_text_append(&writer->out, code->open.bytes, code->open.length);
+    if (tag->is_pair)
+        writer->open[writer->n_open++] = tag->code;
+    return true;
+}
+
+static bool write_translation(struct writer *writer, const char *translation, size_t length)
+{
+    struct mt_office_tag tag;
+    for (size_t at = 0; at < length;) {
+        size_t n = strcspn(translation + at, "<");
+        if (n > 0) {
+            write_run(writer, translation + at, n);
+        } else if (mt_office_read_tag(translation + at, length - at, &tag)) {
+            if (!write_code(writer, &tag))
+                return false;
+            n = tag.length;
+        } else {
+            return false;
+        }
+        at += n;
+    }
+    for (size_t i = 0; i < writer->text->n; i++)
+        if (!writer->is_written[i] && !code_at(writer, i)->is_look)
+            return false;
+    return writer->n_open == 0 && !writer->out.status;
+}
+
+bool mt_office_write_piece(const struct mt_document *document,
+                           const struct mt_document_piece *piece, const char *translation,
+                           size_t length, struct mt_text *out)
+{
+    const struct mt_office *office = document->own;
+    const struct text *text = &office->texts[piece->first];
+    struct writer writer = {.office = office, .text = text};
+    writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
+    mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
+    bool is_written = writer.is_written && write_translation(&writer, translation, length);
+    mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
+    is_written =
+        is_written && !writer.out.status && mt_xml_is_content(writer.out.bytes, writer.out.length);
+    if (is_written) {
+        if (text->ends_run)
+            mt_text_appendf(out, "</%sr>", text->element_prefix);
+        mt_text_append(out, writer.out.bytes, writer.out.length);
+        mt_text_append(out, document->bytes + text->run.begin, text->run.end - text->run.begin);
+    }
+    free(writer.is_written);
+    mt_text_finish(&writer.out);
+    return is_written;
+}

@@ -1,0 +1,68 @@
+/*
+ * Paragraphs of office documents: a reader of a format hands over what stands in one, in its order, and
+ * gets the document's texts (office_words.h) of it; a translation is written with it again. Words of
+ * equal looks are one run, however many there were.
+ *
+ * Thread-safety: one thread at a time; writing is safe.
+ */
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_PARAGRAPH_H
+#define MT_SERVER_DOCUMENTS_OFFICE_PARAGRAPH_H
+
+#include "server/documents/document_state.h"
+
+/* Of the prefix of elements' names. */
+#define MT_OFFICE_MAX_PREFIX 31
+
+enum mt_office_kind {
+    MT_OFFICE_WORDS,
+    MT_OFFICE_POINT, /* stands between words, or as its form says (office_words.h) */
+    MT_OFFICE_OPEN,  /* a pair around words */
+    MT_OFFICE_CLOSE,
+    MT_OFFICE_CUT,   /* stays where it is: texts end and begin there */
+    MT_OFFICE_BEGIN, /* goes before, */
+    MT_OFFICE_END,   /* or behind the whole text */
+    MT_OFFICE_NOTHING,
+};
+
+/* What opens and closes. Those of elements nest; others, which may cross, need not be pairs then. */
+enum mt_office_family {
+    MT_OFFICE_ELEMENT,
+    MT_OFFICE_FIELD,
+    MT_OFFICE_RANGE, /* a bookmark, a comment's words */
+};
+
+/* In the paragraph's order. */
+struct mt_office_token {
+    enum mt_office_kind kind;
+    enum mt_office_family family;
+    char form;             /* of a point */
+    struct mt_text bytes;  /* plain words, or XML that is whole but for what opens and closes */
+    struct mt_range range; /* of the file */
+    struct mt_range outer; /* the same, with the whole runs that it stands in */
+    struct mt_range run;   /* the beginning of the run that it begins in; empty: in none */
+    size_t look;           /* of words */
+    size_t id;             /* of a range: equal for both */
+    size_t mate;           /* set here */
+};
+
+struct mt_office;
+
+MT_MUST_CHECK enum mt_status mt_office_create(struct mt_office **out, struct mt_error *err);
+void mt_office_destroy(void *office); /* takes NULL */
+
+/* The number of a look: of equal bytes the same one. 0: none. */
+MT_MUST_CHECK enum mt_status mt_office_look(struct mt_office *office, const char *bytes,
+                                            size_t length, size_t *out, struct mt_error *err);
+
+/* Adds a paragraph's texts to document, whose own is the office. prefix is that of the names of its
+ * elements, as in "w:", of at most MT_OFFICE_MAX_PREFIX bytes. What the tokens hold is changed. */
+MT_MUST_CHECK enum mt_status mt_office_add_texts(struct mt_document *document, const char *prefix,
+                                                 struct mt_office_token *tokens, size_t n,
+                                                 struct mt_error *err);
+
+/* document_state.h. False: a code is lost. */
+bool mt_office_write_piece(const struct mt_document *document,
+                           const struct mt_document_piece *piece, const char *translation,
+                           size_t length, struct mt_text *out);
+
+#endif

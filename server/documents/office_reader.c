@@ -1,0 +1,636 @@
+#include "server/documents/office_reader.h"
+
+#include "base/size.h"
+#include "server/documents/office_paragraph.h"
+#include "server/documents/xml_elements.h"
+#include "server/documents/xml_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Paragraphs in text boxes of paragraphs, and fields in fields. */
+#define MAX_PARAGRAPHS 16
+#define MAX_FIELDS 64
+#define MAX_ELEMENTS MT_XML_MAX_DEPTH
+#define NONE ((size_t)-1)
+
+struct field {
+    bool is_result; /* its instruction has ended */
+    bool is_first;  /* the one whose token is being made */
+    bool is_left;
+};
+
+/* An element around runs. */
+struct element {
+    size_t depth, begin; /* of a <sdt>: where it begins */
+    size_t close;        /* of a <sdt>: where what closes its words begins; else 0 */
+    bool has_token, is_sdt;
+};
+
+struct paragraph {
+    size_t depth;
+    struct mt_office_token *tokens;
+    size_t n, capacity;
+    bool is_odd; /* left as it is */
+    struct element elements[MAX_ELEMENTS];
+    size_t n_elements;
+    size_t run_depth; /* 0: in none */
+    struct mt_range run;
+    size_t run_first; /* token */
+    size_t properties_depth, property_begin;
+    size_t look;
+    size_t words_depth, words_begin;
+    bool keeps_blanks;
+    size_t whole_depth; /* of an element that is copied as a whole */
+    struct mt_range whole_tag;
+    char whole_name[24];
+    char whole_form;
+    bool is_dropped, has_paragraphs;
+    struct field fields[MAX_FIELDS];
+    size_t n_fields, field; /* the token that is being made of a field, or NONE */
+    char field_change;      /* 'b'egin, 's'eparate, 'e'nd; of the element that is copied */
+};
+
+struct reader {
+    struct mt_document *document;
+    struct mt_office *office;
+    char prefix[MT_OFFICE_MAX_PREFIX + 1];
+    bool knows_prefix;
+    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
+    size_t n;
+    struct mt_text properties;  /* of the run */
+    struct mt_text instruction; /* of the field */
+    struct mt_error *err;
+};
+
+/* ---- names ---- */
+
+static const char *attribute(const struct mt_xml_tag *tag, const char *name)
+{
+    for (const char *const *at = tag->attributes; at && *at; at += 2) {
+        const char *colon = strchr(at[0], ':');
+        if (strcmp(colon ? colon + 1 : at[0], name) == 0)
+            return at[1];
+    }
+    return "";
+}
+
+/* The first element that says what the prefix means is the part's root. */
+static enum mt_status find_prefix(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const namespaces[] = {
+        "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+        "http://purl.oclc.org/ooxml/wordprocessingml/main"};
+    for (const char *const *at = tag->attributes; at && *at; at += 2) {
+        bool is_main = strcmp(at[1], namespaces[0]) == 0 || strcmp(at[1], namespaces[1]) == 0;
+        if (!is_main || strncmp(at[0], "xmlns", 5) != 0)
+            continue;
+        const char *prefix = at[0][5] == ':' ? at[0] + 6 : "";
+        size_t n = strlen(prefix);
+        if (n + 1 > MT_OFFICE_MAX_PREFIX)
+            return mt_fail(reader->err, MT_LIMIT,
+                           "line %zu: a prefix has %zu bytes, expected %d at "
+                           "most",
+                           tag->line, n, MT_OFFICE_MAX_PREFIX - 1);
+        memcpy(reader->prefix, prefix, n + 1);
+        if (n > 0)
+            strcat(reader->prefix, ":");
+        reader->knows_prefix = true;
+    }
+    return MT_OK;
+}
+
+static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
+{
+    const char *raw = reader->document->bytes + tag->range.begin + 1;
+    size_t n = strlen(reader->prefix);
+    return reader->knows_prefix && strncmp(raw, reader->prefix, n) == 0 &&
+           strncmp(raw + n, tag->name, strlen(tag->name)) == 0;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof(names) / sizeof *(names))
+
+/* ---- tokens ---- */
+
+static struct paragraph *current(const struct reader *reader)
+{
+    return reader->n > 0 ? reader->paragraphs[reader->n - 1] : NULL;
+}
+
+static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
+                                struct mt_range range, struct mt_office_token **out)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *tokens =
+        mt_document_grow(p->tokens, p->n, &p->capacity, sizeof *tokens, reader->err);
+    if (!tokens)
+        return MT_MEMORY;
+    p->tokens = tokens;
+    *out = &tokens[p->n++];
+    **out = (struct mt_office_token){
+        .kind = kind, .range = range, .outer = range, .look = p->look, .mate = MT_NO_MATE};
+    mt_text_append(&(*out)->bytes, "", 0);
+    if (p->run_depth > 0) {
+        (*out)->run = p->run;
+        (*out)->outer.begin = p->run.begin;
+    }
+    return MT_OK;
+}
+
+static void append_range(const struct reader *reader, struct mt_range range, struct mt_text *out)
+{
+    mt_text_append(out, reader->document->bytes + range.begin, range.end - range.begin);
+}
+
+/* Appends a piece of the file as it can stand in a paragraph. */
+static void append_xml(struct reader *reader, struct mt_range range, struct mt_text *out)
+{
+    const struct paragraph *p = current(reader);
+    if (p->run_depth > 0)
+        append_range(reader, p->run, out);
+    append_range(reader, range, out);
+    if (p->run_depth > 0)
+        mt_text_appendf(out, "</%sr>", reader->prefix);
+}
+
+/* Of the field that is being read, or a token of its own. */
+static enum mt_status add_xml(struct reader *reader, enum mt_office_kind kind,
+                              struct mt_range range, struct mt_office_token **out)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = MT_OK;
+    if (p->field != NONE) {
+        *out = &p->tokens[p->field];
+        (*out)->range.end = (*out)->outer.end = range.end;
+    } else {
+        status = add_token(reader, kind, range, out);
+    }
+    if (!status)
+        append_xml(reader, range, &(*out)->bytes);
+    return status;
+}
+
+static enum mt_status add_words(struct reader *reader, const struct mt_range range,
+                                const char *words, size_t length)
+{
+    struct mt_office_token *token;
+    if (current(reader)->field != NONE)
+        return add_xml(reader, MT_OFFICE_POINT, range, &token);
+    if (length == 0)
+        return MT_OK;
+    enum mt_status status = add_token(reader, MT_OFFICE_WORDS, range, &token);
+    if (!status)
+        mt_text_append(&token->bytes, words, length);
+    return status ? status : mt_text_check(&token->bytes, "a paragraph", reader->err);
+}
+
+/* ---- fields ---- */
+
+/* Fields whose result a program makes anew. */
+static bool is_left(const struct mt_text *instruction)
+{
+    static const char *const names[] = {
+        "PAGE",     "NUMPAGES",  "SECTIONPAGES", "SECTION", "DATE",    "TIME",     "CREATEDATE",
+        "SAVEDATE", "PRINTDATE", "EDITTIME",     "SEQ",     "PAGEREF", "NUMWORDS", "NUMCHARS",
+        "FILENAME", "FILESIZE",  "AUTONUM",      "LISTNUM", "REVNUM",  "EQ",       "="};
+    const char *name = instruction->bytes ? instruction->bytes : "";
+    name += strspn(name, " \t\r\n");
+    size_t n = name[0] == '=' ? 1 : strcspn(name, " \t\r\n\\");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+static enum mt_status begin_field(struct reader *reader, struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    bool is_first = p->field == NONE;
+    enum mt_status status = add_xml(reader, MT_OFFICE_OPEN, range, &token);
+    if (status)
+        return status;
+    if (is_first) {
+        token->family = MT_OFFICE_FIELD;
+        p->field = p->n - 1;
+        reader->instruction.length = 0;
+    }
+    if (p->n_fields < MAX_FIELDS)
+        p->fields[p->n_fields++] = (struct field){.is_first = is_first};
+    else
+        p->is_odd = true;
+    return MT_OK;
+}
+
+static enum mt_status separate_field(struct reader *reader, struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    struct field *field = p->n_fields > 0 ? &p->fields[p->n_fields - 1] : NULL;
+    enum mt_status status = add_xml(reader, MT_OFFICE_CUT, range, &token);
+    if (status || !field)
+        return status;
+    field->is_result = true;
+    field->is_left = field->is_first && is_left(&reader->instruction);
+    if (field->is_first && !field->is_left)
+        p->field = NONE;
+    return MT_OK;
+}
+
+static enum mt_status end_field(struct reader *reader, struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    bool is_known = p->n_fields > 0;
+    const struct field field = is_known ? p->fields[--p->n_fields] : (struct field){0};
+    bool is_closed = p->field == NONE;
+    enum mt_status status =
+        add_xml(reader, is_known ? MT_OFFICE_CLOSE : MT_OFFICE_CUT, range, &token);
+    if (status)
+        return status;
+    if (is_closed) {
+        token->family = MT_OFFICE_FIELD;
+    } else if (field.is_first) {
+        token->kind = MT_OFFICE_POINT;
+        token->form = field.is_left ? 'n' : '\0';
+        p->field = NONE;
+    }
+    return MT_OK;
+}
+
+/* ---- elements that are copied ---- */
+
+static void begin_whole(struct reader *reader, const struct mt_xml_tag *tag, bool is_dropped,
+                        char form)
+{
+    struct paragraph *p = current(reader);
+    p->whole_depth = tag->depth;
+    p->whole_tag = tag->range;
+    p->is_dropped = is_dropped;
+    p->whole_form = form;
+    p->has_paragraphs = false;
+    strncpy(p->whole_name, is_word(reader, tag) ? tag->name : "", sizeof p->whole_name - 1);
+    const char *change = attribute(tag, "fldCharType");
+    p->field_change = strcmp(p->whole_name, "fldChar") == 0 ? change[0] : '\0';
+}
+
+static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    const struct mt_range range = {p->whole_tag.begin, tag->range.end};
+    p->whole_depth = 0;
+    if (p->field_change == 'b')
+        return begin_field(reader, range);
+    if (p->field_change == 's')
+        return separate_field(reader, range);
+    if (p->field_change == 'e')
+        return end_field(reader, range);
+    if (strcmp(p->whole_name, "instrText") == 0 && tag->range.begin > p->whole_tag.end)
+        append_range(reader, (struct mt_range){p->whole_tag.end, tag->range.begin},
+                     &reader->instruction);
+    if (strcmp(p->whole_name, "noBreakHyphen") == 0)
+        return add_words(reader, range, "\u2011", strlen("\u2011"));
+    if (p->is_dropped && p->field == NONE)
+        return MT_OK;
+    size_t name_length = strlen(p->whole_name);
+    bool is_properties =
+        p->run_depth == 0 && name_length > 2 && strcmp(p->whole_name + name_length - 2, "Pr") == 0;
+    if (is_properties && p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_OPEN) {
+        token = &p->tokens[p->n - 1]; /* they stand at its beginning */
+        token->range.end = token->outer.end = range.end;
+        append_range(reader, range, &token->bytes);
+        return MT_OK;
+    }
+    enum mt_status status =
+        add_xml(reader, p->has_paragraphs ? MT_OFFICE_CUT : MT_OFFICE_POINT, range, &token);
+    if (!status && p->field == NONE)
+        token->form = p->whole_form;
+    if (p->has_paragraphs && p->field != NONE)
+        p->is_odd = true;
+    return status;
+}
+
+/* ---- runs ---- */
+
+static void begin_run(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    p->run_depth = tag->depth;
+    p->run = tag->range;
+    p->run_first = p->field != NONE ? p->field : p->n;
+    p->look = 0;
+}
+
+static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    p->run_depth = 0;
+    for (size_t i = p->run_first; i < p->n; i++)
+        p->tokens[i].outer.end = tag->range.end;
+}
+
+static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const dropped[] = {"lastRenderedPageBreak", "softHyphen"};
+    struct paragraph *p = current(reader);
+    const char *name = is_word(reader, tag) ? tag->name : "";
+    const char *type = attribute(tag, "type");
+    if (strcmp(name, "rPr") == 0) {
+        p->properties_depth = tag->depth;
+        reader->properties.length = 0;
+        p->run.end = tag->range.end;
+    } else if (strcmp(name, "t") == 0) {
+        p->words_depth = tag->depth;
+        p->words_begin = tag->range.end;
+        p->whole_tag = tag->range;
+        p->keeps_blanks = strcmp(attribute(tag, "space"), "preserve") == 0;
+    } else if (strcmp(name, "br") == 0) {
+        begin_whole(reader, tag, false,
+                    strcmp(type, "page") == 0 || strcmp(type, "column") == 0 ? 'e' : 'b');
+    } else if (strcmp(name, "cr") == 0) {
+        begin_whole(reader, tag, false, 'b');
+    } else if (strcmp(name, "tab") == 0 || strcmp(name, "ptab") == 0) {
+        begin_whole(reader, tag, false, 'e');
+    } else {
+        begin_whole(reader, tag, IS_ONE_OF(name, dropped), '\0');
+    }
+}
+
+/* A property of the run's: its own bytes are how it looks, but for those that nobody sees. */
+static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    const struct mt_range range = {p->property_begin, tag->range.end};
+    const char *name = reader->document->bytes + range.begin + 1;
+    size_t n = strlen(reader->prefix);
+    bool is_ours = strncmp(name, reader->prefix, n) == 0;
+    size_t length = strcspn(name + n, " \t\r\n/>");
+    bool is_unseen = is_ours && ((length == 4 && strncmp(name + n, "lang", 4) == 0) ||
+                                 (length == 7 && strncmp(name + n, "noProof", 7) == 0));
+    if (!is_unseen)
+        append_range(reader, range, &reader->properties);
+}
+
+static enum mt_status end_properties(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    p->properties_depth = 0;
+    p->run.end = tag->range.end;
+    mt_text_append(&reader->properties, "", 0);
+    return mt_office_look(reader->office, reader->properties.bytes, reader->properties.length,
+                          &p->look, reader->err);
+}
+
+static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    struct mt_range content = {p->words_begin, tag->range.begin};
+    const struct mt_range range = {p->whole_tag.begin, tag->range.end};
+    const char *bytes = reader->document->bytes;
+    struct mt_text words = {0};
+    p->words_depth = 0;
+    mt_text_append(&words, "", 0);
+    if (content.end < content.begin)
+        content.end = content.begin;
+    if (memchr(bytes + content.begin, '<', content.end - content.begin))
+        p->is_odd = true; /* comments, CDATA */
+    mt_xml_unescape(bytes + content.begin, content.end - content.begin, &words);
+    for (size_t i = 0; i < words.length; i++)
+        if (strchr("\t\r\n", words.bytes[i]))
+            words.bytes[i] = ' ';
+    struct mt_range inner = {0, words.length};
+    while (!p->keeps_blanks && inner.begin < inner.end && words.bytes[inner.begin] == ' ')
+        inner.begin++;
+    while (!p->keeps_blanks && inner.begin < inner.end && words.bytes[inner.end - 1] == ' ')
+        inner.end--;
+    enum mt_status status = mt_text_check(&words, "a paragraph", reader->err);
+    if (!status)
+        status = add_words(reader, range, words.bytes + inner.begin, inner.end - inner.begin);
+    mt_text_finish(&words);
+    return status;
+}
+
+/* ---- around runs ---- */
+
+static enum mt_status begin_element(struct reader *reader, const struct mt_xml_tag *tag,
+                                    size_t begin)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    if (p->field != NONE || p->n_elements == MAX_ELEMENTS)
+        p->is_odd = true;
+    if (p->is_odd) {
+        begin_whole(reader, tag, false, '\0');
+        return MT_OK;
+    }
+    const struct mt_range range = {begin, tag->range.end};
+    enum mt_status status = add_xml(reader, MT_OFFICE_OPEN, range, &token);
+    if (!status && begin == tag->range.begin)
+        p->elements[p->n_elements++] =
+            (struct element){.depth = tag->depth, .begin = begin, .has_token = true};
+    return status;
+}
+
+static enum mt_status end_element(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    const struct element *element = &p->elements[--p->n_elements];
+    struct mt_office_token *token;
+    size_t begin = element->is_sdt ? element->close : tag->range.begin;
+    p->is_odd = p->is_odd || p->field != NONE;
+    if (!element->has_token)
+        return add_xml(reader, MT_OFFICE_POINT, (struct mt_range){element->begin, tag->range.end},
+                       &token);
+    return add_xml(reader, MT_OFFICE_CLOSE, (struct mt_range){begin, tag->range.end}, &token);
+}
+
+/* bookmarkStart and bookmarkEnd, and others. */
+static enum mt_status add_border(struct reader *reader, const struct mt_xml_tag *tag, bool *is_one)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    size_t n = strlen(tag->name), id = 0;
+    bool is_start = n > 5 && strcmp(tag->name + n - 5, "Start") == 0;
+    bool is_end = n > 3 && strcmp(tag->name + n - 3, "End") == 0;
+    const char *bytes = reader->document->bytes;
+    *is_one = (is_start || is_end) && p->field == NONE && bytes[tag->range.end - 2] == '/';
+    if (!*is_one)
+        return MT_OK;
+    n -= is_start ? 5 : 3;
+    for (size_t i = 0; i < n; i++)
+        id = id * 31 + (unsigned char)tag->name[i];
+    for (const char *at = attribute(tag, "id"); *at; at++)
+        id = id * 31 + (unsigned char)*at;
+    enum mt_status status =
+        add_xml(reader, is_start ? MT_OFFICE_OPEN : MT_OFFICE_CLOSE, tag->range, &token);
+    if (!status) {
+        token->family = MT_OFFICE_RANGE;
+        token->id = id;
+    }
+    return status;
+}
+
+static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const around[] = {"hyperlink", "ins", "moveTo",    "smartTag",
+                                         "customXml", "bdo", "fldSimple", "dir"};
+    struct paragraph *p = current(reader);
+    const char *name = is_word(reader, tag) ? tag->name : "";
+    struct element *last = p->n_elements > 0 ? &p->elements[p->n_elements - 1] : NULL;
+    bool is_border = false;
+    if (last && last->is_sdt && tag->depth == last->depth + 1) {
+        if (strcmp(name, "sdtContent") == 0 && !last->has_token) {
+            last->has_token = true;
+            return begin_element(reader, tag, last->begin);
+        }
+        begin_whole(reader, tag, true, '\0'); /* its bytes are its parent's */
+        return MT_OK;
+    }
+    if (strcmp(name, "r") == 0) {
+        begin_run(reader, tag);
+        return MT_OK;
+    }
+    if (strcmp(name, "sdt") == 0 && p->field == NONE && p->n_elements < MAX_ELEMENTS) {
+        p->elements[p->n_elements++] =
+            (struct element){.depth = tag->depth, .begin = tag->range.begin, .is_sdt = true};
+        return MT_OK;
+    }
+    if (strcmp(name, "fldSimple") == 0) {
+        const char *instruction = attribute(tag, "instr");
+        const struct mt_text words = {.bytes = (char *)(size_t)instruction,
+                                      .length = strlen(instruction)};
+        if (is_left(&words)) {
+            begin_whole(reader, tag, false, 'n');
+            return MT_OK;
+        }
+    }
+    if (IS_ONE_OF(name, around))
+        return begin_element(reader, tag, tag->range.begin);
+    enum mt_status status = name[0] ? add_border(reader, tag, &is_border) : MT_OK;
+    bool is_dropped = strcmp(name, "proofErr") == 0 || strcmp(name, "pPr") == 0 || is_border;
+    begin_whole(reader, tag, is_dropped, strncmp(tag->name, "oMath", 5) == 0 ? 'w' : '\0');
+    return status;
+}
+
+/* ---- paragraphs ---- */
+
+static void drop_paragraph(struct paragraph *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        mt_text_finish(&p->tokens[i].bytes);
+    free(p->tokens);
+    free(p);
+}
+
+static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    if (reader->n == MAX_PARAGRAPHS)
+        return mt_fail(reader->err, MT_LIMIT, "line %zu: paragraphs are nested deeper than %d",
+                       tag->line, MAX_PARAGRAPHS);
+    if (reader->n > 0) {
+        struct paragraph *outer = current(reader);
+        outer->has_paragraphs = true;
+        outer->is_odd = outer->is_odd || outer->whole_depth == 0;
+    }
+    struct paragraph *p = calloc(1, sizeof *p);
+    if (!p)
+        return mt_fail_memory(reader->err, sizeof *p, "a paragraph");
+    p->depth = tag->depth;
+    p->field = NONE;
+    reader->paragraphs[reader->n++] = p;
+    return MT_OK;
+}
+
+static enum mt_status end_paragraph(struct reader *reader)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = MT_OK;
+    if (p->field != NONE)
+        p->tokens[p->field].kind = MT_OFFICE_CUT;
+    for (size_t i = 0; i < p->n && !status; i++)
+        status = mt_text_check(&p->tokens[i].bytes, "a paragraph", reader->err);
+    if (!status && !p->is_odd && p->n > 0)
+        status =
+            mt_office_add_texts(reader->document, reader->prefix, p->tokens, p->n, reader->err);
+    drop_paragraph(p);
+    reader->n--;
+    return status;
+}
+
+static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    struct reader *reader = context;
+    struct paragraph *p = current(reader);
+    if (!reader->knows_prefix) {
+        enum mt_status status = find_prefix(reader, tag);
+        if (status)
+            return status;
+    }
+    (void)err;
+    if (is_word(reader, tag) && strcmp(tag->name, "p") == 0)
+        return begin_paragraph(reader, tag);
+    if (!p || p->whole_depth > 0)
+        return MT_OK;
+    if (p->properties_depth > 0) {
+        if (tag->depth == p->properties_depth + 1)
+            p->property_begin = tag->range.begin;
+    } else if (p->words_depth > 0) {
+        p->is_odd = true;
+    } else if (p->run_depth > 0) {
+        begin_in_run(reader, tag);
+    } else {
+        return begin_in_paragraph(reader, tag);
+    }
+    return MT_OK;
+}
+
+static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    struct reader *reader = context;
+    struct paragraph *p = current(reader);
+    (void)err;
+    if (!p)
+        return MT_OK;
+    if (tag->depth == p->depth)
+        return end_paragraph(reader);
+    if (p->whole_depth > 0)
+        return tag->depth == p->whole_depth ? end_whole(reader, tag) : MT_OK;
+    if (p->properties_depth > 0 && tag->depth == p->properties_depth + 1)
+        end_property(reader, tag);
+    else if (tag->depth == p->properties_depth)
+        return end_properties(reader, tag);
+    else if (tag->depth == p->words_depth)
+        return end_words(reader, tag);
+    else if (tag->depth == p->run_depth)
+        end_run(reader, tag);
+    else if (p->n_elements > 0 && tag->depth == p->elements[p->n_elements - 1].depth)
+        return end_element(reader, tag);
+    else if (p->n_elements > 0 && p->elements[p->n_elements - 1].is_sdt &&
+             tag->depth == p->elements[p->n_elements - 1].depth + 1)
+        p->elements[p->n_elements - 1].close = tag->range.begin;
+    return MT_OK;
+}
+
+enum mt_status mt_office_read(struct mt_document *document, size_t index, struct mt_error *err)
+{
+    const struct mt_document_part *part = &document->parts[index];
+    struct reader reader = {.document = document, .office = document->own, .err = err};
+    const struct mt_document view = {
+        .bytes = document->bytes, .begin = part->range.begin, .length = part->range.end};
+    enum mt_status status = mt_xml_read(&view, take_begin, take_end, &reader, err);
+    while (reader.n > 0)
+        drop_paragraph(reader.paragraphs[--reader.n]);
+    mt_text_finish(&reader.properties);
+    mt_text_finish(&reader.instruction);
+    return status ? mt_fail_in(err, status, part->name) : MT_OK;
+}

@@ -1,0 +1,103 @@
+/*
+ * Feeds the reader of Word's documents with packages, where the first byte is 'p', and with the XML of
+ * their main part, which is put into one, where it is 'x'. What is read is written without translations
+ * and with each text as its own, which gives the same bytes; and with other ones, which gives a file that
+ * can be read.
+ */
+#include "server/documents/document.h"
+#include "tests/unit/server/documents/make_package.h"
+
+enum kind { NOTHING, SAME, OTHER };
+
+static char *write_with(const struct mt_document *document, enum kind kind, size_t *length)
+{
+    size_t n = mt_document_n_texts(document), n_left;
+    struct mt_text *translations = calloc(n + 1, sizeof *translations), out = {0};
+    struct mt_error err;
+    char *result;
+    assert(translations);
+    for (size_t i = 0; i < n && kind != NOTHING; i++) {
+        struct mt_document_text text = mt_document_text(document, i);
+        assert(text.bytes[text.length] == '\0');
+        assert(mt_utf8_valid_prefix(text.bytes, text.length) == text.length);
+        if (kind == OTHER)
+            mt_text_append_string(&translations[i], "New ");
+        mt_text_append(&translations[i], text.bytes, text.length);
+    }
+    enum mt_status status = mt_document_write(document, translations, &out, &n_left, &err);
+    assert(!status);
+    assert(n_left == (kind == NOTHING ? n : 0));
+    status = mt_text_take(&out, "a file", &result, length, &err);
+    assert(!status);
+    for (size_t i = 0; i < n; i++)
+        mt_text_finish(&translations[i]);
+    free(translations);
+    return result;
+}
+
+/* Codes in the order of their places, and pairs that know each other. */
+static void check_codes(const struct mt_document *document)
+{
+    const struct mt_coded_options options = {0};
+    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
+        struct mt_document_text text = mt_document_text(document, i);
+        struct mt_coded coded = {0};
+        struct mt_error err;
+        enum mt_status status = text.read(text.bytes, text.length, &options, &coded, &err);
+        assert(!status && coded.n == 1);
+        const struct mt_coded_segment *segment = &coded.segments[0];
+        for (size_t c = 0; c < segment->n; c++) {
+            const struct mt_code *code = &segment->codes[c];
+            assert(c == 0 || code[-1].at.end <= code->at.begin);
+            assert(code->at.end <= segment->words.length);
+            assert(code->bytes.begin < code->bytes.end && code->bytes.end <= text.length);
+            bool is_pair = code->kind == MT_CODE_OPEN || code->kind == MT_CODE_CLOSE;
+            assert(is_pair == (code->mate != MT_NO_MATE));
+            assert(!is_pair || segment->codes[code->mate].mate == c);
+        }
+        mt_coded_finish(&coded);
+    }
+}
+
+static void check(const char *bytes, size_t size)
+{
+    const struct mt_document_options options = {.format = MT_DOCUMENT_DOCX};
+    struct mt_document *document = NULL, *again = NULL;
+    struct mt_error err;
+    enum mt_status status = mt_document_create(bytes, size, &options, &document, &err);
+    if (status) {
+        assert(!document && err.message[0]);
+        assert(mt_utf8_valid_prefix(err.message, strlen(err.message)) == strlen(err.message));
+        return;
+    }
+    check_codes(document);
+    for (int kind = NOTHING; kind <= SAME; kind++) {
+        size_t length;
+        char *file = write_with(document, (enum kind)kind, &length);
+        assert(length == size && memcmp(file, bytes, size) == 0);
+        free(file);
+    }
+    size_t length, n = mt_document_n_texts(document);
+    char *file = write_with(document, OTHER, &length);
+    status = mt_document_create(file, length, &options, &again, &err);
+    assert(!status && mt_document_n_texts(again) >= n);
+    free(file);
+    mt_document_destroy(again);
+    mt_document_destroy(document);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t length;
+    if (size < 2)
+        return 0;
+    if (data[0] == 'p')
+        check((const char *)data + 1, size - 1);
+    if (data[0] != 'x')
+        return 0;
+    char *file = make_docx((const char *)data + 1, size - 1, &length);
+    check(file, length);
+    free(file);
+    return 0;
+}
