@@ -522,6 +522,22 @@ START_TEST(test_bad_xml)
 }
 END_TEST
 
+/* The directory says that an entry has more bytes than the file: packed, so that it overlaps others, or
+ * unpacked. */
+START_TEST(test_sizes_that_lie)
+{
+    const char xml[] = "<w:document xmlns:w=\"" NAMESPACE "\"/>";
+    for (int offset = 20; offset <= 24; offset += 4) {
+        size_t length;
+        char *file = make_docx(xml, strlen(xml), &length);
+        char *entry = memmem(file, length, "PK\1\2", 4);
+        ck_assert_ptr_nonnull(entry);
+        memcpy(entry + offset, "\xFF\xFF\xFF\x0F", 4);
+        expect_refused(file, length, offset == 20 ? "do not overlap" : "[Content_Types].xml");
+    }
+}
+END_TEST
+
 /* 100 MB of blanks in 100 KB. */
 START_TEST(test_bomb)
 {
@@ -599,6 +615,7 @@ int main(void)
     tcase_add_test(tcase, test_cut_short);
     tcase_add_test(tcase, test_wrong_sum);
     tcase_add_test(tcase, test_bad_xml);
+    tcase_add_test(tcase, test_sizes_that_lie);
     tcase_add_test(tcase, test_bomb);
     tcase_add_test(tcase, test_many_entries);
     tcase_add_test(tcase, test_many_runs);
