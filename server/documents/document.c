@@ -426,50 +426,6 @@ static void encode(const struct mt_document *document, struct mt_text *out,
 
 /* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
 static void write_range(const struct mt_document *document, const struct mt_text *translations,
-                        struct mt_range range, size_t *i, size_t *n_kept, struct mt_text *out)
-{
-    size_t at = range.begin;
-    mt_text_append(out, "", 0);
-    for (; *i < document->n && document->pieces[*i].range.begin < range.end; ++*i) {
-        const struct mt_document_piece *piece = &document->pieces[*i];
-        mt_text_append(out, document->bytes + at, piece->range.begin - at);
-        at = piece->range.begin;
-        bool is_written = write_piece(document, piece, &translations[*i], out);
-        if (is_written)
-            at = piece->range.end;
-        *n_kept += !is_written;
-    }
-    mt_text_append(out, document->bytes + at, mt_size_min(range.end, document->length) - at);
-}
-
-static enum mt_status write_package(const struct mt_document *document,
-                                    const struct mt_text *translations, struct mt_text *out,
-                                    size_t *n_kept, struct mt_error *err)
-{
-    struct mt_text *parts = calloc(document->n_parts + 1, sizeof *parts);
-    enum mt_status status = MT_OK;
-    size_t i = 0;
-    if (!parts)
-        return mt_fail_memory(err, document->n_parts * sizeof *parts, "a translated file");
-    for (size_t k = 0; k < document->n_parts && !status; k++) {
-        const struct mt_range range = document->parts[k].range;
-        size_t n = range.end - range.begin;
-        write_range(document, translations, range, &i, n_kept, &parts[k]);
-        status = mt_text_check(&parts[k], "a translated file", err);
-        if (!status && parts[k].length == n &&
-            memcmp(parts[k].bytes, document->bytes + range.begin, n) == 0)
-            mt_text_finish(&parts[k]);
-    }
-    if (!status)
-        status = mt_document_write_parts(document, parts, out, err);
-    for (size_t k = 0; k < document->n_parts; k++)
-        mt_text_finish(&parts[k]);
-    free(parts);
-    return status;
-}
-
-/* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
-static void write_range(const struct mt_document *document, const struct mt_text *translations,
                         struct mt_range range, size_t *i, struct mt_document_report *report,
                         struct mt_text *out)
 {
