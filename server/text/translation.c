@@ -1,5 +1,6 @@
 #include "server/text/translation.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/text/marked.h"
@@ -774,7 +775,8 @@ float mt_translation_score(const struct mt_translation *translation, size_t rank
         struct mt_hypothesis best;
         if (!hypothesis(&translation->parts[i], rank, &best) || !best.n_ids)
             continue;
-        sum += (double)best.score * pow((double)best.n_ids, (double)translation->length_penalty);
+        sum += (double)best.score *
+               mt_real_pow((double)best.n_ids, (double)translation->length_penalty);
         n_tokens += best.n_ids;
     }
     return n_tokens ? (float)(sum / (double)n_tokens) : 0;
