@@ -775,8 +775,7 @@ float mt_translation_score(const struct mt_translation *translation, size_t rank
         struct mt_hypothesis best;
         if (!hypothesis(&translation->parts[i], rank, &best) || !best.n_ids)
             continue;
-        sum += (double)best.score *
-               mt_real_pow((double)best.n_ids, (double)translation->length_penalty);
+        sum += (double)best.score * mt_real_pow((double)best.n_ids, translation->length_penalty);
         n_tokens += best.n_ids;
     }
     return n_tokens ? (float)(sum / (double)n_tokens) : 0;
