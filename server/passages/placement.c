@@ -166,6 +166,33 @@ static size_t point_at(const struct placer *placer, size_t source, bool leads)
     return mt_size_max(to.begin, mt_size_min(at, to.end));
 }
 
+static size_t end_of_first_word(const char *text, struct mt_range range)
+{
+    size_t at = range.begin;
+    while (at < range.end && !mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    while (at < range.end && mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    return at;
+}
+
+/* The same of what no word of the target is known for. Where it stands at the end of a word, as a note's
+ * number does, there is a word before it in the target, too. */
+static size_t guess_at(const struct placer *placer, size_t source, bool leads)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_text *text = &input->marked->text;
+    bool is_behind_word =
+        source > 0 &&
+        mt_is_word_char(char_at(text->bytes, mt_previous_char(text->bytes, source))) &&
+        (source == text->length || !mt_is_word_char(char_at(text->bytes, source)));
+    if (!is_behind_word || input->n_sentences == 0)
+        return point_at(placer, source, leads);
+    struct mt_range to = input->target_sentences[sentence_of(input, source)];
+    size_t at = point_at(placer, source, false);
+    return at > to.begin ? at : end_of_first_word(input->target, to);
+}
+
 /* ---- stand-ins ---- */
 
 static bool is_whole_word(const char *text, size_t length, size_t begin, size_t end)
@@ -428,7 +455,7 @@ static void place_terms(struct placer *placer, bool *is_placed)
             place->is_raised = is_raised(placer, mark, place);
             continue;
         }
-        size_t at = point_at(placer, mark->begin, false);
+        size_t at = guess_at(placer, mark->begin, false);
         *place = (struct mt_place){
             .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
     }
@@ -460,7 +487,7 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
         remove_other_copies(placer, mark, n_most);
         if (is_placed[i])
             continue;
-        size_t at = point_at(placer, mark->begin, false);
+        size_t at = guess_at(placer, mark->begin, false);
         placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
     }
     free(is_placed);
@@ -596,31 +623,6 @@ static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, s
     return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
 }
 
-static size_t end_of_first_word(const char *text, struct mt_range range)
-{
-    size_t at = range.begin;
-    while (at < range.end && !mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
-    while (at < range.end && mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
-    return at;
-}
-
-/* Where a span begins that no word of the target is known for. One without a word of its own that stands
- * at the end of another, as a note's number, has a word before it in the target, too. */
-static size_t begin_of_span(const struct placer *placer, const struct mt_mark *mark)
-{
-    const struct mt_placement_input *input = placer->input;
-    const char *text = input->marked->text.bytes;
-    bool is_behind_word = mark->begin == mark->end && mark->begin > 0 &&
-                          mt_is_word_char(char_at(text, mt_previous_char(text, mark->begin)));
-    size_t at = point_at(placer, mark->begin, !is_behind_word);
-    if (!is_behind_word || input->n_sentences == 0)
-        return at;
-    size_t k = sentence_of(input, mark->begin);
-    return mt_size_max(at, end_of_first_word(input->target, input->target_sentences[k]));
-}
-
 static void place_span(struct placer *placer, size_t index, struct mt_range source,
                        struct mt_range within)
 {
@@ -633,7 +635,8 @@ static void place_span(struct placer *placer, size_t index, struct mt_range sour
         return;
     }
     struct run run = best_run(placer, mark, within);
-    size_t at = mt_size_max(within.begin, mt_size_min(begin_of_span(placer, mark), within.end));
+    size_t at =
+        mt_size_max(within.begin, mt_size_min(guess_at(placer, mark->begin, true), within.end));
     if (run.first == run.end)
         run = nearest_word(placer, at, within, mark);
     if (run.first == run.end) {
@@ -720,7 +723,7 @@ enum mt_status mt_placement_find(const struct mt_placement_input *input, struct 
     for (size_t i = 0; i < marked->n && !status; i++) {
         if (marked->marks[i].kind != MT_MARK_POINT)
             continue;
-        size_t at = point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
+        size_t at = guess_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
         out->places[i] = (struct mt_place){.begin = at, .end = at};
     }
     if (!status)
