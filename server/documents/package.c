@@ -125,8 +125,25 @@ static enum mt_status check(struct mt_package *package, size_t length, struct mt
 
 /* ---- reading ---- */
 
-enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_package **out,
-                               struct mt_error *err)
+/* libzip 1.7 frees bytes that it was only lent when it writes a zip whose first half stays. */
+static zip_source_t *create_source(const char *bytes, size_t length, bool is_copied,
+                                   zip_error_t *error)
+{
+    char *copy = is_copied ? malloc(length + 1) : NULL;
+    if (is_copied && !copy) {
+        zip_error_set(error, ZIP_ER_MEMORY, 0);
+        return NULL;
+    }
+    if (is_copied)
+        memcpy(copy, bytes, length);
+    zip_source_t *source = zip_source_buffer_create(copy ? copy : bytes, length, is_copied, error);
+    if (!source)
+        free(copy);
+    return source;
+}
+
+enum mt_status mt_package_open(const char *bytes, size_t length, bool is_written,
+                               struct mt_package **out, struct mt_error *err)
 {
     zip_error_t error;
     enum mt_status status = check_count(bytes, length, err);
@@ -136,7 +153,7 @@ enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_packa
     if (!package)
         return mt_fail_memory(err, sizeof *package, "a document");
     zip_error_init(&error);
-    package->source = zip_source_buffer_create(bytes, length, 0, &error);
+    package->source = create_source(bytes, length, is_written, &error);
     if (package->source)
         package->zip = zip_open_from_source(package->source, 0, &error);
     if (package->zip)
