@@ -133,23 +133,43 @@ static enum mt_status add_splitting(const struct mt_params *params, struct cJSON
     return add_string(fields, "split_sentences", "on", err);
 }
 
-static enum mt_status add_tag_handling(const struct mt_params *params, struct cJSON *fields,
-                                       bool *is_html, struct mt_error *err)
+/* As they are, for /translate to check. */
+static enum mt_status copy_fields(const struct mt_params *params, const char *const *names,
+                                  size_t n, struct cJSON *fields, struct mt_error *err)
 {
+    for (size_t i = 0; i < n; i++)
+        for (const struct cJSON *value = mt_params_get(params, names[i]); value;
+             value = mt_params_next(value)) {
+            struct cJSON *copy = cJSON_Duplicate(value, true);
+            if (!copy || !cJSON_AddItemToObject(fields, names[i], copy)) {
+                cJSON_Delete(copy);
+                return mt_fail_memory(err, sizeof *copy, "a field");
+            }
+            if (!params->is_text)
+                break;
+        }
+    return MT_OK;
+}
+
+/* *joins_blanks: in html line breaks are blanks already. */
+static enum mt_status add_tag_handling(const struct mt_params *params, struct cJSON *fields,
+                                       bool *joins_blanks, struct mt_error *err)
+{
+    static const char *const names[] = {"ignore_tags", "splitting_tags", "non_splitting_tags"};
     const char *handling;
-    const struct cJSON *tags = mt_params_get(params, "ignore_tags");
+    bool finds_outline = true;
     enum mt_status status = read_string(params, "tag_handling", &handling, err);
-    *is_html = strcmp(handling, "html") == 0;
-    if (!status && handling[0] != '\0' && !*is_html)
-        return mt_fail(err, MT_INVALID, "Value for 'tag_handling' not supported: only html is.");
-    if (status || !*is_html)
+    *joins_blanks = strcmp(handling, "html") == 0;
+    if (!status && handling[0] != '\0' && !*joins_blanks && strcmp(handling, "xml") != 0)
+        return refuse_value("tag_handling", err);
+    if (status || handling[0] == '\0')
         return status;
-    struct cJSON *copy = tags ? cJSON_Duplicate(tags, true) : NULL;
-    if (tags && (!copy || !cJSON_AddItemToObject(fields, "ignore_tags", copy))) {
-        cJSON_Delete(copy);
-        return mt_fail_memory(err, sizeof *copy, "a field");
-    }
-    return add_string(fields, "format", "html", err);
+    status = copy_fields(params, names, sizeof names / sizeof *names, fields, err);
+    if (!status)
+        status = mt_params_bool(params, "outline_detection", &finds_outline, NULL, err);
+    if (!status && !cJSON_AddBoolToObject(fields, "outline_detection", finds_outline))
+        status = mt_fail_memory(err, sizeof *fields, "a field");
+    return status ? status : add_string(fields, "format", handling, err);
 }
 
 static enum mt_status add_fields(const struct mt_request *request, struct cJSON *fields,

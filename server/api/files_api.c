@@ -43,7 +43,7 @@ struct state {
     struct mt_glossary glossary;
     struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
-    struct mt_document_translation *translation; /* NULL: the file stays as it is */
+    struct mt_document_translation *translation; /* NULL: source and target are one language */
 };
 
 static enum mt_status refuse_disabled(struct mt_request *request)
@@ -112,6 +112,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
         status = read_format(state, err);
     if (!status)
         status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
+    if (!status)
+        status = mt_params_string(params, "encoding", &document->encoding, NULL, err);
     if (!status)
         status = mt_decoding_params_split(request->service, params, &state->split, err);
     if (!status)
@@ -392,18 +394,47 @@ static void write_terms(struct mt_json_writer *writer, const struct state *state
     mt_glossary_write(&state->glossary, writer);
 }
 
+static void write_count(struct mt_json_writer *writer, const char *key, size_t n)
+{
+    mt_json_key(writer, key);
+    mt_json_integer(writer, (int64_t)n);
+}
+
+static void write_left(struct mt_json_writer *writer, const struct mt_document_report *report)
+{
+    mt_json_key(writer, "encoding");
+    mt_json_string_z(writer, report->encoding);
+    mt_json_key(writer, "left");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < mt_size_min(report->n_left, MT_DOCUMENT_LISTED); i++) {
+        mt_json_begin_object(writer);
+        mt_json_key(writer, "reason");
+        mt_json_string_z(writer, report->left[i].reason);
+        write_count(writer, "text", report->left[i].text);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+    if (report->n_translated > 0)
+        return;
+    mt_json_key(writer, "message");
+    mt_json_string_z(writer, report->n_texts == 0 ? "Nothing was translated: the file has no text."
+                                                  : "Nothing was translated: left says why.");
+}
+
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
     struct mt_text translated = {0};
-    size_t n_left = 0;
-    enum mt_status status = MT_OK;
-    if (state->translation)
-        status = mt_document_translation_write(state->translation, &translated, &n_left, err);
-    else
+    struct mt_document_report report;
+    enum mt_status status =
+        state->translation
+            ? mt_document_translation_write(state->translation, &translated, &report, err)
+            : mt_document_write(state->document, NULL, &translated, &report, err);
+    if (!status && !state->translation) {
+        translated.length = 0; /* nothing is to be done: the file itself is the answer */
         mt_text_append(&translated, state->file->bytes, state->file->length);
-    if (!status)
         status = mt_text_check(&translated, "a translated file", err);
+    }
     if (!status)
         status = store(request, &translated, err);
     mt_text_finish(&translated);
@@ -414,16 +445,15 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
+    write_left(&writer, &report);
     if (state->languages.route.n > 1) {
         mt_json_key(&writer, "models");
         mt_model_route_write_models(&writer, &state->languages.route);
     }
     if (state->glossary.terms)
         write_terms(&writer, state);
-    if (n_left > 0) {
-        mt_json_key(&writer, "texts_left");
-        mt_json_integer(&writer, (int64_t)n_left);
-    }
+    write_count(&writer, "texts", report.n_texts);
+    write_count(&writer, "translated", report.n_translated);
     mt_json_key(&writer, "translatedFileUrl");
     mt_json_string(&writer, state->base_url.bytes, state->base_url.length);
     if (state->languages.route.n > 1) {
@@ -477,7 +507,10 @@ static enum mt_status download(struct mt_request *request, struct mt_error *err)
     enum mt_status status =
         mt_file_store_get(request->service->files, name, &request->reply.body, &file_name, err);
     if (!status) {
-        if (mt_document_format_of_file(name, &format))
+        const struct mt_text *body = &request->reply.body;
+        bool is_utf8 = mt_utf8_valid_prefix(body->bytes, body->length) == body->length;
+        request->reply.content_type = "application/octet-stream";
+        if (is_utf8 && mt_document_format_of_file(name, &format))
             request->reply.content_type = mt_document_content_type(format);
         mt_file_write_disposition(file_name.bytes, &disposition);
         status = mt_text_check(&disposition, "a file's name", err);

@@ -8,13 +8,15 @@
  *                  where no model takes it
  *   target         language code
  *   model          as for /translate; so are "models" and "via" of the reply
+ *   encoding       what the file is in; absent, encoding.h finds out
  *   retranslate    po: true translates the entries that have a translation, too
  *   split_sentences, post_edit, do_not_translate, glossary, length_penalty and the like: as for
  *                  /translate
  *
- * All texts of a file count as one, against max_text_chars. The reply has "terms" as that of
- * /translate where the request has some, and "texts_left", a number, where texts stayed as they
- * were because their translation would have lost a placeholder (document.h).
+ * All words of a file count as one text, against max_text_chars. The reply has "terms" as that of
+ * /translate where the request has some, "encoding" of the file that was written, how many "texts"
+ * the file has and how many were "translated"; the first of the others are in "left", with the
+ * reason. "message" says so where none was.
  */
 #ifndef MT_SERVER_API_FILES_API_H
 #define MT_SERVER_API_FILES_API_H

@@ -57,6 +57,10 @@ static void write_defaults(struct mt_json_writer *writer, const struct mt_model_
         write_string(writer, "alignment_heads", defaults->alignment_heads);
     if (defaults->alignment_layers)
         write_string(writer, "alignment_layers", defaults->alignment_layers);
+    if (defaults->alignment_mode)
+        write_string(writer, "alignment_mode", defaults->alignment_mode);
+    if (defaults->alignment_shift)
+        write_string(writer, "alignment_shift", defaults->alignment_shift);
     if (defaults->beam_size > 0)
         write_count(writer, "beam_size", defaults->beam_size);
     if (defaults->length_penalty >= 0) {

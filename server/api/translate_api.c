@@ -234,7 +234,7 @@ static enum mt_status detect_each(struct state *state, const struct mt_request *
         }
         if (is_known || (page && text->detected.is_certain))
             continue;
-        enum mt_status status = mt_detect(text->bytes, text->length, state->params.is_html,
+        enum mt_status status = mt_detect(text->bytes, text->length, state->params.has_tags,
                                           &languages, &text->detected, err);
         if (status)
             return status;

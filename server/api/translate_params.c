@@ -70,10 +70,18 @@ enum mt_status mt_translate_params_read_beam(struct mt_translate_params *params,
 static enum mt_status read_format(struct mt_translate_params *params,
                                   const struct mt_params *fields, struct mt_error *err)
 {
+    static const struct {
+        const char *name;
+        mt_coded_reader *read;
+    } formats[] = {
+        {"", mt_read_plain}, {"text", mt_read_plain}, {"html", mt_read_html}, {"xml", mt_read_xml}};
     const char *format = "text";
     enum mt_status status = mt_params_string(fields, "format", &format, NULL, err);
-    params->is_html = strcmp(format, "html") == 0;
-    if (!status && format[0] != '\0' && !params->is_html && strcmp(format, "text") != 0)
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && !params->read; i++)
+        if (strcmp(format, formats[i].name) == 0)
+            params->read = formats[i].read;
+    params->has_tags = params->read != mt_read_plain;
+    if (!status && !params->read)
         return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
     return status;
 }
@@ -149,12 +157,13 @@ static enum mt_status check_together(const struct mt_translate_params *params, s
     if (params->glossary.terms && params->returns_alignment)
         return mt_fail(err, MT_INVALID,
                        "alignment cannot be had together with glossary or do_not_translate");
-    if (params->is_html && params->returns_alignment)
-        return mt_fail(err, MT_INVALID, "alignment is for format text, but format is html");
-    if (params->is_html && params->returns_sentences)
-        return mt_fail(err, MT_INVALID, "return_sentences is for format text, but format is html");
-    if (params->is_html && params->target_prefix)
-        return mt_fail(err, MT_INVALID, "target_prefix is for format text, but format is html");
+    const char *field = params->returns_alignment   ? "alignment"
+                        : params->returns_sentences ? "return_sentences"
+                        : params->target_prefix     ? "target_prefix"
+                                                    : NULL;
+    if (params->has_tags && field)
+        return mt_fail(err, MT_INVALID, "%s is for format text, but format is %s", field,
+                       params->read == mt_read_html ? "html" : "xml");
     return MT_OK;
 }
 
@@ -173,6 +182,14 @@ enum mt_status mt_translate_params_read(struct mt_translate_params *params,
                                   &params->glossary, err);
     if (!status)
         status = mt_tag_names_read(fields, "ignore_tags", &params->ignored_tags, err);
+    if (!status)
+        status = mt_tag_names_read(fields, "splitting_tags", &params->splitting_tags, err);
+    if (!status)
+        status = mt_tag_names_read(fields, "non_splitting_tags", &params->non_splitting_tags, err);
+    bool finds_outline = true;
+    if (!status)
+        status = mt_params_bool(fields, "outline_detection", &finds_outline, NULL, err);
+    params->ignores_outline = !finds_outline;
     return status ? status : check_together(params, err);
 }
 
@@ -185,15 +202,21 @@ enum mt_status mt_translate_params_read_text(const struct mt_translate_params *p
         .max_tags = (size_t)request->service->settings->max_html_tags,
         .ignored_tags = params->ignored_tags.items,
         .n_ignored_tags = params->ignored_tags.n,
+        .splitting_tags = params->splitting_tags.items,
+        .n_splitting_tags = params->splitting_tags.n,
+        .non_splitting_tags = params->non_splitting_tags.items,
+        .n_non_splitting_tags = params->non_splitting_tags.n,
+        .ignores_outline = params->ignores_outline,
     };
-    mt_coded_reader *read = params->is_html ? mt_read_html : mt_read_plain;
-    return read(bytes, length, &options, out, err);
+    return params->read(bytes, length, &options, out, err);
 }
 
 void mt_translate_params_finish(struct mt_translate_params *params)
 {
     mt_glossary_finish(&params->glossary);
     mt_tag_names_finish(&params->ignored_tags);
+    mt_tag_names_finish(&params->splitting_tags);
+    mt_tag_names_finish(&params->non_splitting_tags);
 }
 
 /* ---- for one model ---- */
@@ -230,7 +253,7 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     decoding->options.splitter = request->service->splitter;
     decoding->options.split = params->split;
     /* Line feeds are the line breaks of html, and stay only between sentences. */
-    if (params->is_html && params->split == MT_SPLIT_OFF)
+    if (params->read == mt_read_html && params->split == MT_SPLIT_OFF)
         decoding->options.split = MT_SPLIT_NEWLINES;
     decoding->options.eases_source = params->post_edits;
     options->beam_size = mt_decoding_beam_size(request->service, model, params->beam_size);

@@ -17,14 +17,16 @@
 struct mt_translate_params {
     size_t beam_size; /* 0: the model's own */
     size_t n_alternatives;
-    bool is_html, is_streamed;
+    mt_coded_reader *read; /* the format */
+    bool has_tags;         /* it is no plain text */
+    bool ignores_outline, is_streamed;
     bool returns_scores, returns_usage, returns_alignment, returns_sentences, post_edits,
         repairs_numbers;
     enum mt_split split;
     enum mt_publish publish;
     const char *target_prefix; /* NULL: none */
     struct mt_glossary glossary;
-    struct mt_tag_names ignored_tags;
+    struct mt_tag_names ignored_tags, splitting_tags, non_splitting_tags;
 };
 
 /* Beam and alternatives, about which LibreTranslate complains before it looks at the texts.

@@ -43,7 +43,8 @@ struct flags {
     bool as_json;
     int64_t batch_size; /* 0: the setting max_batch_rows */
     int64_t num_hypotheses;
-    const char *format; /* of a document; NULL: lines, or what the file's name says */
+    const char *format;   /* of a document; NULL: lines, or what the file's name says */
+    const char *encoding; /* of a document; NULL: it is found out */
     bool retranslate;
 };
 
@@ -237,6 +238,8 @@ static enum mt_status check_flags(const struct flags *flags, const char *path, b
                        (long long)flags->num_hypotheses);
     if (flags->retranslate && !*is_document)
         return mt_fail(err, MT_INVALID, "--retranslate is for files, not for lines");
+    if (flags->encoding && !*is_document)
+        return mt_fail(err, MT_INVALID, "--encoding is for files, not for lines");
     if (flags->format && !mt_document_format_of_name(flags->format, out))
         return mt_fail(err, MT_INVALID, "--format is \"%.40s\", expected %s", flags->format,
                        mt_document_list_names(known));
@@ -264,11 +267,13 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         status = make_reader(session, settings, err);
     if (status)
         return status;
-    size_t n_left = 0;
+    struct mt_document_report report = {0};
     struct mt_document_command command = {
         .settings = settings,
         .model = session->model,
-        .document = {.format = format, .retranslate = flags->retranslate},
+        .document = {.format = format,
+                     .retranslate = flags->retranslate,
+                     .encoding = flags->encoding},
         .translation =
             {
                 .decoding = decoding_options(session->model, settings, flags),
@@ -286,13 +291,13 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
     mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);
-    status = mt_document_command_run(&command, &n_left, err);
+    status = mt_document_command_run(&command, &report, err);
     mt_progress_bar_end(&session->bar);
-    if (!status && n_left > 0)
+    if (!status && report.n_refused > 0)
         fprintf(stderr,
                 "attentiond translate: %zu texts stay as they are: their placeholders did not "
                 "survive\n",
-                n_left);
+                report.n_refused);
     return status;
 }
 
@@ -334,8 +339,15 @@ int mt_cmd_translate(int argc, char **argv)
             .string = &flags.format,
         },
         {
+            .name = "encoding",
+            .value_name = "E",
+            .doc = "what the file is in, such as windows-1252; by default a byte order mark or the "
+                   "file says so, or it is found out",
+            .string = &flags.encoding,
+        },
+        {
             .name = "retranslate",
-            .doc = "po: entries that have a translation, too",
+            .doc = "po, xliff, ts: what has a translation, too",
             .is_set = &flags.retranslate,
         },
         {0},

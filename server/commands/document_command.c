@@ -108,8 +108,8 @@ static enum mt_status translate_window(const struct mt_document_command *command
 }
 
 static enum mt_status translate(const struct mt_document_command *command,
-                                struct mt_document *document, struct mt_text *out, size_t *n_left,
-                                struct mt_error *err)
+                                struct mt_document *document, struct mt_text *out,
+                                struct mt_document_report *report, struct mt_error *err)
 {
     struct mt_budget budget = {.limit = (uint64_t)command->settings->max_attention_values};
     const struct mt_service service = {.settings = command->settings, .attention_budget = &budget};
@@ -132,14 +132,14 @@ static enum mt_status translate(const struct mt_document_command *command,
     if (!status)
         status = mt_document_translation_render(translation, err);
     if (!status)
-        status = mt_document_translation_write(translation, out, n_left, err);
+        status = mt_document_translation_write(translation, out, report, err);
     free(sentences.items);
     mt_document_translation_destroy(translation);
     return status;
 }
 
-enum mt_status mt_document_command_run(const struct mt_document_command *command, size_t *n_left,
-                                       struct mt_error *err)
+enum mt_status mt_document_command_run(const struct mt_document_command *command,
+                                       struct mt_document_report *report, struct mt_error *err)
 {
     bool is_input = !command->path || strcmp(command->path, "-") == 0;
     struct mt_text input = {0}, output = {0};
@@ -156,7 +156,7 @@ enum mt_status mt_document_command_run(const struct mt_document_command *command
         mt_fail_in(err, status, is_input ? "standard input" : command->path);
     mt_text_finish(&input);
     if (!status)
-        status = translate(command, document, &output, n_left, err);
+        status = translate(command, document, &output, report, err);
     if (!status)
         status = write_output(&output, err);
     mt_document_destroy(document);

@@ -27,9 +27,10 @@ struct mt_document_command {
     struct mt_progress_bar *bar;        /* may be NULL */
 };
 
-/* Writes nothing where it fails. *n_left as in mt_document_write. MT_CANCELLED: nobody reads the
+/* Writes nothing where it fails. *report as in mt_document_write; its encoding is gone. MT_CANCELLED: nobody reads the
  * output any more. */
 MT_MUST_CHECK enum mt_status mt_document_command_run(const struct mt_document_command *command,
-                                                     size_t *n_left, struct mt_error *err);
+                                                     struct mt_document_report *report,
+                                                     struct mt_error *err);
 
 #endif

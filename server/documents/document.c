@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
+#include "server/text/language.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@ static const struct {
     [MT_DOCUMENT_TS] = {"ts", ".ts", "application/xml", &mt_document_ts_reader},
     [MT_DOCUMENT_STRINGSDICT] = {"stringsdict", ".stringsdict", "application/xml",
                                  &mt_document_stringsdict_reader},
+    [MT_DOCUMENT_XCSTRINGS] = {"xcstrings", ".xcstrings", "application/json",
+                               &mt_document_xcstrings_reader},
     [MT_DOCUMENT_DOCX] = {"docx", ".docx",
                           "application/"
                           "vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -173,6 +176,8 @@ bool mt_document_next_line(const struct mt_document *document, struct mt_documen
     while (line->end < document->length && bytes[line->end] != '\n' && bytes[line->end] != '\r')
         line->end++;
     line->next = line->end + (line->end < document->length);
+    if (bytes[line->end] == '\r' && bytes[line->next] == '\r' && bytes[line->next + 1] == '\n')
+        line->next++;
     if (bytes[line->end] == '\r' && bytes[line->next] == '\n')
         line->next++;
     line->number++;
@@ -232,53 +237,42 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
     return MT_OK;
 }
 
-static size_t line_of(const char *bytes, size_t position)
+/* A file that is no UTF-8 is read as if it were: what formats see is UTF-8. */
+static enum mt_status read_encoding(struct mt_document *document, const char *asked,
+                                    struct mt_error *err)
 {
-    size_t number = 1;
-    for (size_t i = 0; i < position; i++)
-        number += bytes[i] == '\n';
-    return number;
-}
-
-static enum mt_status fail_utf8(const struct mt_document *document, size_t at, struct mt_error *err)
-{
-    const char *bytes = document->bytes;
-    struct mt_range charset = {0};
+    static const char mark[] = "\xEF\xBB\xBF";
+    struct mt_encoding *encoding = &document->encoding;
+    struct mt_text text = {0};
+    struct mt_range declared = {0};
     if (document->reader->find_charset)
-        charset = document->reader->find_charset(bytes, document->length);
-    size_t n = mt_size_min(charset.end - charset.begin, 40);
-    if (n > 0)
-        return mt_fail(err, MT_FORMAT,
-                       "line %zu holds byte 0x%02X, which is no UTF-8: the file says charset=%.*s, "
-                       "expected UTF-8",
-                       line_of(bytes, at), (unsigned char)bytes[at],
-                       (int)mt_utf8_valid_prefix(bytes + charset.begin, n), bytes + charset.begin);
-    return mt_fail(err, MT_FORMAT,
-                   "line %zu holds byte 0x%02X, which is no UTF-8: the file may be ISO-8859-1 or "
-                   "Windows-1252, expected UTF-8",
-                   line_of(bytes, at), (unsigned char)bytes[at]);
-}
-
-/* Files come in whatever their programs wrote: what is seen is said,
- * so that it can be converted. */
-static enum mt_status check_encoding(const struct mt_document *document, struct mt_error *err)
-{
-    const char *bytes = document->bytes;
-    size_t length = document->length;
-    bool is_utf16 =
-        length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0);
-    if (is_utf16)
-        return mt_fail(err, MT_FORMAT,
-                       "the file begins with %02X %02X, as UTF-16 does: expected UTF-8",
-                       (unsigned char)bytes[0], (unsigned char)bytes[1]);
-    size_t n_valid = mt_utf8_valid_prefix(bytes, length);
-    const char *nul = memchr(bytes, '\0', n_valid);
-    if (nul)
-        return mt_fail(err, MT_FORMAT,
-                       "line %zu holds a NUL byte, so the file is no text, or UTF-16: expected "
-                       "UTF-8",
-                       line_of(bytes, (size_t)(nul - bytes)));
-    return n_valid < length ? fail_utf8(document, n_valid, err) : MT_OK;
+        declared = document->reader->find_charset(document->bytes, document->length);
+    const struct mt_encoding_question question = {
+        .bytes = document->bytes,
+        .length = document->length,
+        .asked = asked,
+        .declared = document->bytes + declared.begin,
+        .declared_length = declared.end - declared.begin,
+    };
+    enum mt_status status = mt_encoding_find(&question, encoding, err);
+    if (status)
+        return status;
+    if (encoding->mark_bytes > 0)
+        document->begin = strlen(mark);
+    if (encoding->is_utf8)
+        return MT_OK;
+    if (encoding->mark_bytes > 0)
+        mt_text_append_string(&text, mark);
+    status = mt_encoding_decode(encoding, document->bytes + encoding->mark_bytes,
+                                document->length - encoding->mark_bytes, &text, err);
+    if (status) {
+        mt_text_finish(&text);
+        return status;
+    }
+    free(document->bytes);
+    document->bytes = NULL;
+    document->length = 0;
+    return mt_text_take(&text, "a file", &document->bytes, &document->length, err);
 }
 
 static const char *find_line_end(const char *bytes)
@@ -286,6 +280,8 @@ static const char *find_line_end(const char *bytes)
     const char *first = strpbrk(bytes, "\r\n");
     if (!first || *first == '\n')
         return "\n";
+    if (strncmp(first, "\r\r\n", 3) == 0)
+        return "\r\r\n";
     return first[1] == '\n' ? "\r\n" : "\r";
 }
 
@@ -306,13 +302,18 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
         if (length)
             memcpy(document->bytes, bytes, length);
         document->bytes[length] = '\0';
-        document->begin = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-        document->line_end = find_line_end(document->bytes);
-        status = check_kind(document->bytes, length, document->reader->is_package, err);
-        if (!status && !document->reader->is_package)
-            status = check_encoding(document, err);
-        if (!status)
-            status = document->reader->read(document, options, err);
+        bool is_package = document->reader->is_package;
+        status = check_kind(document->bytes, length, is_package, err);
+        if (!status && !is_package)
+            status = read_encoding(document, options->encoding, err);
+        if (!status) {
+            struct mt_document_options checked = *options;
+            char target[MT_LANGUAGE_BYTES]; /* as files have it: "pb" is pt-BR */
+            const char *code = options->target_lang ? options->target_lang : "";
+            checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
+            document->line_end = find_line_end(document->bytes);
+            status = document->reader->read(document, &checked, err);
+        }
     }
     for (size_t i = 0; i < document->n && !status; i++)
         status = mt_text_check(&document->pieces[i].text, "a text of a file", err);
@@ -359,30 +360,74 @@ static bool is_same(const struct mt_document_piece *piece, const struct mt_text 
            memcmp(piece->text.bytes, translation->bytes, translation->length) == 0;
 }
 
-/* What takes the place of a piece's range. False: nothing was appended. */
-static bool write_piece(const struct mt_document *document, const struct mt_document_piece *piece,
-                        const struct mt_text *translation, struct mt_text *out)
+/* What takes the place of a piece's range; or nothing was appended, for that reason. */
+static const char *write_piece(const struct mt_document *document,
+                               const struct mt_document_piece *piece,
+                               const struct mt_text *translation, struct mt_text *out)
 {
+    static const char lost[] = "its translation lacks a placeholder, or has them in another order";
     const struct mt_document_reader *reader = document->reader;
-    if (!translation->bytes)
-        return false;
+    if (!translation || !translation->bytes)
+        return "it was not translated";
     if ((reader->replaces_messages || reader->is_package) && is_same(piece, translation)) {
         mt_text_append(out, document->bytes + piece->range.begin,
                        piece->range.end - piece->range.begin);
-        return true;
+        return NULL;
     }
     if (reader->replaces_messages && !mt_message_is_kept(piece->text.bytes, piece->text.length,
                                                          translation->bytes, translation->length))
-        return false;
-    if (reader->write)
-        return reader->write(document, piece, translation->bytes, translation->length, out);
-    mt_text_append(out, translation->bytes, translation->length);
-    return true;
+        return lost;
+    if (!reader->write)
+        mt_text_append(out, translation->bytes, translation->length);
+    else if (!reader->write(document, piece, translation->bytes, translation->length, out))
+        return lost;
+    return NULL;
+}
+
+static void leave(struct mt_document_report *report, size_t text, const char *reason)
+{
+    if (report->n_left < MT_DOCUMENT_LISTED)
+        report->left[report->n_left] = (struct mt_document_left){text, reason};
+    report->n_left++;
+}
+
+/* In the encoding that the file had, where that is possible. What it says of its encoding is put
+ * right where not. */
+static void encode(const struct mt_document *document, struct mt_text *out,
+                   struct mt_document_report *report)
+{
+    const struct mt_encoding *encoding = &document->encoding;
+    struct mt_text other = {.limit_bytes = out->limit_bytes};
+    report->encoding = encoding->name;
+    if (encoding->is_utf8 || out->status)
+        return;
+    if (encoding->mark_bytes > 0)
+        mt_text_append(&other, encoding->mark, encoding->mark_bytes);
+    if (mt_encoding_encode(encoding, out->bytes + document->begin, out->length - document->begin,
+                           &other)) {
+        mt_text_finish(out);
+        *out = other;
+        return;
+    }
+    mt_text_finish(&other);
+    report->encoding = "UTF-8";
+    struct mt_range charset = {0};
+    if (document->reader->find_charset)
+        charset = document->reader->find_charset(out->bytes, out->length);
+    if (charset.begin == charset.end ||
+        mt_encoding_is_utf8(out->bytes + charset.begin, charset.end - charset.begin))
+        return;
+    mt_text_append(&other, out->bytes, charset.begin);
+    mt_text_append_string(&other, report->encoding);
+    mt_text_append(&other, out->bytes + charset.end, out->length - charset.end);
+    mt_text_finish(out);
+    *out = other;
 }
 
 /* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
 static void write_range(const struct mt_document *document, const struct mt_text *translations,
-                        struct mt_range range, size_t *i, size_t *n_kept, struct mt_text *out)
+                        struct mt_range range, size_t *i, struct mt_document_report *report,
+                        struct mt_text *out)
 {
     size_t at = range.begin;
     mt_text_append(out, "", 0);
@@ -390,17 +435,24 @@ static void write_range(const struct mt_document *document, const struct mt_text
         const struct mt_document_piece *piece = &document->pieces[*i];
         mt_text_append(out, document->bytes + at, piece->range.begin - at);
         at = piece->range.begin;
-        bool is_written = write_piece(document, piece, &translations[*i], out);
-        if (is_written)
+        const struct mt_text *translation = translations ? &translations[*i] : NULL;
+        const char *reason = write_piece(document, piece, translation, out);
+        if (!reason)
             at = piece->range.end;
-        *n_kept += !is_written;
+        report->n_refused += reason && translation && translation->bytes;
+        if (!reason && is_same(piece, translation))
+            reason = "its translation is the text itself";
+        if (reason)
+            leave(report, *i, reason);
+        else
+            report->n_translated++;
     }
     mt_text_append(out, document->bytes + at, mt_size_min(range.end, document->length) - at);
 }
 
 static enum mt_status write_package(const struct mt_document *document,
                                     const struct mt_text *translations, struct mt_text *out,
-                                    size_t *n_kept, struct mt_error *err)
+                                    struct mt_document_report *report, struct mt_error *err)
 {
     struct mt_text *parts = calloc(document->n_parts + 1, sizeof *parts);
     enum mt_status status = MT_OK;
@@ -410,7 +462,7 @@ static enum mt_status write_package(const struct mt_document *document,
     for (size_t k = 0; k < document->n_parts && !status; k++) {
         const struct mt_range range = document->parts[k].range;
         size_t n = range.end - range.begin;
-        write_range(document, translations, range, &i, n_kept, &parts[k]);
+        write_range(document, translations, range, &i, report, &parts[k]);
         status = mt_text_check(&parts[k], "a translated file", err);
         if (!status && parts[k].length == n &&
             memcmp(parts[k].bytes, document->bytes + range.begin, n) == 0)
@@ -426,15 +478,16 @@ static enum mt_status write_package(const struct mt_document *document,
 
 enum mt_status mt_document_write(const struct mt_document *document,
                                  const struct mt_text *translations, struct mt_text *out,
-                                 size_t *n_left, struct mt_error *err)
+                                 struct mt_document_report *report, struct mt_error *err)
 {
-    size_t n_kept = 0, i = 0;
+    size_t i = 0;
+    *report = (struct mt_document_report){.n_texts = document->n, .encoding = "UTF-8"};
     enum mt_status status = MT_OK;
-    if (document->package)
-        status = write_package(document, translations, out, &n_kept, err);
-    else
-        write_range(document, translations, (struct mt_range){0, SIZE_MAX}, &i, &n_kept, out);
-    if (n_left)
-        *n_left = n_kept;
+    if (document->package) {
+        status = write_package(document, translations, out, report, err);
+    } else {
+        write_range(document, translations, (struct mt_range){0, SIZE_MAX}, &i, report, out);
+        encode(document, out, report);
+    }
     return status ? status : mt_text_check(out, "a translated file", err);
 }

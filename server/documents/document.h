@@ -12,7 +12,8 @@
  * Whatever is not text comes out byte for byte: numbers, times, settings, comments, flags, blank
  * lines, line ends, a byte order mark. A text of several lines or cues is one text, and its
  * translation is laid out over the same ones. A file in which every translation is the text itself
- * is written as it was read (po, xliff, tmx and ts apart, where a translation stands beside its text).
+ * is written as it was read (po, xliff, tmx, ts and xcstrings apart, where a translation stands
+ * beside its text).
  * A file may be a package of several, as Word's documents are: what holds no words is copied.
  *
  * Nothing here knows of models. Thread-safety: one thread at a time.
@@ -41,6 +42,7 @@ enum mt_document_format {
     MT_DOCUMENT_TMX,
     MT_DOCUMENT_TS,          /* Qt's */
     MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
+    MT_DOCUMENT_XCSTRINGS,   /* Xcode's */
     MT_DOCUMENT_DOCX,        /* Word's */
     MT_N_DOCUMENT_FORMATS
 };
@@ -65,11 +67,12 @@ struct mt_document;
 struct mt_document_options {
     enum mt_document_format format;
     bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
-    const char *target_lang; /* BCP 47, for files that say it; NULL or empty: not known. Borrowed */
+    const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
+    const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
 };
 
-/* bytes are copied. MT_FORMAT: not UTF-8, or not the format, with the number of the line; MT_LIMIT,
- * MT_MEMORY. */
+/* bytes are copied. MT_FORMAT: not the format, or its characters are not to be told, with the number
+ * of the line; MT_INVALID: no such encoding; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_create(const char *bytes, size_t length,
                                                 const struct mt_document_options *options,
                                                 struct mt_document **out, struct mt_error *err);
@@ -85,14 +88,27 @@ struct mt_document_text {
 size_t mt_document_n_texts(const struct mt_document *document);
 struct mt_document_text mt_document_text(const struct mt_document *document, size_t index);
 
+/* What has become of the texts, and of the file. */
+#define MT_DOCUMENT_LISTED 100
+struct mt_document_report {
+    size_t n_texts, n_translated;
+    size_t n_refused; /* translations that are not used, for their placeholders */
+    size_t n_left;    /* texts that are not translated, these among them; the first of them: */
+    struct mt_document_left {
+        size_t text;
+        const char *reason; /* static */
+    } left[MT_DOCUMENT_LISTED];
+    const char *encoding; /* of the written file; borrowed */
+};
+
 /*
- * Appends the file with translations[i] in the place of text i. A translation whose bytes are NULL
- * leaves its text as it was; so does, in a po file, one that has lost a placeholder or put them in
- * another order: a program would crash over it. n_left (may be NULL) counts both.
+ * Puts the file into an empty out, with translations[i] in the place of text i, in its own encoding
+ * if that has every character, else in UTF-8. A translation whose bytes are NULL leaves its text as
+ * it was, and translations of NULL leave all; so does, in a po file, one that has lost a placeholder or put them in another order: a
+ * program would crash over it.
  */
-MT_MUST_CHECK enum mt_status mt_document_write(const struct mt_document *document,
-                                               const struct mt_text *translations,
-                                               struct mt_text *out, size_t *n_left,
-                                               struct mt_error *err);
+MT_MUST_CHECK enum mt_status
+mt_document_write(const struct mt_document *document, const struct mt_text *translations,
+                  struct mt_text *out, struct mt_document_report *report, struct mt_error *err);
 
 #endif

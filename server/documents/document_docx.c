@@ -12,11 +12,16 @@
 #include <strings.h>
 
 #define TABLE "[Content_Types].xml"
-#define MAX_PARTS 1024
+#define MAX_TYPES 8192
 
-/* Parts that hold words, by what [Content_Types].xml says. */
+/* What [Content_Types].xml says: of a part, or of all with an extension that it does not name. */
+struct type {
+    struct mt_text name; /* or the extension */
+    bool is_extension, has_words;
+};
+
 struct contents {
-    struct mt_text names[MAX_PARTS];
+    struct type types[MAX_TYPES];
     size_t n;
     bool has_main;
     char other[100]; /* a main part of another program's */
@@ -37,9 +42,10 @@ static enum mt_status take_type(void *context, const struct mt_xml_tag *tag, str
         "wordprocessingml.footnotes+xml",      "wordprocessingml.endnotes+xml",
         "wordprocessingml.comments+xml"};
     struct contents *contents = context;
-    const char *name = mt_xml_attribute(tag, "PartName");
+    bool is_extension = strcmp(tag->name, "Default") == 0;
+    const char *name = mt_xml_attribute(tag, is_extension ? "Extension" : "PartName");
     const char *type = mt_xml_attribute(tag, "ContentType");
-    if (strcmp(tag->name, "Override") != 0 || !name || !type)
+    if ((!is_extension && strcmp(tag->name, "Override") != 0) || !name || !type)
         return MT_OK;
     bool is_main = ends_with(type, ".main+xml"), is_known = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -47,12 +53,12 @@ static enum mt_status take_type(void *context, const struct mt_xml_tag *tag, str
     contents->has_main = contents->has_main || (is_main && is_known);
     if (is_main && !is_known)
         strncpy(contents->other, type, sizeof contents->other - 1);
-    if (!is_known)
-        return MT_OK;
-    if (contents->n == MAX_PARTS)
-        return mt_fail(err, MT_LIMIT, "the file has more than %d parts with words", MAX_PARTS);
-    mt_text_append_string(&contents->names[contents->n++], name + (name[0] == '/'));
-    return mt_text_check(&contents->names[contents->n - 1], "a document", err);
+    if (contents->n == MAX_TYPES)
+        return mt_fail(err, MT_LIMIT, "the file says the types of more than %d parts", MAX_TYPES);
+    struct type *last = &contents->types[contents->n++];
+    *last = (struct type){.is_extension = is_extension, .has_words = is_known};
+    mt_text_append_string(&last->name, name + (name[0] == '/'));
+    return mt_text_check(&last->name, "a document", err);
 }
 
 static enum mt_status ignore_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
@@ -64,10 +70,16 @@ static enum mt_status ignore_end(void *context, const struct mt_xml_tag *tag, st
 static bool is_part(void *context, const char *name)
 {
     const struct contents *contents = context;
-    for (size_t i = 0; i < contents->n; i++)
-        if (strcasecmp(contents->names[i].bytes, name) == 0)
-            return true;
-    return false;
+    const char *dot = strrchr(name, '.');
+    bool has_words = false;
+    for (size_t i = 0; i < contents->n; i++) {
+        const struct type *type = &contents->types[i];
+        if (!type->is_extension && strcasecmp(type->name.bytes, name) == 0)
+            return type->has_words;
+        if (type->is_extension && dot && strcasecmp(type->name.bytes, dot + 1) == 0)
+            has_words = type->has_words;
+    }
+    return has_words;
 }
 
 static enum mt_status read_contents(const struct mt_document *document, struct contents *contents,
@@ -113,7 +125,7 @@ static enum mt_status read_docx(struct mt_document *document,
     if (!status)
         status = mt_document_read_parts(document, is_part, contents, err);
     for (size_t i = 0; i < contents->n; i++)
-        mt_text_finish(&contents->names[i]);
+        mt_text_finish(&contents->types[i].name);
     free(contents);
     if (!status)
         status = mt_office_create(&office, err);

@@ -42,31 +42,18 @@ static bool is_ascii(const char *text, size_t length)
     return true;
 }
 
-static bool is_utf8_label(const char *label, size_t length)
-{
-    return (length == 5 && strncasecmp(label, "utf-8", 5) == 0) ||
-           (length == 4 && strncasecmp(label, "utf8", 4) == 0);
-}
-
 static bool says_other(const char *text, struct mt_range charset)
 {
     return charset.end > charset.begin &&
-           !is_utf8_label(text + charset.begin, charset.end - charset.begin);
+           !mt_encoding_is_utf8(text + charset.begin, charset.end - charset.begin);
 }
 
-/* A page of ASCII is UTF-8 whatever it says. */
 static enum mt_status read_html(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
     (void)options;
     const char *text = document->bytes + document->begin;
     size_t length = document->length - document->begin;
-    struct mt_range charset = find_charset(text, length);
-    size_t n_label = charset.end - charset.begin;
-    if (says_other(text, charset) && !is_ascii(text, length))
-        return mt_fail(err, MT_FORMAT, "the page says charset=%.*s, expected utf-8",
-                       (int)mt_utf8_valid_prefix(text + charset.begin, n_label < 40 ? n_label : 40),
-                       text + charset.begin);
     struct mt_document_piece *piece;
     struct mt_range range = {document->begin, document->length};
     if (length == 0)
@@ -89,8 +76,8 @@ static size_t find_head(const char *text, size_t length)
     return 0;
 }
 
-/* A page of ASCII, which is UTF-8 whatever it says or does not say of its encoding, says so where its
- * translation is no ASCII any more. Others stay as they are. */
+/* A page of ASCII that says nothing of its encoding, or nothing that is known, is UTF-8, and says so
+ * where its translation is no ASCII any more. Others stay as they are. */
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -98,7 +85,7 @@ static bool write_html(const struct mt_document *document, const struct mt_docum
     struct mt_range charset = find_charset(translation, length);
     struct mt_range replaced = {0, 0};
     const char *label = "";
-    bool matters = !is_ascii(translation, length) &&
+    bool matters = document->encoding.is_utf8 && !is_ascii(translation, length) &&
                    is_ascii(document->bytes + document->begin, document->length - document->begin);
     if (matters && says_other(translation, charset)) {
         replaced = charset;

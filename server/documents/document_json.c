@@ -4,6 +4,9 @@
  *   {"menu": {"open": "Open file"}, "days": ["Monday", "Tuesday"]}      i18next, vue-i18n, Angular
  *   {"greeting": {"message": "Hello", "description": "In the menu"}}    Chrome, formatjs, Transifex
  *   {"@@locale": "en", "hello": "Hello", "@hello": {"description": ""}} Flutter's .arb
+ *   {"sourceLanguage": "en", "strings": {"Hello": {"localizations":
+ *     {"de": {"stringUnit": {"state": "translated", "value": "Hallo"}}}}}}  Xcode's .xcstrings, in which
+ *                                                                         what has no "de" gets one
  *
  * What is said about messages stays, and what a message's value tells of the file itself. A
  * translation is escaped as the file escapes.
@@ -12,9 +15,12 @@
 #include "base/json_reader.h"
 #include "base/size.h"
 #include "server/documents/message.h"
+#include "server/documents/message_check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Nested deeper than any catalogue. */
 #define MAX_DEPTH 64
@@ -23,6 +29,7 @@
 struct style {
     bool escapes[0x80];  /* of ASCII: as \u003c, or \/ */
     bool escapes_others; /* all that is no ASCII */
+    char language[40];   /* of .xcstrings: the target */
 };
 
 struct walk {
@@ -30,7 +37,9 @@ struct walk {
     struct mt_json_reader reader;
     struct mt_text text;
     bool is_arb;
+    char source_lang[40]; /* of .xcstrings */
     struct mt_error *err;
+    enum mt_status status; /* of .xcstrings */
 };
 
 static enum mt_status read_value(struct walk *walk, size_t depth);
@@ -56,7 +65,8 @@ static bool is_left(const struct walk *walk, struct mt_json_span key, size_t dep
  * span: it is an object like others. */
 static struct mt_json_span find_message(const struct walk *walk)
 {
-    static const char *const messages[] = {"message", "defaultMessage", "string", NULL};
+    static const char *const messages[] = {"message", "defaultMessage", "messageformat", "string",
+                                           NULL};
     static const char *const notes[] = {
         "description", "placeholders", "context", "comment",         "developer_comment",
         "example",     "hash",         "id",      "character_limit", NULL};
@@ -171,6 +181,190 @@ static enum mt_status read_arb(struct mt_document *document,
     return read_catalogue(document, true, err);
 }
 
+/* ---- Xcode's ---- */
+
+/* Where a translation goes: a piece's n. */
+enum {
+    INTO_LANGUAGES, /* behind the last of them */
+    INTO_EMPTY,     /* between the braces of "localizations" */
+    INTO_STRING,    /* behind the last member of the string's object */
+    INTO_NOTHING,   /* between the braces of that */
+};
+
+/* What the object of one string says. */
+struct string_entry {
+    struct mt_json_span source; /* its text, where it is not the key; bytes NULL: that is */
+    struct mt_range range;      /* where something goes in */
+    size_t where;
+    bool is_left;
+};
+
+static bool is_language(struct mt_json_span key, const char *language)
+{
+    size_t n = strcspn(language, "-_");
+    return key.length >= n && strncasecmp(key.bytes, language, n) == 0 &&
+           (key.length == n || key.bytes[n] == '-' || key.bytes[n] == '_');
+}
+
+/* {"stringUnit": {"value": "Hello"}}; false: it is another thing, with variations. */
+static bool read_unit(struct mt_json_reader *reader, struct mt_json_span *value)
+{
+    bool has_value = false;
+    if (mt_json_reader_peek(reader) != '{') {
+        mt_json_reader_skip(reader);
+        return false;
+    }
+    mt_json_reader_enter(reader);
+    while (mt_json_reader_next(reader)) {
+        struct mt_json_span key = mt_json_reader_string(reader);
+        char next = mt_json_reader_peek(reader);
+        if (mt_json_span_equals(key, "stringUnit") && next == '{') {
+            has_value = read_unit(reader, value);
+        } else if (mt_json_span_equals(key, "value") && next == '"') {
+            *value = mt_json_reader_string(reader);
+            has_value = true;
+        } else {
+            mt_json_reader_skip(reader);
+        }
+    }
+    return has_value;
+}
+
+/* Reads the object that comes next; take is given each key. *range is behind its last member, or, where it
+ * has none, between its braces. Returns whether it has members. */
+typedef void take_member(struct walk *walk, struct mt_json_span key, void *context);
+
+static bool read_members(struct walk *walk, take_member *take, void *context,
+                         struct mt_range *range)
+{
+    struct mt_json_reader *reader = &walk->reader;
+    const char *bytes = walk->document->bytes;
+    bool has_any = false;
+    mt_json_reader_enter(reader);
+    range->begin = (size_t)(reader->at - bytes);
+    while (mt_json_reader_next(reader)) {
+        has_any = true;
+        take(walk, mt_json_reader_string(reader), context);
+        range->begin = range->end = (size_t)(reader->at - bytes);
+    }
+    if (!has_any)
+        range->end = (size_t)(reader->at - bytes) - 1;
+    return has_any;
+}
+
+static void take_localization(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct string_entry *entry = context;
+    const struct style *style = walk->document->own;
+    bool is_source = mt_json_span_equals(key, walk->source_lang);
+    if (is_language(key, style->language))
+        entry->is_left = true;
+    if (!is_source)
+        mt_json_reader_skip(&walk->reader);
+    else if (!read_unit(&walk->reader, &entry->source))
+        entry->is_left = true;
+}
+
+static void take_string_member(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct string_entry *entry = context;
+    struct mt_json_reader *reader = &walk->reader;
+    char next = mt_json_reader_peek(reader);
+    if (mt_json_span_equals(key, "localizations") && next == '{') {
+        bool has_any = read_members(walk, take_localization, entry, &entry->range);
+        entry->where = has_any ? INTO_LANGUAGES : INTO_EMPTY;
+        return;
+    }
+    bool is_stale = mt_json_span_equals(key, "extractionState") && next == '"' &&
+                    strncmp(reader->at, "\"stale\"", 7) == 0;
+    if (is_stale || (mt_json_span_equals(key, "shouldTranslate") && next == 'f'))
+        entry->is_left = true;
+    mt_json_reader_skip(reader);
+}
+
+static void take_string(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct string_entry entry = {.where = INTO_NOTHING};
+    struct mt_document_piece *piece = NULL;
+    struct mt_range range;
+    (void)context;
+    if (mt_json_reader_peek(&walk->reader) != '{') {
+        mt_json_reader_skip(&walk->reader);
+        return;
+    }
+    bool has_any = read_members(walk, take_string_member, &entry, &range);
+    if (entry.where == INTO_NOTHING) {
+        entry.range = range;
+        entry.where = has_any ? INTO_STRING : INTO_NOTHING;
+    }
+    struct mt_json_span source = entry.source.bytes ? entry.source : key;
+    mt_text_append(&walk->text, "", 0);
+    for (const char *at = source.bytes; at < source.bytes + source.length;)
+        mt_text_append_char(&walk->text, mt_json_next_code_point(&at));
+    if (!entry.is_left && !walk->status)
+        walk->status = mt_message_add(walk->document, entry.range, &walk->text, &piece, walk->err);
+    walk->text.length = 0;
+    if (piece)
+        piece->n = entry.where;
+}
+
+static void find_source_language(struct walk *walk, struct mt_json_span key, void *context)
+{
+    (void)context;
+    bool is_one =
+        mt_json_span_equals(key, "sourceLanguage") && mt_json_reader_peek(&walk->reader) == '"';
+    if (!is_one) {
+        mt_json_reader_skip(&walk->reader);
+        return;
+    }
+    struct mt_json_span language = mt_json_reader_string(&walk->reader);
+    snprintf(walk->source_lang, sizeof walk->source_lang, "%.*s",
+             (int)mt_size_min(language.length, sizeof walk->source_lang - 1), language.bytes);
+}
+
+static void take_strings(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct mt_range range;
+    if (mt_json_span_equals(key, "strings") && mt_json_reader_peek(&walk->reader) == '{')
+        read_members(walk, take_string, context, &range);
+    else
+        mt_json_reader_skip(&walk->reader);
+}
+
+static enum mt_status read_xcstrings(struct mt_document *document,
+                                     const struct mt_document_options *options,
+                                     struct mt_error *err)
+{
+    const struct mt_json_limits limits = {.max_depth = MAX_DEPTH,
+                                          .max_values = document->length + 1};
+    struct walk walk = {.document = document, .err = err};
+    struct mt_range range;
+    const char *target = options->target_lang ? options->target_lang : "";
+    enum mt_status status =
+        mt_json_check(document->bytes, document->length, &limits, "the file", err);
+    struct style *style = status ? NULL : calloc(1, sizeof *style);
+    if (!style)
+        return status ? status : mt_fail_memory(err, sizeof *style, "a file");
+    document->own = style;
+    snprintf(style->language, sizeof style->language, "%s", target);
+    mt_json_reader_init(&walk.reader, document->bytes, document->length);
+    bool is_object = mt_json_reader_peek(&walk.reader) == '{';
+    if (is_object)
+        read_members(&walk, find_source_language, NULL, &range);
+    if (!*walk.source_lang)
+        return mt_fail(err, MT_FORMAT,
+                       "the file has no \"sourceLanguage\", expected a catalogue of "
+                       "Xcode's");
+    if (!*target)
+        return mt_fail(err, MT_FORMAT,
+                       "a catalogue of Xcode's needs a language to be translated into, "
+                       "and the model does not say one");
+    mt_json_reader_init(&walk.reader, document->bytes, document->length);
+    read_members(&walk, take_strings, NULL, &range);
+    mt_text_finish(&walk.text);
+    return walk.status;
+}
+
 static bool write_json(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -192,6 +386,42 @@ static bool write_json(const struct mt_document *document, const struct mt_docum
     }
     return true;
 }
+
+/* Laid out as Xcode does. */
+static bool write_xcstrings(const struct mt_document *document,
+                            const struct mt_document_piece *piece, const char *translation,
+                            size_t length, struct mt_text *out)
+{
+    const struct style *style = document->own;
+    const char *end = document->line_end;
+    bool is_first = piece->n == INTO_EMPTY || piece->n == INTO_NOTHING;
+    bool opens = piece->n == INTO_STRING || piece->n == INTO_NOTHING;
+    if (!mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
+        return false;
+    mt_text_append_string(out, is_first ? "" : ",");
+    if (opens)
+        mt_text_appendf(out, "%s      \"localizations\" : {", end);
+    mt_text_appendf(out, "%s        \"%s\" : {%s          \"stringUnit\" : {%s", end,
+                    style->language, end, end);
+    mt_text_appendf(out, "            \"state\" : \"needs_review\",%s            \"value\" : \"",
+                    end);
+    write_json(document, piece, translation, length, out);
+    mt_text_appendf(out, "\"%s          }%s        }", end, end);
+    if (opens || is_first)
+        mt_text_appendf(out, "%s      ", end);
+    if (opens)
+        mt_text_append_string(out, "}");
+    if (piece->n == INTO_NOTHING)
+        mt_text_appendf(out, "%s    ", end);
+    return true;
+}
+
+const struct mt_document_reader mt_document_xcstrings_reader = {
+    .read_text = mt_read_plain,
+    .read = read_xcstrings,
+    .write = write_xcstrings,
+    .finish = free,
+};
 
 const struct mt_document_reader mt_document_json_reader = {
     .read_text = mt_read_plain,

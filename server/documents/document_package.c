@@ -50,8 +50,7 @@ enum mt_status mt_document_read_parts(struct mt_document *document, mt_document_
     struct mt_package *package = NULL;
     struct mt_text parts = {0};
     mt_text_append(&parts, "", 0);
-    enum mt_status status =
-        mt_package_open(document->bytes, document->length, false, &package, err);
+    enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
     size_t n = package ? mt_package_n_entries(package) : 0;
     document->parts = status ? NULL : calloc(n + 1, sizeof *document->parts);
     if (!status && !document->parts)
@@ -76,8 +75,7 @@ enum mt_status mt_document_read_entry(const struct mt_document *document, const 
                                       struct mt_text *out, struct mt_error *err)
 {
     struct mt_package *package = NULL;
-    enum mt_status status =
-        mt_package_open(document->bytes, document->length, false, &package, err);
+    enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
     size_t n = package ? mt_package_n_entries(package) : 0, index = 0;
     while (index < n && strcasecmp(mt_package_name(package, index), name) != 0)
         index++;
@@ -103,7 +101,7 @@ enum mt_status mt_document_write_parts(const struct mt_document *document,
         mt_text_append(out, document->package, document->package_length);
         return mt_text_check(out, "a translated file", err);
     }
-    status = mt_package_open(document->package, document->package_length, true, &package, err);
+    status = mt_package_open(document->package, document->package_length, &package, err);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         if (parts[i].bytes)
             status = mt_package_replace(package, document->parts[i].entry, parts[i].bytes,

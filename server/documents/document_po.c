@@ -200,10 +200,27 @@ static enum mt_status add_charset(struct mt_document *document, const struct for
     return status;
 }
 
-/* The header is complete. What is read next moves with the bytes. */
+/* The same in a file: in its header, which is the first entry and has an empty message, or before
+ * it. */
+static struct mt_range find_header_charset(const char *bytes, size_t length)
+{
+    static const char message[] = "msgid \"\"", entry[] = "\nmsgid";
+    const char *header = memmem(bytes, length, message, strlen(message));
+    const char *first = memmem(bytes, length, "msgid", strlen("msgid"));
+    if (!header || header != first)
+        return (struct mt_range){0};
+    size_t at = (size_t)(header - bytes);
+    const char *next = memmem(header, length - at, entry, strlen(entry));
+    return find_charset(bytes, next ? (size_t)(next - bytes) : length);
+}
+
+/* The header is complete. What is read next moves with the bytes. A file in another encoding says so
+ * already, and is written in it. */
 static enum mt_status declare_utf8(struct reader *reader, const struct form *header)
 {
     struct mt_document *document = reader->document;
+    if (!document->encoding.is_utf8)
+        return MT_OK;
     size_t begin = header->range.begin, old_length = document->length;
     struct mt_range charset = find_charset(document->bytes + begin, header->range.end - begin);
     charset = (struct mt_range){charset.begin + begin, charset.end + begin};
@@ -528,5 +545,5 @@ const struct mt_document_reader mt_document_po_reader = {
     .read = read_po,
     .write = write_po,
     .finish = finish_po,
-    .find_charset = find_charset,
+    .find_charset = find_header_charset,
 };

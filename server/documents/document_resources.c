@@ -183,6 +183,7 @@ static bool write_android(const struct mt_document *document, const struct mt_do
 const struct mt_document_reader mt_document_android_reader = {
     .read_text = mt_read_android_words,
     .read = read_android,
+    .find_charset = mt_xml_find_encoding,
     .write = write_android,
     .replaces_messages = true,
 };
@@ -190,6 +191,7 @@ const struct mt_document_reader mt_document_android_reader = {
 const struct mt_document_reader mt_document_stringsdict_reader = {
     .read_text = mt_read_xml_words,
     .read = read_stringsdict,
+    .find_charset = mt_xml_find_encoding,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,
 };
@@ -197,6 +199,7 @@ const struct mt_document_reader mt_document_stringsdict_reader = {
 const struct mt_document_reader mt_document_resx_reader = {
     .read_text = mt_read_xml_words,
     .read = read_resx,
+    .find_charset = mt_xml_find_encoding,
     .write = mt_xml_message_write_piece,
     .replaces_messages = true,
 };

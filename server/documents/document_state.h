@@ -5,6 +5,7 @@
 #define MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
 
 #include "server/documents/document.h"
+#include "server/documents/encoding.h"
 #include "server/text/splitter.h"
 
 struct mt_document_piece {
@@ -24,8 +25,8 @@ struct mt_document_reader {
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
-    /* What the file says its encoding is, for messages; an empty range: nothing. NULL: files of
-     * this format say nothing. bytes end in NUL. */
+    /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
+     * format say nothing. bytes end in NUL. */
     struct mt_range (*find_charset)(const char *bytes, size_t length);
     /* A translation stands in the place of a program's message: one that is the message itself leaves
      * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
@@ -39,7 +40,8 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_arb_reader, mt_document_properties_reader, mt_document_strings_reader,
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
-    mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_docx_reader;
+    mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
+    mt_document_docx_reader;
 
 /* An entry of a package that holds words. */
 struct mt_document_part {
@@ -50,7 +52,8 @@ struct mt_document_part {
 
 struct mt_document {
     const struct mt_document_reader *reader;
-    char *bytes; /* the file, ending in NUL */
+    struct mt_encoding encoding;
+    char *bytes; /* the file in UTF-8, ending in NUL */
     size_t length;
     size_t begin; /* behind the byte order mark */
     const char *line_end;
@@ -88,7 +91,8 @@ MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struc
 MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
                                                 const char *text, struct mt_error *err);
 
-/* Lines of a file, which end with CR LF, LF or CR. Begin with {.next = document->begin}. */
+/* Lines of a file, which end with CR LF, LF, CR, or CR CR LF, which is CR LF written as text by a
+ * program that had it already. Begin with {.next = document->begin}. */
 struct mt_document_line {
     size_t begin, end; /* without the line end */
     size_t next;       /* where the next one begins */

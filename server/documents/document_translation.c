@@ -210,8 +210,8 @@ enum mt_status mt_document_translation_list(const struct mt_document_translation
 }
 
 enum mt_status mt_document_translation_write(const struct mt_document_translation *t,
-                                             struct mt_text *out, size_t *n_left,
+                                             struct mt_text *out, struct mt_document_report *report,
                                              struct mt_error *err)
 {
-    return mt_document_write(t->document, t->outputs, out, n_left, err);
+    return mt_document_write(t->document, t->outputs, out, report, err);
 }

@@ -93,6 +93,7 @@ mt_document_translation_list(const struct mt_document_translation *translation,
 /* As mt_document_write, of the translations that have been rendered. */
 MT_MUST_CHECK enum mt_status
 mt_document_translation_write(const struct mt_document_translation *translation,
-                              struct mt_text *out, size_t *n_left, struct mt_error *err);
+                              struct mt_text *out, struct mt_document_report *report,
+                              struct mt_error *err);
 
 #endif

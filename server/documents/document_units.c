@@ -613,6 +613,7 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
 const struct mt_document_reader mt_document_xliff_reader = {
     .read_text = mt_read_xml_words,
     .read = read_xliff,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };
@@ -620,6 +621,7 @@ const struct mt_document_reader mt_document_xliff_reader = {
 const struct mt_document_reader mt_document_tmx_reader = {
     .read_text = mt_read_xml_words,
     .read = read_tmx,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };
@@ -627,6 +629,7 @@ const struct mt_document_reader mt_document_tmx_reader = {
 const struct mt_document_reader mt_document_ts_reader = {
     .read_text = mt_read_xml_words,
     .read = read_ts,
+    .find_charset = mt_xml_find_encoding,
     .write = write_unit,
     .finish = finish_units,
 };

@@ -183,7 +183,7 @@ static enum mt_status add_scalar(struct reader *reader, const yaml_event_t *even
     mt_text_append(&reader->text, (const char *)event->data.scalar.value,
                    event->data.scalar.length);
     size_t first = 0;
-    if (is_block) {
+    if (is_block && !reader->text.status) {
         end = trim_end(bytes, begin, end);
         reader->text.length = trim_end(reader->text.bytes, 0, reader->text.length);
         reader->text.bytes[reader->text.length] = '\0';

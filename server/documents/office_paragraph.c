@@ -10,6 +10,8 @@
 
 /* Codes from which on a text ends where it may. */
 #define MAX_CODES 400
+/* Bookmarks in pairs; those within so many stand before and behind the whole text. */
+#define MAX_RANGES 32
 
 struct look {
     struct mt_text properties;
@@ -200,7 +202,10 @@ static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, str
         return mt_fail_memory(err, (3 * n + 2) * sizeof *counts, "a paragraph");
     size_t *open = counts, *n_words = counts + n, *n_cuts = n_words + n + 1;
     for (size_t i = 0; i < n; i++) {
-        if (tokens[i].kind == MT_OFFICE_OPEN)
+        if (tokens[i].kind == MT_OFFICE_OPEN && tokens[i].family == MT_OFFICE_RANGE &&
+            n_open >= MAX_RANGES)
+            leave_alone(&tokens[i]);
+        else if (tokens[i].kind == MT_OFFICE_OPEN)
             open[n_open++] = i;
         else if (tokens[i].kind == MT_OFFICE_CLOSE)
             close_token(tokens, i, open, &n_open);

@@ -92,7 +92,7 @@ static enum mt_status check_count(const char *bytes, size_t length, struct mt_er
     for (size_t back = shortest; back <= longest && back <= length; back++) {
         const unsigned char *at = (const unsigned char *)bytes + length - back;
         unsigned n;
-        if (memcmp(at, signature, 4) != 0)
+        if (memcmp(at, signature, 4) != 0 || (at[20] | (size_t)at[21] << 8) != back - shortest)
             continue;
         n = at[10] | (unsigned)at[11] << 8;
         if (n > MT_PACKAGE_MAX_ENTRIES)
@@ -125,25 +125,8 @@ static enum mt_status check(struct mt_package *package, size_t length, struct mt
 
 /* ---- reading ---- */
 
-/* libzip 1.7 frees bytes that it was only lent when it writes a zip whose first half stays. */
-static zip_source_t *create_source(const char *bytes, size_t length, bool is_copied,
-                                   zip_error_t *error)
-{
-    char *copy = is_copied ? malloc(length + 1) : NULL;
-    if (is_copied && !copy) {
-        zip_error_set(error, ZIP_ER_MEMORY, 0);
-        return NULL;
-    }
-    if (is_copied)
-        memcpy(copy, bytes, length);
-    zip_source_t *source = zip_source_buffer_create(copy ? copy : bytes, length, is_copied, error);
-    if (!source)
-        free(copy);
-    return source;
-}
-
-enum mt_status mt_package_open(const char *bytes, size_t length, bool is_written,
-                               struct mt_package **out, struct mt_error *err)
+enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_package **out,
+                               struct mt_error *err)
 {
     zip_error_t error;
     enum mt_status status = check_count(bytes, length, err);
@@ -152,9 +135,18 @@ enum mt_status mt_package_open(const char *bytes, size_t length, bool is_written
     struct mt_package *package = calloc(1, sizeof *package);
     if (!package)
         return mt_fail_memory(err, sizeof *package, "a document");
+    /* libzip 1.7 frees bytes that it was only lent, when it writes a zip of which more than the first half stays */
+    char *own = malloc(length);
+    if (!own) {
+        mt_package_destroy(package);
+        return mt_fail_memory(err, length, "a document");
+    }
+    memcpy(own, bytes, length);
     zip_error_init(&error);
-    package->source = create_source(bytes, length, is_written, &error);
-    if (package->source)
+    package->source = zip_source_buffer_create(own, length, 1, &error);
+    if (!package->source)
+        free(own);
+    else
         package->zip = zip_open_from_source(package->source, 0, &error);
     if (package->zip)
         zip_source_keep(package->source);

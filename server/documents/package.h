@@ -19,9 +19,8 @@
 
 struct mt_package;
 
-/* bytes are borrowed until destroy; where entries are to be replaced (is_written), they are copied.
- * MT_FORMAT: no zip, or refused; MT_LIMIT, MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_package_open(const char *bytes, size_t length, bool is_written,
+/* bytes are copied. MT_FORMAT: no zip, or refused; MT_LIMIT, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_package_open(const char *bytes, size_t length,
                                              struct mt_package **out, struct mt_error *err);
 /* Takes NULL. */
 void mt_package_destroy(struct mt_package *package);

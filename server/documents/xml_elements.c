@@ -133,3 +133,20 @@ bool mt_xml_is_content(const char *xml, size_t length)
         XML_ParserFree(parser);
     return is_content;
 }
+
+struct mt_range mt_xml_find_encoding(const char *bytes, size_t length)
+{
+    static const char begin[] = "<?xml", key[] = "encoding";
+    size_t at = mt_utf8_mark_length(bytes, length);
+    if (strncmp(bytes + at, begin, strlen(begin)) != 0)
+        return (struct mt_range){0};
+    const char *end = strstr(bytes + at, "?>");
+    const char *name =
+        end ? memmem(bytes + at, (size_t)(end - bytes) - at, key, strlen(key)) : NULL;
+    if (!name)
+        return (struct mt_range){0};
+    name += strlen(key);
+    name += strspn(name, " \t\r\n=\"'");
+    at = (size_t)(name - bytes);
+    return (struct mt_range){at, at + strcspn(name, " \t\r\n\"'?")};
+}

@@ -31,6 +31,9 @@ MT_MUST_CHECK enum mt_status mt_xml_read(const struct mt_document *document, mt_
 const char *mt_xml_attribute(const struct mt_xml_tag *tag, const char *name);
 bool mt_xml_has(const struct mt_xml_tag *tag, const char *name, const char *value);
 
+/* Where the declaration names the file's encoding: find_charset of document_state.h. */
+struct mt_range mt_xml_find_encoding(const char *bytes, size_t length);
+
 /* Whether this can be the content of an element. */
 bool mt_xml_is_content(const char *xml, size_t length);
 

@@ -151,7 +151,12 @@ static enum mt_status refuse_repeated(const char *name, struct mt_error *err)
 /* Lists, for which JSON has arrays. */
 static bool may_repeat(const char *name)
 {
-    return strcmp(name, "text") == 0 || strcmp(name, "ignore_tags") == 0;
+    static const char *const lists[] = {"text", "ignore_tags", "splitting_tags",
+                                        "non_splitting_tags"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(name, lists[i]) == 0)
+            return true;
+    return false;
 }
 
 /* From that field on; NULL: there is none. */

@@ -91,6 +91,10 @@ static enum mt_status check_include(const struct mt_inspection_model *model,
     if (options->include && options->reduce != MT_REDUCE_NONE)
         return mt_fail(err, MT_INVALID,
                        "reduce: what include names is not averaged, expected none");
+    if (!options->kinds && options->include & ~(1u << MT_QUANTITY_ROLLOUT))
+        return mt_fail(err, MT_INVALID,
+                       "include: it is of kinds, and there are none: expected cross, encoder or "
+                       "decoder in kinds");
     if (model->has_cell && options->include & 1u << MT_QUANTITY_ROLLOUT)
         return mt_fail(err, MT_INVALID,
                        "include: rollout follows every attention, but " MT_NO_DECODER_ATTENTION);

@@ -113,6 +113,7 @@ struct mt_inspection_model {
     size_t d_ff_encoder, d_ff_decoder, n_vocabulary; /* of the target */
     bool has_cell;          /* the decoder has a recurrent cell, and no self-attention */
     bool normalizes_before; /* pre-norm */
+    bool normalizes_embedding;
 };
 
 /* Why such a model has no decoder self-attention: a sentence for people, without its full stop. */

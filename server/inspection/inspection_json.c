@@ -132,6 +132,12 @@ static void write_tokens(struct mt_json_writer *writer, const char *key,
     mt_json_end_array(writer);
 }
 
+static void write_true(struct mt_json_writer *writer, const char *key)
+{
+    mt_json_key(writer, key);
+    mt_json_bool(writer, true);
+}
+
 static void write_model(struct mt_json_writer *writer, const struct mt_inspection_model *model)
 {
     mt_json_key(writer, "model");
@@ -144,6 +150,10 @@ static void write_model(struct mt_json_writer *writer, const struct mt_inspectio
     write_integer(writer, "d_model", model->d_model);
     if (model->has_cell)
         write_string(writer, "no_decoder_attention", MT_NO_DECODER_ATTENTION);
+    if (model->normalizes_before)
+        write_true(writer, "normalize_before");
+    if (model->normalizes_embedding)
+        write_true(writer, "normalize_embedding");
     mt_json_end_object(writer);
 }
 

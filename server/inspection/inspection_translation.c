@@ -27,6 +27,7 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
         .n_vocabulary = hparams->n_target_vocab,
         .has_cell = hparams->decoder_cell != MT_CELL_ATTENTION,
         .normalizes_before = hparams->normalize_before,
+        .normalizes_embedding = hparams->normalize_embedding,
     };
 }
 

@@ -19,6 +19,11 @@ enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
     if (mt_inspection_check(&shape, &common, NULL))
         out->layers = out->heads = (struct mt_index_list){0};
     status = mt_index_list_parse("alignment_layers", own->alignment_layers, &out->layers, err);
+    if (!status)
+        status = mt_index_list_parse("alignment_heads", own->alignment_heads, &out->heads, err);
+    if (!status)
+        status = mt_alignment_mode_parse("alignment_mode", own->alignment_mode, &out->mode, err);
     return status ? status
-                  : mt_index_list_parse("alignment_heads", own->alignment_heads, &out->heads, err);
+                  : mt_alignment_shift_parse("alignment_shift", own->alignment_shift, &out->shift,
+                                             err);
 }

@@ -11,7 +11,7 @@
 struct mt_loaded_model;
 
 /* What mt_alignment_of_settings gives (inspection_request.h), under what the model's own
- * attentiond.json says of layers and heads. Settings for a model with more layers or heads than
+ * attentiond.json says of them. Settings for a model with more layers or heads than
  * this one leave it both as they are by default. */
 MT_MUST_CHECK enum mt_status mt_alignment_of_model(const struct mt_settings *settings,
                                                    const struct mt_loaded_model *model,

@@ -17,6 +17,12 @@ enum mt_status mt_model_defaults_check(const struct mt_model_defaults *defaults,
         status = mt_index_list_parse("alignment_heads", defaults->alignment_heads,
                                      &options.alignment.heads, err);
     if (!status)
+        status = mt_alignment_mode_parse("alignment_mode", defaults->alignment_mode,
+                                         &options.alignment.mode, err);
+    if (!status)
+        status = mt_alignment_shift_parse("alignment_shift", defaults->alignment_shift,
+                                          &options.alignment.shift, err);
+    if (!status)
         status = mt_inspection_check(&shape, &options, err);
     if (!status && defaults->max_decoding_length > max_positions)
         status =

@@ -21,10 +21,10 @@
 #define MAX_NAME_BYTES 63
 
 static const char *const keys[] = {
-    "source_lang",       "target_lang",      "aliases",
-    "beam_size",         "length_penalty",   "max_decoding_length",
-    "max_length_factor", "alignment_layers", "alignment_heads",
-    "preload",           "quality",
+    "source_lang",     "target_lang",         "aliases",           "beam_size",
+    "length_penalty",  "max_decoding_length", "max_length_factor", "alignment_layers",
+    "alignment_heads", "alignment_mode",      "alignment_shift",   "preload",
+    "quality",
 };
 
 static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
@@ -147,6 +147,15 @@ static enum mt_status read_indices(const cJSON *root, const char *key, struct mt
     return status;
 }
 
+/* A word, whose meaning is checked with the model's shape (model_check.h). */
+static enum mt_status read_word(const cJSON *root, const char *key, struct mt_arena *arena,
+                                const char **out, struct mt_error *err)
+{
+    const char *word = NULL;
+    enum mt_status status = mt_json_get_string(root, key, &word, NULL, err);
+    return status || !word ? status : mt_arena_copy_string(arena, word, strlen(word), out, err);
+}
+
 /* ---- all of it ---- */
 
 static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
@@ -173,6 +182,8 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
                                      &out->max_length_factor, NULL, err)) ||
         (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) ||
         (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) ||
+        (status = read_word(root, "alignment_mode", arena, &out->alignment_mode, err)) ||
+        (status = read_word(root, "alignment_shift", arena, &out->alignment_shift, err)) ||
         (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)))
         return status;
     return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality,

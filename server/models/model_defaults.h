@@ -3,8 +3,8 @@
  *
  *   {"source_lang": "en", "target_lang": ["de", "nl"], "aliases": ["english-german"],
  *    "beam_size": 4, "length_penalty": 1.0, "max_decoding_length": 256,
- *    "max_length_factor": 2, "alignment_layers": "3", "alignment_heads": "0,1", "preload": true,
- *    "quality": 2}
+ *    "max_length_factor": 2, "alignment_layers": "3", "alignment_heads": "0,1",
+ *    "alignment_mode": "mean", "alignment_shift": "output", "preload": true, "quality": 2}
  *
  * Every member may be absent or null; a member whose name begins with "//" is a comment. Where a
  * request says nothing, these come before the daemon's settings, and those before what the model's
@@ -42,7 +42,7 @@ struct mt_model_defaults {
     size_t max_decoding_length; /* 0: not said */
     double max_length_factor;   /* < 0: not said */
     /* As the settings of the same names; NULL: not said. */
-    const char *alignment_layers, *alignment_heads;
+    const char *alignment_layers, *alignment_heads, *alignment_mode, *alignment_shift;
     bool preload;   /* load it before anybody asks */
     double quality; /* of two ways to translate, the one with the higher sum is taken; 0, and
                        MT_GENERAL_QUALITY for a model of many languages */

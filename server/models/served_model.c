@@ -62,6 +62,10 @@ static enum mt_status copy_defaults(struct mt_served_model *served,
         status = copy(served->arena, from->alignment_layers, &to->alignment_layers, err);
     if (!status && from->alignment_heads)
         status = copy(served->arena, from->alignment_heads, &to->alignment_heads, err);
+    if (!status && from->alignment_mode)
+        status = copy(served->arena, from->alignment_mode, &to->alignment_mode, err);
+    if (!status && from->alignment_shift)
+        status = copy(served->arena, from->alignment_shift, &to->alignment_shift, err);
     return status;
 }
 

@@ -79,12 +79,6 @@ static void take_blank(struct mt_marked *marked)
         marked->n_anchors--;
 }
 
-void mt_marked_trim(struct mt_marked *marked)
-{
-    while (ends_in_blank(&marked->text))
-        take_blank(marked);
-}
-
 /* A blank of ours: what the text goes on with in its source stands behind it. */
 static void add_blank(struct mt_marked *marked)
 {

@@ -104,9 +104,6 @@ void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
 /* Where a range of marked.text stands in what it was made of, with the marks in it. */
 struct mt_range mt_marked_find_source(const struct mt_marked *marked, struct mt_range range);
 
-/* Takes blanks from the end of the text. */
-void mt_marked_trim(struct mt_marked *marked);
-
 /* MT_OK, or the first failure put into err. */
 MT_MUST_CHECK enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *err);
 

@@ -21,8 +21,6 @@
 #define MIN_CONFIDENCE 90
 /* Letters of a script that the target language has not. */
 #define MIN_FOREIGN_LETTERS 2
-/* Of the scripts of a language: Japanese has three. */
-#define MAX_SCRIPTS 8
 
 enum mt_status mt_proofreader_init(struct mt_proofreader *reader, struct mt_number_words *words,
                                    const char *source_lang, const char *target_lang,
@@ -35,6 +33,8 @@ enum mt_status mt_proofreader_init(struct mt_proofreader *reader, struct mt_numb
         (void)mt_language_normalise(target_lang, reader->target_lang);
     enum mt_status status =
         mt_number_words_get(words, reader->source_lang, &reader->source_words, err);
+    if (!status && reader->target_lang[0] != '\0')
+        status = mt_scripts_of_language(reader->target_lang, &reader->target_scripts, err);
     if (!status)
         status = mt_number_words_get(words, reader->target_lang, &reader->target_words, err);
     return status;
@@ -128,23 +128,22 @@ static bool is_equal(const struct mt_proofread_pair *pair)
            memcmp(pair->source + source.begin, pair->target + target.begin, n) == 0;
 }
 
-static bool is_script_of(uint32_t c, const char *language)
+static bool is_script_of(uint32_t c, const struct mt_language_scripts *scripts)
 {
-    UScriptCode scripts[MAX_SCRIPTS];
-    UErrorCode code = U_ZERO_ERROR;
-    int32_t n = uscript_getCode(language, scripts, MAX_SCRIPTS, &code);
-    for (int32_t i = 0; i < n && U_SUCCESS(code); i++)
-        if (uscript_hasScript((UChar32)c, scripts[i]))
+    for (size_t i = 0; i < scripts->n; i++)
+        if (uscript_hasScript((UChar32)c, scripts->items[i]))
             return true;
-    return U_FAILURE(code) || n == 0;
+    return scripts->n == 0;
 }
 
-static size_t count_foreign_letters(const char *text, size_t length, const char *language)
+static size_t count_foreign_letters(const struct mt_proofread_pair *pair,
+                                    const struct mt_language_scripts *scripts)
 {
     size_t n = 0;
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
-        uint32_t c = mt_utf8_decode(text + at);
-        n += u_isalpha((UChar32)c) && !is_script_of(c, language);
+    for (size_t at = 0; at < pair->n_source;
+         at += mt_utf8_length((unsigned char)pair->source[at])) {
+        uint32_t c = mt_utf8_decode(pair->source + at);
+        n += u_isalpha((UChar32)c) && !is_script_of(c, scripts);
     }
     return n;
 }
@@ -203,10 +202,8 @@ static bool is_untranslated(const struct mt_proofreader *reader,
 {
     if (!is_equal(pair))
         return false;
-    bool has_foreign = reader->target_lang[0] != '\0' &&
-                       count_foreign_letters(pair->source, pair->n_source, reader->target_lang) >=
-                           MIN_FOREIGN_LETTERS;
-    return has_foreign || count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
+    return count_foreign_letters(pair, &reader->target_scripts) >= MIN_FOREIGN_LETTERS ||
+           count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
 }
 
 enum mt_status mt_proofread_language(const struct mt_proofreader *reader,

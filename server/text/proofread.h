@@ -25,11 +25,13 @@
 #include "server/text/guard.h"
 #include "server/text/language.h"
 #include "server/text/numbers.h"
+#include "server/text/scripts.h"
 
 /* What translations of one direction are read with. */
 struct mt_proofreader {
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES]; /* "": unknown */
     const struct mt_number_language *source_words, *target_words;        /* borrowed from words */
+    struct mt_language_scripts target_scripts;
 };
 
 /* Languages: BCP 47; NULL or malformed: unknown, and their words and script with it. MT_MEMORY. */

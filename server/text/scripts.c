@@ -13,10 +13,6 @@
 #include <unicode/ulocdata.h>
 #include <unicode/uset.h>
 
-/* Of a language: Japanese has three. */
-#define MAX_OF_LANGUAGE 8
-/* Of all languages; ICU 72 has 28. */
-#define MAX_VARIANTS 256
 /* Alphabets that are kept: those of Chinese and Japanese take a millisecond to make. */
 #define MAX_ALPHABETS 64
 
@@ -139,52 +135,38 @@ static enum mt_status check_memory(UErrorCode code, const char *language, struct
                : MT_OK;
 }
 
+enum mt_status mt_scripts_of_language(const char *language, struct mt_language_scripts *out,
+                                      struct mt_error *err)
+{
+    char likely[ULOC_FULLNAME_CAPACITY];
+    UErrorCode code = U_ZERO_ERROR;
+    /* Alone, "yi" would be the script of that name. */
+    uloc_addLikelySubtags(language, likely, sizeof likely, &code);
+    int32_t n = uscript_getCode(likely, out->items, MT_SCRIPTS_OF_LANGUAGE, &code);
+    out->n = U_SUCCESS(code) && n > 0 ? (size_t)n : 0;
+    return check_memory(code, language, err);
+}
+
 /* In *out, how many columns are of the scripts that the language is usually written in. */
 static enum mt_status count_usual(const struct mt_scripts *scripts, const char *language,
                                   uint32_t *out, struct mt_error *err)
 {
-    char likely[ULOC_FULLNAME_CAPACITY];
-    UScriptCode own[MAX_OF_LANGUAGE];
-    UErrorCode code = U_ZERO_ERROR;
-    /* Alone, "yi" would be the script of that name. */
-    uloc_addLikelySubtags(language, likely, sizeof likely, &code);
-    int32_t n = uscript_getCode(likely, own, MAX_OF_LANGUAGE, &code);
-    n = U_FAILURE(code) ? 0 : n;
-    *out = n > 0 ? 0 : scripts->n_columns;
-    for (int32_t i = 0; i < n; i++)
-        *out += scripts->columns[own[i]];
-    return check_memory(code, language, err);
+    struct mt_language_scripts own;
+    enum mt_status status = mt_scripts_of_language(language, &own, err);
+    *out = own.n > 0 ? 0 : scripts->n_columns;
+    for (size_t i = 0; i < own.n; i++)
+        *out += scripts->columns[own.items[i]];
+    return status;
 }
 
-/* Languages in a script that is not their usual one: of ICU's locales those that name a script, such
- * as sr_Latn. Made once. */
-static struct {
-    char language[ULOC_LANG_CAPACITY];
-    UScriptCode script;
-} variants[MAX_VARIANTS];
-static size_t n_variants;
-static pthread_once_t has_variants = PTHREAD_ONCE_INIT;
-
-static void list_variants(void)
-{
-    for (int32_t i = 0; i < uloc_countAvailable() && n_variants < MAX_VARIANTS; i++) {
-        const char *locale = uloc_getAvailable(i);
-        char script[ULOC_SCRIPT_CAPACITY], country[ULOC_COUNTRY_CAPACITY];
-        UErrorCode code = U_ZERO_ERROR;
-        bool has_script = uloc_getScript(locale, script, sizeof script, &code) > 0;
-        if (!has_script || uloc_getCountry(locale, country, sizeof country, &code) > 0)
-            continue;
-        uloc_getLanguage(locale, variants[n_variants].language, ULOC_LANG_CAPACITY, &code);
-        uscript_getCode(script, &variants[n_variants].script, 1, &code);
-        n_variants += U_SUCCESS(code);
-    }
-}
-
+/* Whether the language is written in a script that is not its usual one, too: ICU has a locale for it,
+ * such as sr_Latn. */
 static bool is_variant(const char *language, UScriptCode script)
 {
-    pthread_once(&has_variants, list_variants);
-    for (size_t i = 0; i < n_variants; i++)
-        if (variants[i].script == script && strcmp(variants[i].language, language) == 0)
+    char locale[ULOC_FULLNAME_CAPACITY];
+    snprintf(locale, sizeof locale, "%s_%s", language, uscript_getShortName(script));
+    for (int32_t i = 0; i < uloc_countAvailable(); i++)
+        if (strcmp(uloc_getAvailable(i), locale) == 0)
             return true;
     return false;
 }

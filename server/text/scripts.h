@@ -26,6 +26,15 @@ struct mt_scripts {
  * count. */
 void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_scripts *out);
 
+/* What a language is usually written in; none where ICU does not know it. Japanese has three. */
+#define MT_SCRIPTS_OF_LANGUAGE 8
+struct mt_language_scripts {
+    UScriptCode items[MT_SCRIPTS_OF_LANGUAGE];
+    size_t n;
+};
+MT_MUST_CHECK enum mt_status
+mt_scripts_of_language(const char *language, struct mt_language_scripts *out, struct mt_error *err);
+
 /* Whether the text may be in the language (a normalised code) by its letters: enough of the columns
  * are in its scripts, of which Japanese has three. Texts mix them: "点击 Download Center". True where
  * there are no letters, or where ICU does not know the language. MT_MEMORY, as all below. */

@@ -121,6 +121,6 @@ export async function translate(text, source, target, signal) {
 export const attention = async (body, signal) => (await post("attention", body, signal)).json();
 export const attentionFile = async (body, signal) => (await post("attention", body, signal)).blob();
 
-const positionsPath = (layout, n, format) => `positions?${new URLSearchParams({...(layout && {layout}), n, format})}`;
-export const positions = async (layout, n, signal) => (await request(positionsPath(layout, n, "json"), {signal})).json();
+const positionsPath = (layout, n, format, model) => `positions?${new URLSearchParams({...(layout && {layout}), n, format, ...(model && {model})})}`;
+export const positions = async (layout, n, signal, model) => (await request(positionsPath(layout, n, "json", model), {signal})).json();
 export const positionsFile = async (layout, n, format) => (await request(positionsPath(layout, n, format), {})).blob();

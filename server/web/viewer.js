@@ -34,6 +34,8 @@ function readHash() {
     };
 }
 
+const isWhy = () => new URLSearchParams(location.hash.slice(1)).get("view") === "why";
+
 export class Viewer {
     /** onPicked(index): of the sentence that is looked at. onFailed(error, retry) */
     constructor({onPicked, onFailed}) {
@@ -60,7 +62,8 @@ export class Viewer {
         $("#layout").addEventListener("change", () => this.showPositions());
         $("#positions-n").addEventListener("input", () => this.showPositions());
         $("#table").addEventListener("toggle", () => this.fillNumbers());
-        window.addEventListener("hashchange", () => this.choose(readHash()));
+        window.addEventListener("hashchange", () => (isWhy() ? this.reopenWhy() : this.choose(readHash())));
+        $("#open-why").addEventListener("click", () => this.openWhy());
         document.addEventListener("themechange", () => this.fillLegend());
         this.fillLegend();
     }
@@ -130,11 +133,49 @@ export class Viewer {
         this.steps.show(this.inspector);
         this.markStep();
         this.showView();
+        if (this.player)
+            this.player.show(this.inspector);
+        else if (isWhy())
+            this.openWhy();
+    }
+
+    // The step player, which is loaded when it is wanted first.
+
+    async openWhy() {
+        const button = $("#open-why");
+        button.disabled = true;
+        try {
+            const {Player} = await import("./player.js");
+            this.player ??= await Player.open($("#player"));
+        } catch (error) {
+            button.disabled = false;
+            this.onFailed(error, () => this.openWhy());
+            return;
+        }
+        button.hidden = true;
+        $("#player").hidden = false;
+        const isAsked = isWhy();
+        if (!isAsked && this.step !== undefined)
+            this.player.step = this.step;
+        await this.player.show(this.inspector);
+        if (isAsked)
+            $("#why").scrollIntoView();
+        else
+            $("#player [role=option][aria-selected=true]")?.focus({preventScroll: true});
+    }
+
+    async reopenWhy() {
+        if (!this.player)
+            return this.inspector && this.openWhy();
+        const {readAddress} = await import("./player.js");
+        return this.player.choose(readAddress());
     }
 
     async chooseStep(step) {
         this.step = step;
         await this.markStep();
+        if (this.player?.side === "translation")
+            this.player.choose({step});
         const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
         $("#step").scrollIntoView({block: "nearest", behavior: isCalm ? "auto" : "smooth"});
     }

@@ -521,6 +521,8 @@ class Files(Case):
                 (["--format", "doc"], USAGE, '--format is "doc", expected text, srt'),
                 (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
                 (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
+                (["--encoding", "utf-16"], USAGE, "--encoding is for files, not for lines"),
+                (["--format", "text", "--encoding", "x"], USAGE, 'encoding is "x", expected'),
                 (["a.srt", "b.srt"], USAGE, "b.srt"),
                 (["/nowhere/film.srt"], FAILED, "/nowhere/film.srt: cannot open"),
                 (["--format", "srt"], FAILED, "standard input: line 1: \"x\" begins no subtitle"),

@@ -11,7 +11,8 @@ enum kind { NOTHING, SAME, OTHER };
 
 static char *write_with(const struct mt_document *document, enum kind kind, size_t *length)
 {
-    size_t n = mt_document_n_texts(document), n_left;
+    size_t n = mt_document_n_texts(document);
+    struct mt_document_report report;
     struct mt_text *translations = calloc(n + 1, sizeof *translations), out = {0};
     struct mt_error err;
     char *result;
@@ -24,9 +25,9 @@ static char *write_with(const struct mt_document *document, enum kind kind, size
             mt_text_append_string(&translations[i], "New ");
         mt_text_append(&translations[i], text.bytes, text.length);
     }
-    enum mt_status status = mt_document_write(document, translations, &out, &n_left, &err);
+    enum mt_status status = mt_document_write(document, translations, &out, &report, &err);
     assert(!status);
-    assert(n_left == (kind == NOTHING ? n : 0));
+    assert(report.n_refused == 0);
     status = mt_text_take(&out, "a file", &result, length, &err);
     assert(!status);
     for (size_t i = 0; i < n; i++)

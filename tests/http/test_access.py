@@ -281,6 +281,14 @@ class Rates(Files):
             wait_until(lambda: "POST /translate" in daemon.log, what="the end of the request")
             self.assertEqual(daemon.translate(" " * (n_chars // 2)).status, 429)
 
+    def test_attention_for_an_address_costs_what_a_post_costs(self):
+        with Daemon("--requests-per-minute", "1") as daemon:
+            address = "/attention?q=Hello.&format=svg"
+            self.assertEqual([daemon.request("GET", address).status for _ in range(2)], [200, 429])
+            self.assertNotIn("Hello", daemon.log)
+        with self.daemon() as daemon:
+            self.refused(daemon.request("GET", address + "&api_key=wrong"), 403, "Invalid API key")
+
     def test_ban(self):
         with Daemon("--requests-per-minute", "1", "--max-limit-violations", "2") as daemon:
             self.assertEqual(daemon.translate("a").status, 200)

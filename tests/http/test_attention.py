@@ -333,6 +333,7 @@ class Attention(Case):
                 (r"^nonsense: /attention has no such field$", {"nonsense": 1}),
                 (r"^alignment: layer: /attention has no such field, did you mean layers\?$", {"alignment": {"layer": 1}}),
                 (r'include: found "query", expected one of queries, keys, scores, values', {"include": ["query"]}),
+                (r"include: it is of kinds, and there are none", {"include": ["keys"], "kinds": []}),
                 (r"include: expected an array of names", {"include": 3}),
                 (r"include: expected an array of strings", {"include": [3]}),
                 (r"reduce: what include names is not averaged", {"include": ["keys"], "reduce": "heads"}),

@@ -1,6 +1,7 @@
 """DeepL's shapes: what its clients send, what they get, and each refusal with its code."""
 
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -68,6 +69,54 @@ class Deepl(unittest.TestCase):
         ours = self.daemon.translate(html, format="html", ignore_tags=["x-1", "b"]).json["translatedText"]
         self.assertEqual(ours, kept)
 
+    def test_weblates_requests(self):
+        """As its deepl.py sends them: what it protects comes back as it was, each once."""
+        texts = ['There are <x id="10"></x> books in the house.', 'I love <x id="7"></x>.',
+                 "Fish &amp; chips for everybody", 'My father bought the <x id="21"></x> and the <x id="26"></x>.']
+        reply = self.translate({"text": texts, "source_lang": "EN", "target_lang": "DE", "formality": "default",
+                                "tag_handling": "xml", "ignore_tags": ["x"], "context": "a shop",
+                                "model_type": "prefer_quality_optimized"}, {"Authorization": "DeepL-Auth-Key k"})
+        translated = self.texts(reply)
+        for text, translation in zip(texts, translated):
+            self.assertEqual(sorted(re.findall("<[^>]*>|&[a-z]+;", translation)),
+                             sorted(re.findall("<[^>]*>|&[a-z]+;", text)), translation)
+            self.assertEqual(translation.count('"></x>'), text.count('"></x>'))
+            self.assertNotEqual(translation, text)
+        self.assertRegex(translated[0], '^Es gibt .*<x id="10"></x>')
+
+    def test_omegats_requests(self):
+        """Its connector sends plain text with its tags in it."""
+        for text in ("<g1>Where</g1> is the <g2>train station</g2>?", "Press <g1>the button</g1><x2/> and wait.",
+                     "I am tired.<x1/>"):
+            translation, = self.texts(self.translate(urllib.parse.urlencode(
+                [("text", text), ("source_lang", "EN"), ("target_lang", "DE"), ("split_sentences", "0"),
+                 ("preserve_formatting", "1")]), FORM))
+            self.assertEqual(sorted(re.findall("<[^>]*>", translation)), sorted(re.findall("<[^>]*>", text)))
+            self.assertNotEqual(translation, text)
+
+    def test_xml(self):
+        station = "<doc><p>%s</p><p>The <b>house</b> is red.</p></doc>"
+        fields = {"text": [station % STATION], "target_lang": "DE", "source_lang": "EN", "tag_handling": "xml"}
+        text, = self.texts(self.translate(fields))
+        self.assertTrue(text.startswith(f"<doc><p>{BAHNHOF}</p><p>Das <b>Haus</b> ist"), text)
+        self.assertEqual(text, self.daemon.translate(fields["text"][0], format="xml").json["translatedText"])
+        # A tag that parts texts, by its name or by default.
+        line = "Where is <s>the train station?</s>"
+        whole, = self.texts(self.translate({**fields, "text": [line]}))
+        self.assertEqual(whole.replace("<s>", "").replace("</s>", ""), BAHNHOF)
+        parted, = self.texts(self.translate({**fields, "text": [line], "splitting_tags": "s"}))
+        alone = self.daemon.translate("the train station?").json["translatedText"]
+        self.assertTrue(parted.endswith(f"<s>{alone}</s>"), parted)
+        cells = "<r><c>I am tired.</c><c>She is my sister.</c></r>"
+        forms = [[("text", cells), ("target_lang", "DE"), ("source_lang", "EN"), ("tag_handling", "xml"), *more]
+                 for more in ([("outline_detection", "0")], [("non_splitting_tags", "b"), ("non_splitting_tags", "c")])]
+        for form in forms:
+            text, = self.texts(self.translate(urllib.parse.urlencode(form), FORM))
+            self.assertEqual(sorted(re.findall("<[^>]*>", text)), sorted(re.findall("<[^>]*>", cells)))
+        for field in "alignment", "return_sentences":
+            reply = self.daemon.translate("<b>a</b>", format="xml", **{field: True})
+            self.assertEqual((reply.status, reply.error), (400, f"{field} is for format text, but format is xml"))
+
     def test_whole_blocks_can_be_ignored(self):
         html = "<div><p>Good morning.</p></div><note><p>Good morning.</p></note>"
         text, = self.texts(self.translate({"text": [html], "target_lang": "DE", "source_lang": "EN",
@@ -92,7 +141,12 @@ class Deepl(unittest.TestCase):
                 ({"source_lang": 1}, 400, "source_lang: expected a string, found 1"),
                 ({"source_lang": "FR"}, 400, "Value for 'source_lang' not supported."),
                 ({"split_sentences": "2"}, 400, "Value for 'split_sentences' not supported."),
-                ({"tag_handling": "xml"}, 400, "Value for 'tag_handling' not supported: only html is."),
+                ({"tag_handling": "rtf"}, 400, "Value for 'tag_handling' not supported."),
+                ({"tag_handling": "xml", "text": ["a\n<b>c</i>"]}, 400, "Tag handling parsing failed, please check "
+                 "input. Line 2, column 7: mismatched tag"),
+                ({"tag_handling": "xml", "splitting_tags": ["<"]}, 400, 'splitting_tags: "<" is not the name of an element'),
+                ({"tag_handling": "xml", "outline_detection": "maybe"}, 400,
+                 'outline_detection: expected true or false, found the string "maybe"'),
                 ({"tag_handling": "html", "ignore_tags": ["<x>"]}, 400,
                  'ignore_tags: "<x>" is not the name of an element'),
                 ({"tag_handling": "html", "ignore_tags": [1]}, 400, "ignore_tags: expected an array of strings"),

@@ -392,6 +392,7 @@ class Change(unittest.TestCase):
             lambda fresh: (fresh / "model.safetensors").write_bytes(sound[:-8] + b"\xff" * 8),
             lambda fresh: (fresh / "config.json").write_text("{"),
             lambda fresh: (fresh / "attentiond.json").write_text('{"alignment_layers": "99"}'),
+            lambda fresh: (fresh / "attentiond.json").write_text('{"alignment_shift": "sideways"}'),
             lambda fresh: (fresh / "source.spm").write_bytes(b"x" * 100),
         ]
         with Daemon("--models-directory", str(models), "--models-watch-ms", "20", "--admin-socket", str(root / "admin"), *flags, model=None) as daemon:

@@ -155,7 +155,7 @@ class Case(unittest.TestCase):
         asked = dict(q=text, split_sentences="off", kinds=list(kinds), include=include, **fields)
         if off:
             asked["switch_off"] = list(off)
-        sentence, = post(daemon, **asked | {"include": [], "kinds": [], "logit_lens": 3}).json["sentences"]
+        sentence, = post(daemon, **asked | {"include": [], "logit_lens": 3}).json["sentences"]
         run = model.run(ids(sentence, "source_tokens"), ids(sentence, "decoder_input_tokens"), off)
         tensors, _ = read_safetensors(post(daemon, **asked, format="safetensors").body)
         self.check_tensors(tensors, model, run, kinds)

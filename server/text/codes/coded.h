@@ -85,8 +85,12 @@ struct mt_coded {
 /* What readers need to know. */
 struct mt_coded_options {
     size_t max_tags;                 /* of HTML; MT_LIMIT above */
-    const char *const *ignored_tags; /* elements of HTML that are left alone besides; in any case */
+    const char *const *ignored_tags; /* elements that are left alone besides; HTML's in any case */
     size_t n_ignored_tags;
+    /* Of XML: xml_fragment.h. */
+    const char *const *splitting_tags, *const *non_splitting_tags;
+    size_t n_splitting_tags, n_non_splitting_tags;
+    bool ignores_outline;
 };
 
 /* A format. *out is zeroed before, and the caller's to finish on failure too. */
@@ -98,6 +102,8 @@ typedef enum mt_status mt_coded_reader(const char *source, size_t length,
 mt_coded_reader mt_read_plain;
 /* HTML (html_reader.h). */
 mt_coded_reader mt_read_html;
+/* XML (xml_fragment.h). */
+mt_coded_reader mt_read_xml;
 /* Text of one subtitle without line feeds (cue_tags.h). MT_LIMIT: more than MT_MAX_CUE_TAGS. */
 mt_coded_reader mt_read_srt, mt_read_vtt;
 

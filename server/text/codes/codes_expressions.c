@@ -82,9 +82,8 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
     size_t from = at;
     for (; at < end; at = mt_codes_next(finder, at)) {
         uint32_t c = mt_codes_at(finder, at);
-        bool is_point = (c == '.' || c == ',') && at > from &&
-                        mt_codes_is_digit((unsigned char)finder->text[at - 1]) &&
-                        mt_codes_is_digit((unsigned char)mt_codes_char(finder, at + 1));
+        bool is_point = (c == '.' || c == ',') && at > from && mt_codes_digit_at(finder, at - 1) &&
+                        mt_codes_digit_at(finder, at + 1);
         if (u_isdigit((UChar32)c))
             n_digits++;
         else if (mt_is_word_char(c))
@@ -98,8 +97,7 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
             break;
         n_small += c >= 'a' && c <= 'z';
     }
-    bool is_number = n_digits > 0 && n_letters <= 3 &&
-                     mt_codes_is_digit((unsigned char)mt_codes_char(finder, from));
+    bool is_number = n_digits > 0 && n_letters <= 3 && mt_codes_digit_at(finder, from);
     bool is_name = n_letters == 1 || ((n_digits > 0 || is_power) && n_letters <= 3) ||
                    (has_mark && n_letters < 12);
     *kind = is_number                                        ? NUMBER_OPERAND
@@ -133,7 +131,7 @@ static enum operand operand_of(const struct mt_codes_finder *finder,
             return NO_OPERAND;
         bool is_product = last == NUMBER_OPERAND && n == 1 &&
                           mt_codes_is_one_of(finder->text[at], "*+") &&
-                          mt_codes_is_digit((unsigned char)mt_codes_char(finder, at + n));
+                          mt_codes_digit_at(finder, at + n);
         is_strong = is_strong || operator>= STRONG_OPERATOR || is_product;
         n_operators++;
         at += n;
@@ -183,9 +181,9 @@ static size_t take_bound(struct mt_codes_finder *finder, size_t i)
     size_t begin = is_alone ? number->begin : item->core_begin + n;
     begin += mt_codes_is_one_of(mt_codes_char(finder, begin), "-+$");
     size_t end = begin;
-    while (end < number->core_end && (mt_codes_is_digit((unsigned char)finder->text[end]) ||
-                                      (end > begin && end + 1 < number->core_end &&
-                                       mt_codes_is_one_of(finder->text[end], ".,"))))
+    while (end < number->core_end &&
+           (mt_codes_digit_at(finder, end) || (end > begin && end + 1 < number->core_end &&
+                                               mt_codes_is_one_of(finder->text[end], ".,"))))
         end++;
     if (end == begin || mt_codes_is_letter(mt_codes_at(finder, end)))
         return 0;
@@ -230,14 +228,12 @@ size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t
     if (!is_strong) {
         *none_before = last > *none_before ? last : *none_before;
         if (is_assignment(finder, &items[i]))
-            return mt_codes_claim(finder, MT_CODE_WORD, items[i].core_begin, items[i].core_end) !=
-                   MT_NO_MATE;
+            return mt_codes_take(finder, MT_CODE_WORD, items[i].core_begin, items[i].core_end);
         return take_bound(finder, i);
     }
     size_t begin = items[i].core_begin, end = items[i + n_known - 1].core_end;
-    bool begins_number = mt_codes_is_digit((unsigned char)finder->text[begin]);
-    return mt_codes_claim(finder, begins_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end) !=
-                   MT_NO_MATE
+    bool begins_number = mt_codes_digit_at(finder, begin);
+    return mt_codes_take(finder, begins_number ? MT_CODE_NUMBER : MT_CODE_WORD, begin, end)
                ? n_known
                : 0;
 }

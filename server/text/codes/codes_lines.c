@@ -152,7 +152,7 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
 {
     size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
     bool is_bracketed = at > line->begin;
-    while (at < line->end && at - from < 3 && mt_codes_is_digit((unsigned char)finder->text[at]))
+    while (at < line->end && at - from < 3 && mt_codes_digit_at(finder, at))
         at++;
     bool is_number = at > from;
     if (!is_number && mt_codes_is_ascii_letter(mt_codes_char(finder, at)))

@@ -11,17 +11,13 @@ static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder,
     return i < finder->n_items ? &finder->items[i] : &none;
 }
 
-static bool is_digit_at(const struct mt_codes_finder *finder, size_t at)
-{
-    return mt_codes_is_digit((unsigned char)mt_codes_char(finder, at));
-}
-
 /* Where the number ends that text[at] begins: digits, with full stops and commas between them. */
 static size_t number_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
-    while (at < end && (is_digit_at(finder, at) || (at + 1 < end && is_digit_at(finder, at + 1) &&
-                                                    at > 0 && is_digit_at(finder, at - 1) &&
-                                                    mt_codes_is_one_of(finder->text[at], ".,"))))
+    while (at < end &&
+           (mt_codes_digit_at(finder, at) ||
+            (at + 1 < end && mt_codes_digit_at(finder, at + 1) && at > 0 &&
+             mt_codes_digit_at(finder, at - 1) && mt_codes_is_one_of(finder->text[at], ".,"))))
         at++;
     return at;
 }
@@ -44,7 +40,7 @@ bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t 
 static bool is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     return item->taken == MT_FREE && item->core_begin < item->core_end &&
-           is_digit_at(finder, item->core_begin) &&
+           mt_codes_digit_at(finder, item->core_begin) &&
            number_end(finder, item->core_begin, item->core_end) == item->core_end;
 }
 
@@ -121,14 +117,14 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
     if (!has_sign && at > item->core_begin)
         return 0;
     at += has_sign ? mt_codes_next(finder, at) - at : 0;
-    size_t end = is_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
+    size_t end = mt_codes_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
     for (size_t k = 0; k < sizeof multiples / sizeof *multiples && end > at; k++) {
         size_t n = strlen(multiples[k]);
         bool is_known = has_sign || n > 1 || memchr(finder->text + at, '.', end - at);
         bool is_one = is_known && item->core_end - end >= n &&
                       memcmp(finder->text + end, multiples[k], n) == 0 &&
                       !mt_codes_is_letter(mt_codes_at(finder, end + n)) &&
-                      !is_digit_at(finder, end + n);
+                      !mt_codes_digit_at(finder, end + n);
         if (is_one)
             return mt_codes_claim_amount(finder, item->core_begin, end + n);
     }
@@ -141,7 +137,7 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin;
-    while (at < item->core_end && is_digit_at(finder, at))
+    while (at < item->core_end && mt_codes_digit_at(finder, at))
         at++;
     bool is_one = at > item->core_begin && at < item->core_end &&
                   u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL &&
@@ -156,12 +152,12 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin, begin = at;
-    while (at < item->core_end && is_digit_at(finder, at))
+    while (at < item->core_end && mt_codes_digit_at(finder, at))
         at++;
     size_t colon = at;
     at += mt_codes_char(finder, at) == ':';
     size_t second = at;
-    while (at < item->core_end && is_digit_at(finder, at))
+    while (at < item->core_end && mt_codes_digit_at(finder, at))
         at++;
     static const char *const before[] = {"Ratio", "ratio", "Scale", "scale", "score",
                                          "Score", "odds",  "Odds",  NULL};
@@ -169,7 +165,7 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
                                          is_text(finder, item_at(finder, i - 1), before));
     bool is_one = at == item->core_end && colon > begin && colon - begin <= 4 && second > colon &&
                   at > second && !is_time;
-    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
 /* 5'11", 6' 2": feet and inches. */
@@ -177,7 +173,7 @@ static size_t take_feet(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin, begin = at;
-    while (at < item->end && at - begin < 2 && is_digit_at(finder, at))
+    while (at < item->end && at - begin < 2 && mt_codes_digit_at(finder, at))
         at++;
     uint32_t foot = mt_codes_at(finder, at);
     if (at == begin || at >= item->end || (foot != '\'' && foot != 0x2019 && foot != 0x2032))
@@ -185,14 +181,14 @@ static size_t take_feet(struct mt_codes_finder *finder, size_t i)
     at = mt_codes_next(finder, at);
     size_t inches = at;
     while (at < item->end && at - inches < 3 &&
-           (is_digit_at(finder, at) || finder->text[at] == '.'))
+           (mt_codes_digit_at(finder, at) || finder->text[at] == '.'))
         at++;
     uint32_t inch = mt_codes_at(finder, at);
     bool has_mark = at < item->end && (inch == '"' || inch == 0x201D || inch == 0x2033);
     if (at == inches || (!has_mark && at != item->core_end))
         return 0;
     at = has_mark ? mt_codes_next(finder, at) : at;
-    return mt_codes_claim(finder, MT_CODE_NUMBER, begin, at) != MT_NO_MATE;
+    return mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
 /* v1.2.3 */
@@ -201,25 +197,24 @@ static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin + 1, n_stops = 0;
     if (!mt_codes_is_one_of(mt_codes_char(finder, item->core_begin), "vV") ||
-        !is_digit_at(finder, at))
+        !mt_codes_digit_at(finder, at))
         return 0;
-    for (; at < item->core_end && (is_digit_at(finder, at) || finder->text[at] == '.'); at++)
+    for (; at < item->core_end && (mt_codes_digit_at(finder, at) || finder->text[at] == '.'); at++)
         n_stops += finder->text[at] == '.';
     bool is_one = n_stops > 0 && (at == item->core_end || finder->text[at] == '-');
-    return is_one &&
-           mt_codes_claim(finder, MT_CODE_WORD, item->core_begin, item->core_end) != MT_NO_MATE;
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
 /* 2.0, 3.11: digits at full stops. */
 static bool is_version(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin, n_stops = 0;
-    if (item->taken != MT_FREE || !is_digit_at(finder, at))
+    if (item->taken != MT_FREE || !mt_codes_digit_at(finder, at))
         return false;
     for (; at < item->core_end; at++) {
-        if (finder->text[at] == '.' && is_digit_at(finder, at + 1))
+        if (finder->text[at] == '.' && mt_codes_digit_at(finder, at + 1))
             n_stops++;
-        else if (!is_digit_at(finder, at))
+        else if (!mt_codes_digit_at(finder, at))
             break;
     }
     return n_stops > 0 && at == item->core_end && item->core_end - item->core_begin <= 12;
@@ -264,8 +259,7 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
     if (is_text(finder, first, words)) {
         const struct mt_codes_item *number = item_at(finder, i + 1);
         bool is_one = is_version(finder, number) && number->begin <= first->end + 1;
-        return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, number->core_begin,
-                                        number->core_end) != MT_NO_MATE
+        return is_one && mt_codes_take(finder, MT_CODE_NUMBER, number->core_begin, number->core_end)
                    ? 2
                    : 0;
     }
@@ -275,8 +269,7 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
     const struct mt_codes_item *number = item_at(finder, i + n);
     bool is_one = n > 0 && is_version(finder, number) &&
                   !is_counted(finder, number, item_at(finder, i + n + 1));
-    return is_one && mt_codes_claim(finder, MT_CODE_WORD, first->core_begin, number->core_end) !=
-                         MT_NO_MATE
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, first->core_begin, number->core_end)
                ? n + 1
                : 0;
 }
@@ -291,7 +284,7 @@ static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes
         if (!mt_codes_is_digit(c) && c != '-' && c != '/' && c != '.' && c != ',' && c != 0x2013)
             return false;
     }
-    return item->core_begin < item->core_end && is_digit_at(finder, item->core_begin);
+    return item->core_begin < item->core_end && mt_codes_digit_at(finder, item->core_begin);
 }
 
 /* No.5 */
@@ -302,7 +295,7 @@ static bool is_glued_numero(const struct mt_codes_finder *finder, const struct m
         (memcmp(finder->text + at, "No.", 3) != 0 && memcmp(finder->text + at, "no.", 3) != 0))
         return false;
     for (at += 3; at < item->core_end; at++)
-        if (!is_digit_at(finder, at))
+        if (!mt_codes_digit_at(finder, at))
             return false;
     return true;
 }
@@ -314,8 +307,7 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     static const char *const small[] = {"no", "nos", NULL};
     const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
     if (first->taken == MT_FREE && is_english(finder) && is_glued_numero(finder, first))
-        return mt_codes_claim(finder, MT_CODE_NUMBER, first->core_begin, first->core_end) !=
-               MT_NO_MATE;
+        return mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, first->core_end);
     if (first->taken != MT_FREE || number->taken != MT_FREE || !is_english(finder) ||
         mt_codes_char(finder, first->core_end) != '.')
         return 0;
@@ -326,10 +318,8 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
                   first->core_end + 1 == first->end && number->begin == first->end + 1 &&
                   (is_text(finder, first, words) ||
                    (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
-    return is_one && mt_codes_claim(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) !=
-                         MT_NO_MATE
-               ? 2
-               : 0;
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) ? 2
+                                                                                                : 0;
 }
 
 /* Python 3.12, Bluetooth 5.0: a name and its version. A capital at a sentence's beginning says nothing, so
@@ -391,7 +381,7 @@ static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_
         size_t next = mt_codes_next(finder, stop), group = number_end(finder, next, end);
         bool is_mark = c == '\'' || c == 0x2019 || (mt_codes_is_blank(c) && c != '\n');
         size_t n = 0;
-        while (n < 4 && next + n < end && is_digit_at(finder, next + n))
+        while (n < 4 && next + n < end && mt_codes_digit_at(finder, next + n))
             n++;
         if (!is_mark || n != 3 || group == next)
             break;

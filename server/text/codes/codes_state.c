@@ -70,35 +70,33 @@ static enum mt_reading reading_of(const struct mt_codes_finder *finder, uint32_t
 void mt_codes_learn(struct mt_codes_finder *finder)
 {
     const char *as, *language = finder->options->source_lang;
-    UScriptCode scripts[MT_MAX_SCRIPTS];
-    UErrorCode code = U_ZERO_ERROR;
     if (!finder->options->tokenizer)
         return;
-    bool is_known[0x80] = {false};
+    bool is_known[0x80] = {false}, is_ascii = true;
     for (size_t i = 0; i < finder->length; i++) {
         unsigned char c = (unsigned char)finder->text[i];
         if (c < 0x80 && !is_known[c])
             finder->ascii[c] = (unsigned char)mt_reading_of(finder->options->tokenizer, c, &as);
         is_known[c & 0x7F] |= c < 0x80;
+        is_ascii = is_ascii && c < 0x80;
     }
-    int32_t n = language ? uscript_getCode(language, scripts, MT_MAX_SCRIPTS, &code) : 0;
-    for (int32_t i = 0; i < n && U_SUCCESS(code) && i < MT_MAX_SCRIPTS; i++)
-        finder->scripts[finder->n_scripts++] = scripts[i];
+    if (language && !is_ascii)
+        finder->status = mt_scripts_of_language(language, &finder->scripts, finder->err);
 }
 
 /* Latin and Greek letters stand in texts of every script. */
 static bool is_foreign(const struct mt_codes_finder *finder, uint32_t c)
 {
     UErrorCode code = U_ZERO_ERROR;
-    if (c < 0x400 || finder->n_scripts == 0)
+    if (c < 0x400 || finder->scripts.n == 0)
         return false;
     bool is_east_asian = (c >= 0x3001 && c <= 0x303F) || (c >= 0xFF00 && c <= 0xFF65);
     UScriptCode script = is_east_asian ? USCRIPT_HAN : uscript_getScript((UChar32)c, &code);
     if (U_FAILURE(code) || script == USCRIPT_COMMON || script == USCRIPT_INHERITED ||
         script == USCRIPT_LATIN || script == USCRIPT_GREEK || script == USCRIPT_UNKNOWN)
         return false;
-    for (size_t i = 0; i < finder->n_scripts; i++)
-        if (finder->scripts[i] == (int)script || finder->scripts[i] == USCRIPT_KOREAN)
+    for (size_t i = 0; i < finder->scripts.n; i++)
+        if (finder->scripts.items[i] == script || finder->scripts.items[i] == USCRIPT_KOREAN)
             return false;
     return true;
 }

@@ -9,6 +9,7 @@
 #define MT_SERVER_TEXT_CODES_CODES_STATE_H
 
 #include "server/text/codes/codes_find.h"
+#include "server/text/scripts.h"
 
 #include <string.h>
 
@@ -41,9 +42,6 @@ struct mt_codes_item {
     bool is_name;    /* its core begins with a capital */
 };
 
-/* Those that a language is written in: Japanese has three. */
-#define MT_MAX_SCRIPTS 4
-
 struct mt_codes_finder {
     const char *text;
     size_t length;
@@ -54,9 +52,8 @@ struct mt_codes_finder {
     size_t n, capacity;
     struct mt_codes_item *items; /* of a line (mt_codes_list_items) */
     size_t n_items, items_capacity;
-    int scripts[MT_MAX_SCRIPTS]; /* of the source language: enum UScriptCode */
-    size_t n_scripts;            /* 0: not known */
-    unsigned char ascii[128];    /* enum mt_reading of those in the text */
+    struct mt_language_scripts scripts; /* of the source language */
+    unsigned char ascii[128];           /* enum mt_reading of those in the text */
     struct mt_error *err;
     enum mt_status status; /* the first failure: nothing is claimed any more */
 };
@@ -73,6 +70,11 @@ bool mt_codes_is_free(const struct mt_codes_finder *finder, size_t begin, size_t
  * Returns its index, or MT_NO_MATE where it cannot be. */
 size_t mt_codes_claim(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
                       size_t end);
+static inline bool mt_codes_take(struct mt_codes_finder *finder, enum mt_code_kind kind,
+                                 size_t begin, size_t end)
+{
+    return mt_codes_claim(finder, kind, begin, end) != MT_NO_MATE;
+}
 /* The same over what was found before, too, which is forgotten. */
 size_t mt_codes_claim_over(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
                            size_t end);
@@ -154,6 +156,12 @@ static inline bool mt_codes_is_name_char(char c)
 static inline bool mt_codes_is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c);
+}
+
+static inline bool mt_codes_digit_at(const struct mt_codes_finder *finder, size_t at)
+{
+    char c = mt_codes_char(finder, at);
+    return c >= '0' && c <= '9';
 }
 
 /* Where the line that text[begin] is in ends. */

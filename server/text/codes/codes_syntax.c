@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 /* Longest of these in bytes; blocks of code and addresses may be longer. */
 #define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
@@ -61,16 +63,6 @@ static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, cons
     return end ? (size_t)(end - from) + strlen(closing) : 0;
 }
 
-/* In "path\name" the letter at text[at] is part of the word: the vocabulary has fewer pieces for it so. */
-static bool is_of_word(const struct mt_codes_finder *finder, size_t at)
-{
-    size_t end = at;
-    while (end - at < MAX_WORD_BYTES && mt_codes_is_ascii_letter(mt_codes_char(finder, end)))
-        end++;
-    return mt_reading_pieces(finder->options->tokenizer, finder->text + at, end - at) <
-           mt_reading_pieces(finder->options->tokenizer, finder->text + at + 1, end - at - 1);
-}
-
 /* \N and \n of subtitles and catalogues, and \\n, which was escaped twice. Not \nu, as a formula has it. */
 static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -80,8 +72,7 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
     char behind = mt_codes_char(finder, at + 1);
     bool is_small = behind >= 'a' && behind <= 'z';
     bool is_command = is_small && begin > 0 && mt_codes_is_blank(mt_codes_before(finder, begin));
-    bool is_path = is_small && is_word_before(finder, begin) && is_of_word(finder, at);
-    return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command && !is_path
+    return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command
                ? edge(at + 1 - begin)
                : nothing;
 }
@@ -392,8 +383,7 @@ static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t
     size_t at = begin, end = finder->length;
     while (at < end && at - begin < 2 && text[at] >= 'A' && text[at] <= 'Z')
         at++;
-    if (at == begin || is_word_before(finder, begin) ||
-        !mt_codes_is_digit((unsigned char)mt_codes_char(finder, at)))
+    if (at == begin || is_word_before(finder, begin) || !mt_codes_digit_at(finder, at))
         return nothing;
     at++;
     if (at < end &&
@@ -469,10 +459,29 @@ static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
     return 0;
 }
 
+/* In "path\name" the letter at text[at] is part of the word: the vocabulary has fewer pieces for it so. */
+static bool is_of_word(struct mt_codes_finder *finder, size_t at)
+{
+    const struct mt_tokenizer *tokenizer = finder->options->tokenizer;
+    size_t end = at, with = 0, without = 0;
+    while (end - at < MAX_WORD_BYTES && mt_codes_is_ascii_letter(mt_codes_char(finder, end)))
+        end++;
+    if (!tokenizer || end - at < 2 || !u_islower((UChar32)finder->text[at + 1]))
+        return false;
+    const char *word = finder->text + at;
+    finder->status = mt_reading_pieces(tokenizer, word, end - at, &with, finder->err);
+    if (!finder->status)
+        finder->status =
+            mt_reading_pieces(tokenizer, word + 1, end - at - 1, &without, finder->err);
+    return with < without;
+}
+
 /* Behind placeholders: "#{name}" is one, and in C:\new no line ends. */
 static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
 {
     struct syntax found = match_escape(finder, begin);
+    if (found.n && is_word_before(finder, begin) && is_of_word(finder, begin + found.n - 1))
+        return 0;
     if (!found.n)
         found = match_mention(finder, begin);
     size_t code = found.n ? mt_codes_claim(finder, found.kind, begin, begin + found.n) : MT_NO_MATE;

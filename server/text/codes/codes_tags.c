@@ -86,7 +86,7 @@ static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct 
         return false;
     bool is_number = true;
     for (size_t i = out->tag.name_begin; i < at; i++)
-        is_number = is_number && mt_codes_is_digit((unsigned char)finder->text[i]);
+        is_number = is_number && mt_codes_digit_at(finder, i);
     if (!is_number && !mt_codes_is_ascii_letter(finder->text[out->tag.name_begin]))
         return false;
     char quote = '\0';
@@ -141,8 +141,7 @@ static bool is_name(const struct mt_codes_finder *finder, const struct markup_ta
     char first = finder->text[read->tag.name_begin];
     size_t n = read->tag.name_end - read->tag.name_begin;
     bool is_numbered = mt_codes_is_digit((unsigned char)first) ||
-                       (n > 1 && n < 4 &&
-                        mt_codes_is_digit((unsigned char)finder->text[read->tag.name_begin + 1]));
+                       (n > 1 && n < 4 && mt_codes_digit_at(finder, read->tag.name_begin + 1));
     return !read->has_values && !read->is_empty && !read->is_closing && !is_numbered &&
            (is_alone(finder, read) || !is_among(inlines, finder, &read->tag));
 }

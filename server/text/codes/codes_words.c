@@ -93,9 +93,8 @@ static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct content content = look_into(finder, begin, end);
     bool is_number = content.has_value && content.begins_digit;
-    if (!content.has_unread ||
-        (is_number ? mt_codes_claim_amount(finder, begin, end)
-                   : mt_codes_claim(finder, MT_CODE_WORD, begin, end) != MT_NO_MATE))
+    if (!content.has_unread || (is_number ? mt_codes_claim_amount(finder, begin, end)
+                                          : mt_codes_take(finder, MT_CODE_WORD, begin, end)))
         return;
     const struct mt_coded_segment *segment = finder->segment;
     size_t at = begin;
@@ -280,7 +279,7 @@ static void take_respelt(struct mt_codes_finder *finder, size_t i)
     size_t first = mt_codes_next(finder, item.core_begin);
     if (!item.is_name || (first < end && finder->text[first] == '-'))
         return;
-    if (mt_codes_claim(finder, MT_CODE_WORD, item.core_begin, end) != MT_NO_MATE)
+    if (mt_codes_take(finder, MT_CODE_WORD, item.core_begin, end))
         join_words(finder);
 }
 

@@ -112,15 +112,15 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
     return mt_reading_of(tokenizer, (uint32_t)c, as);
 }
 
-size_t mt_reading_pieces(const struct mt_tokenizer *tokenizer, const char *text, size_t length)
+enum mt_status mt_reading_pieces(const struct mt_tokenizer *tokenizer, const char *text,
+                                 size_t length, size_t *out, struct mt_error *err)
 {
     struct mt_token_list tokens = {0};
-    struct mt_error err;
-    if (!tokenizer || mt_tokenize(tokenizer, text, length, 0, &tokens, &err))
-        return 0;
-    size_t n = tokens.n;
+    enum mt_status status = mt_tokenize(tokenizer, text, length, 0, &tokens, err);
+    if (!status)
+        *out = tokens.n;
     mt_token_list_finish(&tokens);
-    return n;
+    return status;
 }
 
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point)

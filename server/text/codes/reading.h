@@ -8,6 +8,8 @@
 #ifndef MT_SERVER_TEXT_CODES_READING_H
 #define MT_SERVER_TEXT_CODES_READING_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +33,10 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
 enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                               size_t end, size_t *n, const char **as);
 
-/* How many pieces the vocabulary spells the words with; 0 where that is not known. */
-size_t mt_reading_pieces(const struct mt_tokenizer *tokenizer, const char *text, size_t length);
+/* How many pieces the vocabulary spells the words with. MT_MEMORY, and as mt_tokenize. */
+MT_MUST_CHECK enum mt_status mt_reading_pieces(const struct mt_tokenizer *tokenizer,
+                                               const char *text, size_t length, size_t *out,
+                                               struct mt_error *err);
 
 /* Whether it is a letter or digit (mt_is_word_char) that the model reads in some way. */
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point);

@@ -1,27 +1,13 @@
 #include "server/text/html/html_reader.h"
 
 #include "base/size.h"
+#include "server/text/codes/entities.h"
 #include "server/text/html/html_runs.h"
 #include "server/text/marked.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Characters of one segment that keep their entities. */
-#define MAX_ENTITIES 32
-
-struct entity {
-    uint32_t code_point;
-    struct mt_range name; /* bytes of names */
-};
-
-/* A segment's own: what its source wrote as entities. */
-struct entities {
-    struct entity items[MAX_ENTITIES];
-    size_t n;
-    struct mt_text names;
-};
 
 struct reader {
     struct mt_html_pieces pieces;
@@ -33,65 +19,17 @@ struct reader {
     struct mt_error *err;
 };
 
-/* ---- entities ---- */
-
-static void finish_entities(void *own)
-{
-    struct entities *entities = own;
-    mt_text_finish(&entities->names);
-    free(entities);
-}
-
-static const struct entity *find_entity(const struct entities *entities, uint32_t code_point)
-{
-    for (size_t i = 0; entities && i < entities->n; i++)
-        if (entities->items[i].code_point == code_point)
-            return &entities->items[i];
-    return NULL;
-}
+/* ---- words ---- */
 
 static void remember_entity(struct reader *reader, const struct mt_html_char *character)
 {
-    struct entities *entities = reader->segment->own;
-    uint32_t code_point = mt_utf8_decode(character->bytes);
     bool is_one = mt_utf8_length((unsigned char)*character->bytes) == character->n_bytes;
-    if (!is_one || find_entity(entities, code_point))
-        return;
-    if (!entities)
-        reader->segment->own = entities = calloc(1, sizeof *entities);
-    if (!entities)
-        reader->status = mt_fail_memory(reader->err, sizeof *entities, "entities of html");
-    if (!entities || entities->n == MAX_ENTITIES)
-        return;
-    size_t begin = entities->names.length;
-    mt_text_append(&entities->names, reader->pieces.source + character->source.begin,
-                   character->source.end - character->source.begin);
-    reader->status = mt_text_check(&entities->names, "entities of html", reader->err);
-    entities->items[entities->n++] = (struct entity){code_point, {begin, entities->names.length}};
+    if (is_one)
+        reader->status =
+            mt_entities_remember(reader->segment, mt_utf8_decode(character->bytes),
+                                 reader->pieces.source + character->source.begin,
+                                 character->source.end - character->source.begin, reader->err);
 }
-
-static void write_words(const struct mt_coded_segment *segment, const char *bytes, size_t length,
-                        struct mt_text *out)
-{
-    const struct entities *entities = segment->own;
-    for (size_t at = 0, n; at < length; at += n) {
-        n = mt_utf8_length((unsigned char)bytes[at]);
-        const struct entity *entity = find_entity(entities, mt_utf8_decode(bytes + at));
-        if (entity)
-            mt_text_append(out, entities->names.bytes + entity->name.begin,
-                           entity->name.end - entity->name.begin);
-        else if (bytes[at] == '&')
-            mt_text_append_string(out, "&amp;");
-        else if (bytes[at] == '<')
-            mt_text_append_string(out, "&lt;");
-        else if (bytes[at] == '>')
-            mt_text_append_string(out, "&gt;");
-        else
-            mt_text_append(out, bytes + at, n);
-    }
-}
-
-/* ---- words ---- */
 
 static char last_byte(const struct mt_coded_segment *segment)
 {
@@ -495,7 +433,7 @@ static void drop_segment(struct reader *reader)
     mt_text_finish(&segment->words);
     free(segment->codes);
     if (segment->own)
-        finish_entities(segment->own);
+        mt_entities_finish(segment->own);
     reader->coded->n--;
 }
 
@@ -560,8 +498,10 @@ enum mt_status mt_read_html(const char *source, size_t length,
 {
     struct mt_html_tree tree = {0};
     struct reader reader = {.coded = out, .err = err};
-    *out = (struct mt_coded){
-        .source = source, .length = length, .write = write_words, .finish_own = finish_entities};
+    *out = (struct mt_coded){.source = source,
+                             .length = length,
+                             .write = mt_entities_write,
+                             .finish_own = mt_entities_finish};
     enum mt_status status = check_tags(source, length, options->max_tags, err);
     if (!status)
         status = mt_html_parse(source, length, &tree, err);

@@ -70,7 +70,10 @@ static char *translate(const char *file, enum mt_document_format format, bool re
         ck_assert_uint_eq(strlen(text.bytes), text.length);
         with(&text, &translations[i]);
     }
-    ck_assert_int_eq(mt_document_write(document, translations, &out, n_left, &err), MT_OK);
+    struct mt_document_report report;
+    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    if (n_left)
+        *n_left = report.n_left;
     ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
     for (size_t i = 0; i < n; i++)
         mt_text_finish(&translations[i]);
@@ -179,19 +182,16 @@ START_TEST(formats_are_known_by_name_and_extension)
 }
 END_TEST
 
-START_TEST(other_encodings_are_refused_by_what_was_seen)
+START_TEST(lines_may_end_with_two_carriage_returns)
 {
-    expect_error("\xFF\xFEH\0i\0", 6, MT_DOCUMENT_TEXT, "begins with FF FE, as UTF-16 does");
-    expect_error("\xFE\xFF\0H", 4, MT_DOCUMENT_SRT, "begins with FE FF, as UTF-16 does");
-    expect_error("a\nb\0c", 5, MT_DOCUMENT_TEXT, "line 2 holds a NUL byte");
-    expect_error("Gr\xC3\xBC\xC3\x9F"
-                 "e\nsch\xF6n",
-                 13, MT_DOCUMENT_TEXT, "line 2 holds byte 0xF6");
-    static const char latin1[] = "# J\xFCrgen\nmsgid \"\"\nmsgstr \"charset=ISO-8859-1\\n\"\n";
-    expect_error(latin1, strlen(latin1), MT_DOCUMENT_PO,
-                 "line 1 holds byte 0xFC, which is no UTF-8: the file says charset=ISO-8859-1, "
-                 "expected UTF-8");
-    expect_error("<meta charset=big5>\xA4", 20, MT_DOCUMENT_HTML, "the file says charset=big5,");
+    expect("1\r\r\n00:00:01,000 --> 00:00:02,000\r\r\n<b>hello</b>\r\r\n\r\r\n2\r\r\n"
+           "00:00:03,000 --> 00:00:04,000\r\r\nbye\r\r\n",
+           MT_DOCUMENT_SRT, same,
+           "1\r\r\n00:00:01,000 --> 00:00:02,000\r\r\n<b>hello</b>\r\r\n\r\r\n2\r\r\n"
+           "00:00:03,000 --> 00:00:04,000\r\r\nbye\r\r\n");
+    expect_texts("1\r\r\n00:00:01,000 --> 00:00:02,000\r\r\nHello\r\r\nthere.\r\r\n\r\r\n2\r\r\n"
+                 "00:00:03,000 --> 00:00:04,000\r\r\nBye.\r\r\n",
+                 MT_DOCUMENT_SRT, "Hello there.|Bye.");
 }
 END_TEST
 
@@ -408,13 +408,6 @@ static const struct {
     {"msgid \"\\x00\"\n", "holds an escape", MT_DOCUMENT_PO},
     {"msgid \"\\400\"\n", "holds an escape", MT_DOCUMENT_PO},
     {"Hello\n", "line 1: \"Hello\" is no line of a PO file", MT_DOCUMENT_PO},
-    {"<meta charset=0123456789012345678901234567890123456789\xC3\xA4>",
-     "says charset=0123456789012345678901234567890123456789, expected", MT_DOCUMENT_HTML},
-    {"<meta charset=012345678901234567890123456789012345678\xC3\xA4>",
-     "says charset=012345678901234567890123456789012345678, expected", MT_DOCUMENT_HTML},
-    {"<meta charset=iso-8859-1>Gr\xC3\xBC\xC3\x9F"
-     "e",
-     "says charset=iso-8859-1, expected utf-8", MT_DOCUMENT_HTML},
 };
 
 START_TEST(broken_files_are_refused_with_their_line)
@@ -468,6 +461,11 @@ START_TEST(accelerators_of_labels_are_put_into_their_translations)
 END_TEST
 
 static const char *swapped;
+static void swap(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, swapped);
+}
 
 /* The header's charset is what msgfmt and gettext believe of the translations. */
 static const struct {
@@ -478,7 +476,7 @@ static const struct {
      "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Language: "
      "de\\n\"\n"},
     {"msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=ISO-8859-1; x\\n\"\n",
-     "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8; x\\n\"\n"},
+     "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=ISO-8859-1; x\\n\"\n"},
     {"# J\xC3\xBCrgen\nmsgid \"\"\nmsgstr \"charset=\\n\"\n",
      "# J\xC3\xBCrgen\nmsgid \"\"\nmsgstr \"charset=UTF-8\\n\"\n"},
     {"msgid \"\"\nmsgstr \"charset=utf-8\\n\"\n", "msgid \"\"\nmsgstr \"charset=utf-8\\n\"\n"},
@@ -504,12 +502,6 @@ START_TEST(the_header_of_a_catalogue_says_utf_8)
     expect(headers[_i].header, MT_DOCUMENT_PO, shout, headers[_i].expected);
 }
 END_TEST
-
-static void swap(const struct mt_document_text *text, struct mt_text *out)
-{
-    (void)text;
-    mt_text_append_string(out, swapped);
-}
 
 /* Readers would take the line for a time. */
 START_TEST(no_arrow_arises_in_a_cue)
@@ -597,7 +589,7 @@ START_TEST(a_page_says_that_it_is_utf8)
            "<html><head><meta charset='iso-8859-1'><p>b");
     swapped = "<html><head><meta charset='iso-8859-1'><p>\xC3\xA4";
     expect("<html><head><meta charset='iso-8859-1'><p>b", MT_DOCUMENT_HTML, swap,
-           "<html><head><meta charset='utf-8'><p>\xC3\xA4");
+           "<html><head><meta charset='iso-8859-1'><p>\xE4");
     swapped = "<html><head><title>\xC3\xA4</title>";
     expect("<html><head><title>a</title>", MT_DOCUMENT_HTML, swap,
            "<html><head><meta charset=\"utf-8\"><title>\xC3\xA4</title>");
@@ -741,7 +733,7 @@ int main(void)
     tcase_add_loop_test(all, a_file_whose_texts_stay_is_the_same_file, 0, n_kept);
     tcase_add_loop_test(all, texts_without_translation_stay, 0, n_kept);
     tcase_add_test(all, formats_are_known_by_name_and_extension);
-    tcase_add_test(all, other_encodings_are_refused_by_what_was_seen);
+    tcase_add_test(all, lines_may_end_with_two_carriage_returns);
     tcase_add_test(all, lines_of_text_are_one_text);
     tcase_add_test(all, wrapped_paragraphs_are_joined_and_wrapped_again);
     tcase_add_test(all, line_ends_that_differ_are_kept);

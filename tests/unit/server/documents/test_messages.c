@@ -68,7 +68,10 @@ static char *translate(const char *file, enum mt_document_format format, transla
         ck_assert_uint_eq(strlen(text.bytes), text.length);
         with(&text, &translations[i]);
     }
-    ck_assert_int_eq(mt_document_write(document, translations, &out, n_left, &err), MT_OK);
+    struct mt_document_report report;
+    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    if (n_left)
+        *n_left = report.n_refused;
     ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
     for (size_t i = 0; i < n; i++)
         mt_text_finish(&translations[i]);
@@ -123,11 +126,13 @@ static const struct {
     {MT_DOCUMENT_JSON,
      "{\"a\":{\"message\":\"m\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
      "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"n\"},"
-     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"}}",
-     "m|n|o|p|q|r",
+     "\"c\":{\"message\":\"o\",\"title\":\"p\"},\"d\":{\"message\":\"q\",\"string\":\"r\"},"
+     "\"e\":{\"messageformat\":\"s\",\"description\":\"t\"}}",
+     "m|n|o|p|q|r|s",
      "{\"a\":{\"message\":\"M\",\"description\":\"d\",\"placeholders\":{\"u\":{\"content\":"
      "\"$1\",\"example\":\"Tom\"}}},\"b\":{\"id\":\"i\",\"defaultMessage\":\"N\"},"
-     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"}}"},
+     "\"c\":{\"message\":\"O\",\"title\":\"P\"},\"d\":{\"message\":\"Q\",\"string\":\"R\"},"
+     "\"e\":{\"messageformat\":\"S\",\"description\":\"t\"}}"},
     /* escapes as the file has them */
     {MT_DOCUMENT_JSON, "[\"\\u00fc \\ud83d\\ude00a\", \"\\u003cb\\u003e\\/\"]",
      "\xC3\xBC \xF0\x9F\x98\x80"
@@ -314,6 +319,8 @@ static const struct {
      "line 2: target-language is \"fr\", expected \"de\""},
     {MT_DOCUMENT_XLIFF, "<xliff version=\"2.0\" trgLang=\"fr-CA\"/>",
      "line 1: trgLang is \"fr-CA\", expected \"de\""},
+    {MT_DOCUMENT_XCSTRINGS, "{}", "the file has no \"sourceLanguage\", expected a catalogue"},
+    {MT_DOCUMENT_XCSTRINGS, "[", "line 1, column 2: expected a value"},
     {MT_DOCUMENT_TMX, "<a/>", "line 1: the file begins with <a>, expected <tmx>"},
     {MT_DOCUMENT_TS, "export const a = 1;", "line 1, column 1: expected XML: syntax error"},
     {MT_DOCUMENT_YAML, "a: @b\n", "line 1: expected YAML: while scanning for the next token"},
@@ -344,6 +351,61 @@ START_TEST(what_is_nested_deeply_is_refused)
     struct mt_error err = {0};
     ck_assert_int_eq(mt_document_create(file, 1000, &options, &document, &err), MT_LIMIT);
     ck_assert_ptr_nonnull(strstr(err.message, "nested deeper than 64"));
+}
+END_TEST
+
+static void append_times(struct mt_text *out, const char *what, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mt_text_append_string(out, what);
+}
+
+static void expect_limit(const struct mt_text *file, enum mt_document_format format,
+                         const char *message)
+{
+    const struct mt_document_options options = {.format = format, .target_lang = "de"};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    ck_assert_int_eq(mt_document_create(file->bytes, file->length, &options, &document, &err),
+                     MT_LIMIT);
+    ck_assert_msg(strstr(err.message, message), "%s", err.message);
+}
+
+START_TEST(elements_that_are_nested_deeply_are_refused)
+{
+    struct mt_text file = {0};
+    append_times(&file, "<xliff version='1.2'>", 1);
+    append_times(&file, "<group>", 200000);
+    expect_limit(&file, MT_DOCUMENT_XLIFF, "line 1: elements are nested deeper than 256");
+    mt_text_finish(&file);
+}
+END_TEST
+
+/* A row of one cell has as many as its table's head. */
+START_TEST(tables_of_missing_cells_are_refused)
+{
+    struct mt_text file = {0};
+    append_times(&file, "|a", 100);
+    append_times(&file, "|\n", 1);
+    append_times(&file, "|---", 100);
+    append_times(&file, "|\n", 1);
+    append_times(&file, "|b\n", 100000);
+    expect_limit(&file, MT_DOCUMENT_MD, "cells, most of them missing");
+    mt_text_finish(&file);
+}
+END_TEST
+
+/* Each says its language for itself. */
+START_TEST(an_xliff_file_of_many_files_takes_linear_time)
+{
+    struct mt_text file = {0};
+    append_times(&file, "<xliff version='1.2'>", 1);
+    append_times(&file, "<file><trans-unit><source>ab</source></trans-unit></file>", 20000);
+    append_times(&file, "</xliff>", 1);
+    struct mt_document *document = read_file(file.bytes, MT_DOCUMENT_XLIFF);
+    ck_assert_uint_eq(mt_document_n_texts(document), 20000);
+    mt_document_destroy(document);
+    mt_text_finish(&file);
 }
 END_TEST
 
@@ -413,6 +475,14 @@ END_TEST
 #define XLIFF_2(unit) "<xliff version=\"2.1\" trgLang=\"de-AT\">" unit "</xliff>"
 #define STATE " state=\"needs-review-translation\" state-qualifier=\"mt-suggestion\""
 #define TMX(tu) "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>" tu "</body></tmx>"
+#define XCSTRINGS(strings) \
+    "{\n  \"sourceLanguage\" : \"en\",\n  \"strings\" : {\n    " strings "\n  }\n}\n"
+#define OPENING "\n      \"localizations\" : {"
+#define CLOSING "\n      }"
+#define UNIT(value)                                                                \
+    "\n        \"de\" : {\n          \"stringUnit\" : {\n            \"state\" : " \
+    "\"needs_review\",\n"                                                          \
+    "            \"value\" : \"" value "\"\n          }\n        }"
 #define TS(message) "<TS version=\"2.1\"><context>" message "</context></TS>"
 
 /* A file, and it with every text in upper case. */
@@ -460,6 +530,23 @@ static const struct {
              "<segment state=\"final\"><source>a</source></segment>"
              "<segment><source>a</source><target>b</target></segment></unit>"),
      NULL},
+    {MT_DOCUMENT_XCSTRINGS,
+     XCSTRINGS("\"a\" : {\n\n    },\n    \"b\" : {\n      \"comment\" : \"c\"\n    },\n"
+               "    \"d\" : {\n      \"localizations\" : {\n"
+               "        \"en\" : { \"stringUnit\" : { \"state\" : \"new\", \"value\" : \"e\\n\" } "
+               "}\n      }\n    }"),
+     XCSTRINGS("\"a\" : {" OPENING UNIT("A") CLOSING
+               "\n    },\n    \"b\" : {\n      \"comment\" : \"c\"," OPENING UNIT("B") CLOSING
+               "\n    },\n"
+               "    \"d\" : {\n      \"localizations\" : {\n"
+               "        \"en\" : { \"stringUnit\" : { \"state\" : \"new\", \"value\" : \"e\\n\" } "
+               "}," UNIT("E\\n") "\n      }\n    }")},
+    {MT_DOCUMENT_XCSTRINGS,
+     XCSTRINGS("\"\": {}, \"1 %@\": {}, \"a\": {\"shouldTranslate\": false}, \"b\": "
+               "{\"extractionState\":\"stale\"},"
+               "\"c\": {\"localizations\": {\"de-DE\": {}}}, \"d\": {\"localizations\": {\"en\": "
+               "{\"variations\": {}}}}, \"e\": 1"),
+     NULL},
     {MT_DOCUMENT_TMX,
      TMX("<tu>\n<note>x</note>\n <tuv xml:lang=\"fr\"><seg>b</seg></tuv>\n <tuv xml:lang=\"EN\">"
          "<seg>a</seg></tuv>\n</tu>"),
@@ -486,6 +573,35 @@ START_TEST(translations_are_put_beside_their_sources)
 {
     expect(units[_i].file, units[_i].format, shout,
            units[_i].filled ? units[_i].filled : units[_i].file);
+}
+END_TEST
+
+START_TEST(a_language_is_written_as_files_have_it)
+{
+    static const char file[] = TMX("<tu><tuv xml:lang='en'><seg>a</seg></tuv></tu>");
+    const struct mt_document_options options = {.format = MT_DOCUMENT_TMX, .target_lang = "pb"};
+    struct mt_document *document = NULL;
+    struct mt_text translation = {0}, out = {0};
+    struct mt_document_report report;
+    struct mt_error err;
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_OK);
+    mt_text_append_string(&translation, "b");
+    ck_assert_int_eq(mt_document_write(document, &translation, &out, &report, &err), MT_OK);
+    ck_assert_ptr_nonnull(strstr(out.bytes, "<tuv xml:lang=\"pt-BR\"><seg>b</seg></tuv>"));
+    mt_text_finish(&translation);
+    mt_text_finish(&out);
+    mt_document_destroy(document);
+}
+END_TEST
+
+START_TEST(a_language_that_is_none_is_not_written)
+{
+    const struct mt_document_options options = {.format = MT_DOCUMENT_TMX, .target_lang = "d\"e"};
+    struct mt_document *document = NULL;
+    struct mt_error err = {0};
+    static const char file[] = TMX("");
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_FORMAT);
+    ck_assert_ptr_nonnull(strstr(err.message, "needs a language to be translated into"));
 }
 END_TEST
 
@@ -655,11 +771,16 @@ int main(void)
                         (int)(sizeof broken / sizeof *broken));
     tcase_add_loop_test(all, what_is_nested_deeply_is_refused, 0,
                         (int)(sizeof nested / sizeof *nested));
+    tcase_add_test(all, elements_that_are_nested_deeply_are_refused);
+    tcase_add_test(all, tables_of_missing_cells_are_refused);
+    tcase_add_test(all, an_xliff_file_of_many_files_takes_linear_time);
     tcase_add_loop_test(all, a_plain_scalar_is_quoted_where_it_has_to_be, 0,
                         (int)(sizeof scalars / sizeof *scalars));
     tcase_add_test(all, in_brackets_more_is_quoted);
     tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
                         (int)(sizeof units / sizeof *units));
+    tcase_add_test(all, a_language_that_is_none_is_not_written);
+    tcase_add_test(all, a_language_is_written_as_files_have_it);
     tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
     tcase_add_test(all, what_is_no_content_of_xml_is_left);
     tcase_add_loop_test(all, a_translation_stays_in_its_block, 0,

@@ -424,7 +424,8 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
               "\"aliases\": [\"best\", \"english-german\"], \"beam_size\": 4,"
               "\"length_penalty\": 1.5, \"max_decoding_length\": 99, \"max_length_factor\": 2.5, "
               "\"alignment_layers\": \"2,3\","
-              "\"alignment_heads\": [0, -1], \"preload\": true, \"quality\": 2.5}");
+              "\"alignment_heads\": [0, -1], \"alignment_mode\": \"max\","
+              "\"alignment_shift\": \"input\", \"preload\": true, \"quality\": 2.5}");
     make_pair("silent", "en", "de", "{\"beam_size\": null}");
     catalog = scan(NULL);
     const struct mt_model_defaults *full = info_of("best")->defaults;
@@ -436,6 +437,8 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     ck_assert_double_eq(full->max_length_factor, 2.5);
     ck_assert_str_eq(full->alignment_layers, "2,3");
     ck_assert_str_eq(full->alignment_heads, "0,-1");
+    ck_assert_str_eq(full->alignment_mode, "max");
+    ck_assert_str_eq(full->alignment_shift, "input");
     ck_assert(full->preload);
     ck_assert_double_eq(full->quality, 2.5);
     const struct mt_model_defaults *silent = info_of("silent")->defaults;

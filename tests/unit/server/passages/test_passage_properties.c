@@ -1,9 +1,11 @@
 /* Two promises about every text, with an engine that only pretends: what the model returns as it was
  * is the input to the byte; and where it marks each word, each letter shows once, in a marked word or
- * in what is copied, no element is emptied, and nothing that is copied is lost or doubled. */
+ * in what is copied, no element is emptied, and nothing that is copied is lost or doubled. And the time
+ * that it takes to take one apart and put it together grows with its length, and no faster. */
 #include "tests/unit/server/passages/awkward_text.h"
 #include "tests/unit/server/passages/fake_sentences.h"
 
+#include "base/sanitized.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/models/served_model.h"
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
@@ -600,6 +603,73 @@ START_TEST(every_text_comes_back_whole)
 }
 END_TEST
 
+/* ---- time ---- */
+
+/* A sanitizer takes ten times as long. */
+#define LONG_BYTES (MT_IS_SANITIZED ? 20000 : 100000)
+#define MAX_RATIO 3 /* of the times for a text and for half of it */
+#define MAX_SECONDS 1
+#define LEAST_SECONDS .25 /* the clock says nothing about less */
+
+/* What people repeat, besides the pieces of the grammars. */
+/* clang-format off */
+static const char *const repeated[] = {
+    "a ", "5 - ", "Hello. ", "- ", "- A. ", "1) ", "a) ", "(a", "[a] ", "*a* A ", "<", "<b>",
+    "<b> ", "</b>", "<a ", "<a href=\"", "<!-- ", "{", "{{", "{x} ", "{n, plural, one {", "[",
+    "[a](", "[b]", "(", "|", "| a ", "`", "```\n", "5", "5 ", "5 < ", "1.", "& ", "&lt;", "&lt;b",
+    "&lt;b&gt;", "\"", "\"a\" ", "'", "\xC2\xAB ", "\xC2\xBB ", "> ", ">> A ", "# ", "#a ", "@a ",
+    ":a:", "$a ", "%a%", "\\n", "a\\na", "\\\\n", "\t", "\n", "\r\n", "... ", "....", "!", "?! ",
+    "_", "__a__ ", "~~", "a.b ", "a@b ", "f(1 ", "=== ", "--- ", "a = b ", "no ", "USB ",
+    "5 USD ", "a_b ", "\xE2\x98\x85 ", "\xC2\xBD", "\xD0\xB0 ", "\xE6\x97\xA5", "\xE2\x80\x8B",
+    "\xEF\xBB\xBF", "\xE3\x80\x90\x61", "\xF0\x9F\x98\x80", "\xCC\x81", "http://a.b ",
+    "\xE2\x80\x9C"};
+/* clang-format on */
+#define N_REPEATED (sizeof repeated / sizeof *repeated)
+
+/* CPU seconds that a text takes which is nothing but the piece. */
+static double time_text(const struct way *way, const char *piece, size_t length)
+{
+    struct mt_text text = {0};
+    struct timespec begin, end;
+    mt_text_append_string(&text, "A ");
+    while (text.length + strlen(piece) < length)
+        mt_text_append_string(&text, piece);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    struct mt_text out = translate(way, &text);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    mt_text_finish(&text);
+    mt_text_finish(&out);
+    return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+}
+
+/* Once more where the machine may have been busy. */
+static void check_time(const struct way *way, const char *piece)
+{
+    double whole = 0, half = 0;
+    for (size_t n_tries = 0; n_tries < 3; n_tries++) {
+        whole = time_text(way, piece, LONG_BYTES);
+        if (whole < LEAST_SECONDS)
+            return;
+        half = time_text(way, piece, LONG_BYTES / 2);
+        if (whole < MAX_RATIO * half && (whole < MAX_SECONDS || MT_IS_SANITIZED))
+            return;
+    }
+    ck_abort_msg("%s, %s: %.2f s, and %.2f s for half of it", format_names[way->format], piece,
+                 whole, half);
+}
+
+START_TEST(time_grows_with_the_length)
+{
+    const struct way way = {.format = (enum awkward_format)_i};
+    const char *piece;
+    fake_answer_with(FAKE_IDENTITY);
+    for (size_t i = 0; i < N_REPEATED; i++)
+        check_time(&way, repeated[i]);
+    for (size_t i = 0; (piece = awkward_piece(way.format, i)); i += 3) /* which takes long enough */
+        check_time(&way, piece);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("passage_properties");
@@ -609,6 +679,11 @@ int main(void)
     tcase_add_loop_test(all, every_text_comes_back_whole, 0,
                         (int)(sizeof properties / sizeof *properties) * AWKWARD_FORMATS);
     suite_add_tcase(suite, all);
+    TCase *time = tcase_create("time");
+    tcase_set_timeout(time, 600);
+    tcase_add_unchecked_fixture(time, open_all, close_all);
+    tcase_add_loop_test(time, time_grows_with_the_length, AWKWARD_PLAIN, AWKWARD_HTML + 1);
+    suite_add_tcase(suite, time);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int n_failed = srunner_ntests_failed(runner);

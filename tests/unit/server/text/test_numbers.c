@@ -301,6 +301,7 @@ static const struct {
     {"ja", "en", "東京", "東京", 1u << MT_WARNING_UNTRANSLATED},
     {"zh", "ja", "東京", "東京", 0},
     {"ru", "en", "Москва", "Москва", 1u << MT_WARNING_UNTRANSLATED},
+    {"he", "yi", "שלום", "שלום", 0}, /* not in Yi */
 };
 
 START_TEST(what_is_in_another_language_or_stays_is_flagged)

@@ -159,6 +159,27 @@ START_TEST(alphabets_are_kept_up_to_a_limit)
 }
 END_TEST
 
+/* "yi" alone is the name of a script, too. */
+START_TEST(languages_have_the_scripts_that_they_are_usually_written_in)
+{
+    static const struct {
+        const char *language;
+        size_t n;
+        UScriptCode first;
+    } cases[] = {{"de", 1, USCRIPT_LATIN},      {"yi", 1, USCRIPT_HEBREW},
+                 {"zh", 1, USCRIPT_HAN},        {"zh-Hant", 2, USCRIPT_HAN},
+                 {"ja", 3, USCRIPT_KATAKANA},   {"sr", 1, USCRIPT_CYRILLIC},
+                 {"sr-Latn", 1, USCRIPT_LATIN}, {"xx", 0, USCRIPT_COMMON}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct mt_language_scripts scripts;
+        ck_assert_int_eq(mt_scripts_of_language(cases[i].language, &scripts, &err), MT_OK);
+        ck_assert_msg(scripts.n == cases[i].n &&
+                          (scripts.n == 0 || scripts.items[0] == cases[i].first),
+                      "%s: %zu, %d", cases[i].language, scripts.n, (int)scripts.items[0]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("scripts");
@@ -169,6 +190,7 @@ int main(void)
     tcase_add_test(tcase, a_script_has_a_language);
     tcase_add_test(tcase, letters_that_an_alphabet_lacks_are_foreign);
     tcase_add_test(tcase, alphabets_are_kept_up_to_a_limit);
+    tcase_add_test(tcase, languages_have_the_scripts_that_they_are_usually_written_in);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

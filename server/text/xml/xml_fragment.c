@@ -1,0 +1,524 @@
+#include "server/text/xml/xml_fragment.h"
+
+#include "base/size.h"
+#include "server/text/codes/entities.h"
+#include "server/text/marked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <expat.h>
+
+/* A root for what has none. */
+static const char root_open[] = "<r>", root_close[] = "</r>";
+
+enum kind { TEXT, START, END, POINT, IGNORED };
+
+struct piece {
+    enum kind kind;
+    struct mt_range range; /* of the source */
+    struct mt_range text;  /* of the decoded ones: TEXT, and IGNORED for what is in it */
+    size_t mate;           /* of START and END */
+    bool is_entity;        /* TEXT: one character that is written in another way */
+    bool has_own_text;     /* START: not only in what is within it */
+    bool is_inline;        /* START and END */
+    bool splits, stays;    /* START: by its name */
+    size_t code;           /* START: its index in the segment */
+};
+
+struct reader {
+    const char *source;
+    size_t length, offset; /* where the fragment begins, behind declarations */
+    const struct mt_coded_options *options;
+    struct mt_coded *coded;
+    struct mt_coded_segment *segment;
+    struct piece *items;
+    size_t n, capacity;
+    struct mt_text decoded;
+    size_t open[MT_XML_FRAGMENT_MAX_DEPTH]; /* STARTs */
+    size_t depth;                           /* the root's is 0 */
+    bool has_own_text;                      /* the root */
+    size_t ignored_depth;                   /* within an IGNORED: how deep */
+    size_t ignored;                         /* its index */
+    bool is_cdata;
+    size_t cdata_begin, n_tags;
+    XML_Parser parser;
+    enum mt_status status;
+    struct mt_error *err;
+};
+
+/* ---- from the source to pieces ---- */
+
+static void stop(struct reader *reader, enum mt_status status)
+{
+    reader->status = status;
+    XML_StopParser(reader->parser, XML_FALSE);
+}
+
+static struct mt_range event_range(const struct reader *reader)
+{
+    size_t at =
+        (size_t)XML_GetCurrentByteIndex(reader->parser) - strlen(root_open) + reader->offset;
+    return (struct mt_range){at, at + (size_t)XML_GetCurrentByteCount(reader->parser)};
+}
+
+/* As DeepL says it, and where. */
+static enum mt_status fail_form(const struct reader *reader, const char *reason)
+{
+    size_t at = (size_t)XML_GetCurrentByteIndex(reader->parser), line = 1, column = 1;
+    at = mt_size_max(at, strlen(root_open)) - strlen(root_open) + reader->offset;
+    at = mt_size_min(at, reader->length);
+    for (size_t i = 0; i < at; i++) {
+        bool is_end = reader->source[i] == '\n';
+        line += is_end;
+        column = is_end ? 1 : column + (((unsigned char)reader->source[i] & 0xC0) != 0x80);
+    }
+    return mt_fail(reader->err, MT_FORMAT,
+                   "Tag handling parsing failed, please check input. Line %zu, column %zu: %s",
+                   line, column, reason);
+}
+
+static struct piece *add(struct reader *reader, enum kind kind, struct mt_range range)
+{
+    if (reader->n == reader->capacity) {
+        size_t capacity = mt_size_max(64, 2 * reader->capacity);
+        struct piece *items = realloc(reader->items, capacity * sizeof *items);
+        if (!items) {
+            stop(reader, mt_fail_memory(reader->err, capacity * sizeof *items, "parts of xml"));
+            return NULL;
+        }
+        reader->items = items;
+        reader->capacity = capacity;
+    }
+    struct piece *piece = &reader->items[reader->n++];
+    *piece = (struct piece){.kind = kind, .range = range, .mate = MT_NO_MATE};
+    return piece;
+}
+
+static bool is_among(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void on_start(void *context, const char *name, const char **attributes)
+{
+    (void)attributes;
+    struct reader *reader = context;
+    const struct mt_coded_options *options = reader->options;
+    struct mt_range range = event_range(reader);
+    if (reader->status)
+        return;
+    if (++reader->n_tags > options->max_tags) {
+        stop(reader, mt_fail(reader->err, MT_LIMIT, "the xml has more than %zu elements",
+                             options->max_tags));
+        return;
+    }
+    if (reader->depth == MT_XML_FRAGMENT_MAX_DEPTH) {
+        stop(reader, mt_fail(reader->err, MT_LIMIT, "the xml has elements more than %d deep",
+                             MT_XML_FRAGMENT_MAX_DEPTH));
+        return;
+    }
+    reader->open[reader->depth++] = reader->n;
+    if (reader->ignored_depth > 0)
+        return;
+    bool is_ignored = is_among(options->ignored_tags, options->n_ignored_tags, name);
+    struct piece *piece = add(reader, is_ignored ? IGNORED : START, range);
+    if (!piece)
+        return;
+    piece->text = (struct mt_range){reader->decoded.length, reader->decoded.length};
+    piece->splits = is_among(options->splitting_tags, options->n_splitting_tags, name);
+    piece->stays = is_among(options->non_splitting_tags, options->n_non_splitting_tags, name);
+    if (is_ignored) {
+        reader->ignored = reader->n - 1;
+        reader->ignored_depth = reader->depth;
+    }
+}
+
+static void on_end(void *context, const char *name)
+{
+    (void)name;
+    struct reader *reader = context;
+    struct mt_range range = event_range(reader);
+    if (reader->status)
+        return;
+    if (reader->depth == 0) { /* the root's, which nobody may close */
+        stop(reader, fail_form(reader, "mismatched tag"));
+        return;
+    }
+    size_t depth = reader->depth--;
+    if (reader->ignored_depth == 0) {
+        size_t start = reader->open[depth - 1];
+        struct piece *piece = add(reader, END, range);
+        if (!piece)
+            return;
+        piece->mate = start;
+        reader->items[start].mate = reader->n - 1;
+    } else if (reader->ignored_depth == depth) {
+        struct piece *ignored = &reader->items[reader->ignored];
+        ignored->range.end = mt_size_max(ignored->range.end, range.end);
+        ignored->text.end = reader->decoded.length;
+        reader->ignored_depth = 0;
+    }
+}
+
+static void on_text(void *context, const char *text, int n)
+{
+    struct reader *reader = context;
+    struct mt_range range = event_range(reader);
+    size_t length = (size_t)n, begin = reader->decoded.length;
+    bool is_blank = true;
+    if (reader->status || (reader->is_cdata && reader->ignored_depth == 0))
+        return;
+    mt_text_append(&reader->decoded, text, length);
+    if (reader->decoded.status) {
+        stop(reader, mt_text_check(&reader->decoded, "a text of xml", reader->err));
+        return;
+    }
+    if (reader->ignored_depth > 0)
+        return;
+    for (size_t at = 0; at < length && is_blank; at += mt_utf8_length((unsigned char)text[at]))
+        is_blank = mt_is_space(mt_utf8_decode(reader->decoded.bytes + begin + at));
+    if (!is_blank && reader->depth > 0)
+        reader->items[reader->open[reader->depth - 1]].has_own_text = true;
+    else if (!is_blank)
+        reader->has_own_text = true;
+    struct piece *piece = add(reader, TEXT, range);
+    if (!piece)
+        return;
+    piece->text = (struct mt_range){begin, reader->decoded.length};
+    /* CR LF, too, is read as one character, and written as it was. */
+    piece->is_entity =
+        reader->source[range.begin] == '&' || (*text == '\n' && range.end - range.begin == 2);
+}
+
+static void on_point(struct reader *reader, struct mt_range range)
+{
+    if (!reader->status && reader->ignored_depth == 0)
+        add(reader, POINT, range);
+}
+
+static void on_comment(void *context, const char *text)
+{
+    (void)text;
+    on_point(context, event_range(context));
+}
+
+static void on_instruction(void *context, const char *target, const char *data)
+{
+    (void)target, (void)data;
+    on_point(context, event_range(context));
+}
+
+static void on_cdata_begin(void *context)
+{
+    struct reader *reader = context;
+    reader->is_cdata = true;
+    reader->cdata_begin = event_range(reader).begin;
+}
+
+static void on_cdata_end(void *context)
+{
+    struct reader *reader = context;
+    reader->is_cdata = false;
+    on_point(reader, (struct mt_range){reader->cdata_begin, event_range(reader).end});
+}
+
+/* Behind what may stand before a document's root; 0: nothing does. */
+static size_t skip_declarations(const char *source)
+{
+    size_t begin = strspn(source, " \t\r\n"), at = begin;
+    if (strncmp(source + at, "<?xml", 5) == 0 && strchr(" \t\r\n", source[at + 5])) {
+        const char *end = strstr(source + at, "?>");
+        if (end)
+            at = (size_t)(end - source) + 2;
+    }
+    size_t blanks = strspn(source + at, " \t\r\n");
+    if (strncmp(source + at + blanks, "<!DOCTYPE", 9) == 0) {
+        at += blanks;
+        size_t length = strcspn(source + at, "[>");
+        if (source[at + length] == '>')
+            at += length + 1;
+    }
+    return at > begin ? at : 0;
+}
+
+static enum mt_status parse(struct reader *reader)
+{
+    XML_Parser parser = reader->parser;
+    const char *source = reader->source + reader->offset;
+    size_t length = reader->length - reader->offset;
+    if (length > INT32_MAX)
+        return mt_fail(reader->err, MT_LIMIT, "the xml has %zu bytes", length);
+    XML_SetUserData(parser, reader);
+    bool is_good = XML_Parse(parser, root_open, (int)strlen(root_open), XML_FALSE) == XML_STATUS_OK;
+    XML_SetElementHandler(parser, on_start, on_end);
+    XML_SetCharacterDataHandler(parser, on_text);
+    XML_SetCommentHandler(parser, on_comment);
+    XML_SetProcessingInstructionHandler(parser, on_instruction);
+    XML_SetCdataSectionHandler(parser, on_cdata_begin, on_cdata_end);
+    is_good = is_good && XML_Parse(parser, source, (int)length, XML_FALSE) == XML_STATUS_OK;
+    XML_SetElementHandler(parser, NULL, NULL);
+    is_good = is_good &&
+              XML_Parse(parser, root_close, (int)strlen(root_close), XML_TRUE) == XML_STATUS_OK;
+    if (reader->status)
+        return reader->status;
+    if (!is_good && XML_GetErrorCode(parser) == XML_ERROR_NO_MEMORY)
+        return mt_fail_memory(reader->err, length, "xml");
+    return is_good ? MT_OK : fail_form(reader, XML_ErrorString(XML_GetErrorCode(parser)));
+}
+
+/* Which elements stand within a text: see the header. */
+static void find_inline(struct reader *reader)
+{
+    size_t depth = 0;
+    bool is_text[MT_XML_FRAGMENT_MAX_DEPTH + 1]; /* what stands there is inline */
+    is_text[0] = reader->has_own_text || reader->options->ignores_outline;
+    for (size_t i = 0; i < reader->n; i++) {
+        struct piece *piece = &reader->items[i];
+        if (piece->kind == START) {
+            piece->is_inline = !piece->splits && (piece->stays || is_text[depth]);
+            reader->items[piece->mate].is_inline = piece->is_inline;
+            is_text[++depth] =
+                piece->has_own_text || piece->is_inline || reader->options->ignores_outline;
+        } else if (piece->kind == END) {
+            depth--;
+        }
+    }
+}
+
+/* ---- from pieces to segments ---- */
+
+static void add_code(struct reader *reader, enum mt_code_kind kind, size_t begin,
+                     struct mt_range bytes, size_t mate)
+{
+    const struct mt_code code = {
+        .kind = kind, .at = {begin, reader->segment->words.length}, .bytes = bytes, .mate = mate};
+    if (!reader->status)
+        reader->status = mt_coded_add(reader->segment, &code, reader->err);
+}
+
+static bool is_blank(const struct reader *reader, struct mt_range text)
+{
+    for (size_t at = text.begin; at < text.end;
+         at += mt_utf8_length((unsigned char)reader->decoded.bytes[at]))
+        if (!mt_is_space(mt_utf8_decode(reader->decoded.bytes + at)))
+            return false;
+    return true;
+}
+
+/* Whether there is something to be read in pieces [first, end). */
+static bool holds_words(const struct reader *reader, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        const struct piece *piece = &reader->items[i];
+        if (piece->kind == IGNORED || (piece->kind == TEXT && !is_blank(reader, piece->text)))
+            return true;
+    }
+    return false;
+}
+
+static void append_text(struct reader *reader, const struct piece *piece)
+{
+    const char *text = reader->decoded.bytes + piece->text.begin;
+    size_t length = piece->text.end - piece->text.begin;
+    bool is_one = length > 0 && mt_utf8_length((unsigned char)*text) == length;
+    if (piece->is_entity && is_one && !reader->status)
+        reader->status = mt_entities_remember(reader->segment, mt_utf8_decode(text),
+                                              reader->source + piece->range.begin,
+                                              piece->range.end - piece->range.begin, reader->err);
+    mt_text_append(&reader->segment->words, text, length);
+}
+
+static bool is_letter_before(const struct reader *reader)
+{
+    const struct mt_text *words = &reader->segment->words;
+    return words->length > 0 && mt_is_word_char(mt_utf8_decode(
+                                    words->bytes + mt_previous_char(words->bytes, words->length)));
+}
+
+static bool is_letter_behind(const struct reader *reader, size_t index, size_t end)
+{
+    const struct piece *next = index + 1 < end ? &reader->items[index + 1] : NULL;
+    return next && next->kind == TEXT && next->text.begin < next->text.end &&
+           mt_is_word_char(mt_utf8_decode(reader->decoded.bytes + next->text.begin));
+}
+
+/* The model sees a name in the place of what is written there, whatever that is. */
+static void add_ignored(struct reader *reader, size_t index, size_t end)
+{
+    const struct piece *piece = &reader->items[index];
+    struct mt_text *words = &reader->segment->words;
+    size_t begin = words->length;
+    if (is_letter_before(reader) || is_letter_behind(reader, index, end)) {
+        add_code(reader, MT_CODE_POINT, begin, piece->range, MT_NO_MATE);
+        return;
+    }
+    if (is_blank(reader, piece->text))
+        mt_text_append_string(words, "x");
+    else
+        mt_text_append(words, reader->decoded.bytes + piece->text.begin,
+                       piece->text.end - piece->text.begin);
+    add_code(reader, MT_CODE_WORD, begin, piece->range, MT_NO_MATE);
+}
+
+/* An element without words. Returns the piece behind it. */
+static size_t add_empty(struct reader *reader, size_t index)
+{
+    size_t mate = reader->items[index].mate, begin = reader->segment->words.length;
+    struct mt_range bytes = {reader->items[index].range.begin, reader->items[mate].range.end};
+    bool has_blank = false;
+    bytes.end = mt_size_max(bytes.end, reader->items[index].range.end);
+    for (size_t i = index; i < mate; i++)
+        has_blank |= reader->items[i].kind == TEXT;
+    if (has_blank)
+        mt_text_append(&reader->segment->words, " ", 1);
+    add_code(reader, has_blank ? MT_CODE_GAP : MT_CODE_POINT, begin, bytes, MT_NO_MATE);
+    return mate + 1;
+}
+
+static bool is_paired(const struct piece *piece, size_t first, size_t end)
+{
+    return piece->mate != MT_NO_MATE && piece->mate >= first && piece->mate < end;
+}
+
+/* Returns the piece behind what was added. */
+static size_t add_piece(struct reader *reader, size_t first, size_t index, size_t end)
+{
+    struct piece *piece = &reader->items[index];
+    size_t here = reader->segment->words.length;
+    if (piece->kind == TEXT) {
+        append_text(reader, piece);
+    } else if (piece->kind == IGNORED) {
+        add_ignored(reader, index, end);
+    } else if (piece->kind == POINT || !is_paired(piece, first, end)) {
+        add_code(reader, MT_CODE_POINT, here, piece->range, MT_NO_MATE);
+    } else if (piece->kind == START && !holds_words(reader, index, piece->mate)) {
+        return add_empty(reader, index);
+    } else if (piece->kind == START) {
+        piece->code = reader->segment->n;
+        add_code(reader, MT_CODE_OPEN, here, piece->range, MT_NO_MATE);
+    } else {
+        size_t open = reader->items[piece->mate].code;
+        add_code(reader, MT_CODE_CLOSE, here, piece->range, open);
+        if (!reader->status)
+            reader->segment->codes[open].mate = reader->segment->n - 1;
+    }
+    return index + 1;
+}
+
+/* Leaves outside what does not belong to the words: blanks, empty elements and points at both ends,
+ * and pairs around all. */
+static void narrow(const struct reader *reader, size_t *first, size_t *end)
+{
+    const struct piece *items = reader->items;
+    for (size_t n = 0; n != *end - *first;) {
+        n = *end - *first;
+        const struct piece *a = &items[*first], *z = n > 0 ? &items[*end - 1] : NULL;
+        if (n == 0)
+            return;
+        bool has_a = is_paired(a, *first, *end), has_z = is_paired(z, *first, *end);
+        if (a->kind == START && has_a && a->mate == *end - 1 && n > 1)
+            ++*first, --*end;
+        else if (a->kind == START && has_a && !holds_words(reader, *first, a->mate))
+            *first = a->mate + 1;
+        else if (a->kind == POINT || (a->kind == TEXT && is_blank(reader, a->text)) ||
+                 ((a->kind == START || a->kind == END) && !has_a))
+            ++*first;
+        else if (z->kind == END && has_z && !holds_words(reader, z->mate, *end - 1))
+            *end = z->mate;
+        else if (z->kind == POINT || (z->kind == TEXT && is_blank(reader, z->text)) ||
+                 ((z->kind == START || z->kind == END) && !has_z))
+            --*end;
+    }
+}
+
+/* Of texts that are written as they are read; entities are no blanks here. */
+static void narrow_texts(const struct reader *reader, struct piece *a, struct piece *z)
+{
+    const char *decoded = reader->decoded.bytes;
+    while (z->kind == TEXT && !z->is_entity && z->text.end > z->text.begin) {
+        size_t before = mt_previous_char(decoded, z->text.end);
+        if (!mt_is_space(mt_utf8_decode(decoded + before)))
+            break;
+        z->range.end -= z->text.end - before;
+        z->text.end = before;
+    }
+    while (a->kind == TEXT && !a->is_entity && a->text.end > a->text.begin) {
+        size_t n = mt_utf8_length((unsigned char)decoded[a->text.begin]);
+        if (!mt_is_space(mt_utf8_decode(decoded + a->text.begin)))
+            break;
+        a->range.begin += n;
+        a->text.begin += n;
+    }
+}
+
+/* A letter or digit that is not left alone. */
+static bool is_worth_it(const struct reader *reader, size_t first, size_t end)
+{
+    const char *decoded = reader->decoded.bytes;
+    for (size_t i = first; i < end; i++) {
+        struct mt_range text = reader->items[i].text;
+        for (; reader->items[i].kind == TEXT && text.begin < text.end;
+             text.begin += mt_utf8_length((unsigned char)decoded[text.begin]))
+            if (mt_is_word_char(mt_utf8_decode(decoded + text.begin)))
+                return true;
+    }
+    return false;
+}
+
+/* Pieces [first, end), none of them a block's tag. */
+static void read_segment(struct reader *reader, size_t first, size_t end)
+{
+    if (reader->status || !is_worth_it(reader, first, end))
+        return;
+    narrow(reader, &first, &end);
+    struct piece *a = &reader->items[first], *z = &reader->items[end - 1];
+    narrow_texts(reader, a, z);
+    size_t range_end = mt_size_max(z->range.end, a->range.end);
+    reader->status =
+        mt_coded_add_segment(reader->coded, a->range.begin, &reader->segment, reader->err);
+    if (reader->status)
+        return;
+    for (size_t i = first; i < end && !reader->status;)
+        i = add_piece(reader, first, i, end);
+    reader->segment->range = (struct mt_range){a->range.begin, range_end};
+    if (!reader->status)
+        reader->status = mt_text_check(&reader->segment->words, "a text of xml", reader->err);
+}
+
+enum mt_status mt_read_xml(const char *source, size_t length,
+                           const struct mt_coded_options *options, struct mt_coded *out,
+                           struct mt_error *err)
+{
+    struct reader reader = {.source = source,
+                            .length = length,
+                            .offset = skip_declarations(source),
+                            .options = options,
+                            .coded = out,
+                            .parser = XML_ParserCreate("UTF-8"),
+                            .err = err};
+    *out = (struct mt_coded){.source = source,
+                             .length = length,
+                             .write = mt_entities_write,
+                             .finish_own = mt_entities_finish};
+    mt_text_append(&reader.decoded, "", 0);
+    reader.status = reader.parser ? parse(&reader) : mt_fail_memory(err, length, "xml");
+    if (!reader.status)
+        find_inline(&reader);
+    for (size_t first = 0, end; first < reader.n && !reader.status; first = end + 1) {
+        for (end = first; end < reader.n; end++) {
+            const struct piece *piece = &reader.items[end];
+            if ((piece->kind == START || piece->kind == END) && !piece->is_inline)
+                break;
+        }
+        read_segment(&reader, first, end);
+    }
+    if (reader.parser)
+        XML_ParserFree(reader.parser);
+    mt_text_finish(&reader.decoded);
+    free(reader.items);
+    return reader.status;
+}

@@ -1,0 +1,151 @@
+"""The alignment of the bundled models: their attentiond.json says what `inspect --find-alignment-heads` finds on links that are
+known, and on sentences that the choice did not see it is better than the mean of the upper half, which stands for a model that
+says nothing: in the weight on the right source words, in the error rate of the links (AER, Och and Ney 2003), and in where tags go.
+
+A line of the links: source, TAB, translation, TAB, pairs of words. test_alignment.py ATTENTIOND [-v]"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = pathlib.Path(__file__).resolve().parent
+os.environ["ATTENTIOND"] = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/attentiond")
+sys.path.insert(0, str(ROOT / "tests/http"))
+from serve import Daemon, run  # noqa: E402
+
+UPPER_HALF = {"layers": [1, 2], "heads": list(range(8)), "shift": "output"}
+
+
+def read(name):
+    """[(words of the source, of the translation, {(source, target)})]"""
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    for source, target, links in (line.split("\t") for line in lines):
+        yield source.split(), target.split(), {tuple(map(int, pair.split("-"))) for pair in links.split()}
+
+
+def as_text(words):
+    return re.sub(r" ([.,?!])", r"\1", " ".join(words))
+
+
+def words_of(tokens, words):
+    """The word that each token is part of, of words with blanks between them; None for special ones."""
+    ends, at = [], 0
+    for word in words:
+        ends.append((at, at + len(word)))
+        at += len(word) + 1
+    for token in tokens:
+        shared = [min(token["end_char"], end) - max(token["begin_char"], begin) for begin, end in ends]
+        yield None if token["special"] or max(shared) <= 0 else shared.index(max(shared))
+
+
+class Links:
+    """How good the links of some sentences are: weight is the share that lies on the right source words."""
+
+    def __init__(self, daemon, languages, sentences, alignment=None):
+        self.right = self.found = self.known = self.n_words = 0
+        self.weight = 0.0
+        for source, target, links in sentences:
+            fields = {"q": " ".join(source), "target_text": " ".join(target), "source": languages[0], "target": languages[1]}
+            body = json.dumps(fields | ({"alignment": alignment} if alignment else {})).encode()
+            reply = daemon.request("POST", "/attention", body, headers={"Content-Type": "application/json"})
+            assert reply.status == 200, reply
+            self.add(reply.json["sentences"][0], source, target, links)
+
+    def add(self, sentence, source, target, links):
+        columns = list(words_of(sentence["source_tokens"], source))
+        rows = list(words_of(sentence["output_tokens"], target))
+        found = set()
+        for word in range(len(target)):
+            weights = [0.0] * len(source)
+            steps = [step for step, row in enumerate(rows) if row == word]
+            for step in steps:
+                for column, weight in zip(columns, sentence["alignment"]["matrix"][step]):
+                    if column is not None:
+                        weights[column] += weight / len(steps)
+            if steps:
+                found.add((weights.index(max(weights)), word))
+                self.weight += sum(weights[a] for a, b in links if b == word)
+                self.n_words += 1
+        self.right += len(found & links)
+        self.found += len(found)
+        self.known += len(links)
+
+    @property
+    def share(self):
+        return self.weight / self.n_words
+
+    @property
+    def error_rate(self):
+        return 1 - 2 * self.right / (self.found + self.known)
+
+    def __str__(self):
+        return f"weight {self.share:.2f}, AER {self.error_rate:.3f} of {self.n_words} words"
+
+
+class Case:
+    pair = None
+    least_share = 0.0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = ROOT / "weights" / "-".join(cls.pair)
+        cls.daemon = Daemon(model=str(cls.model)).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0, cls.daemon.log
+
+    def sentences(self, which):
+        return list(read(f"{'-'.join(self.pair)}.{which}.tsv"))
+
+    def test_the_model_says_what_is_found(self):
+        said = json.loads((self.model / "attentiond.json").read_text(encoding="utf-8"))
+        found = run("inspect", "--model", str(self.model), "--find-alignment-heads", str(FOLDER / f"{'-'.join(self.pair)}.chosen.tsv"))
+        self.assertEqual(found.returncode, 0, found.stderr)
+        flags = f"--alignment-layers {said['alignment_layers']} --alignment-heads {said['alignment_heads']} --alignment-shift {said['alignment_shift']}"
+        self.assertIn(flags, found.stdout)
+
+    def test_it_is_better_where_the_choice_did_not_look(self):
+        sentences = self.sentences("unseen")
+        own, silent = Links(self.daemon, self.pair, sentences), Links(self.daemon, self.pair, sentences, UPPER_HALF)
+        print(f"{'-'.join(self.pair)}: {own}; the upper half's mean: {silent}", file=sys.stderr)
+        self.assertGreater(own.share, max(silent.share, self.least_share))
+        self.assertLessEqual(own.error_rate, silent.error_rate)
+        self.assertFalse({(tuple(a), tuple(b)) for a, b, _ in sentences} & {(tuple(a), tuple(b)) for a, b, _ in self.sentences("chosen")})
+
+
+class German(Case, unittest.TestCase):
+    pair = ("en", "de")
+    least_share = 0.75
+
+    def test_tags_go_where_the_links_say(self):
+        n = n_right = 0
+        for source, target, links in self.sentences("unseen"):
+            if self.daemon.translate(as_text(source)).json["translatedText"] != as_text(target):
+                continue  # the links are of another translation
+            for i, word in enumerate(source):
+                right = {b for a, b in links if a == i}
+                if not right or not word[0].isalpha():
+                    continue
+                tagged = as_text(source[:i] + [f"<b>{word}</b>"] + source[i + 1:])
+                reply = re.sub(r"([.,?!])", r" \1", self.daemon.translate(tagged, format="html").json["translatedText"])
+                before, inside = re.match(r"(.*?)<b>(.*?)</b>", reply).groups()
+                begin = len(before.split())
+                place = set(range(begin, begin + len(inside.split())))
+                n += 1
+                n_right += bool(place & right) and place <= set(range(min(right), max(right) + 1))
+        print(f"en-de: {n_right} of {n} tags", file=sys.stderr)
+        self.assertGreater(n, 100)
+        self.assertGreater(n_right / n, 0.95)  # 0.94 with the upper half's mean
+
+
+class French(Case, unittest.TestCase):
+    pair = ("en", "fr")
+
+
+if __name__ == "__main__":
+    unittest.main()

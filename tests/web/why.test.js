@@ -1,0 +1,310 @@
+// The step player and its switches at /, in Chromium against a running daemon: what it draws are the API's numbers.
+
+import assert from "node:assert/strict";
+import {describe, it} from "node:test";
+import {Daemon, Visit, barriers, eventually, launch} from "./page.js";
+
+const PHONE = "I would have called you yesterday, but I lost my phone.";
+const TRANSLATION_MOMENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+const SOURCE_MOMENTS = [1, 2, 12, 5, 8, 9];
+
+const [daemon, other, browser] = await Promise.all([Daemon.start(), Daemon.start("--threads-per-worker", "1"), launch()]);
+process.on("exit", () => [daemon, other].forEach((one) => one.process.kill("SIGKILL")));
+
+function visiting(name, test, {options, on = daemon} = {}) {
+    it(name, async () => {
+        const visit = await Visit.begin(browser, on, options);
+        try {
+            await test(visit, visit.page);
+        } catch (error) {
+            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
+            await visit.context.close();
+            throw error;
+        }
+        await visit.end();
+    });
+}
+
+const address = (fields) => `#${new URLSearchParams({view: "why", ...fields})}`;
+
+/** Waits until the moment that the player has been asked for is drawn. */
+async function drawn(page, at) {
+    await page.waitForSelector(`.moment${at ? `[data-at^="${at}"]` : "[data-at]"}:not([aria-busy])`);
+    await page.waitForSelector("#player:not([aria-busy])");
+}
+
+async function open(visit, fields, q = PHONE) {
+    await visit.open({q, hash: address(fields)});
+    await drawn(visit.page, `${fields.side ?? "translation"} ${fields.at ?? 6}`);
+}
+
+async function ask(fields) {
+    const body = JSON.stringify({q: PHONE, source: "en", target: "de", split_sentences: "off", precision: 9, ...fields});
+    const reply = await fetch(`${daemon.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body});
+    assert.equal(reply.status, 200);
+    return (await reply.json()).sentences[0];
+}
+
+const number = (text) => Number(text.replace("−", "-").replace(/[ %,]/g, ""));
+const close = (seen, expected, digits) => assert.ok(Math.abs(seen - expected) <= 0.6 * 10 ** -digits, `${seen}, expected ${expected}`);
+
+describe("the numbers", () => {
+    visiting("of a head are the API's, down to the product of a cell", async (visit, page) => {
+        await open(visit, {step: 3, at: 6, layer: 1, head: 2});
+        const found = await ask({kinds: ["cross"], layers: [1], heads: [2], steps: [3], include: ["queries", "keys", "scores"]});
+        const [weights, scores] = [found.cross[0][0][0], found.scores.cross[0][0][0]];
+        const rows = await page.$$eval("tr[data-column]", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+        assert.equal(rows.length, weights.length);
+        const query = found.queries.cross[0][0][0];
+        rows.forEach(([, , dot, score, share], j) => {
+            close(number(dot), scores[j] * Math.sqrt(query.length), 1);
+            close(number(score), scores[j], 2);
+            close(number(share), 100 * weights[j], 1);
+        });
+        await page.locator("tr[data-column='1'] .row").click();
+        const cells = await page.$$eval(".opened:not([hidden]) tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+        const key = found.keys.cross[0][0][1];
+        assert.equal(cells.length, query.length + 1);
+        cells.slice(0, -1).forEach(([i, q, k, product]) => {
+            close(number(q), query[i], 3);
+            close(number(k), key[i], 3);
+            close(number(product), query[i] * key[i], 3);
+        });
+        close(number(cells.at(-1)[3]), scores[1] * Math.sqrt(query.length), 2);
+    });
+
+    visiting("of the mask, of what a norm reads, and of the layers' opinions are the API's", async (visit, page) => {
+        await open(visit, {step: 2, at: 4, layer: 0, head: 1});
+        const masked = await page.$$eval("tr.masked", (all) => all.map((row) => [row.dataset.column, row.cells[3].textContent, row.cells[4].textContent]));
+        const {decoder, output_tokens: outputs} = await ask({kinds: ["decoder"], layers: [0], heads: [1], steps: [2]});
+        assert.deepEqual(masked, Array.from({length: outputs.length - 3}, (_, i) => [String(i + 3), "−∞", "0.0 %"]));
+        assert.equal(decoder[0][0][0].length, outputs.length);
+
+        await page.click("#moment-7");
+        await drawn(page, "translation 7");
+        const {residuals} = await ask({kinds: ["cross"], layers: [0], steps: [2], include: ["residuals"]});
+        const [mean, deviation] = (await page.textContent("#moment .readout")).match(/[−\d.]+\d/g).map(number);
+        close(mean, residuals.decoder[0][1][0].mean, 3);
+        close(deviation, residuals.decoder[0][1][0].deviation, 3);
+
+        await page.click("#moment-10");
+        await drawn(page, "translation 10");
+        const {logit_lens: lens} = await ask({logit_lens: 3, steps: [2]});
+        const ranks = await page.$$eval(".opinions .rank", (all) => all.map((one) => one.textContent.split("no. ")[1]));
+        assert.deepEqual(ranks.map(number), lens[0].map(({rank}) => rank));
+
+        await page.click("#moment-11");
+        await drawn(page, "translation 11");
+        const {next_tokens: next} = await ask({next_tokens: 10, steps: [2]});
+        const shares = await page.$$eval("#moment .bars .value", (all) => all.map((one) => one.textContent));
+        assert.deepEqual(shares, next[0].top.map(({logprob}) => (Math.exp(logprob) < 0.01 ? "< 1 %" : `${Math.round(100 * Math.exp(logprob))} %`)));
+    });
+
+    it("are the same at an address that is opened on another daemon", async () => {
+        const seen = [];
+        for (const on of [daemon, other]) {
+            const visit = await Visit.begin(browser, on);
+            await open(visit, {step: 4, at: 6, layer: 2, head: 5, off: "cross.1.6,encoder.0"});
+            seen.push([await visit.page.textContent("#moment"), await visit.page.textContent(".outcomes")]);
+            await visit.end();
+        }
+        assert.deepEqual(seen[0], seen[1]);
+    });
+});
+
+describe("walking", () => {
+    visiting("is loaded when it is wanted, and follows what is chosen", async (visit, page) => {
+        const isPlayer = (request) => /player|whatif/.test(request.url());
+        await visit.open({q: PHONE});
+        await visit.linked();
+        assert.deepEqual(visit.requests.filter(isPlayer), []);
+        await page.click("#open-why");
+        await drawn(page, "translation 6 0");
+        await page.getByRole("button", {name: "Next step"}).click();
+        await drawn(page, "translation 6 1");
+        await page.locator("#moment select").nth(1).selectOption("3");
+        await drawn(page, "translation 6 1 0 3");
+        assert.equal(new URL(page.url()).hash, address({step: 1, at: 6, layer: 0, head: 3}));
+        await page.locator("#pieces .piece").nth(2).click();
+        await drawn(page, "translation 6 2");
+        await page.getByRole("button", {name: "Look at the source's words"}).click();
+        await drawn(page, "source");
+        await page.fill("#source-text", "Please close the door.");
+        await eventually(async () => assert.match(await page.textContent(".player-strip.pieces"), /Please/));
+    });
+
+    visiting("needs only a keyboard, from a word to the product of a cell", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        await page.focus("#open-why");
+        await page.keyboard.press("Enter");
+        await drawn(page, "translation 6 0");
+        const reach = async (selector) => {
+            for (let i = 0; i < 40; i++) {
+                if (await page.evaluate((one) => document.activeElement.matches(one), selector))
+                    return;
+                await page.keyboard.press("Tab");
+            }
+            assert.fail(`Tab does not reach ${selector}`);
+        };
+        await reach(".player-strip [role=option]");
+        await page.keyboard.press("ArrowRight");
+        await page.keyboard.press("Enter");
+        await drawn(page, "translation 6 1");
+        await reach("[role=tab][aria-controls=moment]");
+        await page.keyboard.press("ArrowLeft");
+        await page.keyboard.press("Enter");
+        await drawn(page, "translation 5 1");
+        await page.keyboard.press("ArrowRight");
+        await page.keyboard.press("Enter");
+        await drawn(page, "translation 6 1");
+        await reach("tr[data-column] .row");
+        await page.keyboard.press("Enter");
+        assert.match(await page.textContent(".opened:not([hidden]) tbody tr"), /^0[−\d.]+/);
+        await reach(".opened .table-scroll");
+    });
+
+    visiting("goes on from another piece, and back", async (visit, page) => {
+        await open(visit, {step: 1, at: 11});
+        const first = await page.textContent(".player-strip.pieces");
+        await page.getByRole("button", {name: /go on from there/}).first().click();
+        await eventually(async () => assert.match(page.url(), /ids=\d+%2C\d+/));
+        await eventually(async () => assert.notEqual(await page.textContent(".player-strip.pieces"), first));
+        await page.reload();
+        await drawn(page, "translation 11 1");
+        assert.notEqual(await page.textContent(".player-strip.pieces"), first);
+        await page.getByRole("button", {name: "Back to what the model wrote"}).click();
+        await eventually(async () => assert.equal(await page.textContent(".player-strip.pieces"), first));
+    });
+
+    visiting("plays by itself where motion is wanted", async (visit, page) => {
+        await page.clock.install();
+        await open(visit, {step: 0, at: 1});
+        await page.click(".play");
+        await page.clock.runFor(2600);
+        await drawn(page, "translation 2 0");
+        await page.click(".play");
+        assert.equal(await page.textContent(".play"), "Play");
+    }, {options: {reducedMotion: "no-preference"}});
+});
+
+describe("what if", () => {
+    visiting("a head is off: before and after, in the address too", async (visit, page) => {
+        await open(visit, {step: 0, at: 6});
+        await page.click(".what-if summary");
+        await page.locator("[data-name='cross.2']").click();
+        await eventually(async () => assert.match(await page.textContent(".outcomes"), /Before.*Now/));
+        const now = await ask({switch_off: ["cross.2"]});
+        const plain = await ask({});
+        const text = (sentence) => sentence.output_tokens.reduce((sum, {logprob}) => sum + logprob, 0).toFixed(2).replace("-", "−");
+        const outcomes = await page.locator(".outcome").allTextContents();
+        assert.ok(outcomes[0].includes(plain.target.text) && outcomes[0].includes(text(plain)), outcomes[0]);
+        assert.ok(outcomes[1].includes(now.target.text) && outcomes[1].includes(text(now)), outcomes[1]);
+        assert.equal((await page.locator(".outcome mark").count()) > 0, now.target.text !== plain.target.text);
+        assert.match(page.url(), /off=cross.2$/);
+        assert.equal(await page.getAttribute("[data-name='cross.2']", "aria-pressed"), "true");
+        assert.ok(await page.isDisabled("[data-name='cross.2.1']"));
+        await page.getByRole("button", {name: "As it was"}).click();
+        await eventually(async () => assert.doesNotMatch(page.url(), /off/));
+        await eventually(async () => assert.equal(await page.locator(".outcome").count(), 1));
+    });
+
+    visiting("a word is not there", async (visit, page) => {
+        await open(visit, {step: 0, at: 6, without: "5"});
+        await eventually(async () => assert.match(await page.textContent(".outcomes"), /Now/));
+        const words = await page.locator("tr[data-column] th").allTextContents();
+        assert.ok(!words.some((word) => /yesterday/.test(word)), words.join());
+        assert.equal(await page.getAttribute("[data-name='word-5']", "aria-pressed"), "true");
+    });
+
+    visiting("all heads are measured", async (visit, page) => {
+        await open(visit, {step: 0, at: 6}, "We sing.");
+        await page.click(".what-if summary");
+        await page.getByRole("button", {name: "Measure all heads"}).click();
+        await page.waitForFunction(() => /Least/.test(document.querySelector(".what-if [role=status]").textContent));
+        const cost = Number((await page.getAttribute("[data-name='cross.1.6']", "title")).split(": ")[1]);
+        const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + logprob, 0);
+        const ids = (await ask({q: "We sing."})).output_tokens.map(({id}) => id);
+        const [plain, off] = [await ask({q: "We sing.", target_ids: ids}), await ask({q: "We sing.", target_ids: ids, switch_off: ["cross.1.6"]})];
+        close(cost, total(plain) - total(off), 3);
+    });
+
+    visiting("the address names a head that this model lacks", async (visit, page) => {
+        await open(visit, {step: 99, at: 6, layer: 77, head: 66, off: "cross.9.9,cross.1.6,nonsense"});
+        assert.match(await page.textContent("#player"), /The model en-de has no cross\.9\.9, nonsense: left out\./);
+        assert.match(await page.textContent(".moment-title"), /layer 2, head 7/);
+    });
+});
+
+describe("for everyone", () => {
+    for (const colorScheme of ["light", "dark"])
+        visiting(`has no barriers that axe-core knows, in ${colorScheme}`, async (visit, page) => {
+            for (const [side, moments] of [["translation", TRANSLATION_MOMENTS], ["source", SOURCE_MOMENTS]]) {
+                await open(visit, {step: 1, at: moments[0], side});
+                for (const at of moments) {
+                    await page.click(`#moment-${at}`);
+                    await drawn(page, `${side} ${at}`);
+                    if ([6, 12].includes(at))
+                        await page.locator("tr[data-column] .row").first().click();
+                    assert.deepEqual(await barriers(page), [], `${side} ${at}`);
+                }
+            }
+            await page.click(".what-if summary");
+            await page.locator("[data-name='cross.1']").click();
+            await eventually(async () => assert.equal(await page.locator(".outcome").count(), 2));
+            assert.deepEqual(await barriers(page), [], "what if");
+            await visit.shot(`why-${colorScheme}`, "#why");
+        }, {options: {colorScheme}});
+
+    visiting("fits every width", async (visit, page) => {
+        for (const width of [390, 768, 1280, 2560]) {
+            await page.setViewportSize({width, height: 900});
+            await open(visit, {step: 1, at: 1, off: "cross.1"});
+            for (const at of TRANSLATION_MOMENTS) {
+                await page.click(`#moment-${at}`);
+                await drawn(page, `translation ${at}`);
+                if (at === 6)
+                    await page.locator("tr[data-column] .row").first().click();
+                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${at} at ${width}`);
+                const [card, table] = await page.evaluate(() => ["#why", ".head-table"].map((one) => document.querySelector(one)?.getBoundingClientRect().right));
+                assert.ok(!table || table < card, `the table of ${at} at ${width} ends at ${table}, the card at ${card}`);
+            }
+            await visit.shot(`why-${width}`, "#why");
+        }
+    });
+
+    visiting("stands still where motion is not wanted", async (visit, page) => {
+        await open(visit, {step: 0, at: 6});
+        assert.equal(await page.isVisible(".play"), false);
+    });
+
+    visiting("is black on white on paper", async (visit, page) => {
+        await open(visit, {step: 0, at: 6});
+        await page.emulateMedia({media: "print"});
+        const colours = await page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.querySelector("#why")).backgroundColor]);
+        assert.deepEqual(colours, ["rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgb(255, 255, 255)"]);
+        assert.ok((await page.pdf({format: "A4"})).length > 10_000);
+    }, {options: {colorScheme: "dark"}});
+
+    visiting("is small on the wire", async (visit, page) => {
+        const sizes = new Map();
+        page.on("response", (reply) => sizes.set(new URL(reply.url()).pathname, Number(reply.headers()["content-length"] ?? 0)));
+        const total = (...names) => [...sizes].filter(([path]) => /^\/(web\/.*)?$/.test(path) && !names.includes(path)).reduce((sum, [, size]) => sum + size, 0);
+        await visit.open({q: PHONE});
+        await visit.linked();
+        const first = total();
+        assert.ok(first > 20_000 && first <= 62 * 1024, `the first visit takes ${first} bytes`);
+        await page.click("#open-why");
+        await drawn(page, "translation");
+        const player = total() - first;
+        assert.ok(player > 1000 && player <= 25 * 1024, `the player takes ${player} bytes`);
+    });
+});
+
+describe("the end", () => {
+    it("lets the daemons stop in good order", async () => {
+        await browser.close();
+        for (const one of [daemon, other])
+            assert.equal(await one.stop(), 0, one.log);
+    });
+});
