@@ -75,7 +75,8 @@ const struct mt_setting mt_rows_engine[] = {
         FIELD(kernels),
         .value_name = "NAME",
         .type = MT_SETTING_CHOICE,
-        .choices = {"auto", "amx", "avx512vnni", "avxvnni", "avx2", "c"},
+        .choices = {"auto", "amx", "avx512vnni", "avxvnni", "avx2", "sse41", "i8mm", "dotprod",
+                    "neon", "c"},
         .default_string = "auto",
         .verbs = ENGINE,
         .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has; the "

@@ -18,7 +18,7 @@ enum mt_setting_type {
 };
 
 #define MT_SETTING_MAX_KEY_BYTES 32
-#define MT_SETTING_MAX_CHOICES 8
+#define MT_SETTING_MAX_CHOICES 12
 
 /* Of a number that is shown: as many as every decimal number survives, so that 0.6 is 0.6. */
 #define MT_SETTING_DIGITS 15

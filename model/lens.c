@@ -1,6 +1,7 @@
 #include "model/lens.h"
 
 #include "base/arena.h"
+#include "base/real.h"
 #include "base/size.h"
 #include "model/kernels/canonical.h"
 #include "model/layers.h"
@@ -90,7 +91,7 @@ static void add_to_sum(struct state *state, double max, double sum)
     if (!(max > -INFINITY))
         return;
     double larger = max > state->max ? max : state->max;
-    state->sum = state->sum * exp(state->max - larger) + sum * exp(max - larger);
+    state->sum = state->sum * mt_real_exp(state->max - larger) + sum * mt_real_exp(max - larger);
     state->max = larger;
 }
 
@@ -151,7 +152,7 @@ static void write_states(const struct lens *lens, struct mt_lens_opinion *opinio
 {
     for (size_t i = 0; i < lens->n; i++) {
         const struct state *state = &lens->states[i];
-        double sum = state->max + log(state->sum);
+        double sum = state->max + mt_real_log(state->sum);
         opinions[i] = (struct mt_lens_opinion){.rank = state->n_above + 1,
                                                .logprob = (float)((double)state->logit - sum)};
         for (size_t j = 0; j < lens->n_top; j++)

@@ -1,5 +1,6 @@
 #include "model/project.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "model/kernels/canonical.h"
 #include "model/model_state.h"
@@ -249,7 +250,7 @@ static float log_sum_exp(const struct mt_block_sum *sums, size_t n)
         max = sums[i].max > max ? sums[i].max : max;
     for (size_t i = 0; i < n; i++)
         total = fmaf(sums[i].sum, mt_exp(sums[i].max - max), total);
-    return max + (float)log((double)total);
+    return max + (float)mt_real_log((double)total);
 }
 
 /* Members hold the best of their own blocks; the first member's have the smallest ids, so that of

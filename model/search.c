@@ -1,9 +1,9 @@
 #include "model/search.h"
 
+#include "base/real.h"
 #include "base/size.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 /* A continuation of a beam by one token. */
@@ -105,7 +105,8 @@ static float mask_correction(const struct mt_search *search, const struct mt_row
     size_t best = output->top[0].id == search->options.eos_id;
     if (!search->options.renormalize || output->top[best].id == MT_NO_TOKEN)
         return 0.0f;
-    float correction = -log1pf(-expf(output->eos_logit - output->log_sum_exp));
+    float correction =
+        (float)-mt_real_log1p(-mt_real_exp((double)(output->eos_logit - output->log_sum_exp)));
     float most = output->log_sum_exp - output->top[best].logit;
     return correction < most ? correction : most;
 }
@@ -139,7 +140,8 @@ static void offer_beam(const struct mt_search *search, size_t beam,
 static float normalized(const struct mt_search *search, float sum, size_t n_tokens)
 {
     float n = (float)n_tokens;
-    return (sum - n * search->options.word_penalty) / powf(n, search->options.length_penalty);
+    return (sum - n * search->options.word_penalty) /
+           (float)mt_real_pow((double)n, (double)search->options.length_penalty);
 }
 
 /* The pool keeps its best n_beams; of equals the older one. */

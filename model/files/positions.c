@@ -1,6 +1,6 @@
 #include "model/files/positions.h"
 
-#include <math.h>
+#include "base/real.h"
 
 /* Of 10000, for the ith pair. The last pair of a progression of one is its first, too. */
 static double exponent(enum mt_position_formula formula, size_t i, size_t d_model)
@@ -18,10 +18,10 @@ void mt_positions_fill(const struct mt_position_scheme *scheme, size_t n, size_t
     for (size_t pos = 0; pos < n; pos++) {
         float *row = table + pos * d_model;
         for (size_t i = 0; i < half; i++) {
-            double angle =
-                (double)(pos + scheme->first) / pow(10000.0, exponent(scheme->formula, i, d_model));
-            row[interleaved ? 2 * i : i] = (float)sin(angle);
-            row[interleaved ? 2 * i + 1 : half + i] = (float)cos(angle);
+            double angle = (double)(pos + scheme->first) /
+                           mt_real_pow(10000.0, exponent(scheme->formula, i, d_model));
+            row[interleaved ? 2 * i : i] = (float)mt_real_sin(angle);
+            row[interleaved ? 2 * i + 1 : half + i] = (float)mt_real_cos(angle);
         }
     }
 }

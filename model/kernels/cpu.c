@@ -50,7 +50,8 @@ struct mt_cpu mt_cpu_detect(void)
 {
     struct mt_cpu cpu = {0};
     struct registers one = cpuid(1, 0), seven = cpuid(7, 0), seven_one = {0};
-    if (!has_all(one.ecx, BIT(27))) /* OSXSAVE: xgetbv exists */
+    cpu.has_sse41 = has_all(one.ecx, BIT(9) | BIT(19)); /* SSSE3 */
+    if (!has_all(one.ecx, BIT(27)))                     /* OSXSAVE: xgetbv exists */
         return cpu;
     if (seven.eax >= 1)
         seven_one = cpuid(7, 1);
@@ -65,6 +66,19 @@ struct mt_cpu mt_cpu_detect(void)
                          has_all(seven.ecx, BIT(11));                       /* VNNI */
     cpu.has_amx_int8 = cpu.has_avx512vnni && has_all(state, STATE_TILES) &&
                        has_all(seven.edx, BIT(24) | BIT(25)) && may_use_tiles(); /* TILE, INT8 */
+    return cpu;
+}
+
+#elif defined(__aarch64__)
+
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+
+struct mt_cpu mt_cpu_detect(void)
+{
+    struct mt_cpu cpu = {.has_neon = true};
+    cpu.has_dotprod = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+    cpu.has_i8mm = cpu.has_dotprod && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0;
     return cpu;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "model/kernels/reference.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "model/kernels/canonical.h"
 #include "weights/dtype.h"
@@ -170,7 +171,7 @@ static void activate(enum mt_activation activation, float *x, size_t n)
         return;
     case MT_GELU: /* the exact one, by the error function */
         for (size_t i = 0; i < n; i++)
-            x[i] = 0.5f * x[i] * (1.0f + erff(x[i] * 0.70710678f));
+            x[i] = 0.5f * x[i] * (1.0f + mt_real_erf(x[i] * 0.70710678f));
         return;
     case MT_GELU_TANH: /* 0.5 (1 + tanh(z)) = 1 / (1 + exp(-2z)); 1.595769 = 2 sqrt(2 / pi) */
         for (size_t i = 0; i < n; i++)

@@ -11,8 +11,11 @@
 extern const struct mt_kernels mt_kernels_reference;
 
 /* On x86-64 only. */
-extern const struct mt_kernels mt_kernels_avx2, mt_kernels_avxvnni, mt_kernels_avx512vnni,
-    mt_kernels_amx;
+extern const struct mt_kernels mt_kernels_sse41, mt_kernels_avx2, mt_kernels_avxvnni,
+    mt_kernels_avx512vnni, mt_kernels_amx;
+
+/* On 64-bit ARM only. */
+extern const struct mt_kernels mt_kernels_neon, mt_kernels_dotprod, mt_kernels_i8mm;
 
 /* What attends for one of a's queries alone. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);

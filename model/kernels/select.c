@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* All that there are, on any CPU, best first. */
-static const char *const known[] = {"amx", "avx512vnni", "avxvnni", "avx2", "c"};
+static const char *const known[] = {"amx",  "avx512vnni", "avxvnni", "avx2", "sse41",
+                                    "i8mm", "dotprod",    "neon",    "c"};
 #define N_KNOWN (sizeof known / sizeof *known)
 
 /* Best first, for this CPU; written once. */
@@ -33,14 +34,36 @@ static void add(bool is_supported, const struct mt_kernels *table)
         available.tables[available.n++] = table;
 }
 
+/* "auto", "avx2" or "c" */
+struct list {
+    char names[192];
+    size_t length;
+};
+
+static void append(struct list *list, const char *name, bool is_last)
+{
+    const char *between = !list->length ? "" : is_last ? " or " : ", ";
+    list->length += (size_t)snprintf(list->names + list->length, sizeof list->names - list->length,
+                                     "%s\"%s\"", between, name);
+    assert(list->length < sizeof list->names);
+}
+
 static enum mt_status fail_unknown(const char *name, struct mt_error *err)
 {
-    char names[128] = "\"auto\"";
-    size_t length = strlen(names);
+    struct list list = {0};
+    append(&list, "auto", false);
     for (size_t i = 0; i < N_KNOWN; i++)
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%s\"",
-                                   i + 1 < N_KNOWN ? ", " : " or ", known[i]);
-    return mt_fail(err, MT_INVALID, "kernels \"%s\": expected %s", name, names);
+        append(&list, known[i], i + 1 == N_KNOWN);
+    return mt_fail(err, MT_INVALID, "kernels \"%s\": expected %s", name, list.names);
+}
+
+static enum mt_status fail_lacking(const char *name, struct mt_error *err)
+{
+    struct list list = {0};
+    for (size_t i = 0; i < available.n; i++)
+        append(&list, available.tables[i]->name, i + 1 == available.n);
+    return mt_fail(err, MT_UNSUPPORTED, "kernels \"%s\": this CPU lacks them; it has %s", name,
+                   list.names);
 }
 
 static void detect(void)
@@ -51,6 +74,12 @@ static void detect(void)
     add(cpu.has_avx512vnni, &mt_kernels_avx512vnni);
     add(cpu.has_avxvnni, &mt_kernels_avxvnni);
     add(cpu.has_avx2, &mt_kernels_avx2);
+    add(cpu.has_sse41, &mt_kernels_sse41);
+#elif defined(__aarch64__)
+    struct mt_cpu cpu = mt_cpu_detect();
+    add(cpu.has_i8mm, &mt_kernels_i8mm);
+    add(cpu.has_dotprod, &mt_kernels_dotprod);
+    add(cpu.has_neon, &mt_kernels_neon);
 #endif
     add(true, &mt_kernels_reference);
 }
@@ -78,9 +107,5 @@ enum mt_status mt_kernels_find(const char *name, const struct mt_kernels **out,
             return MT_OK;
         }
     }
-    if (is_known(name))
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "kernels \"%s\": this CPU lacks them; best here: \"%s\"", name,
-                       tables[0]->name);
-    return fail_unknown(name, err);
+    return is_known(name) ? fail_lacking(name, err) : fail_unknown(name, err);
 }

@@ -508,10 +508,11 @@ static enum mt_status download(struct mt_request *request, struct mt_error *err)
         mt_file_store_get(request->service->files, name, &request->reply.body, &file_name, err);
     if (!status) {
         const struct mt_text *body = &request->reply.body;
+        bool is_known = mt_document_format_of_file(name, &format);
+        const char *type = is_known ? mt_document_content_type(format) : "";
         bool is_utf8 = mt_utf8_valid_prefix(body->bytes, body->length) == body->length;
-        request->reply.content_type = "application/octet-stream";
-        if (is_utf8 && mt_document_format_of_file(name, &format))
-            request->reply.content_type = mt_document_content_type(format);
+        bool is_as_said = is_known && (is_utf8 || !strstr(type, "charset="));
+        request->reply.content_type = is_as_said ? type : "application/octet-stream";
         mt_file_write_disposition(file_name.bytes, &disposition);
         status = mt_text_check(&disposition, "a file's name", err);
     }

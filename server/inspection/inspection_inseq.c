@@ -11,6 +11,7 @@
  * Source: inseq/data/attribution.py and inseq/utils/serialization.py of inseq 0.6.
  */
 #include "base/json.h"
+#include "base/real.h"
 #include "server/inspection/inspection_formats.h"
 
 #include <math.h>
@@ -250,7 +251,7 @@ static enum stage scores_stage(struct inseq_stream *stream,
     mt_json_begin_object(&stream->writer);
     begin_array(&stream->writer, "probability", &sentence->n_steps, 1);
     for (size_t t = 0; t < sentence->n_steps; t++)
-        append_float(stream, expf(sentence->output_tokens[t].logprob));
+        append_float(stream, (float)mt_real_exp((double)sentence->output_tokens[t].logprob));
     end_array(stream);
     mt_json_end_object(&stream->writer);
     end_instance(&stream->writer);

@@ -1,5 +1,6 @@
 #include "server/inspection/inspection_image.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "server/inspection/inspection_matrix.h"
 #include "server/inspection/label.h"
@@ -160,7 +161,8 @@ static void draw_next_tokens(struct terminal *terminal, const struct mt_inspecti
             const struct mt_inspected_candidate *candidate = &sentence->top[t * n_top + i];
             mt_text_append(terminal->out, " ", 1);
             mt_label_append(terminal->out, candidate->piece, MAX_ROW_LABEL);
-            mt_text_appendf(terminal->out, " %.0f%%", 100 * exp((double)candidate->logprob));
+            mt_text_appendf(terminal->out, " %.0f%%",
+                            100 * mt_real_exp((double)candidate->logprob));
         }
         mt_text_append(terminal->out, "\n", 1);
     }

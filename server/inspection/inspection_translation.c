@@ -1,5 +1,6 @@
 #include "server/inspection/inspection_translation.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/text/translation.h"
@@ -234,11 +235,11 @@ static float entropy_of(const float *logits, size_t n)
             most = logits[i];
     double sum = 0, weighted = 0;
     for (size_t i = 0; i < n; i++) {
-        double x = (double)(logits[i] - most), e = exp(x);
+        double x = (double)(logits[i] - most), e = mt_real_exp(x);
         sum += e;
         weighted += e > 0 ? x * e : 0;
     }
-    return (float)(log(sum) - weighted / sum);
+    return (float)(mt_real_log(sum) - weighted / sum);
 }
 
 static enum mt_status read_next_tokens(const struct mt_sentence *sentence, size_t n_steps,

@@ -596,6 +596,31 @@ static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, s
     return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
 }
 
+static size_t end_of_first_word(const char *text, struct mt_range range)
+{
+    size_t at = range.begin;
+    while (at < range.end && !mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    while (at < range.end && mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    return at;
+}
+
+/* Where a span begins that no word of the target is known for. One without a word of its own that stands
+ * at the end of another, as a note's number, has a word before it in the target, too. */
+static size_t begin_of_span(const struct placer *placer, const struct mt_mark *mark)
+{
+    const struct mt_placement_input *input = placer->input;
+    const char *text = input->marked->text.bytes;
+    bool is_behind_word = mark->begin == mark->end && mark->begin > 0 &&
+                          mt_is_word_char(char_at(text, mt_previous_char(text, mark->begin)));
+    size_t at = point_at(placer, mark->begin, !is_behind_word);
+    if (!is_behind_word || input->n_sentences == 0)
+        return at;
+    size_t k = sentence_of(input, mark->begin);
+    return mt_size_max(at, end_of_first_word(input->target, input->target_sentences[k]));
+}
+
 static void place_span(struct placer *placer, size_t index, struct mt_range source,
                        struct mt_range within)
 {
@@ -608,8 +633,7 @@ static void place_span(struct placer *placer, size_t index, struct mt_range sour
         return;
     }
     struct run run = best_run(placer, mark, within);
-    size_t at =
-        mt_size_max(within.begin, mt_size_min(point_at(placer, mark->begin, true), within.end));
+    size_t at = mt_size_max(within.begin, mt_size_min(begin_of_span(placer, mark), within.end));
     if (run.first == run.end)
         run = nearest_word(placer, at, within, mark);
     if (run.first == run.end) {

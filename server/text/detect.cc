@@ -1,6 +1,7 @@
 extern "C" {
 #include "server/text/detect.h"
 
+#include "base/real.h"
 #include "server/text/scripts.h"
 }
 
@@ -42,8 +43,8 @@ struct ranking {
 static double certainty(const char *code, double score, double n_bytes)
 {
     const bool is_english = std::strcmp(code, "en") == 0;
-    const double z = -6.75 + 3.35 * score / 1000 + 1.86 * std::log(n_bytes) - 1.77 * is_english;
-    return 1 / (1 + std::exp(-z));
+    const double z = -6.75 + 3.35 * score / 1000 + 1.86 * mt_real_log(n_bytes) - 1.77 * is_english;
+    return 1 / (1 + mt_real_exp(-z));
 }
 
 // CLD2 has codes ("xx-Goth") for scripts of which it knows no language.

@@ -1,10 +1,10 @@
 #include "server/text/guard.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "base/text.h"
 #include "server/text/translation.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +168,7 @@ double mt_guard_least_probability(const float *logprobs, size_t n)
             sum -= clamp(logprobs[i - MT_GUARD_WINDOW]);
         least = sum < least ? sum : least;
     }
-    return exp(least / MT_GUARD_WINDOW);
+    return mt_real_exp(least / MT_GUARD_WINDOW);
 }
 
 /* A model may be told to end with eos at its limit: then eos says nothing. */

@@ -1,11 +1,11 @@
 #include "server/text/left_words.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "base/text.h"
 #include "model/sentence.h"
 #include "model/tokenizer/tokenizer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ static bool is_doubtful(const struct search *search, struct mt_range word)
             n_pieces++;
             sum += (double)search->hypothesis->token_logprobs[i];
         }
-    return n_pieces >= MIN_PIECES && exp(sum) < MAX_PROBABILITY;
+    return n_pieces >= MIN_PIECES && mt_real_exp(sum) < MAX_PROBABILITY;
 }
 
 /* Where the word first stands in the translation; SIZE_MAX: nowhere. */

@@ -1,5 +1,6 @@
 #include "server/text/translation.h"
 
+#include "base/real.h"
 #include "base/size.h"
 #include "model/model.h"
 #include "server/text/marked.h"
@@ -768,16 +769,15 @@ size_t mt_translation_n_ranks(const struct mt_translation *translation)
 
 float mt_translation_score(const struct mt_translation *translation, size_t rank)
 {
-    double sum = 0;
-    size_t n_tokens = 0;
+    double sum = 0, n_tokens = 0;
     for (size_t i = 0; i < translation->n; i++) {
         struct mt_hypothesis best;
         if (!hypothesis(&translation->parts[i], rank, &best) || !best.n_ids)
             continue;
-        sum += (double)best.score * pow((double)best.n_ids, (double)translation->length_penalty);
-        n_tokens += best.n_ids;
+        sum += (double)best.score * mt_real_pow((double)best.n_ids, translation->length_penalty);
+        n_tokens += (double)best.n_ids;
     }
-    return n_tokens ? (float)(sum / (double)n_tokens) : 0;
+    return n_tokens > 0 ? (float)(sum / n_tokens) : 0;
 }
 
 size_t mt_translation_n_source_tokens(const struct mt_translation *translation)

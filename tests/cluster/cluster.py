@@ -48,7 +48,7 @@ def free_port(host="127.0.0.1"):
 def kernels_here():
     """All that this processor has, the fastest first."""
     found = []
-    for name in ("amx", "avx512vnni", "avxvnni", "avx2", "c"):
+    for name in ("amx", "avx512vnni", "avxvnni", "avx2", "sse41", "i8mm", "dotprod", "neon", "c"):
         if run("check-config", "--model", MODEL, "--kernels", name).returncode == 0:
             found.append(name)
     assert found, run("check-config", "--model", MODEL).stderr

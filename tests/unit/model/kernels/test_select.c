@@ -45,12 +45,35 @@ START_TEST(every_table_here_is_found_by_its_name)
 }
 END_TEST
 
+/* One of another processor's at least is known and lacking here. */
+START_TEST(what_is_lacking_is_refused_with_what_there_is)
+{
+    static const char *const of_others[] = {"neon", "avx2", "sse41", "dotprod"};
+    size_t n, n_refused = 0;
+    const struct mt_kernels *const *tables = mt_kernels_available(&n);
+    for (size_t i = 0; i < sizeof of_others / sizeof *of_others; i++) {
+        const struct mt_kernels *found;
+        struct mt_error err;
+        if (mt_kernels_find(of_others[i], &found, &err) != MT_UNSUPPORTED)
+            continue;
+        n_refused++;
+        for (size_t j = 0; j < n; j++) {
+            char quoted[32];
+            snprintf(quoted, sizeof quoted, "\"%s\"", tables[j]->name);
+            ck_assert_msg(strstr(err.message, quoted) != NULL, "%s", err.message);
+        }
+    }
+    ck_assert_uint_ge(n_refused, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("select");
     TCase *tcase = tcase_create("all");
     tcase_add_test(tcase, what_may_be_set_is_what_there_is);
     tcase_add_test(tcase, every_table_here_is_found_by_its_name);
+    tcase_add_test(tcase, what_is_lacking_is_refused_with_what_there_is);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
