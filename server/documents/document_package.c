@@ -75,6 +75,7 @@ enum mt_status mt_document_read_entry(const struct mt_document *document, const 
                                       struct mt_text *out, struct mt_error *err)
 {
     struct mt_package *package = NULL;
+    mt_text_append(out, "", 0);
     enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
     size_t n = package ? mt_package_n_entries(package) : 0, index = 0;
     while (index < n && strcasecmp(mt_package_name(package, index), name) != 0)

@@ -456,6 +456,9 @@ START_TEST(test_no_document)
     expect_refused(file, length, "a zip without \"[Content_Types].xml\"");
     file = make_package(other, 1, &length);
     expect_refused(file, length, "names spreadsheetml.sheet.main+xml, expected a document of Word");
+    const struct entry empty[] = {{"[Content_Types].xml", "", 0, ZIP_CM_STORE, false}};
+    file = make_package(empty, 1, &length);
+    expect_refused(file, length, "[Content_Types].xml: line 1, column 1: expected XML");
     expect_refused(copy("", 0), 0, "expected a zip");
     expect_refused(copy("Hello", 5), 5, "expected a zip");
     expect_refused(copy("%PDF-1.7", 8), 8, "is a PDF");
