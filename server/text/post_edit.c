@@ -358,14 +358,8 @@ static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
     return is_ellipsis || mark == ':' || mark == 0xFF1A;
 }
 
-/* The same mark, maybe in the width of Chinese characters. */
-static bool is_same_mark(uint32_t a, uint32_t b)
-{
-    return a == b || (a > ' ' && a < 0x7F && b == a + 0xFEE0) || (a == '.' && b == 0x3002);
-}
-
 /* The marks that the model was not shown stand behind the sentence: it ends in the one that it was
- * shown. */
+ * shown, and in the source's own width, as they are. */
 static size_t settle_run(struct edit *edit)
 {
     const struct mt_range source = {0, edit->n_source}, target = {0, edit->n_target};
@@ -374,9 +368,9 @@ static size_t settle_run(struct edit *edit)
     if (shown == edit->n_source)
         return 0;
     bool is_one = n_written > 0 && n_written == char_length(edit->target + written);
-    bool is_kept = is_one && edit->n_source - shown == char_length(edit->source + shown) &&
-                   is_same_mark(mt_utf8_decode(edit->source + shown),
-                                last_char(edit->target, edit->n_target, &last));
+    bool is_kept =
+        is_one && edit->n_source - shown == char_length(edit->source + shown) &&
+        mt_utf8_decode(edit->source + shown) == last_char(edit->target, edit->n_target, &last);
     if (is_kept)
         return 0;
     drop(edit, written, edit->n_target);
