@@ -98,6 +98,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** What axe-core finds that keeps people out. The page's policy forbids scripts of others, so it is put in by the debugger. */
 export async function barriers(page) {
     await page.evaluate(AXE);
+    // What is being computed is paler, and what changes is on its way from one colour to another: neither is the page.
+    await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .stale") && document.getAnimations().every((animation) => animation.effect.getComputedTiming().endTime === Infinity));
     const {violations} = await page.evaluate(() => window.axe.run({resultTypes: ["violations"]}));
     const serious = violations.filter(({impact}) => impact === "serious" || impact === "critical");
     return serious.map(({id, help, nodes}) => `${id}: ${help}: ${nodes.map(({html, failureSummary}) => `${html.slice(0, 160)} ${failureSummary}`).join(" | ")}`);
