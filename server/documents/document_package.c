@@ -15,6 +15,8 @@
 
 static enum mt_status check_part(const char *bytes, size_t length, struct mt_error *err)
 {
+    if (!bytes) /* an empty one */
+        return MT_OK;
     const char *end =
         length > 5 && memcmp(bytes, "<?xml", 5) == 0 ? memmem(bytes, length, "?>", 2) : NULL;
     const char *label = end ? memmem(bytes, (size_t)(end - bytes), "encoding=", 9) : NULL;

@@ -331,7 +331,7 @@ static void write_single(const char *text, size_t length, struct mt_text *out)
 /* Whether a line can stand for itself. */
 static bool is_plain(const char *text, size_t length, bool is_flow)
 {
-    if (length == 0 || strchr(" \t-?:,[]{}#&*!|>'\"%@`", text[0]) ||
+    if (!text || length == 0 || strchr(" \t-?:,[]{}#&*!|>'\"%@`", text[0]) ||
         strchr(" \t:", text[length - 1]) || is_other_type(text, length) ||
         memmem(text, length, ": ", 2) || memmem(text, length, " #", 2) ||
         memmem(text, length, ":\t", 2) || memmem(text, length, "\t#", 2) ||
