@@ -19,8 +19,7 @@
 #define MAX_PIECE_BYTES ((size_t)1 << 16)
 _Static_assert(MAX_PIECE_BYTES < MT_TOKENIZER_MAX_BYTES / 2, "the tokenizer takes every piece");
 
-/* ">>cmn_Hans<<" and its like. */
-#define MAX_CODE_BYTES 32
+#define MAX_CODE_BYTES 32 /* ">>cmn_Hans<<" and its like */
 
 /* A piece cut out of a text is tokenized again, and its first word may then need more tokens than
  * it had within the text. */
@@ -632,8 +631,7 @@ static bool hypothesis(const struct part *part, size_t rank, struct mt_hypothesi
     return true;
 }
 
-/* Numbers that were too large for the model's arithmetic, on the way to this sentence alone: an
- * answer that lacks it would look like one. */
+/* Numbers too large for the model's arithmetic: an answer without a sentence looks like one. */
 static enum mt_status check_number(const struct part *part, const struct mt_hypothesis *best,
                                    struct mt_error *err)
 {
@@ -658,6 +656,7 @@ static enum mt_status write_hypothesis(const struct mt_translation *t, struct pa
     if (!status && !(rank == 0 && text->bytes))
         status =
             mt_detokenize(mt_model_tokenizer(t->model), chosen.ids, chosen.n_ids, NULL, text, err);
+    status = status ? status : mt_text_check(text, "a translation", err);
     if (!status && rank == 0 && text->length > 0)
         mt_text_append(out, text->bytes, text->length);
     return status;
@@ -715,6 +714,7 @@ static enum mt_status advance_part(const struct mt_translation *t,
     if (!progress.has_ended && progress.n_ids == 0)
         return MT_OK;
     enum mt_status status = render_certain(t, part, &progress, &text, err);
+    status = status ? status : mt_text_check(&text, "a piece of a translation", err);
     if (!status && (progress.has_ended || text.length > cursor->n_bytes)) {
         *moved = true;
         if (cursor->n_bytes == 0)
