@@ -190,6 +190,20 @@ void mt_text_append_string(struct mt_text *text, const char *string)
     mt_text_append(text, string, strlen(string));
 }
 
+void mt_text_append_markup(struct mt_text *text, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '&')
+            mt_text_append_string(text, "&amp;");
+        else if (bytes[i] == '<')
+            mt_text_append_string(text, "&lt;");
+        else if (bytes[i] == '>')
+            mt_text_append_string(text, "&gt;");
+        else
+            mt_text_append(text, bytes + i, 1);
+    }
+}
+
 void mt_text_appendf(struct mt_text *text, const char *format, ...)
 {
     va_list args;

@@ -57,6 +57,9 @@ void mt_text_append_char(struct mt_text *text, uint32_t code_point);
 void mt_text_append_string(struct mt_text *text, const char *string);
 void mt_text_appendf(struct mt_text *text, const char *format, ...) MT_PRINTF(2, 3);
 
+/* Appends bytes as content of XML or HTML: & < > become entities. */
+void mt_text_append_markup(struct mt_text *text, const char *bytes, size_t length);
+
 /* Appends bytes as a line of a log or a terminal may show them: control characters would break
  * lines or drive the reader's terminal, so C0, DEL and C1 (in UTF-8, U+0080 to U+009F) are escaped,
  * and so are the separators of lines and paragraphs, what reorders the text around it, and what

@@ -287,7 +287,8 @@ static enum mt_status reserve_room(const struct mt_request *request, struct stat
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_service *service = request->service;
-    struct mt_document_options options = {0};
+    struct mt_document_options options = {.max_texts =
+                                              (size_t)request->access.limits.max_text_chars};
     const char *source, *target;
     struct state *state = calloc(1, sizeof *state);
     if (!state)

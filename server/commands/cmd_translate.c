@@ -298,6 +298,9 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
                 "attentiond translate: %zu texts stay as they are: their placeholders did not "
                 "survive\n",
                 report.n_refused);
+    if (!status && report.n_translated == 0)
+        fprintf(stderr, "attentiond translate: nothing of the file was translated (%zu texts)\n",
+                report.n_texts);
     return status;
 }
 

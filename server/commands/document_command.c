@@ -159,6 +159,7 @@ enum mt_status mt_document_command_run(const struct mt_document_command *command
         status = translate(command, document, &output, report, err);
     if (!status)
         status = write_output(&output, err);
+    report->encoding = NULL; /* the document's */
     mt_document_destroy(document);
     mt_text_finish(&output);
     return status;

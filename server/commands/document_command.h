@@ -27,8 +27,8 @@ struct mt_document_command {
     struct mt_progress_bar *bar;        /* may be NULL */
 };
 
-/* Writes nothing where it fails. *report as in mt_document_write; its encoding is gone. MT_CANCELLED: nobody reads the
- * output any more. */
+/* Writes nothing where it fails. *report as in mt_document_write, but for encoding, which is NULL.
+ * MT_CANCELLED: nobody reads the output any more. */
 MT_MUST_CHECK enum mt_status mt_document_command_run(const struct mt_document_command *command,
                                                      struct mt_document_report *report,
                                                      struct mt_error *err);

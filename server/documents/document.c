@@ -139,6 +139,12 @@ void *mt_document_grow(void *items, size_t n, size_t *capacity, size_t size, str
 enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                struct mt_document_piece **out, struct mt_error *err)
 {
+    if (document->max_n > 0 && document->n == document->max_n)
+        return mt_fail(
+            err, MT_LIMIT,
+            "the file has more than %zu texts, and so more characters than max_text_chars "
+            "allows",
+            document->max_n);
     struct mt_document_piece *pieces = mt_document_grow(
         document->pieces, document->n, &document->capacity, sizeof *document->pieces, err);
     if (!pieces)
@@ -202,27 +208,21 @@ enum mt_status mt_document_fail(const struct mt_document *document,
 
 /* ---- reading ---- */
 
-static bool holds(const char *bytes, size_t length, const char *utf16, size_t n)
-{
-    return memmem(bytes, length, utf16, n) != NULL;
-}
-
 /* Files that are no texts, by their first bytes: what they are, and what to make of them. A package
  * that is to be one is fine. */
 static enum mt_status check_kind(const char *bytes, size_t length, bool is_package,
                                  struct mt_error *err)
 {
-#define UTF16_NAME(name) name, sizeof(name) - 1
     static const char compound[] = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+    static const char encrypted[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k"; /* UTF-16 */
     if (length >= 8 && memcmp(bytes, compound, 8) == 0) {
-        if (holds(bytes, length, UTF16_NAME("E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0")))
+        if (memmem(bytes, length, encrypted, sizeof encrypted))
             return mt_fail(err, MT_FORMAT,
                            "the document has a password: save it without one and send that");
         return mt_fail(err, MT_FORMAT,
                        "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx "
                        "and send that");
     }
-#undef UTF16_NAME
     if (length >= 5 && memcmp(bytes, "%PDF-", 5) == 0)
         return mt_fail(
             err, MT_FORMAT,
@@ -294,6 +294,7 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
     if (!document)
         return mt_fail_memory(err, sizeof *document, "a file");
     document->reader = formats[options->format].reader;
+    document->max_n = options->max_texts;
     document->length = length;
     document->bytes = malloc(length + 1);
     if (!document->bytes) {
@@ -367,6 +368,8 @@ static const char *write_piece(const struct mt_document *document,
 {
     static const char lost[] = "its translation lacks a placeholder, or has them in another order";
     const struct mt_document_reader *reader = document->reader;
+    if (piece->left)
+        return piece->left;
     if (!translation || !translation->bytes)
         return "it was not translated";
     if ((reader->replaces_messages || reader->is_package) && is_same(piece, translation)) {

@@ -69,6 +69,7 @@ struct mt_document_options {
     bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
     const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
     const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
+    size_t max_texts;        /* MT_LIMIT above; 0: no limit */
 };
 
 /* bytes are copied. MT_FORMAT: not the format, or its characters are not to be told, with the number

@@ -10,6 +10,7 @@
 
 struct mt_document_piece {
     struct mt_text text;
+    const char *left;      /* why it stays as it is, and its text is empty; NULL: it does not */
     struct mt_range range; /* bytes of the file that its translation replaces */
     size_t first, n;       /* the format's own */
     size_t line;           /* where it begins */
@@ -59,6 +60,7 @@ struct mt_document {
     const char *line_end;
     struct mt_document_piece *pieces; /* ascending and disjoint */
     size_t n, capacity;
+    size_t max_n;  /* MT_LIMIT above; 0: no limit */
     void *own;     /* the format's, for finish */
     char *package; /* the file, where that is one; else NULL */
     size_t package_length;
@@ -83,7 +85,7 @@ MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *d
                                                      const struct mt_text *parts,
                                                      struct mt_text *out, struct mt_error *err);
 
-/* Adds a piece whose text is yet empty; *out is valid until the next one is added. */
+/* Adds a piece whose text is yet empty; *out is valid until the next one is added. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                              struct mt_document_piece **out, struct mt_error *err);
 

@@ -137,8 +137,8 @@ static void take_accelerator(struct mt_text *text, struct slot *slot)
     if (slot->accelerator.mark) {
         slot->letter = mt_utf8_decode(plain.bytes + at + 1);
         text->length = 0;
-        mt_xml_escape(plain.bytes, at, text);
-        mt_xml_escape(plain.bytes + at + 1, plain.length - at - 1, text);
+        mt_text_append_markup(text, plain.bytes, at);
+        mt_text_append_markup(text, plain.bytes + at + 1, plain.length - at - 1);
     }
     mt_text_finish(&plain);
 }
@@ -570,7 +570,7 @@ static void place_accelerator(const struct slot *slot, const char *translation, 
     if (plain.status || label.status)
         out->status = MT_MEMORY;
     else
-        mt_xml_escape(label.bytes, label.length, out);
+        mt_text_append_markup(out, label.bytes, label.length);
     mt_text_finish(&plain);
     mt_text_finish(&label);
 }

@@ -30,9 +30,8 @@ struct mt_encoding_question {
     const char *bytes; /* the file */
     size_t length;
     const char *asked; /* what a person says that it is; "" or NULL: nothing */
-    const char
-        *declared; /* what the file says; a name that is not known, or cannot be right, counts
-                             for nothing */
+    /* What the file says; a name that is not known, or cannot be right, counts for nothing. */
+    const char *declared;
     size_t declared_length;
 };
 
@@ -41,7 +40,7 @@ struct mt_encoding_question {
 MT_MUST_CHECK enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
                                               struct mt_encoding *out, struct mt_error *err);
 
-/* Whether two names are of one encoding, or name none. Names need not end in NUL. */
+/* Whether it is one of UTF-8's names. It need not end in NUL. */
 bool mt_encoding_is_utf8(const char *name, size_t length);
 
 /* Appends what stands behind the byte order mark as UTF-8. MT_FORMAT: bytes that the encoding does

@@ -1,5 +1,6 @@
 #include "server/documents/office_paragraph.h"
 
+#include "base/hash.h"
 #include "base/size.h"
 #include "server/documents/office_words.h"
 #include "server/documents/xml_elements.h"
@@ -10,6 +11,8 @@
 
 /* Codes from which on a text ends where it may. */
 #define MAX_CODES 400
+/* Codes of a document: more than a book of 5,000 pages has. */
+#define MAX_DOCUMENT_CODES 400000
 /* Bookmarks in pairs; those within so many stand before and behind the whole text. */
 #define MAX_RANGES 32
 
@@ -84,9 +87,7 @@ void mt_office_destroy(void *own)
 
 static size_t *find_slot(const struct mt_office *office, const char *bytes, size_t length)
 {
-    size_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+    size_t hash = (size_t)mt_hash(MT_HASH_BEGIN, bytes, length);
     for (size_t at = hash & (office->n_table - 1);; at = (at + 1) & (office->n_table - 1)) {
         size_t *slot = &office->table[at];
         const struct mt_text *known = *slot ? &office->looks[*slot - 1].properties : NULL;
@@ -214,8 +215,7 @@ static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, str
         leave_alone(&tokens[open[--n_open]]);
     for (size_t i = 0; i < n; i++) {
         n_words[i + 1] = n_words[i] + (tokens[i].kind == MT_OFFICE_WORDS);
-        if (i + 1 < n)
-            n_cuts[i + 1] = n_cuts[i] + (tokens[i].kind == MT_OFFICE_CUT);
+        n_cuts[i + 1] = n_cuts[i] + (tokens[i].kind == MT_OFFICE_CUT);
     }
     for (size_t i = 0; i < n; i++)
         settle_pair(tokens, i, n_words, n_cuts);
@@ -243,6 +243,10 @@ struct maker {
 static enum mt_status add_code(struct maker *maker, struct code **out)
 {
     struct mt_office *office = maker->office;
+    if (office->n_codes == MAX_DOCUMENT_CODES)
+        return mt_fail(maker->err, MT_LIMIT,
+                       "the document has more than %d changes of looks, tabs, notes and the like",
+                       MAX_DOCUMENT_CODES);
     struct code *codes = mt_document_grow(office->codes, office->n_codes, &office->codes_capacity,
                                           sizeof *codes, maker->err);
     if (!codes)
@@ -287,7 +291,7 @@ static enum mt_status make_words(struct maker *maker, const struct mt_office_tok
         maker->has_group = true;
         write_tag(maker, maker->group, false);
     }
-    mt_xml_escape(token->bytes.bytes, token->bytes.length, maker->out);
+    mt_text_append_markup(maker->out, token->bytes.bytes, token->bytes.length);
     return MT_OK;
 }
 
@@ -575,6 +579,8 @@ bool mt_office_write_piece(const struct mt_document *document,
     mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
     is_written =
         is_written && !writer.out.status && mt_xml_is_content(writer.out.bytes, writer.out.length);
+    if (!writer.is_written || writer.out.status)
+        out->status = MT_MEMORY;
     if (is_written) {
         if (text->ends_run)
             mt_text_appendf(out, "</%sr>", text->element_prefix);

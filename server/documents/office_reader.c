@@ -12,6 +12,8 @@
 /* Paragraphs in text boxes of paragraphs, and fields in fields. */
 #define MAX_PARAGRAPHS 16
 #define MAX_FIELDS 64
+/* Of a paragraph: pieces of words, and what stands between them. */
+#define MAX_TOKENS 400000
 #define MAX_ELEMENTS MT_XML_MAX_DEPTH
 #define NONE ((size_t)-1)
 
@@ -130,6 +132,9 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
                                 struct mt_range range, struct mt_office_token **out)
 {
     struct paragraph *p = current(reader);
+    if (p->n == MAX_TOKENS)
+        return mt_fail(reader->err, MT_LIMIT,
+                       "a paragraph has more than %d runs, tabs and the like", MAX_TOKENS);
     struct mt_office_token *tokens =
         mt_document_grow(p->tokens, p->n, &p->capacity, sizeof *tokens, reader->err);
     if (!tokens)
@@ -551,6 +556,23 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
     return MT_OK;
 }
 
+/* A paragraph with words that stays is told of. */
+static enum mt_status add_left(struct reader *reader, const struct paragraph *p)
+{
+    struct mt_document_piece *piece;
+    size_t first = 0;
+    while (first < p->n && p->tokens[first].kind != MT_OFFICE_WORDS)
+        first++;
+    if (first == p->n)
+        return MT_OK;
+    size_t begin = p->tokens[first].range.begin;
+    enum mt_status status =
+        mt_document_add(reader->document, (struct mt_range){begin, begin}, &piece, reader->err);
+    if (!status)
+        piece->left = "its markup is none that can be written again";
+    return status;
+}
+
 static enum mt_status end_paragraph(struct reader *reader)
 {
     struct paragraph *p = current(reader);
@@ -559,6 +581,8 @@ static enum mt_status end_paragraph(struct reader *reader)
         p->tokens[p->field].kind = MT_OFFICE_CUT;
     for (size_t i = 0; i < p->n && !status; i++)
         status = mt_text_check(&p->tokens[i].bytes, "a paragraph", reader->err);
+    if (!status && p->is_odd)
+        status = add_left(reader, p);
     if (!status && !p->is_odd && p->n > 0)
         status =
             mt_office_add_texts(reader->document, reader->prefix, p->tokens, p->n, reader->err);

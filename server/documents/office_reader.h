@@ -1,6 +1,7 @@
 /*
  * The paragraphs of a part of an office document, as tokens (office_paragraph.h). Elements are known by
- * their namespace, whatever their prefix. Deleted text, instructions of fields and results that a
+ * the prefix that the part's first declaration gives to their namespace. A paragraph whose markup cannot
+ * be written again (CDATA in its words, a field across elements) is a piece that stays. Deleted text, instructions of fields and results that a
  * program makes anew (page numbers, dates) are left; text boxes are texts of their own.
  * Only document*.c use this.
  */

@@ -50,13 +50,6 @@ void mt_office_write_tag(const struct mt_office_tag *tag, struct mt_text *out)
 
 /* ---- reading ---- */
 
-static void write_words(const struct mt_coded_segment *segment, const char *bytes, size_t length,
-                        struct mt_text *out)
-{
-    (void)segment;
-    mt_xml_escape(bytes, length, out);
-}
-
 static enum mt_status add(struct reader *reader, enum mt_code_kind kind, const char *covered,
                           struct mt_range bytes, size_t mate, struct mt_error *err)
 {
@@ -126,7 +119,7 @@ enum mt_status mt_read_office_words(const char *source, size_t length,
     struct reader reader = {0};
     struct mt_office_tag tag;
     (void)options;
-    *out = (struct mt_coded){.source = source, .length = length, .write = write_words};
+    *out = (struct mt_coded){.source = source, .length = length, .write = mt_coded_write_markup};
     enum mt_status status = mt_coded_add_segment(out, 0, &reader.segment, err);
     if (status)
         return status;

@@ -135,7 +135,7 @@ enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_packa
     struct mt_package *package = calloc(1, sizeof *package);
     if (!package)
         return mt_fail_memory(err, sizeof *package, "a document");
-    /* libzip 1.7 frees bytes that it was only lent, when it writes a zip of which more than the first half stays */
+    /* libzip 1.7 frees bytes that it was only lent when it writes a zip of which much stays. */
     char *own = malloc(length);
     if (!own) {
         mt_package_destroy(package);

@@ -5,7 +5,8 @@
  * not believed.
  *
  * Refused by name: entries that are encrypted, that are compressed by other means than deflate, that
- * overlap or are there twice (also in other case), and names with "..", a backslash or a leading "/".
+ * have more bytes together than the file, or are there twice (also in other case), and names with "..",
+ * a backslash or a leading "/".
  *
  * Thread-safety: one thread at a time.
  */

@@ -29,7 +29,7 @@ unsigned mt_xml_message_read(const struct mt_document *document, struct mt_range
                     memmem(bytes + range->begin, n, cdata_end, n_end) == bytes + range->end - n_end;
     if (is_cdata) {
         *range = trim(bytes, (struct mt_range){range->begin + n_begin, range->end - n_end});
-        mt_xml_escape(bytes + range->begin, range->end - range->begin, out);
+        mt_text_append_markup(out, bytes + range->begin, range->end - range->begin);
     } else {
         mt_text_append(out, bytes + range->begin, n);
     }

@@ -447,20 +447,6 @@ static void take_characters(struct reader *reader)
 
 /* ---- writing ---- */
 
-void mt_xml_escape(const char *text, size_t length, struct mt_text *out)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '&')
-            mt_text_append_string(out, "&amp;");
-        else if (text[i] == '<')
-            mt_text_append_string(out, "&lt;");
-        else if (text[i] == '>')
-            mt_text_append_string(out, "&gt;");
-        else
-            mt_text_append(out, text + i, 1);
-    }
-}
-
 void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out)
 {
     for (size_t at = 0; at < length;) {
@@ -469,13 +455,6 @@ void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out)
             mt_text_append(out, xml + at, 1);
         at += n ? n : 1;
     }
-}
-
-static void write_xml(const struct mt_coded_segment *segment, const char *bytes, size_t length,
-                      struct mt_text *out)
-{
-    (void)segment;
-    mt_xml_escape(bytes, length, out);
 }
 
 static void write_android(const struct mt_coded_segment *segment, const char *bytes, size_t length,
@@ -488,7 +467,7 @@ static void write_android(const struct mt_coded_segment *segment, const char *by
         if (meaning)
             mt_text_appendf(out, "\\%c", letters[meaning - meanings]);
         else
-            mt_xml_escape(bytes + i, 1, out);
+            mt_text_append_markup(out, bytes + i, 1);
     }
 }
 
@@ -499,8 +478,9 @@ static enum mt_status read_words(const char *source, size_t length, bool is_andr
 {
     struct reader reader = {
         .source = source, .length = length, .is_android = is_android, .err = err};
-    *out = (struct mt_coded){
-        .source = source, .length = length, .write = is_android ? write_android : write_xml};
+    *out = (struct mt_coded){.source = source,
+                             .length = length,
+                             .write = is_android ? write_android : mt_coded_write_markup};
     enum mt_status status = mt_coded_add_segment(out, 0, &reader.segment, err);
     if (status)
         return status;

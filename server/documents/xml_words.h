@@ -21,9 +21,7 @@ mt_coded_reader mt_read_xml_words;
  * one. */
 mt_coded_reader mt_read_android_words;
 
-/* Appends plain text as content of XML. */
-void mt_xml_escape(const char *text, size_t length, struct mt_text *out);
-/* The other way round; entities that are not XML's own stay. */
+/* Appends content of XML as plain text; entities that are not XML's own stay. */
 void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out);
 
 #endif

@@ -134,7 +134,7 @@ static void write_tensor(struct header *header, size_t sentence, const char *nam
 {
     char key[64];
     uint64_t n = 4; /* F32 and I32 */
-    snprintf(key, sizeof key, "sentences.%zu.%s", sentence, name);
+    snprintf(key, sizeof key, "sentences.%zu.%.31s", sentence, name);
     mt_json_key(&header->writer, key);
     mt_json_begin_object(&header->writer);
     mt_json_key(&header->writer, "dtype");

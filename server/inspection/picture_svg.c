@@ -24,16 +24,7 @@ static void svg_fill(struct mt_canvas *canvas, int x, int y, int width, int heig
 /* Characters that XML 1.0 does not know were replaced by mt_label_append; titles are ours. */
 static void append_escaped(struct mt_text *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '&')
-            mt_text_append_string(out, "&amp;");
-        else if (*text == '<')
-            mt_text_append_string(out, "&lt;");
-        else if (*text == '>')
-            mt_text_append_string(out, "&gt;");
-        else
-            mt_text_append(out, text, 1);
-    }
+    mt_text_append_markup(out, text, strlen(text));
 }
 
 static void svg_text(struct mt_canvas *canvas, int x, int y, enum mt_anchor anchor, bool is_tilted,

@@ -148,7 +148,24 @@ static size_t behind_last_word(const struct placer *placer, size_t source, size_
     return best ? over_punctuation(placer->input, source, best->end) : fallback;
 }
 
-/* Where a position of the source is in the target. */
+static size_t end_of_first_word(const char *text, struct mt_range range)
+{
+    size_t at = range.begin;
+    while (at < range.end && !mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    while (at < range.end && mt_is_word_char(char_at(text, at)))
+        at += mt_utf8_length((unsigned char)text[at]);
+    return at;
+}
+
+static bool is_at_word_end(const char *text, size_t at)
+{
+    return mt_is_word_char(char_at(text, mt_previous_char(text, at))) &&
+           !mt_is_word_char(char_at(text, at));
+}
+
+/* Where a position of the source is in the target. One at the end of a word, as that of a note's number,
+ * is behind a word there, too, even if no word of the target is known to be that one. */
 static size_t point_at(const struct placer *placer, size_t source, bool leads)
 {
     const struct mt_placement_input *input = placer->input;
@@ -161,36 +178,11 @@ static size_t point_at(const struct placer *placer, size_t source, bool leads)
         return source < from.begin ? 0 : to.begin;
     if (source >= from.end || !has_word(text, source, from.end))
         return at_sentence_end(input, source, k);
-    size_t at = leads ? before_next_word(placer, source, to.end)
-                      : behind_last_word(placer, source, to.begin);
-    return mt_size_max(to.begin, mt_size_min(at, to.end));
-}
-
-static size_t end_of_first_word(const char *text, struct mt_range range)
-{
-    size_t at = range.begin;
-    while (at < range.end && !mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
-    while (at < range.end && mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
-    return at;
-}
-
-/* The same of what no word of the target is known for. Where it stands at the end of a word, as a note's
- * number does, there is a word before it in the target, too. */
-static size_t guess_at(const struct placer *placer, size_t source, bool leads)
-{
-    const struct mt_placement_input *input = placer->input;
-    const struct mt_text *text = &input->marked->text;
-    bool is_behind_word =
-        source > 0 &&
-        mt_is_word_char(char_at(text->bytes, mt_previous_char(text->bytes, source))) &&
-        (source == text->length || !mt_is_word_char(char_at(text->bytes, source)));
-    if (!is_behind_word || input->n_sentences == 0)
-        return point_at(placer, source, leads);
-    struct mt_range to = input->target_sentences[sentence_of(input, source)];
-    size_t at = point_at(placer, source, false);
-    return at > to.begin ? at : end_of_first_word(input->target, to);
+    bool is_behind_word = is_at_word_end(text, source);
+    size_t at = leads && !is_behind_word ? before_next_word(placer, source, to.end)
+                                         : behind_last_word(placer, source, to.begin);
+    at = mt_size_max(to.begin, mt_size_min(at, to.end));
+    return at == to.begin && is_behind_word ? end_of_first_word(input->target, to) : at;
 }
 
 /* ---- stand-ins ---- */
@@ -455,7 +447,7 @@ static void place_terms(struct placer *placer, bool *is_placed)
             place->is_raised = is_raised(placer, mark, place);
             continue;
         }
-        size_t at = guess_at(placer, mark->begin, false);
+        size_t at = point_at(placer, mark->begin, false);
         *place = (struct mt_place){
             .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
     }
@@ -487,7 +479,7 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
         remove_other_copies(placer, mark, n_most);
         if (is_placed[i])
             continue;
-        size_t at = guess_at(placer, mark->begin, false);
+        size_t at = point_at(placer, mark->begin, false);
         placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
     }
     free(is_placed);
@@ -636,7 +628,7 @@ static void place_span(struct placer *placer, size_t index, struct mt_range sour
     }
     struct run run = best_run(placer, mark, within);
     size_t at =
-        mt_size_max(within.begin, mt_size_min(guess_at(placer, mark->begin, true), within.end));
+        mt_size_max(within.begin, mt_size_min(point_at(placer, mark->begin, true), within.end));
     if (run.first == run.end)
         run = nearest_word(placer, at, within, mark);
     if (run.first == run.end) {
@@ -723,7 +715,7 @@ enum mt_status mt_placement_find(const struct mt_placement_input *input, struct 
     for (size_t i = 0; i < marked->n && !status; i++) {
         if (marked->marks[i].kind != MT_MARK_POINT)
             continue;
-        size_t at = guess_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
+        size_t at = point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
         out->places[i] = (struct mt_place){.begin = at, .end = at};
     }
     if (!status)

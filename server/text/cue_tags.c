@@ -146,22 +146,6 @@ static void decode(const char *bytes, size_t length, struct mt_text *out)
     }
 }
 
-static void write_escaped(const struct mt_coded_segment *segment, const char *bytes, size_t length,
-                          struct mt_text *out)
-{
-    (void)segment;
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '&')
-            mt_text_append_string(out, "&amp;");
-        else if (bytes[i] == '<')
-            mt_text_append_string(out, "&lt;");
-        else if (bytes[i] == '>')
-            mt_text_append_string(out, "&gt;");
-        else
-            mt_text_append(out, bytes + i, 1);
-    }
-}
-
 /* ---- words and codes ---- */
 
 static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_markup markup,
@@ -171,7 +155,7 @@ static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_ma
     struct mt_coded_segment *segment;
     *out = (struct mt_coded){.source = source, .length = length};
     if (markup == MT_CUES_VTT)
-        out->write = write_escaped;
+        out->write = mt_coded_write_markup;
     if (!mt_cue_tags_find(source, length, markup, &tags))
         return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
     enum mt_status status = mt_coded_add_segment(out, 0, &segment, err);

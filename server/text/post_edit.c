@@ -358,8 +358,8 @@ static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
     return is_ellipsis || mark == ':' || mark == 0xFF1A;
 }
 
-/* The marks that the model was not shown stand behind the sentence: it ends in the one that it was
- * shown, and in the source's own width, as they are. */
+/* The marks that the model was not shown stand behind the sentence, as the source has them. So the
+ * sentence ends in the source's own mark, too, and all of them have one width. */
 static size_t settle_run(struct edit *edit)
 {
     const struct mt_range source = {0, edit->n_source}, target = {0, edit->n_target};

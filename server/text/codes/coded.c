@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void mt_coded_write_markup(const struct mt_coded_segment *segment, const char *bytes, size_t length,
+                           struct mt_text *out)
+{
+    (void)segment;
+    mt_text_append_markup(out, bytes, length);
+}
+
 void mt_coded_finish(struct mt_coded *coded)
 {
     for (size_t i = 0; i < coded->n; i++) {

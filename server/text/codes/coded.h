@@ -107,6 +107,9 @@ mt_coded_reader mt_read_xml;
 /* Text of one subtitle without line feeds (cue_tags.h). MT_LIMIT: more than MT_MAX_CUE_TAGS. */
 mt_coded_reader mt_read_srt, mt_read_vtt;
 
+/* The write of formats in which & < > are entities. */
+mt_coded_write mt_coded_write_markup;
+
 /* Takes a zeroed one. */
 void mt_coded_finish(struct mt_coded *coded);
 

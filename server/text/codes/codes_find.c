@@ -196,7 +196,7 @@ static size_t plain_word(const char *text)
 
 /* Whether the text is nothing but such words, with a blank between two of them and at most a comma or
  * the like behind one, as nearly all sentences are. No finder claims anything in those, so none has
- * to look: it is a tenth of what a short request costs besides the model. */
+ * to look. */
 static bool is_prose(const struct mt_codes_finder *finder)
 {
     const char *text = finder->text, *as;

@@ -60,13 +60,7 @@ void mt_entities_write(const struct mt_coded_segment *segment, const char *bytes
         if (entity)
             mt_text_append(out, entities->names.bytes + entity->name.begin,
                            entity->name.end - entity->name.begin);
-        else if (bytes[at] == '&')
-            mt_text_append_string(out, "&amp;");
-        else if (bytes[at] == '<')
-            mt_text_append_string(out, "&lt;");
-        else if (bytes[at] == '>')
-            mt_text_append_string(out, "&gt;");
         else
-            mt_text_append(out, bytes + at, n);
+            mt_text_append_markup(out, bytes + at, n);
     }
 }

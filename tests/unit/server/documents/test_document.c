@@ -1,19 +1,11 @@
-#include "server/documents/document.h"
+
+#include "tests/unit/server/documents/translated_file.h"
 
 #include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_TEXTS 64
-
-typedef void translate_fn(const struct mt_document_text *text, struct mt_text *out);
-
-static void same(const struct mt_document_text *text, struct mt_text *out)
-{
-    mt_text_append(out, text->bytes, text->length);
-}
 
 /* Letters in upper case, so that what was translated shows. */
 static void shout(const struct mt_document_text *text, struct mt_text *out)
@@ -39,45 +31,21 @@ static void repeat(const struct mt_document_text *text, struct mt_text *out)
     }
 }
 
-static void nothing(const struct mt_document_text *text, struct mt_text *out)
-{
-    (void)text;
-    (void)out;
-}
-
 static struct mt_document *read_file(const char *file, size_t length,
                                      enum mt_document_format format, bool retranslate)
 {
     const struct mt_document_options options = {.format = format, .retranslate = retranslate};
-    struct mt_document *document = NULL;
-    struct mt_error err;
-    enum mt_status status = mt_document_create(file, length, &options, &document, &err);
-    ck_assert_msg(!status, "%s", status ? err.message : "");
-    return document;
+    return read_with(file, length, &options);
 }
 
 static char *translate(const char *file, enum mt_document_format format, bool retranslate,
                        translate_fn *with, size_t *n_left)
 {
-    struct mt_document *document = read_file(file, strlen(file), format, retranslate);
-    struct mt_text translations[MAX_TEXTS] = {{0}}, out = {0};
-    struct mt_error err;
-    char *result;
-    size_t n = mt_document_n_texts(document), length;
-    ck_assert_uint_le(n, MAX_TEXTS);
-    for (size_t i = 0; i < n; i++) {
-        struct mt_document_text text = mt_document_text(document, i);
-        ck_assert_uint_eq(strlen(text.bytes), text.length);
-        with(&text, &translations[i]);
-    }
+    const struct mt_document_options options = {.format = format, .retranslate = retranslate};
     struct mt_document_report report;
-    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    char *result = translate_with(file, &options, with, &report);
     if (n_left)
         *n_left = report.n_left;
-    ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
-    for (size_t i = 0; i < n; i++)
-        mt_text_finish(&translations[i]);
-    mt_document_destroy(document);
     return result;
 }
 
@@ -89,19 +57,10 @@ static void expect(const char *file, enum mt_document_format format, translate_f
     free(result);
 }
 
-/* The texts, with '|' between them. */
 static void expect_texts(const char *file, enum mt_document_format format, const char *expected)
 {
-    struct mt_document *document = read_file(file, strlen(file), format, false);
-    struct mt_text all = {0};
-    mt_text_append(&all, "", 0);
-    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
-        mt_text_append(&all, "|", i > 0);
-        mt_text_append_string(&all, mt_document_text(document, i).bytes);
-    }
-    ck_assert_str_eq(all.bytes, expected);
-    mt_text_finish(&all);
-    mt_document_destroy(document);
+    const struct mt_document_options options = {.format = format};
+    expect_texts_with(file, &options, expected);
 }
 
 static void expect_error(const char *file, size_t length, enum mt_document_format format,
@@ -725,6 +684,20 @@ START_TEST(text_wrapped_at_any_width_is_recognised)
 }
 END_TEST
 
+START_TEST(no_more_texts_are_read_than_asked_for)
+{
+    const char file[] = "[\"a\", \"b\", \"c\"]";
+    struct mt_document_options options = {.format = MT_DOCUMENT_JSON, .max_texts = 2};
+    struct mt_document *document = NULL;
+    struct mt_error err;
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.message, "more than 2 texts"));
+    options.max_texts = 3;
+    ck_assert_int_eq(mt_document_create(file, strlen(file), &options, &document, &err), MT_OK);
+    mt_document_destroy(document);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("document");
@@ -757,6 +730,7 @@ int main(void)
     tcase_add_test(all, a_page_says_that_it_is_utf8);
     tcase_add_loop_test(all, what_ends_a_page_stays, 0, (int)(sizeof tails / sizeof *tails));
     tcase_add_test(all, a_page_is_one_text);
+    tcase_add_test(all, no_more_texts_are_read_than_asked_for);
     tcase_add_loop_test(all, random_subtitles_come_out_as_they_went_in, 0, 400);
     tcase_add_loop_test(all, random_text_comes_out_as_it_went_in, 0, 200);
     tcase_add_loop_test(all, text_wrapped_at_any_width_is_recognised, 0, 100);

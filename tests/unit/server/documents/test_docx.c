@@ -502,6 +502,29 @@ START_TEST(test_wrong_sum)
 }
 END_TEST
 
+START_TEST(test_left_is_told)
+{
+    struct mt_document *document =
+        read_body(P("<w:r><w:t><![CDATA[Press]]></w:t></w:r>") P(R("Stop")));
+    struct mt_text translations[2] = {{0}}, out = {0};
+    struct mt_document_report report;
+    struct mt_error err;
+    ck_assert_uint_eq(mt_document_n_texts(document), 2);
+    mt_text_append_string(&translations[1], "Halt");
+    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    ck_assert_uint_eq(report.n_translated, 1);
+    ck_assert_uint_eq(report.n_left, 1);
+    ck_assert_ptr_nonnull(strstr(report.left[0].reason, "markup"));
+    char *part = main_part(&out);
+    ck_assert_ptr_nonnull(strstr(part, "<![CDATA[Press]]>"));
+    ck_assert_ptr_nonnull(strstr(part, "Halt"));
+    free(part);
+    mt_text_finish(&translations[1]);
+    mt_text_finish(&out);
+    mt_document_destroy(document);
+}
+END_TEST
+
 START_TEST(test_bad_xml)
 {
     static const struct {
@@ -554,7 +577,7 @@ START_TEST(test_bomb)
                                     {"word/document.xml", blanks, n, ZIP_CM_DEFLATE, false}};
     char *file = make_package(entries, 2, &length);
     ck_assert_uint_lt(length, 200000);
-    expect_refused(file, length, "more than 67108864 bytes together");
+    expect_refused(file, length, "more than 33554432 bytes together");
     free(blanks);
 }
 END_TEST
@@ -612,6 +635,7 @@ int main(void)
     tcase_add_loop_test(tcase, test_texts, 0, sizeof samples / sizeof *samples);
     tcase_add_test(tcase, test_written);
     tcase_add_loop_test(tcase, test_files, 0, 2);
+    tcase_add_test(tcase, test_left_is_told);
     tcase_add_test(tcase, test_file_stays_ours);
     tcase_add_test(tcase, test_type_of_an_extension);
     tcase_add_test(tcase, test_comment);

@@ -1,21 +1,13 @@
-#include "server/documents/document.h"
 #include "server/documents/message_check.h"
 #include "server/documents/xml_words.h"
+
+#include "tests/unit/server/documents/translated_file.h"
 
 #include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_TEXTS 64
-
-typedef void translate_fn(const struct mt_document_text *text, struct mt_text *out);
-
-static void same(const struct mt_document_text *text, struct mt_text *out)
-{
-    mt_text_append(out, text->bytes, text->length);
-}
 
 /* Letters in upper case, so that what was translated shows; but for names in braces and tags. */
 static void shout(const struct mt_document_text *text, struct mt_text *out)
@@ -31,12 +23,6 @@ static void shout(const struct mt_document_text *text, struct mt_text *out)
     }
 }
 
-static void nothing(const struct mt_document_text *text, struct mt_text *out)
-{
-    (void)text;
-    (void)out;
-}
-
 static const char *swapped;
 static void swap(const struct mt_document_text *text, struct mt_text *out)
 {
@@ -44,38 +30,26 @@ static void swap(const struct mt_document_text *text, struct mt_text *out)
     mt_text_append_string(out, swapped);
 }
 
-static struct mt_document *read_file(const char *file, enum mt_document_format format)
+static struct mt_document_options options_of(enum mt_document_format format)
 {
-    const struct mt_document_options options = {.format = format, .target_lang = "de"};
-    struct mt_document *document = NULL;
-    struct mt_error err;
-    enum mt_status status = mt_document_create(file, strlen(file), &options, &document, &err);
-    ck_assert_msg(!status, "%s", status ? err.message : "");
-    return document;
+    return (struct mt_document_options){.format = format, .target_lang = "de"};
 }
 
+static struct mt_document *read_file(const char *file, enum mt_document_format format)
+{
+    const struct mt_document_options options = options_of(format);
+    return read_with(file, strlen(file), &options);
+}
+
+/* *n_left: of them, those that are not used. */
 static char *translate(const char *file, enum mt_document_format format, translate_fn *with,
                        size_t *n_left)
 {
-    struct mt_document *document = read_file(file, format);
-    struct mt_text translations[MAX_TEXTS] = {{0}}, out = {0};
-    struct mt_error err;
-    char *result;
-    size_t n = mt_document_n_texts(document), length;
-    ck_assert_uint_le(n, MAX_TEXTS);
-    for (size_t i = 0; i < n; i++) {
-        struct mt_document_text text = mt_document_text(document, i);
-        ck_assert_uint_eq(strlen(text.bytes), text.length);
-        with(&text, &translations[i]);
-    }
+    const struct mt_document_options options = options_of(format);
     struct mt_document_report report;
-    ck_assert_int_eq(mt_document_write(document, translations, &out, &report, &err), MT_OK);
+    char *result = translate_with(file, &options, with, &report);
     if (n_left)
         *n_left = report.n_refused;
-    ck_assert_int_eq(mt_text_take(&out, "a file", &result, &length, &err), MT_OK);
-    for (size_t i = 0; i < n; i++)
-        mt_text_finish(&translations[i]);
-    mt_document_destroy(document);
     return result;
 }
 
@@ -87,19 +61,10 @@ static void expect(const char *file, enum mt_document_format format, translate_f
     free(result);
 }
 
-/* The texts, with '|' between them. */
 static void expect_texts(const char *file, enum mt_document_format format, const char *expected)
 {
-    struct mt_document *document = read_file(file, format);
-    struct mt_text all = {0};
-    mt_text_append(&all, "", 0);
-    for (size_t i = 0; i < mt_document_n_texts(document); i++) {
-        mt_text_append(&all, "|", i > 0);
-        mt_text_append_string(&all, mt_document_text(document, i).bytes);
-    }
-    ck_assert_str_eq(all.bytes, expected);
-    mt_text_finish(&all);
-    mt_document_destroy(document);
+    const struct mt_document_options options = options_of(format);
+    expect_texts_with(file, &options, expected);
 }
 
 /* ---- every format: a file, its texts, and the file with these in upper case ---- */
