@@ -578,7 +578,7 @@ bool mt_office_write_piece(const struct mt_document *document,
     bool is_written = writer.is_written && write_translation(&writer, translation, length);
     mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
     is_written =
-        is_written && !writer.out.status && mt_xml_is_content(writer.out.bytes, writer.out.length);
+        is_written && !writer.out.status && mt_xml_is_content(writer.out.bytes, writer.out.length, false);
     if (!writer.is_written || writer.out.status)
         out->status = MT_MEMORY;
     if (is_written) {
