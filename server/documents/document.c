@@ -43,6 +43,12 @@ static const struct {
                           "application/"
                           "vnd.openxmlformats-officedocument.wordprocessingml.document",
                           &mt_document_docx_reader},
+    [MT_DOCUMENT_ODT] = {"odt", ".odt", "application/vnd.oasis.opendocument.text",
+                         &mt_document_odt_reader},
+    [MT_DOCUMENT_ODP] = {"odp", ".odp", "application/vnd.oasis.opendocument.presentation",
+                         &mt_document_odp_reader},
+    [MT_DOCUMENT_ODS] = {"ods", ".ods", "application/vnd.oasis.opendocument.spreadsheet",
+                         &mt_document_ods_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -53,6 +59,9 @@ static const struct {
     {".yaml", ".yml"},
     {".markdown", ".md"},
     {".xlf", ".xliff"},
+    {".ott", ".odt"},
+    {".otp", ".odp"},
+    {".ots", ".ods"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)
