@@ -49,19 +49,16 @@ static const struct {
                          &mt_document_odp_reader},
     [MT_DOCUMENT_ODS] = {"ods", ".ods", "application/vnd.oasis.opendocument.spreadsheet",
                          &mt_document_ods_reader},
+    [MT_DOCUMENT_EPUB] = {"epub", ".epub", "application/epub+zip", &mt_document_epub_reader},
 };
 
 /* Other extensions of the same formats. */
 static const struct {
     const char *extension, *as;
 } aliases[] = {
-    {".htm", ".html"},
-    {".yaml", ".yml"},
-    {".markdown", ".md"},
-    {".xlf", ".xliff"},
-    {".ott", ".odt"},
-    {".otp", ".odp"},
-    {".ots", ".ods"},
+    {".htm", ".html"},  {".yaml", ".yml"},   {".markdown", ".md"},
+    {".xlf", ".xliff"}, {".xhtml", ".html"}, {".xht", ".html"},
+    {".ott", ".odt"},   {".otp", ".odp"},    {".ots", ".ods"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)

@@ -47,6 +47,7 @@ enum mt_document_format {
     MT_DOCUMENT_ODT,         /* OpenDocument's texts, */
     MT_DOCUMENT_ODP,         /* presentations */
     MT_DOCUMENT_ODS,         /* and spreadsheets */
+    MT_DOCUMENT_EPUB,        /* books */
     MT_N_DOCUMENT_FORMATS
 };
 
@@ -100,7 +101,7 @@ struct mt_document_report {
     size_t n_left;    /* texts that are not translated, these among them; the first of them: */
     struct mt_document_left {
         size_t text;
-        const char *reason; /* static */
+        const char *reason; /* borrowed as long as the document */
     } left[MT_DOCUMENT_LISTED];
     const char *encoding; /* of the written file; borrowed */
 };

@@ -1,8 +1,11 @@
 /*
  * A page of HTML: one text (html_reader.h). What is this file's own is the declaration of its
- * encoding, since a translation needs characters that its source may not have needed.
+ * encoding, since a translation needs characters that its source may not have needed. A page that says
+ * that it is XML, and is, is read as such (xhtml.h).
  */
 #include "server/documents/document_state.h"
+#include "server/documents/xhtml.h"
+#include "server/documents/xml_elements.h"
 
 #include <string.h>
 #include <strings.h>
@@ -34,6 +37,13 @@ static struct mt_range find_charset(const char *text, size_t length)
     return (struct mt_range){0};
 }
 
+/* XML's declaration, or HTML's. */
+static struct mt_range find_encoding(const char *text, size_t length)
+{
+    const struct mt_range declared = mt_xml_find_encoding(text, length);
+    return declared.end > declared.begin ? declared : find_charset(text, length);
+}
+
 static bool is_ascii(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -51,14 +61,22 @@ static bool says_other(const char *text, struct mt_range charset)
 static enum mt_status read_html(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
     const char *text = document->bytes + document->begin;
     size_t length = document->length - document->begin;
     struct mt_document_piece *piece;
     struct mt_range range = {document->begin, document->length};
     if (length == 0)
         return MT_OK;
-    enum mt_status status = mt_document_add(document, range, &piece, err);
+    enum mt_status status = MT_FORMAT;
+    if (mt_xhtml_is_said(document->bytes, document->length))
+        status = mt_xhtml_reader.read(document, options, err);
+    if (status != MT_FORMAT) {
+        document->reader = &mt_xhtml_reader;
+        return status;
+    }
+    mt_xhtml_reader.finish(document->own);
+    document->own = NULL;
+    status = mt_document_add(document, range, &piece, err);
     if (!status)
         mt_text_append(&piece->text, text, length);
     return status;
@@ -104,5 +122,5 @@ const struct mt_document_reader mt_document_html_reader = {
     .read_text = mt_read_html,
     .read = read_html,
     .write = write_html,
-    .find_charset = find_charset,
+    .find_charset = find_encoding,
 };

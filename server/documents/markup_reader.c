@@ -209,7 +209,8 @@ static enum mt_status add_character(struct reader *reader, const char *bytes, si
     mt_text_append(&token->bytes, is_gap ? " " : bytes, n);
     p->is_behind_blank = is_gap;
     if (!is_gap) {
-        p->has_words = true;
+        p->has_words = p->has_words ||
+                       !mt_is_space(mt_utf8_decode(token->bytes.bytes + token->bytes.length - n));
         p->solid_token = p->n - 1;
         p->solid_length = token->bytes.length;
         p->solid_end = range.end;
@@ -315,7 +316,7 @@ static enum mt_status flush(struct reader *reader)
     if (p->has_words)
         status = mt_office_add_texts(reader->document, "", p->tokens, p->n, reader->err);
     drop_tokens(p, 0);
-    p->n_elements = 0;
+    p->n_elements = p->n_looks = p->look = p->looks.length = 0;
     p->has_words = false;
     p->is_behind_blank = true;
     p->solid_token = NONE;
