@@ -2,10 +2,10 @@
  * Documents of Office (ECMA-376): the package and which of its parts hold words. office_reader.h and
  * office_runs.h read those.
  */
-#include "server/documents/office_paragraph.h"
-#include "server/documents/office_reader.h"
-#include "server/documents/office_runs.h"
-#include "server/documents/office_words.h"
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_reader.h"
+#include "server/documents/office/office_runs.h"
+#include "server/documents/office/office_words.h"
 #include "server/documents/package.h"
 #include "server/documents/xml_elements.h"
 
@@ -195,19 +195,6 @@ static enum mt_status read_contents(const struct mt_document *document, struct c
                    contents->program->expected);
 }
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct mt_document_piece *first = a, *second = b;
-    return first->range.begin < second->range.begin ? -1 : first->range.begin > second->range.begin;
-}
-
-/* Texts within others end before those do. */
-static void sort_pieces(struct mt_document *document)
-{
-    if (document->n > 0)
-        qsort(document->pieces, document->n, sizeof *document->pieces, compare_pieces);
-}
-
 static enum mt_status read_part(struct mt_document *document, const struct contents *contents,
                                 size_t index, struct mt_error *err)
 {
@@ -231,7 +218,7 @@ static enum mt_status read_parts(struct mt_document *document, struct contents *
     if (!status)
         status = mt_document_read_parts(document, is_part, contents, err);
     if (!status)
-        status = mt_office_create(&office, err);
+        status = mt_office_create(NULL, &office, err);
     document->own = office;
     for (size_t i = 0; i < document->n_parts && !status; i++)
         if (contents->parts[i] == NAMES || contents->parts[i] == SHEET)
@@ -240,7 +227,6 @@ static enum mt_status read_parts(struct mt_document *document, struct contents *
         status = mt_office_kept_sort(&contents->kept, err);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         status = read_part(document, contents, i, err);
-    sort_pieces(document);
     return status;
 }
 
@@ -280,10 +266,10 @@ static enum mt_status read_xlsx(struct mt_document *document,
     return read_document(document, &excel, err);
 }
 
-#define READER(reads)                                                                     \
-    {                                                                                     \
-        .read_text = mt_read_office_words, .read = reads, .write = mt_office_write_piece, \
-        .finish = mt_office_destroy, .is_package = true,                                  \
+#define READER(reads)                                                                            \
+    {                                                                                            \
+        .read_text = mt_read_office_words, .read = reads, .write_around = mt_office_write_piece, \
+        .finish = mt_office_destroy, .is_package = true,                                         \
     }
 
 const struct mt_document_reader mt_document_docx_reader = READER(read_docx);

@@ -3,10 +3,10 @@
  * (office_paragraph.h): paragraphs of runs, and elements that hold nothing but characters.
  * Only document_office.c uses this.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_RUNS_H
-#define MT_SERVER_DOCUMENTS_OFFICE_RUNS_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
 
-#include "server/documents/office_kept.h"
+#include "server/documents/office/office_kept.h"
 
 /* What is a text in a part. */
 enum mt_office_texts {

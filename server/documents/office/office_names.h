@@ -3,10 +3,10 @@
  * first declaration gives to its namespace.
  * Only office_*.c use this.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_NAMES_H
-#define MT_SERVER_DOCUMENTS_OFFICE_NAMES_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_NAMES_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_NAMES_H
 
-#include "server/documents/office_paragraph.h"
+#include "server/documents/office/office_paragraph.h"
 #include "server/documents/xml_elements.h"
 
 struct mt_office_prefix {

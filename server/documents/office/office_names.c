@@ -1,4 +1,4 @@
-#include "server/documents/office_names.h"
+#include "server/documents/office/office_names.h"
 
 #include "server/documents/xml_words.h"
 

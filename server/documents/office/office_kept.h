@@ -6,8 +6,8 @@
  *
  * Thread-safety: one thread at a time; mt_office_is_kept is safe.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_KEPT_H
-#define MT_SERVER_DOCUMENTS_OFFICE_KEPT_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_KEPT_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_KEPT_H
 
 #include "server/documents/document_state.h"
 

@@ -1,6 +1,6 @@
-#include "server/documents/office_kept.h"
+#include "server/documents/office/office_kept.h"
 
-#include "server/documents/office_names.h"
+#include "server/documents/office/office_names.h"
 #include "server/documents/xml_words.h"
 
 #include <stdlib.h>

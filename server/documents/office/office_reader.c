@@ -1,7 +1,7 @@
-#include "server/documents/office_reader.h"
+#include "server/documents/office/office_reader.h"
 
 #include "base/size.h"
-#include "server/documents/office_names.h"
+#include "server/documents/office/office_names.h"
 
 #include <stdlib.h>
 #include <string.h>
