@@ -161,6 +161,20 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Network",
+        FIELD(frame_ancestors),
+        .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Sites whose pages may show the page at / in a frame, as course pages and notebooks "
+               "do: origins, https://example.org,http://localhost:8888, or * for all. Empty: none, "
+               "because a site could lay a frame under its own buttons and have its visitors click "
+               "in it.",
+    },
+    {
+        .section = "Network",
         FIELD(cors_origins),
         .value_name = "LIST",
         .if_repeated = MT_SETTINGS_WITH_COMMAS,
