@@ -3,9 +3,9 @@
  * title and description. A chapter that is no well-formed XML is left, and named.
  */
 #include "base/size.h"
-#include "server/documents/office_paragraph.h"
-#include "server/documents/office_words.h"
-#include "server/documents/xhtml.h"
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_words.h"
+#include "server/documents/markup/xhtml.h"
 #include "server/documents/xml_elements.h"
 
 #include <stdlib.h>

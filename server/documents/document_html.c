@@ -4,7 +4,7 @@
  * that it is XML, and is, is read as such (xhtml.h).
  */
 #include "server/documents/document_state.h"
-#include "server/documents/xhtml.h"
+#include "server/documents/markup/xhtml.h"
 #include "server/documents/xml_elements.h"
 
 #include <string.h>

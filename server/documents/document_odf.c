@@ -5,10 +5,10 @@
  * Deleted text of tracked changes, formulas with their results, numbers, dates and other fields stay; so
  * do cells whose text a pivot table knows a column by, since it would not find it any more.
  */
-#include "server/documents/markup_reader.h"
-#include "server/documents/office_paragraph.h"
-#include "server/documents/odf_styles.h"
-#include "server/documents/office_words.h"
+#include "server/documents/markup/markup_reader.h"
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/markup/odf_styles.h"
+#include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "server/documents/xhtml.h"
+#include "server/documents/markup/xhtml.h"
 
 #include "base/size.h"
-#include "server/documents/markup_reader.h"
-#include "server/documents/office_paragraph.h"
-#include "server/documents/office_words.h"
+#include "server/documents/markup/markup_reader.h"
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
 
 #include <string.h>

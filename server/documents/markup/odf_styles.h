@@ -5,10 +5,10 @@
  *
  * Thread-safety: one thread at a time.
  */
-#ifndef MT_SERVER_DOCUMENTS_ODF_STYLES_H
-#define MT_SERVER_DOCUMENTS_ODF_STYLES_H
+#ifndef MT_SERVER_DOCUMENTS_MARKUP_ODF_STYLES_H
+#define MT_SERVER_DOCUMENTS_MARKUP_ODF_STYLES_H
 
-#include "server/documents/markup_reader.h"
+#include "server/documents/markup/markup_reader.h"
 
 /* Character styles and columns of pivot tables of a document: MT_LIMIT above. */
 #define MT_ODF_MAX_NAMES 200000

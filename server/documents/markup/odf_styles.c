@@ -1,4 +1,4 @@
-#include "server/documents/odf_styles.h"
+#include "server/documents/markup/odf_styles.h"
 
 #include "server/text/scripts.h"
 

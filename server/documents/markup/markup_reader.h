@@ -9,8 +9,8 @@
  * lacks are copied as a whole within a paragraph, and stand as a word or a number if they hold one.
  * Only document*.c use this.
  */
-#ifndef MT_SERVER_DOCUMENTS_MARKUP_READER_H
-#define MT_SERVER_DOCUMENTS_MARKUP_READER_H
+#ifndef MT_SERVER_DOCUMENTS_MARKUP_MARKUP_READER_H
+#define MT_SERVER_DOCUMENTS_MARKUP_MARKUP_READER_H
 
 #include "server/documents/document_state.h"
 

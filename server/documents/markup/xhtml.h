@@ -5,8 +5,8 @@
  *
  * Only document*.c use this.
  */
-#ifndef MT_SERVER_DOCUMENTS_XHTML_H
-#define MT_SERVER_DOCUMENTS_XHTML_H
+#ifndef MT_SERVER_DOCUMENTS_MARKUP_XHTML_H
+#define MT_SERVER_DOCUMENTS_MARKUP_XHTML_H
 
 #include "server/documents/document_state.h"
 

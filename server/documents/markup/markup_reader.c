@@ -1,7 +1,7 @@
-#include "server/documents/markup_reader.h"
+#include "server/documents/markup/markup_reader.h"
 
 #include "base/size.h"
-#include "server/documents/office_paragraph.h"
+#include "server/documents/office/office_paragraph.h"
 #include "server/documents/xml_words.h"
 #include "server/text/html/html_reader.h"
 #include "server/text/xml/xml_reader.h"
@@ -11,8 +11,6 @@
 
 /* Texts within texts. */
 #define MAX_PARAGRAPHS 16
-/* Of a paragraph: pieces of words, and what stands between them. */
-#define MAX_TOKENS 400000
 #define MAX_NAME 80
 /* Of a note: bytes, and letters in them. */
 #define MAX_NOTE_BYTES 6
@@ -133,15 +131,9 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
                                 struct mt_range range, struct mt_office_token **out)
 {
     struct paragraph *p = current(reader);
-    if (p->n == MAX_TOKENS)
-        return mt_fail(reader->err, MT_LIMIT,
-                       "a paragraph has more than %d elements, tabs and the like", MAX_TOKENS);
-    struct mt_office_token *tokens =
-        mt_document_grow(p->tokens, p->n, &p->capacity, sizeof *tokens, reader->err);
-    if (!tokens)
-        return MT_MEMORY;
-    p->tokens = tokens;
-    *out = &tokens[p->n++];
+    enum mt_status status = mt_office_add_token(&p->tokens, &p->n, &p->capacity, out, reader->err);
+    if (status)
+        return status;
     **out = (struct mt_office_token){.kind = kind,
                                      .is_verbatim = kind != MT_OFFICE_WORDS,
                                      .range = range,
@@ -158,6 +150,12 @@ static void drop_tokens(struct paragraph *p, size_t n)
     p->takes_words = false;
     while (p->n > n)
         mt_text_finish(&p->tokens[--p->n].bytes);
+}
+
+static enum mt_status add_texts(struct reader *reader, struct mt_office_token *tokens, size_t n)
+{
+    const struct mt_office_paragraph paragraph = {.prefix = "", .tokens = tokens, .n = n};
+    return mt_office_add_texts(reader->document, &paragraph, reader->err);
 }
 
 static enum mt_status add_point(struct reader *reader, struct mt_range range, char form)
@@ -314,7 +312,7 @@ static enum mt_status flush(struct reader *reader)
         last->range.end = p->solid_end;
     }
     if (p->has_words)
-        status = mt_office_add_texts(reader->document, "", p->tokens, p->n, reader->err);
+        status = add_texts(reader, p->tokens, p->n);
     drop_tokens(p, 0);
     p->n_elements = p->n_looks = p->look = p->looks.length = 0;
     p->has_words = false;
@@ -511,7 +509,7 @@ static enum mt_status add_attribute(struct reader *reader, struct mt_range range
     mt_text_append_string(&token.bytes, value);
     enum mt_status status = mt_text_check(&token.bytes, "an attribute", reader->err);
     if (!status)
-        status = mt_office_add_texts(reader->document, "", &token, 1, reader->err);
+        status = add_texts(reader, &token, 1);
     mt_text_finish(&token.bytes);
     return status;
 }
