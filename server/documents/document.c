@@ -276,7 +276,8 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
     if (!is_package && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
         return mt_fail(err, MT_FORMAT,
                        "the file is a zip or an office document, expected a text: documents of "
-                       "Office have names that end in .docx, .pptx or .xlsx");
+                       "Office have names that end in .docx, .pptx or .xlsx, OpenDocument's in "
+                       ".odt, .odp or .ods, books in .epub");
     return MT_OK;
 }
 

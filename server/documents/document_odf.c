@@ -3,7 +3,7 @@
  * headers, footers and what a page of a presentation has from its master.
  *
  * Deleted text of tracked changes, formulas with their results, numbers, dates and other fields stay; so
- * do cells whose text a pivot table knows a column by, since it would not find it any more.
+ * do cells whose text a formula, a filter or a pivot table names, which would not find it any more.
  */
 #include "server/documents/markup/markup_reader.h"
 #include "server/documents/office/office_paragraph.h"
@@ -185,10 +185,17 @@ static enum mt_status check_password(const struct mt_document *document, struct 
     return status;
 }
 
+/* The document's own, or a chart's in it. */
+static bool is_named(const char *name, const char *end)
+{
+    const char *slash = strrchr(name, '/');
+    return strcmp(slash ? slash + 1 : name, end) == 0;
+}
+
 static bool is_part(void *context, const char *name)
 {
     (void)context;
-    return strcmp(name, "content.xml") == 0 || strcmp(name, "styles.xml") == 0;
+    return is_named(name, "content.xml") || is_named(name, "styles.xml");
 }
 
 static enum mt_status read_part(struct mt_odf *odf, size_t index, struct mt_error *err)
@@ -196,7 +203,7 @@ static enum mt_status read_part(struct mt_odf *odf, size_t index, struct mt_erro
     struct mt_document *document = odf->document;
     const struct mt_document_part *part = &document->parts[index];
     struct mt_markup own = markup;
-    if (strcmp(part->name, "styles.xml") == 0)
+    if (is_named(part->name, "styles.xml"))
         own.role = role_in_styles;
     enum mt_status status = mt_odf_scan(odf, part->range, err);
     if (!status)
@@ -221,10 +228,10 @@ static enum mt_status read_odf(struct mt_document *document, const char *kind,
     /* styles.xml, where it is there, says which language the document is in */
     for (int is_content = 0; is_content <= 1; is_content++)
         for (size_t i = 0; i < document->n_parts && !status; i++)
-            if ((strcmp(document->parts[i].name, "content.xml") == 0) == is_content)
+            if (is_named(document->parts[i].name, "styles.xml") == !is_content)
                 status = read_part(&odf, i, err);
     if (!status)
-        mt_odf_leave_columns(&odf);
+        mt_odf_leave_names(&odf);
     mt_odf_finish(&odf);
     return status;
 }

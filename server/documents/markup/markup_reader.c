@@ -256,7 +256,7 @@ static enum mt_status take_entity(struct reader *reader, const struct mt_xml_eve
         if (n < MAX_NAME)
             memcpy(reader->entity, event->name, n + 1);
         enum mt_status status = mt_html_append_entity(event->name, &text, reader->err);
-        if (!status && text.length < sizeof reader->entity_text)
+        if (!status && text.length > 0 && text.length < sizeof reader->entity_text)
             memcpy(reader->entity_text, text.bytes, text.length + 1);
         mt_text_finish(&text);
         if (status)

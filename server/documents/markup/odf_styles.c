@@ -204,20 +204,61 @@ static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_t
 
 /* ---- what is known before texts are read ---- */
 
-static enum mt_status add_column(struct mt_odf *odf, const char *name, struct mt_error *err)
+static enum mt_status add_name(struct mt_odf *odf, const char *name, struct mt_error *err)
 {
     struct mt_text text = {0};
-    if (odf->n_columns == MT_ODF_MAX_NAMES)
-        return mt_fail(err, MT_LIMIT, "the document has more than %d columns of pivot tables",
+    if (odf->n_names == MT_ODF_MAX_NAMES)
+        return mt_fail(err, MT_LIMIT,
+                       "the document has more than %d names in formulas, filters and pivot tables",
                        MT_ODF_MAX_NAMES);
-    char **columns = mt_document_grow(odf->columns, odf->n_columns, &odf->columns_capacity,
-                                      sizeof *columns, err);
-    if (!columns)
+    char **names =
+        mt_document_grow(odf->names, odf->n_names, &odf->names_capacity, sizeof *names, err);
+    if (!names)
         return MT_MEMORY;
-    odf->columns = columns;
+    odf->names = names;
     mt_text_append_markup(&text, name, strlen(name));
     size_t length;
-    return mt_text_take(&text, "a document", &columns[odf->n_columns++], &length, err);
+    return mt_text_take(&text, "a document", &names[odf->n_names++], &length, err);
+}
+
+/* Texts in a formula: "open", "she said ""yes""". */
+static enum mt_status take_formula(struct mt_odf *odf, const char *formula, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (const char *at = strchr(formula, '"'); at && !status; at = strchr(at, '"')) {
+        struct mt_text text = {0};
+        mt_text_append(&text, "", 0);
+        for (at++; *at && (*at != '"' || at[1] == '"'); at++) {
+            at += *at == '"';
+            mt_text_append(&text, at, 1);
+        }
+        at += *at == '"';
+        status = mt_text_check(&text, "a formula", err);
+        if (!status && text.length > 0)
+            status = add_name(odf, text.bytes, err);
+        mt_text_finish(&text);
+    }
+    return status;
+}
+
+/* What refers to cells by their text. */
+static enum mt_status take_names(struct mt_odf *odf, const struct mt_markup_tag *tag,
+                                 struct mt_error *err)
+{
+    static const char *const names[][2] = {
+        {"table:data-pilot-field", "table:source-field-name"},
+        {"table:data-pilot-member", "table:name"},
+        {"table:filter-condition", "table:value"},
+        {"table:filter-set-item", "table:value"},
+    };
+    enum mt_status status = take_formula(odf, value_of(odf, tag, "table:formula"), err);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++) {
+        const char *value =
+            strcmp(tag->name, names[i][0]) == 0 ? value_of(odf, tag, names[i][1]) : "";
+        if (value[0])
+            status = add_name(odf, value, err);
+    }
+    return status;
 }
 
 /* Which properties come, if this is no property. */
@@ -237,7 +278,6 @@ static enum mt_status take(void *context, const struct mt_markup_tag *tag, struc
 {
     struct mt_odf *odf = context;
     const char *raw = odf->document->bytes + tag->range.begin;
-    const char *column = value_of(odf, tag, "table:source-field-name");
     enum mt_status status = MT_OK;
     bool is_property = strstr(tag->name, "-properties") || strcmp(tag->name, "style:map") == 0;
     if (strcmp(tag->name, "text:p") == 0 && strncmp(raw, "<text:", strlen("<text:")) != 0)
@@ -249,9 +289,7 @@ static enum mt_status take(void *context, const struct mt_markup_tag *tag, struc
         status = add_properties(odf, tag, err);
     if (!status && odf->target && strcmp(tag->name, "style:text-properties") == 0)
         status = take_language(odf, tag, err);
-    if (!status && column[0] && strcmp(tag->name, "table:data-pilot-field") == 0)
-        status = add_column(odf, column, err);
-    return status;
+    return status ? status : take_names(odf, tag, err);
 }
 
 enum mt_status mt_odf_scan(struct mt_odf *odf, struct mt_range part, struct mt_error *err)
@@ -261,23 +299,22 @@ enum mt_status mt_odf_scan(struct mt_odf *odf, struct mt_range part, struct mt_e
     return status ? status : group_styles(odf, err);
 }
 
-static int compare_columns(const void *a, const void *b)
+static int compare_kept(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void mt_odf_leave_columns(struct mt_odf *odf)
+void mt_odf_leave_names(struct mt_odf *odf)
 {
     struct mt_document *document = odf->document;
-    if (odf->n_columns == 0)
+    if (odf->n_names == 0)
         return;
-    qsort(odf->columns, odf->n_columns, sizeof *odf->columns, compare_columns);
+    qsort(odf->names, odf->n_names, sizeof *odf->names, compare_kept);
     for (size_t i = 0; i < document->n; i++) {
         struct mt_text *text = &document->pieces[i].text;
-        if (!bsearch(&text->bytes, odf->columns, odf->n_columns, sizeof *odf->columns,
-                     compare_columns))
+        if (!bsearch(&text->bytes, odf->names, odf->n_names, sizeof *odf->names, compare_kept))
             continue;
-        document->pieces[i].left = "a pivot table knows a column by it";
+        document->pieces[i].left = "a formula, a filter or a pivot table names it";
         text->length = 0;
         text->bytes[0] = '\0';
     }
@@ -297,7 +334,7 @@ void mt_odf_finish_part(struct mt_odf *odf)
 void mt_odf_finish(struct mt_odf *odf)
 {
     mt_odf_finish_part(odf);
-    for (size_t i = 0; i < odf->n_columns; i++)
-        free(odf->columns[i]);
-    free(odf->columns);
+    for (size_t i = 0; i < odf->n_names; i++)
+        free(odf->names[i]);
+    free(odf->names);
 }

@@ -1,7 +1,7 @@
 /*
  * What is to be known of a part of OpenDocument before its texts are read: which character styles look
- * alike, which a program makes anew whenever somebody types; where the part names its language; and the
- * columns of pivot tables. Only document_odf.c uses this.
+ * alike, which a program makes anew whenever somebody types; where the part names its language; and by
+ * which texts formulas, filters and pivot tables know cells. Only document_odf.c uses this.
  *
  * Thread-safety: one thread at a time.
  */
@@ -10,7 +10,7 @@
 
 #include "server/documents/markup/markup_reader.h"
 
-/* Character styles and columns of pivot tables of a document: MT_LIMIT above. */
+/* Character styles, and such texts, of a document: MT_LIMIT above. */
 #define MT_ODF_MAX_NAMES 200000
 
 struct mt_odf_style; /* odf_styles.c */
@@ -22,8 +22,8 @@ struct mt_odf {
     const char *target;          /* normalised; NULL: not known */
     struct mt_odf_style *styles; /* of the part, by their names */
     size_t n_styles, capacity;
-    char *(*columns); /* by their names; as texts have them */
-    size_t n_columns, columns_capacity;
+    char **names; /* of cells in formulas, filters and pivot tables, as texts have them */
+    size_t n_names, names_capacity;
     char language[MT_LANGUAGE_BYTES]; /* that the document says it is in */
     bool is_in_style, is_in_default;  /* properties that come are a style's */
 };
@@ -36,10 +36,10 @@ MT_MUST_CHECK enum mt_status mt_odf_scan(struct mt_odf *odf, struct mt_range par
  * for those that change nothing. */
 struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag);
 
-/* Leaves the texts by which pivot tables know columns. */
-void mt_odf_leave_columns(struct mt_odf *odf);
+/* Leaves the texts by which formulas, filters and pivot tables know cells. */
+void mt_odf_leave_names(struct mt_odf *odf);
 
-/* Of the part: its styles. Of all: columns, too. */
+/* Of the part: its styles. Of all: names, too. */
 void mt_odf_finish_part(struct mt_odf *odf);
 void mt_odf_finish(struct mt_odf *odf);
 

@@ -339,9 +339,10 @@ static size_t current_look(const struct maker *maker)
 static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
+    bool is_gap = maker->office->format && strspn(token->bytes.bytes, " ") == token->bytes.length;
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
-    if (!maker->has_group && token->look != current_look(maker)) {
+    if (!maker->has_group && token->look != current_look(maker) && !is_gap) {
         enum mt_status status = add_code(maker, &code);
         if (status)
             return status;
