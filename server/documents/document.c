@@ -1,6 +1,7 @@
 #include "server/documents/document.h"
 
 #include "base/size.h"
+#include "server/documents/document_confined.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
 #include "server/text/language.h"
@@ -313,7 +314,9 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
             const char *code = options->target_lang ? options->target_lang : "";
             checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
-            status = document->reader->read(document, &checked, err);
+            document->confines = options->confines && is_package;
+            status = document->confines ? mt_document_read_confined(document, &checked, err)
+                                        : document->reader->read(document, &checked, err);
         }
     }
     for (size_t i = 0; i < document->n && !status; i++)
@@ -336,6 +339,8 @@ void mt_document_destroy(struct mt_document *document)
     if (document->reader->finish && document->own)
         document->reader->finish(document->own);
     free(document->bytes);
+    for (size_t i = 0; i < MT_DOCUMENT_REASONS; i++)
+        mt_text_finish(&document->reasons[i]);
     free(document->package);
     free(document->parts);
     free(document);

@@ -141,5 +141,7 @@ const struct mt_document_reader mt_document_docx_reader = {
     .read = read_docx,
     .write = mt_office_write_piece,
     .finish = mt_office_destroy,
+    .pack = mt_office_pack,
+    .unpack = mt_office_unpack,
     .is_package = true,
 };

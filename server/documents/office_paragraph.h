@@ -65,4 +65,8 @@ bool mt_office_write_piece(const struct mt_document *document,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out);
 
+/* document_state.h: what writing needs, from one process to another. */
+void mt_office_pack(const void *own, struct mt_text *out);
+mt_document_unpack mt_office_unpack;
+
 #endif

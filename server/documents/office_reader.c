@@ -411,7 +411,7 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
         p->is_odd = true; /* comments, CDATA */
     mt_xml_unescape(bytes + content.begin, content.end - content.begin, &words);
     for (size_t i = 0; i < words.length; i++)
-        if (strchr("\t\r\n", words.bytes[i]))
+        if (words.bytes[i] == '\t' || words.bytes[i] == '\r' || words.bytes[i] == '\n')
             words.bytes[i] = ' ';
     struct mt_range inner = {0, words.length};
     while (!p->keeps_blanks && inner.begin < inner.end && words.bytes[inner.begin] == ' ')

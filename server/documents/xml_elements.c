@@ -11,6 +11,8 @@ struct reader {
     mt_xml_take *begin, *end;
     void *context;
     size_t depth;
+    size_t line, counted; /* of what ends in LF: lines before that byte */
+    bool has_returns;     /* so that expat is asked, which takes longer */
     struct mt_error *err;
     enum mt_status status;
 };
@@ -35,14 +37,27 @@ static const char *without_prefix(const char *name)
     return colon ? colon + 1 : name;
 }
 
-static struct mt_xml_tag tag_of(const struct reader *reader, const char *name)
+static size_t line_of(struct reader *reader, size_t begin)
+{
+    const char *bytes = reader->document->bytes, *at = bytes + reader->counted;
+    if (reader->has_returns)
+        return XML_GetCurrentLineNumber(reader->parser);
+    while ((at = memchr(at, '\n', (size_t)(bytes + begin - at)))) {
+        reader->line++;
+        at++;
+    }
+    reader->counted = begin;
+    return reader->line;
+}
+
+static struct mt_xml_tag tag_of(struct reader *reader, const char *name)
 {
     size_t begin = reader->document->begin + (size_t)XML_GetCurrentByteIndex(reader->parser);
     size_t n = (size_t)XML_GetCurrentByteCount(reader->parser);
     return (struct mt_xml_tag){.name = without_prefix(name),
                                .range = {begin, begin + n},
                                .depth = reader->depth,
-                               .line = XML_GetCurrentLineNumber(reader->parser)};
+                               .line = line_of(reader, begin)};
 }
 
 static void stop(struct reader *reader, enum mt_status status)
@@ -51,16 +66,31 @@ static void stop(struct reader *reader, enum mt_status status)
     (void)XML_StopParser(reader->parser, XML_FALSE);
 }
 
+static enum mt_status check_tag(const struct reader *reader, const struct mt_xml_tag *tag,
+                                const char *name)
+{
+    size_t n_attributes = (size_t)XML_GetSpecifiedAttributeCount(reader->parser) / 2;
+    if (reader->depth > MT_XML_MAX_DEPTH)
+        return mt_fail(reader->err, MT_LIMIT, "line %zu: elements are nested deeper than %d",
+                       tag->line, MT_XML_MAX_DEPTH);
+    if (n_attributes > MT_XML_MAX_ATTRIBUTES)
+        return mt_fail(reader->err, MT_LIMIT,
+                       "line %zu: <%.40s> has %zu attributes, expected %d at most", tag->line,
+                       tag->name, n_attributes, MT_XML_MAX_ATTRIBUTES);
+    if (strlen(name) > MT_XML_MAX_NAME)
+        return mt_fail(reader->err, MT_LIMIT,
+                       "line %zu: an element's name has %zu bytes, expected %d at most", tag->line,
+                       strlen(name), MT_XML_MAX_NAME);
+    return MT_OK;
+}
+
 static void XMLCALL take_begin(void *context, const XML_Char *name, const XML_Char **attributes)
 {
     struct reader *reader = context;
     reader->depth++;
     struct mt_xml_tag tag = tag_of(reader, name);
     tag.attributes = (const char *const *)attributes;
-    enum mt_status status = MT_OK;
-    if (reader->depth > MT_XML_MAX_DEPTH)
-        status = mt_fail(reader->err, MT_LIMIT, "line %zu: elements are nested deeper than %d",
-                         tag.line, MT_XML_MAX_DEPTH);
+    enum mt_status status = check_tag(reader, &tag, name);
     if (!status)
         status = reader->begin(reader->context, &tag, reader->err);
     if (status)
@@ -98,10 +128,13 @@ enum mt_status mt_xml_read(const struct mt_document *document, mt_xml_take *begi
 {
     struct reader reader = {
         .document = document, .begin = begin, .end = end, .context = context, .err = err};
+    reader.line = 1;
+    reader.counted = document->begin;
     size_t length = document->length - document->begin;
     if (length > INT_MAX)
         return mt_fail(err, MT_LIMIT, "the file has %zu bytes, expected %d at most", length,
                        INT_MAX);
+    reader.has_returns = memchr(document->bytes + document->begin, '\r', length);
     reader.parser = XML_ParserCreate("UTF-8");
     if (!reader.parser)
         return mt_fail_memory(err, 0, "a file");

@@ -8,8 +8,10 @@
 
 #include "server/documents/document_state.h"
 
-/* Elements within elements: MT_LIMIT above. */
+/* Elements within elements, attributes of one, and bytes of its name: MT_LIMIT above. */
 #define MT_XML_MAX_DEPTH 256
+#define MT_XML_MAX_ATTRIBUTES 1000
+#define MT_XML_MAX_NAME 1024
 
 struct mt_xml_tag {
     const char *name;              /* without its prefix */
