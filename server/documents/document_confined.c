@@ -13,6 +13,8 @@
 #define MAX_SECONDS 10
 #define MAX_ELAPSED_SECONDS 60
 #define WHAT "the document"
+/* Texts within texts. */
+#define MAX_NESTED 64
 
 /* ---- in the other process ---- */
 
@@ -48,6 +50,11 @@ void mt_document_put_table(const struct mt_document *document, struct mt_text *o
         put_string(out, piece->left ? piece->left : "");
         mt_flat_put_text(out, &piece->text);
     }
+    mt_flat_put_number(out, document->n_edits);
+    for (size_t i = 0; i < document->n_edits; i++) {
+        put_range(out, document->edits[i].range);
+        put_string(out, document->edits[i].text);
+    }
     if (document->reader->pack)
         document->reader->pack(document->own, out);
 }
@@ -61,7 +68,7 @@ static enum mt_status read_package(void *context, struct mt_text *out, struct mt
 {
     const struct reading *reading = context;
     struct mt_document *document = reading->document;
-    enum mt_status status = document->reader->read(document, reading->options, err);
+    enum mt_status status = mt_document_read(document, reading->options, err);
     for (size_t i = 0; i < document->n && !status; i++)
         status = mt_text_check(&document->pieces[i].text, "a text of a file", err);
     if (!status)
@@ -154,26 +161,47 @@ static const char *keep_reason(struct mt_document *document, struct mt_text *rea
     return reasons[i].bytes;
 }
 
+/* Pieces that the next one stands within. */
+struct nest {
+    size_t ends[MAX_NESTED];
+    size_t n;
+};
+
+/* Behind those before it, or within the last one of them. */
+static bool fits(struct nest *nest, struct mt_range range)
+{
+    while (nest->n > 0 && nest->ends[nest->n - 1] <= range.begin)
+        nest->n--;
+    if (nest->n == MAX_NESTED || (nest->n > 0 && range.end > nest->ends[nest->n - 1]))
+        return false;
+    nest->ends[nest->n++] = range.end;
+    return true;
+}
+
+static bool is_in_part(const struct mt_document *document, size_t *part, struct mt_range range)
+{
+    const struct mt_document_part *parts = document->parts;
+    while (*part < document->n_parts && parts[*part].range.end <= range.begin)
+        ++*part;
+    return *part < document->n_parts && parts[*part].range.begin <= range.begin &&
+           range.end <= parts[*part].range.end;
+}
+
 static enum mt_status take_piece(struct mt_document *document, struct mt_flat *flat,
-                                 const struct mt_document_part **part, struct mt_error *err)
+                                 struct mt_error *err)
 {
     struct mt_document_piece *piece;
     struct mt_text left = {0};
-    size_t at = document->n > 0 ? document->pieces[document->n - 1].range.end : 0;
+    size_t at = document->n > 0 ? document->pieces[document->n - 1].range.begin : 0;
     const struct mt_range range = take_range(flat, at, document->length);
     enum mt_status status = mt_document_add(document, range, &piece, err);
     if (status)
         return status;
-    while (*part < document->parts + document->n_parts && (*part)->range.end <= range.begin)
-        ++*part;
-    bool is_in_part = *part < document->parts + document->n_parts &&
-                      (*part)->range.begin <= range.begin && range.end <= (*part)->range.end;
     piece->first = mt_flat_number(flat, SIZE_MAX);
     piece->n = mt_flat_number(flat, SIZE_MAX);
     piece->line = mt_flat_number(flat, SIZE_MAX);
     mt_flat_text(flat, &left);
     mt_flat_text(flat, &piece->text);
-    flat->is_broken = flat->is_broken || !is_in_part;
     status = mt_text_check(&left, WHAT, err);
     if (!status)
         status = mt_text_check(&piece->text, WHAT, err);
@@ -186,11 +214,37 @@ static enum mt_status take_piece(struct mt_document *document, struct mt_flat *f
 static enum mt_status take_pieces(struct mt_document *document, struct mt_flat *flat,
                                   struct mt_error *err)
 {
-    const struct mt_document_part *part = document->parts;
-    size_t n = mt_flat_count(flat);
+    struct nest nest = {.n = 0};
+    size_t n = mt_flat_count(flat), part = 0;
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < n && !status && !flat->is_broken; i++)
-        status = take_piece(document, flat, &part, err);
+    for (size_t i = 0; i < n && !status && !flat->is_broken; i++) {
+        status = take_piece(document, flat, err);
+        if (status)
+            break;
+        const struct mt_range range = document->pieces[i].range;
+        if (!is_in_part(document, &part, range) || !fits(&nest, range))
+            flat->is_broken = true;
+    }
+    return status;
+}
+
+static enum mt_status take_edits(struct mt_document *document, struct mt_flat *flat,
+                                 struct mt_error *err)
+{
+    size_t n = mt_flat_count(flat), at = 0, part = 0;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < n && !status && !flat->is_broken; i++) {
+        struct mt_text text = {0};
+        const struct mt_range range = take_range(flat, at, document->length);
+        mt_flat_text(flat, &text);
+        at = range.end;
+        if (text.length >= sizeof document->edits->text || !is_in_part(document, &part, range))
+            flat->is_broken = true;
+        status = mt_text_check(&text, WHAT, err);
+        if (!status && !flat->is_broken)
+            status = mt_document_add_edit(document, range, text.bytes, err);
+        mt_text_finish(&text);
+    }
     return status;
 }
 
@@ -209,6 +263,8 @@ enum mt_status mt_document_take_table(struct mt_document *document, const char *
         status = take_parts(document, &flat, err);
     if (!status)
         status = take_pieces(document, &flat, err);
+    if (!status)
+        status = take_edits(document, &flat, err);
     if (!status && !flat.is_broken && document->reader->unpack)
         status = document->reader->unpack(document, &flat, err);
     return status ? status : mt_flat_end(&flat, WHAT, err);
