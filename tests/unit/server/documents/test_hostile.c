@@ -276,7 +276,7 @@ static const struct {
     const char *message;
 } other_files[] = {
     {OLE "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e", 40, "has a password: save it without"},
-    {OLE "W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t", 32, "of an Office before 2007"},
+    {OLE "W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t", 32, "of Word before 2007 (.doc)"},
     {"%PDF-1.7\n", 9, "is a PDF"},
     {"{\\rtf1", 6, "is RTF"},
     {"<html></html>", 13, "expected a zip"},

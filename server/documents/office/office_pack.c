@@ -1,10 +1,30 @@
 /*
  * What writing needs of a document's paragraphs, from one process to another.
  */
-#include "server/documents/office_state.h"
+#include "server/documents/office/office_reader.h"
+#include "server/documents/office/office_runs.h"
+#include "server/documents/office/office_state.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* How a text's words are written, by number; 0: as the format does. */
+static mt_office_write_run *const writers[] = {
+    NULL,
+    mt_office_write_text_run,
+    mt_office_write_shape_run,
+    mt_office_write_cell_run,
+    mt_office_write_plain,
+};
+#define N_WRITERS (sizeof writers / sizeof *writers)
+
+static size_t number_of(mt_office_write_run *writer)
+{
+    size_t number = 0;
+    while (number < N_WRITERS && writers[number] != writer)
+        number++;
+    return number;
+}
 
 static void put_range(struct mt_text *out, struct mt_range range)
 {
@@ -27,6 +47,7 @@ void mt_office_pack(const void *own, struct mt_text *out)
         put_range(out, code->verbatim_close);
         mt_flat_put_number(out, code->look);
         mt_flat_put_number(out, code->is_look);
+        mt_flat_put_number(out, code->is_link);
     }
     mt_flat_put_number(out, office->n_texts);
     for (size_t i = 0; i < office->n_texts; i++) {
@@ -39,6 +60,7 @@ void mt_office_pack(const void *own, struct mt_text *out)
         mt_flat_put_text(out, &text->suffix);
         mt_flat_put_number(out, text->look);
         mt_flat_put_text(out, &prefix);
+        mt_flat_put_number(out, number_of(text->write_run));
         mt_flat_put_number(out, text->ends_run);
         put_range(out, text->run);
         mt_flat_put_number(out, text->is_attribute);
@@ -100,6 +122,7 @@ static enum mt_status unpack_codes(const struct mt_document *document, struct mt
         code->verbatim_close = take_range(document, flat);
         code->look = mt_flat_number(flat, office->n_looks - 1);
         code->is_look = mt_flat_number(flat, 1) == 1;
+        code->is_link = mt_flat_number(flat, 1) == 1;
         status = mt_text_check(&code->open, "a document", err);
         if (!status)
             status = mt_text_check(&code->close, "a document", err);
@@ -118,10 +141,12 @@ static enum mt_status unpack_text(const struct mt_document *document, struct tex
     mt_flat_text(flat, &text->suffix);
     text->look = mt_flat_number(flat, office->n_looks - 1);
     mt_flat_text(flat, &prefix);
+    text->write_run = writers[mt_flat_number(flat, N_WRITERS - 1)];
     text->ends_run = mt_flat_number(flat, 1) == 1;
     text->run = take_range(document, flat);
     text->is_attribute = mt_flat_number(flat, 1) == 1;
-    if (prefix.length > MT_OFFICE_MAX_PREFIX)
+    if (prefix.length > MT_OFFICE_MAX_PREFIX ||
+        (!text->write_run && !text->is_attribute && !office->format))
         flat->is_broken = true;
     else if (prefix.bytes)
         memcpy(text->element_prefix, prefix.bytes, prefix.length);

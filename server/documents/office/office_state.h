@@ -4,7 +4,7 @@
 #ifndef MT_SERVER_DOCUMENTS_OFFICE_STATE_H
 #define MT_SERVER_DOCUMENTS_OFFICE_STATE_H
 
-#include "server/documents/office_paragraph.h"
+#include "server/documents/office/office_paragraph.h"
 
 /* What writing needs of all these is what mt_office_pack hands over. */
 struct look {
@@ -16,7 +16,7 @@ struct code {
     struct mt_text open, close;               /* a look's: nothing */
     struct mt_range verbatim, verbatim_close; /* in their place: bytes of the file */
     size_t look;                              /* of a pair: how words within it look; of a point */
-    bool is_look;                             /* which may be lost with its words */
+    bool is_look, is_link;                    /* a look may be lost with its words, a link not */
 };
 
 struct text {
@@ -24,6 +24,7 @@ struct text {
     struct mt_text prefix, suffix; /* what stays before and behind it */
     size_t look;
     char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
+    mt_office_write_run *write_run;
     bool ends_run;       /* begins in a run that is open */
     struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
     bool is_attribute;
