@@ -163,6 +163,8 @@ static enum mt_status read_part(struct mt_xhtml *xhtml, size_t index, bool is_pa
         (void)mt_fail_in(err, status, part->name);
     if (status != MT_FORMAT || is_package)
         return status;
+    if (part->range.begin == part->range.end)
+        return MT_OK;
     memcpy(part->reason, err->message,
            mt_utf8_valid_prefix(err->message,
                                 mt_size_min(strlen(err->message), sizeof part->reason - 1)));
@@ -211,5 +213,7 @@ const struct mt_document_reader mt_document_epub_reader = {
     .read = read_epub,
     .write_around = mt_office_write_piece,
     .finish = mt_office_destroy,
+    .pack = mt_office_pack,
+    .unpack = mt_xhtml_unpack,
     .is_package = true,
 };

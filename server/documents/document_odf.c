@@ -138,6 +138,12 @@ static void write_words(const char *words, size_t length, bool is_behind_blank, 
 
 static const struct mt_office_format format = {.write_words = write_words};
 
+static enum mt_status unpack(struct mt_document *document, struct mt_flat *flat,
+                             struct mt_error *err)
+{
+    return mt_office_unpack_as(&format, document, flat, err);
+}
+
 /* ---- the package ---- */
 
 static enum mt_status check_kind(const struct mt_document *document, const char *kind,
@@ -254,10 +260,10 @@ static enum mt_status read_ods(struct mt_document *document,
     return read_odf(document, "spreadsheet", options, err);
 }
 
-#define READER(reader)                                                                            \
-    {                                                                                             \
-        .read_text = mt_read_office_words, .read = reader, .write_around = mt_office_write_piece, \
-        .finish = mt_office_destroy, .is_package = true,                                          \
+#define READER(reads)                                                                              \
+    {                                                                                              \
+        .read_text = mt_read_office_words, .read = reads, .write_around = mt_office_write_piece,   \
+        .finish = mt_office_destroy, .pack = mt_office_pack, .unpack = unpack, .is_package = true, \
     }
 
 const struct mt_document_reader mt_document_odt_reader = READER(read_odt);

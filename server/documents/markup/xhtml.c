@@ -120,6 +120,8 @@ static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *ta
     bool is_left = strcasecmp(value_of(tag, "translate"), "no") == 0;
     bool is_page = strcmp(value_of(tag, "epub:type"), "pagebreak") == 0;
     bool is_look = role == MT_MARKUP_LOOK, has_name = value_of(tag, "id")[0] != '\0';
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        has_name = has_name || value_of(tag, values[i].attribute)[0];
     bool is_inline = is_look || role == MT_MARKUP_PAIR || role == MT_MARKUP_NOTE;
     if (is_inline && (is_left || is_page))
         return is_page ? MT_MARKUP_COPY : MT_MARKUP_WORD;
@@ -213,6 +215,12 @@ enum mt_status mt_xhtml_begin(struct mt_document *document, struct mt_error *err
     enum mt_status status = mt_office_create(&format, &office, err);
     document->own = office;
     return status;
+}
+
+enum mt_status mt_xhtml_unpack(struct mt_document *document, struct mt_flat *flat,
+                               struct mt_error *err)
+{
+    return mt_office_unpack_as(&format, document, flat, err);
 }
 
 enum mt_status mt_xhtml_read(struct mt_xhtml *xhtml, struct mt_range range, struct mt_error *err)

@@ -13,8 +13,9 @@
 /* Whether a page says that it is XML: by its declaration, namespace or document type. */
 bool mt_xhtml_is_said(const char *bytes, size_t length);
 
-/* What a format's readers need. */
+/* What a format's readers need: its own, for mt_xhtml_read, and an unpack (document_state.h). */
 MT_MUST_CHECK enum mt_status mt_xhtml_begin(struct mt_document *document, struct mt_error *err);
+mt_document_unpack mt_xhtml_unpack;
 
 struct mt_xhtml {
     struct mt_document *document;
