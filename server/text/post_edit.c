@@ -3,7 +3,7 @@
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"
-#include "server/text/number_signs.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <limits.h>
 #include <stdio.h>

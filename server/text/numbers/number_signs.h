@@ -10,8 +10,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_NUMBER_SIGNS_H
-#define MT_SERVER_TEXT_NUMBER_SIGNS_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBER_SIGNS_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBER_SIGNS_H
 
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "server/text/number_signs.h"
+#include "server/text/numbers/number_signs.h"
 
 #include "server/text/marked.h"
 
