@@ -100,19 +100,6 @@ static enum mt_status read_contents(const struct mt_document *document, struct c
                    contents->other[0] ? contents->other : "no main part");
 }
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct mt_document_piece *first = a, *second = b;
-    return first->range.begin < second->range.begin ? -1 : first->range.begin > second->range.begin;
-}
-
-/* Texts within others end before those do. */
-static void sort_pieces(struct mt_document *document)
-{
-    if (document->n > 0)
-        qsort(document->pieces, document->n, sizeof *document->pieces, compare_pieces);
-}
-
 static enum mt_status read_docx(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
@@ -128,18 +115,17 @@ static enum mt_status read_docx(struct mt_document *document,
         mt_text_finish(&contents->types[i].name);
     free(contents);
     if (!status)
-        status = mt_office_create(&office, err);
+        status = mt_office_create(NULL, &office, err);
     document->own = office;
     for (size_t i = 0; i < document->n_parts && !status; i++)
         status = mt_office_read(document, i, err);
-    sort_pieces(document);
     return status;
 }
 
 const struct mt_document_reader mt_document_docx_reader = {
     .read_text = mt_read_office_words,
     .read = read_docx,
-    .write = mt_office_write_piece,
+    .write_around = mt_office_write_piece,
     .finish = mt_office_destroy,
     .is_package = true,
 };

@@ -31,23 +31,34 @@ enum mt_office_family {
     MT_OFFICE_RANGE, /* a bookmark, a comment's words */
 };
 
+/* How words are written: in runs of Word's, or by a format that has none. A look is then the tags around
+ * words, as the file has them. */
+struct mt_office_format {
+    /* words, in which < > & are entities. is_behind_blank: so that another one would not be seen. */
+    void (*write_words)(const char *words, size_t length, bool is_behind_blank,
+                        struct mt_text *out);
+};
+
 /* In the paragraph's order. */
 struct mt_office_token {
     enum mt_office_kind kind;
     enum mt_office_family family;
-    char form;             /* of a point */
-    struct mt_text bytes;  /* plain words, or XML that is whole but for what opens and closes */
+    char form;            /* of a point. Of words: '"', they stand in an attribute */
+    bool is_verbatim;     /* not bytes but its range of the file is written, with the texts in it */
+    struct mt_text bytes; /* plain words, or XML that is whole but for what opens and closes */
     struct mt_range range; /* of the file */
     struct mt_range outer; /* the same, with the whole runs that it stands in */
     struct mt_range run;   /* the beginning of the run that it begins in; empty: in none */
-    size_t look;           /* of words */
+    size_t look;           /* of words, and of a point that is verbatim */
     size_t id;             /* of a range: equal for both */
     size_t mate;           /* set here */
 };
 
 struct mt_office;
 
-MT_MUST_CHECK enum mt_status mt_office_create(struct mt_office **out, struct mt_error *err);
+/* format is borrowed; NULL: runs. */
+MT_MUST_CHECK enum mt_status mt_office_create(const struct mt_office_format *format,
+                                              struct mt_office **out, struct mt_error *err);
 void mt_office_destroy(void *office); /* takes NULL */
 
 /* The number of a look: of equal bytes the same one. 0: none. */
@@ -61,7 +72,7 @@ MT_MUST_CHECK enum mt_status mt_office_add_texts(struct mt_document *document, c
                                                  struct mt_error *err);
 
 /* document_state.h. False: a code is lost. */
-bool mt_office_write_piece(const struct mt_document *document,
+bool mt_office_write_piece(struct mt_document_writing *writing,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out);
 

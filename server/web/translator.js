@@ -1,7 +1,7 @@
 // The upper card: text in, translation out while typing, and the words of both linked on hover.
 
 import * as api from "./api.js";
-import {$, announce, changeHash, directionOf, element, frame, hashFields, percent} from "./dom.js";
+import {$, announce, changeHash, directionOf, element, embed, frame, hashFields, percent} from "./dom.js";
 import {count, tooLong} from "./messages.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
@@ -38,6 +38,8 @@ export class Translator {
         this.target = $("#target-lang");
         this.grow = frame(() => this.fitText());
         this.wire();
+        if (!embed)
+            this.text.focus({preventScroll: true});
     }
 
     wire() {
@@ -356,6 +358,8 @@ export class Translator {
 
     /** The address of the page leads back to this text. */
     keepLink(q) {
+        if (embed)
+            return; // It is another page's to say.
         const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
         const isOther = this.linked !== undefined && this.linked !== String(fields);
