@@ -1,6 +1,7 @@
 #include "server/text/placeholders.h"
 
 #include "base/text.h"
+#include "server/text/marked.h"
 #include "server/text/splitter.h"
 
 #include <string.h>
@@ -15,9 +16,6 @@
 #define LONGEST_FOLDER_BYTES 64
 /* An IBAN has 34 characters at most. */
 #define MAX_ACCOUNT_GROUPS 9
-/* From here on come Chinese and Japanese, which go on without a blank: a letter of theirs beside a
- * placeholder is another word. */
-#define FIRST_IDEOGRAPH 0x2E80
 
 /* ---- classes of characters ---- */
 
@@ -56,7 +54,7 @@ static bool is_word_char(uint32_t c)
 {
     if (c < 0x80)
         return is_name_char((char)c);
-    return c < FIRST_IDEOGRAPH &&
+    return c < MT_FIRST_IDEOGRAPH &&
            (u_isalnum((UChar32)c) || u_charType((UChar32)c) == U_NON_SPACING_MARK);
 }
 

@@ -2,8 +2,6 @@
  * quotation marks around a word. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 /* As many dots are no ellipsis. */

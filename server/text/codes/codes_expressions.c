@@ -2,8 +2,6 @@
  * One of the operators has to say that it is one: prose has hyphens and slashes, too. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 enum operator_kind {
