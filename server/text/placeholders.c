@@ -165,7 +165,7 @@ static size_t trim_url(const char *text, size_t begin, size_t end)
 static size_t match_url(const char *text, size_t length, size_t begin)
 {
     static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
-                                          "www.",    "ssh://",   "git://", "file://"};
+                                          "www.",    "ssh://",   "git://", "file://", "tel:+"};
     if (begin > 0 && is_name_char(text[begin - 1]))
         return 0;
     for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
