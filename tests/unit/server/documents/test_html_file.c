@@ -122,16 +122,12 @@ START_TEST(a_page_says_its_language)
 }
 END_TEST
 
-int main(void)
+Suite *suite_html_file(void)
 {
     Suite *suite = suite_create("html_file");
     TCase *tcase = tcase_create("html_file");
     tcase_add_loop_test(tcase, attributes_are_texts, 0, sizeof attributes / sizeof *attributes);
     tcase_add_loop_test(tcase, a_page_says_its_language, 0, sizeof languages / sizeof *languages);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? 1 : 0;
+    return suite;
 }
