@@ -68,8 +68,9 @@ const linear = (x) => (x <= 10 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) *
 const MIDDLE = 0.179;
 
 /** Text that is readable on weightColour(weight). */
-export function inkOn(weight) {
-    const [r, g, b] = current().weights[step(spread(weight))];
+export const inkOn = (weight) => inkOnColour(current().weights[step(spread(weight))]);
+
+function inkOnColour([r, g, b]) {
     return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > MIDDLE ? "#000000" : "#ffffff";
 }
 
@@ -88,8 +89,12 @@ export function weightImage(values, columns) {
     return image(values.length, columns, (i) => colours[step(spread(values[i]))]);
 }
 
+const signed = (value) => current()[value < 0 ? "minus" : "plus"][step(Math.min(1, Math.abs(value)))];
+
+/** A value from -1 to 1, and what is readable on it: {background, color}. */
+export const signedCell = (value) => ({background: asCss(signed(value)), color: inkOnColour(signed(value))});
+
 /** Values from -1 to 1 likewise: blue above 0, orange below. */
 export function signedImage(values, columns) {
-    const {plus, minus} = current();
-    return image(values.length, columns, (i) => (values[i] < 0 ? minus : plus)[step(Math.min(1, Math.abs(values[i])))]);
+    return image(values.length, columns, (i) => signed(values[i]));
 }

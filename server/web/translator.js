@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import {$, announce, element, embed, frame, percent} from "./dom.js";
+import {AUTO, Choices} from "./choices.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
 import {findWords} from "./words.js";
@@ -33,6 +34,7 @@ export class Translator {
         this.output = $("#translation");
         this.source = $("#source-lang");
         this.target = $("#target-lang");
+        this.choices = new Choices(this);
         this.grow = frame(() => this.fitText());
         this.wire();
         if (!embed)
@@ -46,7 +48,10 @@ export class Translator {
             this.fillTargets();
             this.run();
         });
-        this.target.addEventListener("change", () => this.run());
+        this.target.addEventListener("change", () => {
+            this.choices.fill(this.source.value, this.target.value);
+            this.run();
+        });
         $("#clear").addEventListener("click", () => {
             this.text.value = "";
             this.text.focus();
@@ -68,6 +73,7 @@ export class Translator {
             this.fail(error, () => this.start());
             return;
         }
+        await this.choices.start();
         this.fillLanguages(asked.get("source"), asked.get("target"));
         this.fillExamples();
         await this.run();
@@ -82,7 +88,9 @@ export class Translator {
             sources.push({code: source, name: source, targets: [target]});
         this.sources = sources;
         this.source.replaceChildren(...sources.map(({code, name}) => element("option", {value: code, textContent: name})));
-        const isKnown = sources.some(({code}) => code === source);
+        if (sources.length)
+            this.source.append(element("option", {value: AUTO, textContent: "Detect language"}));
+        const isKnown = source === AUTO || sources.some(({code}) => code === source);
         this.source.value = isKnown ? source : (sources[0]?.code ?? "");
         this.fillTargets(target);
         const isServed = (!source || isKnown) && (!target || this.target.value === target);
@@ -96,11 +104,14 @@ export class Translator {
     }
 
     fillTargets(wanted = this.target.value) {
-        const source = this.sources.find(({code}) => code === this.source.value);
-        const targets = (source?.targets ?? []).filter((code) => code !== source.code);
+        const code = this.source.value;
+        const sources = this.sources.filter((one) => code === AUTO || one.code === code);
+        const targets = [...new Set(sources.flatMap((one) => one.targets.filter((target) => target !== one.code)))];
         this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: this.nameOf(code)})));
         this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
-        this.text.lang = this.source.value;
+        this.choices.fill(code, this.target.value);
+        this.pointStart();
+        this.text.lang = code === AUTO ? "" : code;
         this.output.lang = this.target.value;
     }
 
@@ -108,6 +119,16 @@ export class Translator {
         const examples = EXAMPLES[this.source.value.split("-")[0]] ?? [];
         $("#examples").append(...examples.map((text) => element("button.example", {type: "button", textContent: text, onclick: () => this.fill(text)})));
         $("#examples").classList.toggle("empty", !examples.length);
+    }
+
+    /** The walk through the steps leads to an example in a language that is served. */
+    pointStart() {
+        const [q] = EXAMPLES[this.source.value.split("-")[0]] ?? [];
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q: q ?? ""});
+        for (const link of $("#start").querySelectorAll("a")) {
+            link.dataset.hash ??= link.hash;
+            link.href = q ? `?${fields}${link.dataset.hash}&step=3` : "#source-text";
+        }
     }
 
     fill(text) {
@@ -140,8 +161,9 @@ export class Translator {
         }
         this.setBusy(true);
         try {
-            const reply = await api.translate(q, this.source.value, this.target.value, signal);
-            this.show(new Translation(q, this.source.value, this.target.value, reply, signal));
+            const {model} = this.choices;
+            const reply = await api.translate(q, this.source.value, this.target.value, signal, model);
+            this.show(new Translation(q, this.source.value, this.target.value, reply, signal, model));
             await this.onTranslation(this.current);
         } catch (error) {
             if (error.name !== "AbortError")
@@ -165,7 +187,7 @@ export class Translator {
         this.mark(null);
         this.output.replaceChildren();
         $("#alternatives").hidden = $("#warnings").hidden = true;
-        $("#copy").disabled = true;
+        $("#copy").disabled = $("#own").disabled = true;
         this.onTranslation(null);
     }
 
@@ -175,11 +197,22 @@ export class Translator {
             const {via, models} = translation.pivot;
             this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
         }
+        this.showDetected(translation.source);
         this.showNotice();
         this.fillOutput();
         this.fillWarnings();
         this.showPicked(0);
         announce(`Translation: ${translation.text}`);
+    }
+
+    /** Which language the server found, where it was asked to. */
+    showDetected(code) {
+        const option = $(`[value=${AUTO}]`, this.source);
+        if (!option)
+            return;
+        const isFound = this.source.value === AUTO && code !== AUTO;
+        option.textContent = isFound ? `Detected: ${this.nameOf(code)}` : "Detect language";
+        this.choices.fill(this.source.value, this.target.value);
     }
 
     /** The sentences' words, which point at those of the source. */
@@ -189,6 +222,7 @@ export class Translator {
         const parts = whole ? [whole.text] : gaps.flatMap((gap, i) => (i < sentences.length ? [gap, sentenceElement(sentences[i].text, i, target)] : [gap]));
         this.output.replaceChildren(...parts);
         $("#copy").disabled = !text;
+        $("#own").disabled = !sentences.length;
     }
 
     fillWarnings() {
@@ -282,7 +316,7 @@ export class Translator {
     keepLink(q) {
         if (embed)
             return; // It is another page's to say.
-        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, ...(this.choices.model && {model: this.choices.model}), q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
         history.replaceState(null, "", (isEmpty ? location.pathname : `?${fields}`) + location.hash);
     }
@@ -291,7 +325,7 @@ export class Translator {
         this.text.style.height = "auto";
         this.text.style.height = `${Math.min(window.innerHeight * 0.5, this.text.scrollHeight + 2)}px`;
         $("#clear").hidden = !this.text.value;
-        $("#examples").hidden = Boolean(this.text.value);
+        $("#examples").hidden = $("#start").hidden = Boolean(this.text.value);
     }
 
     // Words linked on hover ---------------------------------------------------------------------

@@ -38,9 +38,9 @@ function readHash() {
 const isWhy = () => new URLSearchParams(location.hash.slice(1)).get("view") === "why";
 
 export class Viewer {
-    /** onPicked(index): of the sentence that is looked at. onFailed(error, retry) */
-    constructor({onPicked, onFailed}) {
-        Object.assign(this, readHash(), {onPicked, onFailed});
+    /** onPicked(index): of the sentence that is looked at. onInspected(inspector): its numbers are there. onFailed(error, retry) */
+    constructor({onPicked, onInspected, onFailed}) {
+        Object.assign(this, readHash(), {onPicked, onInspected, onFailed});
         const onStep = (step) => this.chooseStep(step);
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
@@ -135,6 +135,7 @@ export class Viewer {
         this.steps.show(this.inspector);
         this.markStep();
         this.showView();
+        this.onInspected(this.inspector);
         if (this.player)
             this.player.show(this.inspector);
         else if (isWhy() || embed)
