@@ -39,10 +39,11 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .is_fixed = true,
         .doc =
-            "Connections open at once. One more closes the one that has been idle for longest, or "
-            "is answered with 503. Each costs a descriptor and up to 32 KiB. 0: 1024, which is "
-            "more than a proxy in front usually keeps open, or as many as the limit on open files "
-            "(ulimit -Hn) has room for.",
+            "Connections open at once. One more closes the one that has been idle for longest, of "
+            "the address that has most of them, so that nobody keeps others out by connecting; "
+            "where none is idle it is answered with 503. Each costs a descriptor and up to 32 KiB. "
+            "0: 1024, which is more than a proxy in front usually keeps open, or as many as the "
+            "limit on open files (ulimit -Hn) has room for.",
     },
     {
         .section = "Network",
