@@ -12,7 +12,7 @@ export const SLOWNESS = Number(process.env.ATTENTIOND_TEST_SLOWNESS ?? 1);
 const START_MS = 20_000 * SLOWNESS;
 
 export class Daemon {
-    /** Starts one, of the model for tests unless the flags name another, on a port that the kernel chooses, and waits until it listens. */
+    /** Starts one on a port that the kernel chooses, and waits until it listens. Flags may name another model than the tests' own. */
     static async start(...flags) {
         const daemon = new Daemon();
         const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ATTENTIOND_")));

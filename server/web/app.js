@@ -1,7 +1,7 @@
 // The page: what is typed is translated, what is translated is inspected, and the views show it.
 
 import * as api from "./api.js";
-import {$, announce, wireTheme} from "./dom.js";
+import {$, announce, hashFields, wireTheme} from "./dom.js";
 import {Translator} from "./translator.js";
 import {Viewer} from "./viewer.js";
 
@@ -18,7 +18,7 @@ const translator = new Translator({
 // The comparison, which is loaded when it is wanted first.
 
 let comparison;
-const isCompared = () => new URLSearchParams(location.hash.slice(1)).get("view") === "compare";
+const isCompared = () => hashFields().get("view") === "compare";
 
 async function compare(inspector, isOpened) {
     const button = $("#open-compare");

@@ -3,11 +3,11 @@
 
 import {attention} from "./api.js";
 import {signedCell} from "./colours.js";
-import {announce, element, frame, percent, readable} from "./dom.js";
+import {announce, element, frame, hashFields, percent, readable, replaceHash} from "./dom.js";
 import {HeatMap} from "./heatmap.js";
 import {Inspector} from "./inspector.js";
 import {decimals} from "./player_numbers.js";
-import {changed, findWords} from "./words.js";
+import {markChanged} from "./words.js";
 
 const MODES = {yours: "Your translation", model: "Another model", sentence: "Another sentence"};
 const KINDS = {alignment: "Alignment", cross: "Cross", encoder: "Encoder", decoder: "Decoder"};
@@ -17,7 +17,7 @@ const MOST_DIFFERENCES = 1600;
 
 /** What the address says: #view=compare&with=sentence&b=...&kind=encoder&layer=3&head=2 */
 export function readAddress() {
-    const fields = new URLSearchParams(location.hash.slice(1));
+    const fields = hashFields();
     const number = (name) => (/^\d{1,4}$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : undefined);
     return {
         mode: fields.get("with") in MODES ? fields.get("with") : "yours",
@@ -30,19 +30,6 @@ export function readAddress() {
 
 const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + (logprob ?? 0), 0);
 const samePieces = (a, b) => a.length === b.length && a.every(({token}, i) => token.piece === b[i].token.piece);
-
-/** A text whose words that are not in the other one are marked. */
-function marked(text, other, language) {
-    const [words, others] = [text, other].map((one) => findWords(one, language));
-    const marks = changed(others.map((one) => one.text), words.map((one) => one.text));
-    const parts = [];
-    let at = 0;
-    words.forEach((word, i) => {
-        parts.push(text.slice(at, word.begin), marks[i] ? element("mark", {textContent: word.text}) : word.text);
-        at = word.end;
-    });
-    return [...parts, text.slice(at)];
-}
 
 export class Comparison {
     /** models: those that can be asked, as GET /models names them. onTake(text): look into the reader's own translation. */
@@ -91,8 +78,8 @@ export class Comparison {
 
     keepAddress() {
         const {mode, other, kind, layer, head} = this;
-        const fields = {view: "compare", with: mode, ...(other && {b: other}), ...(kind === "alignment" ? {} : {kind, layer, head})};
-        history.replaceState(null, "", `${location.pathname}${location.search}#${new URLSearchParams(fields)}`);
+        const {sentence, taken} = Object.fromEntries(hashFields());
+        replaceHash({view: "compare", with: mode, ...(other && {b: other}), ...(kind === "alignment" ? {} : {kind, layer, head}), sentence, taken});
     }
 
     // What B is ---------------------------------------------------------------------------------------
@@ -189,7 +176,7 @@ export class Comparison {
         const {sentence, request, model} = own;
         const title = {yours: name === "B" ? "yours" : "as above", model: model.id, sentence: name === "B" ? "the other sentence" : "this sentence"}[this.mode];
         const isComparable = other && other.request.target === request.target;
-        const text = (value, theirs, language, kind) => element(`p.${kind}`, {lang: language, dir: "auto"}, ...(theirs === undefined ? [value] : marked(value, theirs, language)));
+        const text = (value, theirs, language, kind) => element(`p.${kind}`, {lang: language, dir: "auto"}, ...(theirs === undefined ? [value] : markChanged(value, theirs, language)));
         const sum = total(sentence);
         const n = sentence.output_tokens.length;
         return element("div", {}, element("h3", {textContent: `${name}: ${title}`}),

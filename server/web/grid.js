@@ -88,11 +88,31 @@ export class Grid {
     }
 }
 
+// A small map has no more rows and columns than this: several tokens share one, as the largest of their weights.
+const MOST_SIDE = 120;
+
+/** {values, columns} of a matrix of at most MOST_SIDE rows and columns. */
+export function shrunk(values, columns) {
+    const rows = values.length / columns;
+    const [by, byColumns] = [Math.ceil(rows / MOST_SIDE), Math.ceil(columns / MOST_SIDE)];
+    if (by === 1 && byColumns === 1)
+        return {values, columns};
+    const width = Math.ceil(columns / byColumns);
+    const out = new Float32Array(Math.ceil(rows / by) * width);
+    for (let row = 0; row < rows; row++)
+        for (let column = 0; column < columns; column++) {
+            const at = Math.floor(row / by) * width + Math.floor(column / byColumns);
+            out[at] = Math.max(out[at], values[row * columns + column]);
+        }
+    return {values: out, columns: width};
+}
+
 function paint({canvas, values, columns}) {
     if (!values)
         return;
-    canvas.width = columns;
-    canvas.height = values.length / columns;
-    canvas.getContext("2d").putImageData(weightImage(values, columns), 0, 0);
+    const small = shrunk(values, columns);
+    canvas.width = small.columns;
+    canvas.height = small.values.length / small.columns;
+    canvas.getContext("2d").putImageData(weightImage(small.values, small.columns), 0, 0);
     canvas.parentElement.classList.add("ready");
 }

@@ -13,6 +13,14 @@ function shape(model, kind) {
     return kind === "encoder" ? [model.layers_enc, model.heads_enc] : [model.layers_dec, model.heads];
 }
 
+/** The layer and head of a kind that are seen first: of the decoder looking at the source the one that aligns best. */
+export function firstOf(kind, inspector) {
+    const {layers, heads} = inspector.sentence.alignment;
+    if (kind !== "cross")
+        return {layer: 0, head: "mean"};
+    return {layer: layers[0], head: heads.length < inspector.shape(kind)[1] ? heads[0] : "mean"};
+}
+
 export class Inspector {
     /** reply: POST /attention's, of one sentence; request: what asked for it, and gets the same tokens again. */
     constructor(reply, request) {

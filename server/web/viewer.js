@@ -2,13 +2,13 @@
 // at, and the views that show them.
 
 import * as api from "./api.js";
-import {$, element, embed, roving} from "./dom.js";
+import {$, changeHash, element, embed, hashFields, replaceHash, roving} from "./dom.js";
 import {weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
 import {saveAttention, savePositions} from "./downloads.js";
 import {Grid} from "./grid.js";
 import {HeatMap, fillTable} from "./heatmap.js";
-import {Inspector} from "./inspector.js";
+import {Inspector, firstOf} from "./inspector.js";
 import {Lines} from "./lines.js";
 import {Links} from "./links.js";
 import {Positions} from "./positions.js";
@@ -23,24 +23,26 @@ const KINDS = {
 };
 const LEGEND = [0, 0.05, 0.2, 0.5, 1];
 
-/** What the address says: #view=grid&kind=cross&layer=2&head=5 */
+/** What the address says: #view=grid&kind=cross&layer=2&head=5&step=3; layer and head are undefined where it names none. */
 function readHash() {
-    const fields = new URLSearchParams(location.hash.slice(1));
-    const [layer, head] = [Number(fields.get("layer") ?? 0), fields.get("head") ?? "mean"];
+    const fields = hashFields();
+    const number = (name) => (/^\d{1,4}$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : undefined);
     return {
         view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "map",
         kind: fields.get("kind") in KINDS ? fields.get("kind") : "alignment",
-        layer: Number.isInteger(layer) && layer >= 0 ? layer : 0,
-        head: /^\d+$/.test(head) ? Number(head) : "mean",
+        layer: number("layer"),
+        head: fields.get("head") === "mean" ? "mean" : number("head"),
+        step: isWhy() ? undefined : number("step"), // the player has steps of its own
     };
 }
 
-const isWhy = () => new URLSearchParams(location.hash.slice(1)).get("view") === "why";
+const isWhy = () => hashFields().get("view") === "why";
 
 export class Viewer {
     /** onPicked(index): of the sentence that is looked at. onInspected(inspector): its numbers are there. onFailed(error, retry) */
     constructor({onPicked, onInspected, onFailed}) {
-        Object.assign(this, readHash(), {onPicked, onInspected, onFailed});
+        this.read();
+        Object.assign(this, {onPicked, onInspected, onFailed});
         const onStep = (step) => this.chooseStep(step);
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
@@ -49,6 +51,12 @@ export class Viewer {
         this.grid = new Grid($("#grid"), $("#grid-note"), {onOpen: (layer, head) => this.open(layer, head)});
         this.positions = new Positions($("#positions"), $("#positions-note"));
         this.wire();
+    }
+
+    /** Takes over what the address says. */
+    read() {
+        const {view, kind, step, ...picked} = readHash();
+        Object.assign(this, {view, kind, step, picked});
     }
 
     wire() {
@@ -63,11 +71,23 @@ export class Viewer {
         $("#layout").addEventListener("change", () => this.showPositions());
         $("#positions-n").addEventListener("input", () => this.showPositions());
         $("#table").addEventListener("toggle", () => this.fillNumbers());
-        window.addEventListener("hashchange", () => (isWhy() ? this.reopenWhy() : this.choose(readHash())));
+        window.addEventListener("hashchange", () => this.onHash());
         $("#open-why").addEventListener("click", () => this.openWhy());
         $("#downloads").after(copyButtons(() => this.request()));
         document.addEventListener("themechange", () => this.fillLegend());
         this.fillLegend();
+    }
+
+    onHash() {
+        if (hashFields().get("view") === "compare")
+            return; // that is app.js's
+        if (isWhy()) {
+            this.reopenWhy();
+            return;
+        }
+        this.read();
+        this.choose({});
+        this.chooseStep(this.step);
     }
 
     fillLegend() {
@@ -98,7 +118,12 @@ export class Viewer {
     async pickSentence(index) {
         const {translation} = this;
         const n = translation.sentences.length;
-        const picked = (this.index = Math.max(0, Math.min(n - 1, index)));
+        const picked = Math.max(0, Math.min(n - 1, index));
+        if (this.index !== undefined) { // what the address says of a step is about the first
+            this.step = undefined;
+            changeHash({sentence: picked || undefined, ...(!isWhy() && {step: undefined})});
+        }
+        this.index = picked;
         // Another pick, perhaps of the same sentence with another translation, makes this one's reply old.
         const pick = (this.pick = Symbol());
         $("#sentences").hidden = n < 2;
@@ -130,9 +155,10 @@ export class Viewer {
             return;
         this.inspector?.close();
         this.inspector = new Inspector(reply, request);
-        this.step = undefined;
         this.links.show(this.inspector, reply);
         this.steps.show(this.inspector);
+        if (!(this.step < this.inspector.outputs.length))
+            this.step = undefined;
         this.markStep();
         this.showView();
         this.onInspected(this.inspector);
@@ -177,6 +203,10 @@ export class Viewer {
     async chooseStep(step) {
         this.step = step;
         await this.markStep();
+        if (!isWhy())
+            changeHash({view: this.view, kind: this.kind, step});
+        if (step === undefined)
+            return;
         if (this.player?.side === "translation")
             this.player.choose({step});
         const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -201,13 +231,15 @@ export class Viewer {
         $("#tab-head").focus();
     }
 
-    choose(changes) {
-        Object.assign(this, changes);
+    /** Another view or kind; a layer or a head that is picked is kept for all kinds. */
+    choose({view = this.view, kind = this.kind, ...picked}) {
+        Object.assign(this, {view, kind});
+        Object.assign(this.picked, picked);
         if (this.inspector)
             this.showView();
-        const {view, kind, layer, head} = this;
-        const hash = kind === "alignment" ? {view, kind} : {view, kind, layer, head};
-        history.replaceState(null, "", `${location.pathname}${location.search}#${new URLSearchParams(hash)}`);
+        const {layer, head, step} = this;
+        const {sentence, taken} = Object.fromEntries(hashFields());
+        replaceHash({view, kind, ...(kind !== "alignment" && {layer, head}), step, sentence, taken});
     }
 
     /** Layers and heads that the kind does not have become ones that it has. */
@@ -216,7 +248,9 @@ export class Viewer {
             this.kind = "cross";
         const isAlignment = this.kind === "alignment";
         const [nLayers, nHeads] = this.inspector.shape(this.kind);
-        this.layer = Math.min(this.layer, nLayers - 1);
+        const first = firstOf(this.kind, this.inspector);
+        this.layer = Math.min(this.picked.layer ?? first.layer, nLayers - 1);
+        this.head = this.picked.head ?? (this.picked.layer === undefined ? first.head : "mean");
         if (this.head !== "mean")
             this.head = Math.min(this.head, nHeads - 1);
         fillSelect($("#layer"), [...Array(nLayers).keys()], this.layer);
@@ -291,7 +325,7 @@ export class Viewer {
         this.positionsRequest?.abort();
         this.positionsRequest = new AbortController();
         try {
-            const reply = await api.positions(layout, n, this.positionsRequest.signal);
+            const reply = await api.positions(layout, n, this.positionsRequest.signal, this.inspector.model.id);
             $(`#layout [value=${reply.layout}]`).checked = true;
             if (!layout)
                 $(`#layout [value=${reply.layout}]`).nextElementSibling.append(" (this model)");

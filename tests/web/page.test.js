@@ -5,7 +5,7 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {describe, it} from "node:test";
-import {Daemon, SHOTS, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
+import {Daemon, SHOTS, SLOWNESS, Visit, barriers, eventually, launch, visitingWith} from "./page.js";
 import {takePicture} from "./picture.js";
 
 const STATION = "Where is the train station?";
@@ -22,20 +22,7 @@ const CHAPTER = readFileSync(new URL("chapter.txt", import.meta.url), "utf8");
 const [daemon, browser] = await Promise.all([Daemon.start(), launch()]);
 process.on("exit", () => daemon.process.kill("SIGKILL"));
 
-/** it, with a visit that must end without a fault. */
-function visiting(name, test, {options, allowing} = {}) {
-    it(name, async () => {
-        const visit = await Visit.begin(browser, daemon, options);
-        try {
-            await test(visit, visit.page);
-        } catch (error) {
-            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
-            await visit.context.close();
-            throw error;
-        }
-        await visit.end({allowing});
-    });
-}
+const visiting = visitingWith(browser, daemon);
 
 /** The open table of numbers, as the view has them. */
 function tableOf(page) {
@@ -61,7 +48,7 @@ describe("translating", () => {
             await eventually(async () => assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/));
         await eventually(async () => assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/));
         await eventually(async () => assert.ok((await page.locator(".thread.active").count()) >= 2));
-        assert.ok(await page.$eval("#links", (box) => box.scrollWidth === box.clientWidth && !box.classList.contains("wide")), "a short sentence fits");
+        assert.ok(await page.$eval("#links", (box) => box.scrollWidth === box.clientWidth && box.querySelectorAll(".band").length === 1), "a short sentence fits");
         await visit.shot("links");
         await visit.sourceWord("Where").hover();
         await eventually(async () => assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/));
@@ -144,7 +131,7 @@ describe("translating", () => {
     visiting("says when a linked language is not served", async (visit, page) => {
         await visit.open({q: STATION, target: "fr"});
         await visit.linked();
-        await eventually(async () => assert.match(await page.textContent("#error"), /does not translate from en into fr/));
+        await eventually(async () => assert.match(await page.textContent("#error"), /does not translate from English into French/));
         await eventually(async () => assert.equal(await page.inputValue("#target-lang"), "de"));
     });
 
@@ -517,7 +504,7 @@ describe("faults", () => {
         try {
             await visit.open({q: "This sentence is longer than forty characters, so it is refused."});
             await page.waitForSelector("#error:not([hidden])");
-            await eventually(async () => assert.match(await page.textContent("#error"), /exceeds text limit \(40\)/));
+            await eventually(async () => assert.match(await page.textContent("#error"), /^This text has 64 characters; this server takes 40 at a time\./));
             await page.fill("#source-text", STATION);
             await visit.linked();
             await eventually(async () => assert.equal(await page.isVisible("#error"), false));
@@ -589,7 +576,10 @@ describe("for everyone", () => {
             await visit.sourceWord("sister").focus();
             const box = await visit.sourceWord("sister").boundingBox();
             assert.ok(box.x >= 0 && box.x + box.width <= width, "a word that is focused is in sight");
-            assert.ok(await page.$eval("#links", (box) => box.classList.contains("wide")));
+            assert.ok((await page.locator(".band").count()) > 1);
+            assert.equal(await page.$eval("#links", (box) => box.scrollWidth - box.clientWidth), 0);
+            for (const [side, text] of [["Source", LONG], ["Translation", await page.textContent("#translation")]])
+                assert.equal((await page.locator(`.words[aria-label^='${side}']`).allTextContents()).join(""), text);
             await visit.shot(`long-${width}`);
         }, {options: {viewport: {width, height: 844}}});
 
