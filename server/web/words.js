@@ -85,23 +85,6 @@ function changed(a, b) {
     return marks;
 }
 
-/** Which words of b are not in a, in order: the longest common subsequence stays unmarked. */
-function changed(a, b) {
-    const length = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
-    for (let i = a.length - 1; i >= 0; i--)
-        for (let j = b.length - 1; j >= 0; j--)
-            length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-    const marks = b.map(() => true);
-    for (let i = 0, j = 0; i < a.length && j < b.length; )
-        if (a[i] === b[j])
-            [marks[j], i, j] = [false, i + 1, j + 1];
-        else if (length[i + 1][j] >= length[i][j + 1])
-            i++;
-        else
-            j++;
-    return marks;
-}
-
 /** A text as strings and elements, in which the words that another text lacks are marked. */
 export function markChanged(text, other, language) {
     const [words, others] = [text, other].map((one) => findWords(one, language));
