@@ -43,6 +43,13 @@ static const struct {
                           "application/"
                           "vnd.openxmlformats-officedocument.wordprocessingml.document",
                           &mt_document_docx_reader},
+    [MT_DOCUMENT_PPTX] = {"pptx", ".pptx",
+                          "application/"
+                          "vnd.openxmlformats-officedocument.presentationml.presentation",
+                          &mt_document_pptx_reader},
+    [MT_DOCUMENT_XLSX] = {"xlsx", ".xlsx",
+                          "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                          &mt_document_xlsx_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -221,21 +228,38 @@ enum mt_status mt_document_fail(const struct mt_document *document,
 
 /* ---- reading ---- */
 
+/* Files of an Office before 2007, and encrypted ones, by the names in their directory. */
+static enum mt_status refuse_compound(const char *bytes, size_t length, struct mt_error *err)
+{
+    static const struct {
+        const char *name; /* the first letters, in UTF-16 */
+        const char *was, *save_as;
+    } kinds[] = {
+        {"W\0o\0r\0d\0D\0o\0c\0u\0m", "Word before 2007 (.doc)", ".docx"},
+        {"W\0o\0r\0k\0b\0o\0o\0k\0\0", "Excel before 2007 (.xls)", ".xlsx"},
+        {"P\0o\0w\0e\0r\0P\0o\0i\0n", "PowerPoint before 2007 (.ppt)", ".pptx"},
+    };
+    static const char encrypted[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k"; /* UTF-16 */
+    if (memmem(bytes, length, encrypted, sizeof encrypted))
+        return mt_fail(err, MT_FORMAT,
+                       "the document has a password: save it without one and send that");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (memmem(bytes, length, kinds[i].name, 16))
+            return mt_fail(err, MT_FORMAT, "the file is of %s: save it as %s and send that",
+                           kinds[i].was, kinds[i].save_as);
+    return mt_fail(err, MT_FORMAT,
+                   "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx, "
+                   ".xlsx or .pptx and send that");
+}
+
 /* Files that are no texts, by their first bytes: what they are, and what to make of them. A package
  * that is to be one is fine. */
 static enum mt_status check_kind(const char *bytes, size_t length, bool is_package,
                                  struct mt_error *err)
 {
     static const char compound[] = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
-    static const char encrypted[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k"; /* UTF-16 */
-    if (length >= 8 && memcmp(bytes, compound, 8) == 0) {
-        if (memmem(bytes, length, encrypted, sizeof encrypted))
-            return mt_fail(err, MT_FORMAT,
-                           "the document has a password: save it without one and send that");
-        return mt_fail(err, MT_FORMAT,
-                       "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx "
-                       "and send that");
-    }
+    if (length >= 8 && memcmp(bytes, compound, 8) == 0)
+        return refuse_compound(bytes, length, err);
     if (length >= 5 && memcmp(bytes, "%PDF-", 5) == 0)
         return mt_fail(
             err, MT_FORMAT,
@@ -245,8 +269,8 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
         return mt_fail(err, MT_FORMAT, "the file is RTF: save it as .docx and send that");
     if (!is_package && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
         return mt_fail(err, MT_FORMAT,
-                       "the file is a zip or an office document, expected a text: a document of "
-                       "Word's has a name that ends in .docx");
+                       "the file is a zip or an office document, expected a text: documents of "
+                       "Office have names that end in .docx, .pptx or .xlsx");
     return MT_OK;
 }
 

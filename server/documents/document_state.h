@@ -59,7 +59,7 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
     mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
-    mt_document_docx_reader;
+    mt_document_docx_reader, mt_document_pptx_reader, mt_document_xlsx_reader;
 
 /* An entry of a package that holds words. */
 struct mt_document_part {

@@ -1,8 +1,8 @@
-#include "server/documents/office_paragraph.h"
+#include "server/documents/office/office_paragraph.h"
 
 #include "base/hash.h"
 #include "base/size.h"
-#include "server/documents/office_words.h"
+#include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
 
@@ -25,7 +25,7 @@ struct code {
     struct mt_text open, close;               /* a look's: nothing */
     struct mt_range verbatim, verbatim_close; /* in their place: bytes of the file */
     size_t look;                              /* of a pair: how words within it look; of a point */
-    bool is_look;                             /* which may be lost with its words */
+    bool is_look, is_link;                    /* a look may be lost with its words, a link not */
 };
 
 struct text {
@@ -33,6 +33,7 @@ struct text {
     struct mt_text prefix, suffix; /* what stays before and behind it */
     size_t look;
     char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
+    mt_office_write_run *write_run;
     bool ends_run;       /* begins in a run that is open */
     struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
     bool is_attribute;
@@ -138,6 +139,38 @@ enum mt_status mt_office_look(struct mt_office *office, const char *bytes, size_
     }
     *out = *slot - 1;
     return mt_text_check(&office->looks[*slot - 1].properties, "a document", err);
+}
+
+/* ---- tokens ---- */
+
+enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n, size_t *capacity,
+                                   struct mt_office_token **out, struct mt_error *err)
+{
+    if (*n == MT_OFFICE_MAX_TOKENS)
+        return mt_fail(err, MT_LIMIT, "a paragraph has more than %d runs, tabs and the like",
+                       MT_OFFICE_MAX_TOKENS);
+    struct mt_office_token *grown = mt_document_grow(*tokens, *n, capacity, sizeof *grown, err);
+    if (!grown)
+        return MT_MEMORY;
+    *tokens = grown;
+    *out = &grown[(*n)++];
+    return MT_OK;
+}
+
+enum mt_status mt_office_leave(struct mt_document *document, const struct mt_office_token *tokens,
+                               size_t n, const char *reason, struct mt_error *err)
+{
+    struct mt_document_piece *piece;
+    size_t first = 0;
+    while (first < n && tokens[first].kind != MT_OFFICE_WORDS)
+        first++;
+    if (first == n)
+        return MT_OK;
+    size_t begin = tokens[first].range.begin;
+    enum mt_status status = mt_document_add(document, (struct mt_range){begin, begin}, &piece, err);
+    if (!status)
+        piece->left = reason;
+    return status;
 }
 
 /* ---- pairs ---- */
@@ -312,6 +345,7 @@ static enum mt_status make_words(struct maker *maker, const struct mt_office_tok
         if (status)
             return status;
         code->is_look = true;
+        code->is_link = token->is_link;
         code->look = maker->group_look = token->look;
         maker->group = maker->text->n - 1;
         maker->has_group = true;
@@ -487,10 +521,13 @@ static bool is_border(const struct mt_office_token *tokens, size_t index)
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;
 }
 
-enum mt_status mt_office_add_texts(struct mt_document *document, const char *prefix,
-                                   struct mt_office_token *tokens, size_t n, struct mt_error *err)
+enum mt_status mt_office_add_texts(struct mt_document *document,
+                                   const struct mt_office_paragraph *paragraph,
+                                   struct mt_error *err)
 {
     struct mt_office *office = document->own;
+    struct mt_office_token *tokens = paragraph->tokens;
+    const size_t n = paragraph->n, n_prefix = strlen(paragraph->prefix);
     struct maker maker = {.document = document, .office = office, .tokens = tokens, .err = err};
     size_t begin = 0, depth = 0, n_codes = 0, first = office->n_texts;
     enum mt_status status = settle_pairs(tokens, n, err);
@@ -513,9 +550,11 @@ enum mt_status mt_office_add_texts(struct mt_document *document, const char *pre
                           tokens[i].look == tokens[i - 1].look;
         n_codes += !looks_same;
     }
-    for (size_t i = first; i < office->n_texts; i++)
-        memcpy(office->texts[i].element_prefix, prefix,
-               mt_size_min(strlen(prefix), MT_OFFICE_MAX_PREFIX));
+    for (size_t i = first; i < office->n_texts; i++) {
+        memcpy(office->texts[i].element_prefix, paragraph->prefix,
+               mt_size_min(n_prefix, MT_OFFICE_MAX_PREFIX));
+        office->texts[i].write_run = paragraph->write_run;
+    }
     return status;
 }
 
@@ -572,7 +611,6 @@ static void write_run(struct writer *writer, const char *words, size_t length)
     size_t look =
         writer->n_open > 0 ? code_at(writer, writer->open[writer->n_open - 1])->look : text->look;
     const struct mt_text *properties = &writer->office->looks[look].properties;
-    const char *prefix = text->element_prefix;
     if (text->is_attribute) {
         append_attribute(words, length, &writer->out);
     } else if (format) {
@@ -580,12 +618,17 @@ static void write_run(struct writer *writer, const char *words, size_t length)
         format->write_words(words, length, writer->is_behind_blank, &writer->out);
         close_look(properties, &writer->out);
     } else {
-        mt_text_appendf(&writer->out, "<%sr>", prefix);
-        if (properties->length > 0)
-            mt_text_appendf(&writer->out, "<%srPr>%s</%srPr>", prefix, properties->bytes, prefix);
-        mt_text_appendf(&writer->out, "<%st xml:space=\"preserve\">", prefix);
-        append_words(words, length, &writer->out);
-        mt_text_appendf(&writer->out, "</%st></%sr>", prefix, prefix);
+        struct mt_text clean = {0};
+        append_words(words, length, &clean);
+        const struct mt_office_run run = {.prefix = text->element_prefix,
+                                          .look = properties,
+                                          .words = clean.bytes,
+                                          .length = clean.length};
+        if (clean.status)
+            writer->out.status = clean.status;
+        else
+            text->write_run(&run, &writer->out);
+        mt_text_finish(&clean);
     }
     writer->is_behind_blank = words[length - 1] == ' ';
 }
@@ -648,7 +691,7 @@ static bool write_translation(struct writer *writer, const char *translation, si
         at += n;
     }
     for (size_t i = 0; i < writer->text->n; i++)
-        if (!writer->is_written[i] && !code_at(writer, i)->is_look)
+        if (!writer->is_written[i] && (!code_at(writer, i)->is_look || code_at(writer, i)->is_link))
             return false;
     return writer->n_open == 0 && !writer->out.status;
 }

@@ -5,13 +5,15 @@
  *
  * Thread-safety: one thread at a time; writing is safe.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_PARAGRAPH_H
-#define MT_SERVER_DOCUMENTS_OFFICE_PARAGRAPH_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_PARAGRAPH_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_PARAGRAPH_H
 
 #include "server/documents/document_state.h"
 
 /* Of the prefix of elements' names. */
 #define MT_OFFICE_MAX_PREFIX 31
+/* Of a paragraph: pieces of words, and what stands between them. MT_LIMIT above. */
+#define MT_OFFICE_MAX_TOKENS 400000
 
 enum mt_office_kind {
     MT_OFFICE_WORDS,
@@ -50,6 +52,7 @@ struct mt_office_token {
     struct mt_range outer; /* the same, with the whole runs that it stands in */
     struct mt_range run;   /* the beginning of the run that it begins in; empty: in none */
     size_t look;           /* of words, and of a point that is verbatim */
+    bool is_link;          /* words that look so: no translation may be without them */
     size_t id;             /* of a range: equal for both */
     size_t mate;           /* set here */
 };
@@ -61,15 +64,41 @@ MT_MUST_CHECK enum mt_status mt_office_create(const struct mt_office_format *for
                                               struct mt_office **out, struct mt_error *err);
 void mt_office_destroy(void *office); /* takes NULL */
 
-/* The number of a look: of equal bytes the same one. 0: none. */
+/* Words of a translation, for the format to write. */
+struct mt_office_run {
+    const char *prefix;         /* of the names of its elements, as in "w:" */
+    const struct mt_text *look; /* the format's own */
+    const char *words;          /* content of XML, without characters that XML has not */
+    size_t length;
+};
+typedef void mt_office_write_run(const struct mt_office_run *run, struct mt_text *out);
+
+/* The number of a look: of equal bytes the same one. What they mean is the format's. 0: none. */
 MT_MUST_CHECK enum mt_status mt_office_look(struct mt_office *office, const char *bytes,
                                             size_t length, size_t *out, struct mt_error *err);
 
-/* Adds a paragraph's texts to document, whose own is the office. prefix is that of the names of its
- * elements, as in "w:", of at most MT_OFFICE_MAX_PREFIX bytes. What the tokens hold is changed. */
-MT_MUST_CHECK enum mt_status mt_office_add_texts(struct mt_document *document, const char *prefix,
-                                                 struct mt_office_token *tokens, size_t n,
+/* Adds a token to those of a paragraph; *out is valid until the next one is added. */
+MT_MUST_CHECK enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n,
+                                                 size_t *capacity, struct mt_office_token **out,
                                                  struct mt_error *err);
+
+struct mt_office_paragraph {
+    const char
+        *prefix; /* of the names of its elements, as in "w:"; MT_OFFICE_MAX_PREFIX bytes at most */
+    mt_office_write_run *write_run;
+    struct mt_office_token *tokens; /* what they hold is changed */
+    size_t n;
+};
+
+/* Adds a paragraph's texts to document, whose own is the office. */
+MT_MUST_CHECK enum mt_status mt_office_add_texts(struct mt_document *document,
+                                                 const struct mt_office_paragraph *paragraph,
+                                                 struct mt_error *err);
+
+/* A paragraph with words that stays as it is, for a reason, which is static, is told of. */
+MT_MUST_CHECK enum mt_status mt_office_leave(struct mt_document *document,
+                                             const struct mt_office_token *tokens, size_t n,
+                                             const char *reason, struct mt_error *err);
 
 /* document_state.h. False: a code is lost. */
 bool mt_office_write_piece(struct mt_document_writing *writing,
