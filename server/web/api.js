@@ -149,4 +149,4 @@ export const attentionFile = async (body, signal) => (await post("attention", bo
 
 const positionsPath = (layout, n, format, model) => `positions?${new URLSearchParams({...(layout && {layout}), n, format, ...(model && {model})})}`;
 export const positions = async (layout, n, signal, model) => (await request(positionsPath(layout, n, "json", model), {signal})).json();
-export const positionsFile = async (layout, n, format) => (await request(positionsPath(layout, n, format), {})).blob();
+export const positionsFile = async (layout, n, format, model) => (await request(positionsPath(layout, n, format, model), {})).blob();

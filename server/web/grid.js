@@ -9,7 +9,7 @@ export class Grid {
         this.container = container;
         this.note = note;
         this.onOpen = onOpen;
-        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "300px"});
+        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "1500px"});
         this.repaint = frame(() => this.cells?.forEach((cell) => paint(cell)));
         document.addEventListener("themechange", this.repaint);
     }
@@ -70,6 +70,15 @@ export class Grid {
             if (error.name !== "AbortError")
                 this.note.textContent = error.message;
         }
+    }
+
+    /** A promise of the cells with all of their values. */
+    async whole() {
+        const {inspector, kind, cells} = this;
+        await Promise.all([...new Set(cells.map(({layer}) => layer))].map((layer) => this.load(layer)));
+        if (inspector !== this.inspector || kind !== this.kind)
+            throw new DOMException("Something else is shown.", "AbortError");
+        return cells;
     }
 
     /** How sharp a head looks, and where to: what tells heads apart at a glance. */

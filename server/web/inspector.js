@@ -104,16 +104,11 @@ export class Inspector {
         return this.steps;
     }
 
-    /** A promise of a file of what is shown (pictures) or of every layer and head. */
-    file(format, {kind, layer, head}) {
+    /** A promise of a file of every layer and head; of the alignment: of all kinds. */
+    file(format, {kind}) {
         const fields = {format};
-        const isPicture = format === "png" || format === "svg";
-        if (format !== "bertviz" && kind !== "alignment")
-            fields.kinds = [kind];
-        if (format !== "bertviz" && kind === "alignment" && !isPicture)
-            fields.kinds = this.model.no_decoder_attention ? ["cross", "encoder"] : ["cross", "encoder", "decoder"];
-        if (isPicture && kind !== "alignment")
-            Object.assign(fields, {layers: [layer]}, head === "mean" ? {reduce: "heads"} : {heads: [head]});
+        if (format !== "bertviz")
+            fields.kinds = kind !== "alignment" ? [kind] : this.model.no_decoder_attention ? ["cross", "encoder"] : ["cross", "encoder", "decoder"];
         return attentionFile({...this.request, ...fields});
     }
 }

@@ -69,7 +69,7 @@ export class Player {
         this.box.replaceChildren(this.about, this.notice, tools, this.steps, this.moments, panel, copies, this.whatIf.box);
         roving(this.steps, "[role=option]");
         roving(this.moments, "[role=tab]");
-        document.addEventListener("themechange", () => this.run && this.draw());
+        document.addEventListener("themechange", () => this.box.querySelectorAll("canvas").forEach((canvas) => canvas.repaint?.()));
     }
 
     // Which sentence, and which run of it -----------------------------------------------------------

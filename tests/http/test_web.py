@@ -15,7 +15,7 @@ FILES = {**PAGES, **{path: "openapi.json" for path in DESCRIPTIONS}, **{f"/web/{
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml"}
 POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
-          "img-src": "'self' data: blob:", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'"}
+          "img-src": "'self' data: blob:", "base-uri": "'none'", "form-action": "'self'", "frame-ancestors": "'none'"}
 
 
 class Web(unittest.TestCase):

@@ -219,6 +219,165 @@ describe("a server that refuses", () => {
     }, {allowing: /40\d|429|502/});
 });
 
+/** A picture in pixels: {width, height, colours}. */
+const pixels = (page, bytes) => page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const all = context.getImageData(0, 0, canvas.width, canvas.height).data;
+    return {width: canvas.width, height: canvas.height, colours: new Set(new Uint32Array(all.buffer)).size};
+}, bytes.toString("base64"));
+
+/** What an SVG is made of: its texts, and how many of each element. */
+const partsOf = (page, bytes) => page.evaluate((text) => {
+    const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    const count = (tag) => root.querySelectorAll(tag).length;
+    return {texts: [...root.querySelectorAll("text")].map((one) => one.textContent), n: Object.fromEntries(["rect", "path", "image", "parsererror"].map((tag) => [tag, count(tag)])), strokes: new Set([...root.querySelectorAll("path")].map((path) => path.getAttribute("stroke"))).size};
+}, bytes.toString());
+
+describe("pictures", () => {
+    visiting("are of what is shown, with pieces as the page writes them", async (visit, page) => {
+        await visit.open({q: PHONE, hash: "#view=map&kind=cross&layer=1&head=2"});
+        await visit.linked();
+        const [sentence] = (await daemon.attention({q: PHONE})).sentences;
+        const [nRows, nColumns] = [sentence.output_tokens.length, sentence.source_tokens.length];
+        const seen = {};
+        for (const [view, ready, name] of [["map", "#map-note:not(:empty)", "attention-cross-layer1-head2"], ["grid", ".thumb.ready", "attention-cross-all-heads"], ["head", ".tokens .token", "attention-cross-layer1-head2-lines"]]) {
+            await page.click(`#tab-${view}`);
+            await page.waitForSelector(ready);
+            await page.waitForSelector(`#view-${view}:not([aria-busy])`);
+            const svg = await visit.download("#downloads [data-format=svg]");
+            assert.equal(svg.name, `${name}.svg`);
+            seen[view] = await partsOf(page, svg.bytes);
+            assert.equal(seen[view].n.parsererror, 0);
+            assert.ok(seen[view].texts.every((text) => !text.includes("▁")), "pieces as the page writes them");
+            const png = await visit.download("#downloads [data-format=png]");
+            assert.equal(png.name, `${name}.png`);
+            const {width, height, colours} = await pixels(page, png.bytes);
+            assert.ok(width > 300 && height > 300 && colours > 20, `${view}: ${width} x ${height}, ${colours} colours`);
+        }
+        assert.equal(seen.map.n.rect, nRows * nColumns + 1);
+        assert.ok(seen.map.texts.includes("yesterday"));
+        assert.deepEqual([seen.grid.n.image, seen.grid.n.rect], [24, 25]);
+        assert.equal(seen.head.n.path, await page.evaluate(() => document.querySelectorAll(".tokens li").length) && sentenceLines(await head(1, 2)));
+        assert.ok(seen.head.texts.includes("phone"));
+    });
+
+    const head = async (layer, one, q = PHONE) => (await daemon.attention({q, kinds: ["cross"], layers: [layer], heads: [one]})).sentences[0].cross[0][0];
+    const sentenceLines = (matrix, least = 0.02) => matrix.flat().filter((weight) => weight >= least).length;
+
+    visiting("of the links can be saved", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        const {texts, n} = await partsOf(page, (await visit.download("#link-downloads [data-format=svg]")).bytes);
+        assert.equal(n.path, await page.locator(".thread").count());
+        for (const word of ["yesterday", "gestern", "Telefon"])
+            assert.ok(texts.includes(word), word);
+        const {width, height, colours} = await pixels(page, (await visit.download("#link-downloads [data-format=png]")).bytes);
+        assert.ok(width > 1000 && height > 200 && colours > 20, `${width} x ${height}, ${colours}`);
+    });
+
+    visiting("several heads have colours of their own, above a threshold", async (visit, page) => {
+        await visit.open({q: PHONE, hash: "#view=head&kind=cross&layer=1&head=2"});
+        await visit.linked();
+        await page.click("#heads [data-head='1']");
+        await page.click("#heads [data-head='4']");
+        await page.waitForSelector("#view-head:not([aria-busy])");
+        assert.match(page.url(), /heads=1%2C4/);
+        await page.fill("#threshold", "20");
+        assert.equal(await page.textContent("#threshold-value"), "20 %");
+        const {strokes, n, texts} = await partsOf(page, (await visit.download("#downloads [data-format=svg]")).bytes);
+        assert.equal(n.path, sentenceLines(await head(1, 1), 0.2) + sentenceLines(await head(1, 4), 0.2));
+        assert.equal(strokes, 2);
+        assert.ok(texts.includes("cross attention, layer 1, heads 1, 4"));
+        await page.reload();
+        await visit.linked();
+        await eventually(async () => assert.deepEqual(await page.$$eval("#heads [aria-pressed=true]", (all) => all.map((one) => one.textContent)), ["1", "4"]));
+        await page.selectOption("#head", "0");
+        await eventually(async () => assert.equal(await page.locator("#heads [aria-pressed=true]").count(), 0));
+        await visit.shot("heads", "#viewer");
+    });
+
+    visiting("positions have axes, and another base", async (visit, page) => {
+        await visit.open({q: STATION, hash: "#view=positions"});
+        await visit.linked();
+        await page.waitForSelector("#positions-note:not(:empty)");
+        await eventually(async () => assert.match(await page.textContent("#positions-note"), /fastest wave takes 6\.28 positions, the slowest 58,500/));
+        const point = async () => {
+            const box = await page.locator(".positions canvas").boundingBox();
+            await page.mouse.move(box.x + 52 + ((box.width - 66) * 20.5) / 256, box.y + 44 + (320 * 9.5) / 64);
+            return page.textContent("#positions-note");
+        };
+        const {matrix} = await (await fetch(`${daemon.url}/positions?n=64`)).json();
+        await eventually(async () => assert.ok((await point()).startsWith(`Position 9, dimension 20: sin(9 / 10000^(40/256)) = ${matrix[9][20].toFixed(3).replace("-", "−")};`), await point()));
+        await page.fill("#positions-base", "2");
+        assert.equal(await page.textContent("#positions-base-value"), "100");
+        await eventually(async () => assert.ok((await point()).startsWith(`Position 9, dimension 20: sin(9 / 100^(40/256)) = ${Math.sin(9 / 100 ** (40 / 256)).toFixed(3).replace("-", "−")};`), await point()));
+        const {texts, n} = await partsOf(page, (await visit.download("#downloads [data-format=svg]")).bytes);
+        assert.equal(n.image, 1);
+        for (const text of ["dimension", "position", "0", "32", "Positional encoding, concatenated, base 100"])
+            assert.ok(texts.includes(text), text);
+        await visit.shot("positions-base", "#viewer");
+    });
+
+    visiting("an empty view says that there is nothing to save", async (visit, page) => {
+        await page.route("**/positions?*", (route) => route.fulfill({status: 400, body: '{"error":"the model\'s positions are learned"}'}));
+        await visit.open({q: STATION, hash: "#view=positions"});
+        await visit.linked();
+        await page.click("#downloads [data-format=png]");
+        await eventually(async () => assert.equal(await page.textContent("#download-note"), "PNG: there is nothing to save yet."));
+    }, {allowing: /400/});
+});
+
+describe("paper, few colours, no script", () => {
+    visiting("paper has pictures that are not cut, black on white", async (visit, page) => {
+        await visit.open({q: `${PHONE.slice(0, -1)}, and ${PHONE}`, hash: "#view=map&kind=alignment"});
+        await visit.linked();
+        await page.waitForSelector("#map-note:not(:empty)");
+        const before = await page.evaluate(() => document.documentElement.dataset.theme);
+        await page.evaluate(() => window.addEventListener("beforeprint", () => (window.printed = {
+            theme: document.documentElement.dataset.theme, pictures: [...document.querySelectorAll(".paper svg")].map((svg) => [svg.parentElement.parentElement.id, svg.querySelector("rect").getAttribute("fill"), svg.querySelector("text").textContent]),
+        })));
+        const pdf = await page.pdf({format: "A4"});
+        assert.ok(pdf.length > 10_000);
+        const {theme, pictures} = await page.evaluate(() => window.printed);
+        assert.deepEqual([before, theme], ["dark", "light"]);
+        assert.ok(pictures.some(([where]) => where === "links") && pictures.some(([where]) => where === "map"), JSON.stringify(pictures));
+        for (const [, fill] of pictures)
+            assert.match(fill, /^#f/);
+        await page.emulateMedia({media: "print"});
+        await page.setViewportSize({width: 718, height: 1000}); // A4 between its margins
+        const [paper, rights] = await page.evaluate(() => [document.documentElement.clientWidth, [...document.querySelectorAll(".paper svg, .card, #translation")].map((one) => one.getBoundingClientRect().right)]);
+        assert.ok(rights.length > 4 && rights.every((right) => right <= paper), rights.join());
+        for (const selector of [".strip", ".matrix"])
+            assert.equal(await page.isVisible(selector), false, selector);
+        await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark"));
+    }, {options: {colorScheme: "dark"}});
+
+    visiting("forced colours keep bars and legend", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        await page.locator("#pieces .piece").nth(2).click();
+        await page.waitForSelector(".bars .written");
+        const [bar, paper, ...legend] = await page.evaluate(() => [".bars .track i", ".card", "#legend span:nth-child(1) i", "#legend span:nth-child(4) i"].map((one) => getComputedStyle(document.querySelector(one)).backgroundColor));
+        assert.notEqual(bar, paper);
+        assert.notEqual(legend[0], legend[1]);
+        await visit.shot("forced-colours");
+    }, {options: {forcedColors: "active"}});
+
+    visiting("without JavaScript there is a form for this server", async (visit, page) => {
+        await page.goto(`${daemon.url}/`);
+        assert.doesNotMatch(await page.content(), /localhost:5000/);
+        await page.getByLabel("Text", {exact: true}).fill(STATION);
+        await page.getByRole("button", {name: "Translate"}).click();
+        await page.waitForURL(`${daemon.url}/translate`);
+        assert.match(await page.content(), /Wo ist der Bahnhof/);
+    }, {options: {javaScriptEnabled: false}, allowing: /404/});
+});
+
 describe("the end", () => {
     it("lets the daemons stop in good order", async () => {
         await browser.close();
