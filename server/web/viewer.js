@@ -395,7 +395,7 @@ export class Viewer {
             const layout = $("#layout :checked")?.value;
             return {path: `positions?${layout ? `layout=${layout}&` : ""}n=${$("#positions-n").value}`};
         }
-        const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(head === "mean" ? {reduce: "heads"} : {heads: [head]})};
+        const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(several.length ? {heads: several} : head === "mean" ? {reduce: "heads"} : {heads: [head]})};
         return {path: "attention", body: {...this.inspector.request, ...fields}};
     }
 
