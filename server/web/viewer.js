@@ -391,6 +391,7 @@ export class Viewer {
     /** What asks for the numbers that are shown: {path, body}. */
     request() {
         const {view, kind, layer, head} = this;
+        const several = view === "head" ? this.picked.heads : [];
         if (view === "positions") {
             const layout = $("#layout :checked")?.value;
             return {path: `positions?${layout ? `layout=${layout}&` : ""}n=${$("#positions-n").value}`};
