@@ -35,7 +35,7 @@ static struct mt_document *read_parts(const char *types, const char *const *part
 {
     struct entry entries[8] = {{"[Content_Types].xml", types, 0, ZIP_CM_DEFLATE, false}};
     const struct mt_document_options options = {
-        .format = types == workbook_types ? MT_DOCUMENT_XLSX : MT_DOCUMENT_PPTX};
+        .format = types == workbook_types ? MT_DOCUMENT_XLSX : MT_DOCUMENT_PPTX, .confines = true};
     struct mt_document *document = NULL;
     struct mt_error err;
     size_t n = 1, length;
