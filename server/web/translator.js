@@ -207,6 +207,8 @@ export class Translator {
         this.mark(null);
         this.output.replaceChildren();
         $("#alternatives").hidden = $("#warnings").hidden = true;
+        for (const old of document.querySelectorAll(".stale"))
+            old.classList.remove("stale");
         $("#copy").disabled = $("#own").disabled = true;
         this.onTranslation(null);
     }
