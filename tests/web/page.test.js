@@ -403,7 +403,7 @@ describe("taking along", () => {
         const [sentence] = (await daemon.attention({q: STATION, kinds: ["cross", "encoder", "decoder"]})).sentences;
         const [nRows, nColumns] = [sentence.output_tokens.length, sentence.source_tokens.length];
 
-        const png = await visit.download("[data-format=png]");
+        const png = await visit.download("#downloads [data-format=png]");
         assert.equal(png.name, "attention-cross-layer2-head3.png");
         const size = await page.evaluate(async (data) => {
             const image = new Image();
@@ -413,7 +413,7 @@ describe("taking along", () => {
         }, png.bytes.toString("base64"));
         assert.ok(size[0] > 100 && size[1] > 100, size);
 
-        const svg = await visit.download("[data-format=svg]");
+        const svg = await visit.download("#downloads [data-format=svg]");
         const picture = await page.evaluate((text) => {
             const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
             return [root.localName, root.querySelector("parsererror") === null, root.textContent];
@@ -421,14 +421,14 @@ describe("taking along", () => {
         assert.deepEqual(picture.slice(0, 2), ["svg", true]);
         assert.match(picture[2], /layer 2.*head 3/s);
 
-        const json = JSON.parse((await visit.download("[data-format=json]")).bytes);
+        const json = JSON.parse((await visit.download("#downloads [data-format=json]")).bytes);
         assert.deepEqual(json.sentences[0].cross, sentence.cross);
 
-        const tensors = await visit.download("[data-format=safetensors]");
+        const tensors = await visit.download("#downloads [data-format=safetensors]");
         assert.equal(tensors.name, "attention-cross.safetensors");
         checkSafetensors(tensors.bytes, [3, 8, nRows, nColumns]);
 
-        const page_ = await visit.download("[data-format=bertviz]");
+        const page_ = await visit.download("#downloads [data-format=bertviz]");
         assert.equal(page_.name, "attention-all.bertviz.html");
         checkBertviz(page_.bytes.toString(), sentence);
         await checkBertvizLoads(page_.bytes.toString(), sentence);
@@ -437,12 +437,12 @@ describe("taking along", () => {
     visiting("downloads the alignment", async (visit) => {
         await visit.open({q: STATION});
         await visit.linked();
-        const {name, bytes} = await visit.download("[data-format=json]");
+        const {name, bytes} = await visit.download("#downloads [data-format=json]");
         assert.equal(name, "attention-alignment.json");
         const [sentence] = JSON.parse(bytes).sentences;
         sentence.alignment.matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-3));
         assert.deepEqual([sentence.cross.length, sentence.encoder.length, sentence.decoder.length], [3, 4, 3]);
-        assert.equal((await visit.download("[data-format=png]")).bytes.subarray(1, 4).toString(), "PNG");
+        assert.equal((await visit.download("#downloads [data-format=png]")).bytes.subarray(1, 4).toString(), "PNG");
     });
 });
 

@@ -307,8 +307,10 @@ describe("pictures", () => {
         await page.waitForSelector("#positions-note:not(:empty)");
         await eventually(async () => assert.match(await page.textContent("#positions-note"), /fastest wave takes 6\.28 positions, the slowest 58,500/));
         const point = async () => {
-            const box = await page.locator(".positions canvas").boundingBox();
-            await page.mouse.move(box.x + 52 + ((box.width - 66) * 20.5) / 256, box.y + 44 + (320 * 9.5) / 64);
+            const canvas = page.locator(".positions canvas");
+            const {width} = await canvas.boundingBox();
+            for (const x of [20.3, 20.5]) // a pointer that rests says nothing
+                await canvas.hover({position: {x: 52 + ((width - 66) * x) / 256, y: 44 + (320 * 9.5) / 64}});
             return page.textContent("#positions-note");
         };
         const {matrix} = await (await fetch(`${daemon.url}/positions?n=64`)).json();

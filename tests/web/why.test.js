@@ -111,8 +111,8 @@ describe("walking", () => {
         await page.getByRole("button", {name: "Next step"}).click();
         await drawn(page, "translation 6 1");
         await page.locator("#moment select").nth(1).selectOption("3");
-        await drawn(page, "translation 6 1 0 3");
-        assert.equal(new URL(page.url()).hash, address({step: 1, at: 6, layer: 0, head: 3}));
+        await drawn(page, "translation 6 1 1 3");
+        assert.equal(new URL(page.url()).hash, address({step: 1, at: 6, layer: 1, head: 3}));
         await page.locator("#pieces .piece").nth(2).click();
         await drawn(page, "translation 6 2");
         await page.getByRole("button", {name: "Look at the source's words"}).click();
