@@ -7,7 +7,7 @@
 #include "server/models/catalog.h"
 #include "server/models/model_host.h"
 #include "server/models/warm_up.h"
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 #include "server/text/splitter.h"
 
 #include <check.h>

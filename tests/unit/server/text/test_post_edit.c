@@ -89,6 +89,25 @@ static const struct {
     {"Yes", "A-A-A-A", "A"},
     {"It is 1 1 1.", "Es ist 1 1 1 1.", "Es ist 1 1 1 1."},
     {"Yes.", "Ja. Ja. Ja.", "Ja. Ja. Ja."},
+    /* A currency that is another than the source's at the same digits. */
+    {"It is \xC2\xA3"
+     "3.50, not $4.",
+     "Es ist 3,50 $, nicht 4 $.", "Es ist 3,50 \xC2\xA3, nicht 4 $."},
+    {"\xE2\x82\xAC"
+     "1,250 / $21.50",
+     "$1.250 / 21,50 $",
+     "\xE2\x82\xAC"
+     "1.250 / 21,50 $"},
+    {"$5 or \xE2\x82\xAC"
+     "5",
+     "5 \xC2\xA3 oder 5 $", "5 \xC2\xA3 oder 5 $"},
+    {"5 dollars", "5 $", "5 $"},
+    {"$5", "$", "$"},
+    /* An ordinal that was copied. */
+    {"The 2nd and 23rd of May", "Der 2nd und 23rd Mai", "Der 2. und 23. Mai"},
+    {"The 2nd", "Der 3rd", "Der 3rd"},
+    {"The 1st", "Der 1ster", "Der 1ster"},
+    {"A 2th", "Ein 2th", "Ein 2th"},
     /* Nothing of it. */
     {"Where is it?", "Wo ist es?", "Wo ist es?"},
     {"Where is it?", "", ""},
