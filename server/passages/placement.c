@@ -187,10 +187,16 @@ static size_t point_at(const struct placer *placer, size_t source, bool leads)
 
 /* ---- stand-ins ---- */
 
+/* Whether a word that ends beside c ends there. */
+static bool parts_from(uint32_t c)
+{
+    return !mt_is_word_char(c) || c >= MT_FIRST_IDEOGRAPH;
+}
+
 static bool is_whole_word(const char *text, size_t length, size_t begin, size_t end)
 {
-    bool begins = begin == 0 || !mt_is_word_char(char_at(text, mt_previous_char(text, begin)));
-    return begins && (end >= length || !mt_is_word_char(char_at(text, end)));
+    return (begin == 0 || parts_from(char_at(text, mt_previous_char(text, begin)))) &&
+           (end >= length || parts_from(char_at(text, end)));
 }
 
 /* Keeps removed ascending; false where the range meets one that is there. */

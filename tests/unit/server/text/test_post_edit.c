@@ -240,7 +240,7 @@ START_TEST(capitals_become_small_in_place)
 }
 END_TEST
 
-int main(void)
+Suite *suite_post_edit(void)
 {
     Suite *suite = suite_create("post_edit");
     TCase *tcase = tcase_create("post_edit");
@@ -252,9 +252,5 @@ int main(void)
                         (int)(sizeof bare_cases / sizeof *bare_cases));
     tcase_add_test(tcase, capitals_become_small_in_place);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }
