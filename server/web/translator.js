@@ -64,8 +64,9 @@ export class Translator {
         this.output.addEventListener("pointerover", (event) => this.point(event.target));
         this.output.addEventListener("pointerleave", () => this.mark(null));
         this.output.addEventListener("click", (event) => this.choose(event.target));
-        window.addEventListener("beforeprint", () => (this.text.style.height = `${this.text.scrollHeight + 2}px`));
-        window.addEventListener("afterprint", this.grow);
+        // A text field cuts off on paper what it does not show.
+        window.addEventListener("beforeprint", () => this.marks.firstChild ?? this.marks.append(this.text.value));
+        window.addEventListener("afterprint", () => this.mark(null));
         document.addEventListener("waiting", ({detail}) => this.showWaiting(detail));
         new ResizeObserver(this.grow).observe(this.text.parentElement);
     }
