@@ -246,7 +246,7 @@ class Files(unittest.TestCase):
                 "strings.xml": '<resources><string name="Hello">%s</string><string '
                                'translatable="false">Hello</string></resources>',
                 "a.resx": '<root><data name="Hello"><value>%s</value><comment>Hello</comment></data></root>',
-                "a.stringsdict": "<plist><dict><key>other</key><string>%s</string></dict></plist>",
+                "a.stringsdict": "<plist><dict><key>one</key><string>%s</string></dict></plist>",
         }.items():
             for sentence in ("I am tired.", "Where is the train station?"):
                 reply = upload(self.daemon, content.replace("%s", sentence), name)
