@@ -6,6 +6,8 @@
 
 #include "server/documents/document.h"
 #include "server/documents/encoding.h"
+#include "server/documents/flat.h"
+#include "server/text/language.h"
 #include "server/text/splitter.h"
 
 struct mt_document_piece {
@@ -16,6 +18,24 @@ struct mt_document_piece {
     size_t line;           /* where it begins */
 };
 
+/* Makes the format's own of what its pack has put, in a document that has bytes, parts and pieces. What
+ * it says is checked: pieces and indices, too. MT_MEMORY; all else breaks flat. */
+typedef enum mt_status mt_document_unpack(struct mt_document *document, struct mt_flat *flat,
+                                          struct mt_error *err);
+
+/* A writing of a document, for texts that have texts within their ranges. */
+struct mt_document_writing {
+    const struct mt_document *document;
+    const struct mt_text *translations;
+    struct mt_document_report *report;
+    size_t piece;   /* those before it are not to be written */
+    bool is_edited; /* with the document's edits */
+};
+
+/* Appends bytes of the document with the texts that begin in them. */
+void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
+                             struct mt_text *out);
+
 /* One format. */
 struct mt_document_reader {
     mt_coded_reader *read_text; /* what are words in a text and what is markup */
@@ -25,6 +45,9 @@ struct mt_document_reader {
      * keeps what it has. NULL: the translation as it is. */
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
+    /* The same, and a text that is its own translation leaves the file's bytes as they are. */
+    bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                         const char *translation, size_t length, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
     /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
      * format say nothing. bytes end in NUL. */
@@ -32,8 +55,12 @@ struct mt_document_reader {
     /* A translation stands in the place of a program's message: one that is the message itself leaves
      * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
     bool replaces_messages;
-    /* A file is a package (package.h), of which read makes the parts that hold words. */
+    /* A file is a package (package.h), of which read makes the parts that hold words. It may be read
+     * in another process (document_confined.h): what writing needs of the format's own is handed over.
+     * NULL: nothing. */
     bool is_package;
+    void (*pack)(const void *own, struct mt_text *out);
+    mt_document_unpack *unpack;
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
@@ -42,7 +69,7 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
     mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
-    mt_document_docx_reader;
+    mt_document_docx_reader, mt_document_pptx_reader, mt_document_xlsx_reader;
 
 /* An entry of a package that holds words. */
 struct mt_document_part {
@@ -51,21 +78,35 @@ struct mt_document_part {
     struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
 };
 
+/* Kinds of reasons that come from another process. */
+#define MT_DOCUMENT_REASONS 8
+
+/* What stands in the place of other bytes in a file in which something is translated: the name of its
+ * language. It lies outside of the texts' ranges, or within one that is copied with them. */
+struct mt_document_edit {
+    struct mt_range range;
+    char text[MT_LANGUAGE_BYTES];
+};
+
 struct mt_document {
     const struct mt_document_reader *reader;
+    bool confines; /* packages are read and written in another process */
     struct mt_encoding encoding;
     char *bytes; /* the file in UTF-8, ending in NUL */
     size_t length;
     size_t begin; /* behind the byte order mark */
     const char *line_end;
-    struct mt_document_piece *pieces; /* ascending and disjoint */
+    struct mt_document_piece *pieces; /* ascending; disjoint, or one within the other */
     size_t n, capacity;
+    struct mt_document_edit *edits; /* ascending and disjoint */
+    size_t n_edits, edits_capacity;
     size_t max_n;  /* MT_LIMIT above; 0: no limit */
     void *own;     /* the format's, for finish */
     char *package; /* the file, where that is one; else NULL */
     size_t package_length;
     struct mt_document_part *parts;
     size_t n_parts;
+    struct mt_text reasons[MT_DOCUMENT_REASONS]; /* that pieces are left for */
 };
 
 /* Whether an entry of a package holds words, by the package's own table of contents. */
@@ -85,9 +126,18 @@ MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *d
                                                      const struct mt_text *parts,
                                                      struct mt_text *out, struct mt_error *err);
 
+/* As the reader's read; then pieces and edits are in their order. */
+MT_MUST_CHECK enum mt_status mt_document_read(struct mt_document *document,
+                                              const struct mt_document_options *options,
+                                              struct mt_error *err);
+
 /* Adds a piece whose text is yet empty; *out is valid until the next one is added. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                              struct mt_document_piece **out, struct mt_error *err);
+
+MT_MUST_CHECK enum mt_status mt_document_add_edit(struct mt_document *document,
+                                                  struct mt_range range, const char *text,
+                                                  struct mt_error *err);
 
 /* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
 MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,

@@ -11,13 +11,15 @@
 #include <stdio.h>
 
 static const struct mt_document_options options = {.format = MT_DOCUMENT_DOCX};
+/* As the daemon reads them. */
+static const struct mt_document_options confined = {.format = MT_DOCUMENT_DOCX, .confines = true};
 
 /* Takes the file. */
 static struct mt_document *read_file(char *file, size_t length)
 {
     struct mt_document *document = NULL;
     struct mt_error err;
-    enum mt_status status = mt_document_create(file, length, &options, &document, &err);
+    enum mt_status status = mt_document_create(file, length, &confined, &document, &err);
     ck_assert_msg(!status, "%s", status ? err.message : "");
     free(file);
     return document;
