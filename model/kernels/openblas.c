@@ -22,6 +22,7 @@
 #define ROWS 8
 #define COLUMNS 64
 #define MAX_PANEL_ROWS 64 /* share the weights that were made fp32 for them */
+#define MIN_ROWS 2        /* pay for making them fp32 (docs/performance.md) */
 
 static_assert(MT_LINEAR_CHUNK * UINT8_MAX * INT8_MAX < 1 << 24, "sums are exact in fp32");
 static_assert(COLUMNS % MT_PACK_COLUMNS == 0, "whole blocks of packed weights");
@@ -157,6 +158,10 @@ static void write_columns(const struct mt_qgemm *g, size_t m, size_t n, const in
 
 static void qgemm(const struct mt_qgemm *g)
 {
+    if (g->n_rows < MIN_ROWS) {
+        mt_kernels_reference.qgemm(g);
+        return;
+    }
     alignas(64) float w[COLUMNS * MT_LINEAR_CHUNK];
     int32_t sums[MAX_PANEL_ROWS * COLUMNS];
     for (size_t begin = 0; begin < g->n_rows; begin += MAX_PANEL_ROWS) {
