@@ -629,7 +629,7 @@ START_TEST(test_many_runs)
 }
 END_TEST
 
-int main(void)
+Suite *suite_docx(void)
 {
     Suite *suite = suite_create("docx");
     TCase *tcase = tcase_create("docx");
@@ -652,9 +652,5 @@ int main(void)
     tcase_add_test(tcase, test_many_entries);
     tcase_add_test(tcase, test_many_runs);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? 1 : 0;
+    return suite;
 }

@@ -385,7 +385,7 @@ START_TEST(test_many_runs)
 }
 END_TEST
 
-int main(void)
+Suite *suite_office(void)
 {
     Suite *suite = suite_create("office");
     TCase *tcase = tcase_create("office");
@@ -398,9 +398,5 @@ int main(void)
     tcase_add_test(tcase, test_older_files);
     tcase_add_test(tcase, test_many_runs);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? 1 : 0;
+    return suite;
 }
