@@ -146,6 +146,12 @@ static bool is_word_char_at(const char *text, size_t length, size_t at)
     return at < length && mt_is_word_char(mt_utf8_decode(text + at));
 }
 
+/* Whether a word in Latin letters ends there: others need no blank behind it. */
+static bool is_end(const char *text, size_t length, size_t at)
+{
+    return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
+}
+
 /* Bytes of "1st", "2nd", "23rd", "11th", as English writes it, at text[at]; 0: none. */
 static size_t english_ordinal(const char *text, size_t length, size_t at, uint32_t *number)
 {
@@ -158,8 +164,8 @@ static size_t english_ordinal(const char *text, size_t length, size_t at, uint32
                          : last == 2                        ? "nd"
                                                             : "rd";
     bool is_one = end > at && end + 2 <= length && memcmp(text + end, ending, 2) == 0 &&
-                  !is_word_char_at(text, length, end + 2) &&
-                  (at == 0 || !mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
+                  is_end(text, length, end + 2) &&
+                  (at == 0 || is_end(text, length, mt_previous_char(text, at)));
     return is_one ? end + 2 - at : 0;
 }
 
