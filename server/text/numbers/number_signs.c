@@ -171,7 +171,7 @@ static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
 {
     uint32_t number;
     for (size_t at = 0; at < pair->n_source; at++)
-        if (is_digit(pair->source[at]) &&
+        if (mt_ascii_is_digit(pair->source[at]) &&
             english_ordinal(pair->source, pair->n_source, at, &number) && number == wanted)
             return true;
     return false;
@@ -184,7 +184,8 @@ static size_t copied_ordinal(const struct mt_number_signs *pair, size_t at, uint
     static const char *const endings[] = {"st", "nd", "rd", "th"};
     const char *text = pair->target;
     size_t end = at, n_letters = 0;
-    for (*number = 0; end < pair->n_target && is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
+    for (*number = 0;
+         end < pair->n_target && mt_ascii_is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
          end++)
         *number = *number * 10 + (uint32_t)(text[end] - '0');
     while (end + n_letters < pair->n_target && text[end + n_letters] >= 'a' &&
