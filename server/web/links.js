@@ -84,14 +84,14 @@ export class Links {
         if ([...lines].some((line) => line.scrollWidth > line.clientWidth)) {
             const widths = (side) => this.cells[side].map((cell) => cell.getBoundingClientRect().width);
             const style = getComputedStyle(lines[0]);
-            this.layOut(cutIntoBands({source: widths("source"), target: widths("target")}, this.words.target, room - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1));
+            this.layOut(cutIntoBands({source: widths("source"), target: widths("target")}, this.words.target, room - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1), true);
         }
         if (this.container.contains(focus))
             focus.focus({preventScroll: true});
         this.draw();
     }
 
-    layOut(bands) {
+    layOut(bands, mayWrap = false) {
         this.bandOf = {source: [], target: []};
         const line = (side, [begin, end], band) => {
             this.bandOf[side].splice(begin, end - begin, ...Array(end - begin).fill(band));
@@ -102,7 +102,7 @@ export class Links {
         };
         const title = (side) => element("span.side", {textContent: TITLES[side], "aria-hidden": "true"});
         const nodes = bands.map(({source, target}, band) => element("div.band", {}, line("source", source, band), line("target", target, band)));
-        this.container.classList.toggle("banded", bands.length > 1);
+        this.container.classList.toggle("banded", mayWrap);
         this.container.replaceChildren(this.svg, title("source"), ...nodes, title("target"));
     }
 

@@ -6,13 +6,10 @@ import {$, changeHash, element, embed, hashFields, replaceHash, roving} from "./
 import {headColour, signedColour, weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
 import {saveAttention, savePicture, savePositions} from "./downloads.js";
-import {Grid} from "./grid.js";
 import {HeatMap, fillTable} from "./heatmap.js";
 import {Inspector, firstOf, mean} from "./inspector.js";
-import {Lines} from "./lines.js";
 import {Links} from "./links.js";
 import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
-import {BASE, Positions} from "./positions.js";
 import {Steps} from "./steps.js";
 
 const VIEWS = ["map", "grid", "head", "positions"];
@@ -41,6 +38,25 @@ function readHash() {
 
 const isWhy = () => hashFields().get("view") === "why";
 
+// Views that are loaded when they are looked at first.
+const LATER = {
+    grid: async (viewer) => {
+        const {Grid} = await import("./grid.js");
+        return new Grid($("#grid"), $("#grid-note"), {onOpen: (layer, head) => viewer.open(layer, head)});
+    },
+    headView: async (viewer) => {
+        const {Lines} = await import("./lines.js");
+        const lines = new Lines($("#lines"), $("#lines-note"), {onStep: (step) => viewer.chooseStep(step)});
+        lines.select(viewer.step);
+        lines.setThreshold(Number($("#threshold").value) / 100);
+        return lines;
+    },
+    positions: async () => {
+        const {Positions} = await import("./positions.js");
+        return new Positions($("#positions"), $("#positions-note"));
+    },
+};
+
 export class Viewer {
     /** onPicked(index): of the sentence that is looked at. onInspected(inspector): its numbers are there. onFailed(error, retry) */
     constructor({onPicked, onInspected, onFailed}) {
@@ -50,9 +66,6 @@ export class Viewer {
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
         this.map = new HeatMap($("#map"), $("#map-note"), {onStep});
-        this.headView = new Lines($("#lines"), $("#lines-note"), {onStep});
-        this.grid = new Grid($("#grid"), $("#grid-note"), {onOpen: (layer, head) => this.open(layer, head)});
-        this.positions = new Positions($("#positions"), $("#positions-note"));
         this.wire();
     }
 
@@ -98,6 +111,14 @@ export class Viewer {
         this.read();
         this.choose({});
         this.chooseStep(this.step);
+    }
+
+    /** A promise of one of LATER, which then is this[name]. */
+    async part(name) {
+        this.parts ??= {};
+        this.parts[name] ??= LATER[name](this);
+        this.parts[name].catch(() => delete this.parts[name]); // It may come at another try.
+        return (this[name] = await this.parts[name]);
     }
 
     fillLegend() {
@@ -227,7 +248,7 @@ export class Viewer {
     markStep() {
         this.links.select(this.step);
         this.map.select(this.step);
-        this.headView.select(this.step);
+        this.headView?.select(this.step);
         return this.steps.select(this.step);
     }
 
@@ -299,7 +320,7 @@ export class Viewer {
     showThreshold() {
         const value = Number($("#threshold").value);
         $("#threshold-value").textContent = `${value} %`;
-        this.headView.setThreshold(value / 100);
+        this.headView?.setThreshold(value / 100);
     }
 
     name() {
@@ -333,9 +354,19 @@ export class Viewer {
         if (isPositions)
             this.showPositions();
         else if (this.view === "grid")
-            this.grid.show(this.inspector, this.kind);
+            this.showGrid();
         else
             this.showMatrix();
+    }
+
+    async showGrid() {
+        try {
+            const grid = await this.part("grid");
+            if (this.view === "grid")
+                grid.show(this.inspector, this.kind);
+        } catch (error) {
+            $("#grid-note").textContent = error.message;
+        }
     }
 
     async showMatrix() {
@@ -345,6 +376,7 @@ export class Viewer {
         box.setAttribute("aria-busy", "true");
         try {
             const found = await inspector.matrix(selection);
+            const shown = view === "map" ? this.map : await this.part("headView");
             const chosen = view === "head" && kind !== "alignment" ? this.picked.heads : [];
             const all = chosen.length ? await inspector.layer(kind, layer) : [];
             if (inspector !== this.inspector || view !== this.view || kind !== this.kind || layer !== this.layer || head !== this.head)
@@ -352,7 +384,7 @@ export class Viewer {
             const heads = chosen.length ? chosen.map((one) => ({values: all[one], colour: headColour(one, all.length)})) : undefined;
             const values = heads ? mean(heads.map((one) => one.values)) : found;
             this.matrix = {values, heads, axes: inspector.axes(kind), name: this.name(), hasSteps: kind !== "encoder"};
-            (view === "map" ? this.map : this.headView).show(this.matrix);
+            shown.show(this.matrix);
             this.fillNumbers();
         } catch (error) {
             if (error.name !== "AbortError" && inspector === this.inspector)
@@ -371,9 +403,8 @@ export class Viewer {
         $("#positions-n-value").textContent = n;
         // Without a layout the reply is in the model's own, and says which.
         const layout = $("#layout :checked")?.value;
-        const base = 10 ** Number($("#positions-base").value);
-        const rounded = base > BASE * 0.99 ? BASE : Number(base.toPrecision(2));
-        $("#positions-base-value").textContent = rounded.toLocaleString("en");
+        const base = Number((10 ** $("#positions-base").value).toPrecision(2));
+        $("#positions-base-value").textContent = base.toLocaleString("en");
         this.positionsRequest?.abort();
         this.positionsRequest = new AbortController();
         try {
@@ -381,7 +412,7 @@ export class Viewer {
             $(`#layout [value=${reply.layout}]`).checked = true;
             if (!layout)
                 $(`#layout [value=${reply.layout}]`).nextElementSibling.append(" (this model)");
-            this.positions.show(reply, rounded);
+            (await this.part("positions")).show(reply, base);
         } catch (error) {
             if (error.name !== "AbortError")
                 $("#positions-note").textContent = error.message;
@@ -403,10 +434,10 @@ export class Viewer {
     /** What is shown, as a picture and a name for it; undefined: nothing yet. */
     async picture() {
         const {view, kind, layer, head} = this;
-        if (view === "positions" && this.positions.reply)
+        if (view === "positions" && this.positions?.reply)
             return [positionsPicture(this.positions), `positions-${this.positions.reply.layout}-${this.positions.reply.n}`];
         if (view === "grid")
-            return [gridPicture(await this.grid.whole(), `${kind} attention, all heads`), `attention-${kind}-all-heads`];
+            return [gridPicture(await (await this.part("grid")).whole(), `${kind} attention, all heads`), `attention-${kind}-all-heads`];
         if (!this.matrix || view === "positions")
             return undefined;
         const {heads} = this.picked;
@@ -420,13 +451,13 @@ export class Viewer {
         if (!this.inspector || $("#inside").hidden)
             return;
         putOnPaper($("#links"), linkPictures(this.links, true));
-        if (this.view === "grid")
+        if (this.view === "grid" && this.grid?.cells)
             putOnPaper($("#grid"), [gridPicture(this.grid.cells, `${this.kind} attention, all heads`)]);
-        else if (this.view === "positions" && this.positions.reply)
+        else if (this.view === "positions" && this.positions?.reply)
             putOnPaper($("#positions"), [positionsPicture(this.positions)]);
         else if (this.view === "map" && this.matrix)
             putOnPaper($("#map"), [mapPicture(this.matrix)]);
-        else if (this.view === "head" && this.matrix)
+        else if (this.view === "head" && this.headView?.axes)
             putOnPaper($("#lines"), [linesPicture(this.headView)]);
     }
 
@@ -439,7 +470,7 @@ export class Viewer {
                 const [picture, name] = await this.picture();
                 await savePicture(picture, name, format);
             } else if (this.view === "positions") {
-                const {layout, n} = this.positions.reply;
+                const {layout, n} = (await this.part("positions")).reply;
                 savePositions(await api.positionsFile(layout, n, format, this.inspector.model.id), {layout, n}, format);
             } else {
                 await saveAttention(this.inspector, format, {kind});
