@@ -184,6 +184,22 @@ class Installation(unittest.TestCase):
                          input="Where is the train station?\n", env=clean)
             self.assertEqual((result.returncode, result.stdout), (0, answer), result.stderr)
 
+    def test_another_installation_keeps_the_settings(self):
+        root = pathlib.Path(self.folder.name)
+        (settings,) = root.rglob("etc/attentiond/attentiond.json")
+        unit = (self.prefix / "lib/systemd/system/attentiond.service").read_text()
+        self.assertIn(f"ATTENTIOND_CONFIG=/{settings.relative_to(root)}\n", unit)
+        result = run(self.program, "check-config", "--config", settings, "--model", self.prefix / "share/attentiond/en-de")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        delivered = settings.read_text()
+        settings.write_text('{"port": 5001}')
+        command = ["meson", "install", "--no-rebuild", "-C", BUILD, "--destdir", self.folder.name]
+        self.assertEqual(run(*command).returncode, 0)
+        self.assertEqual(settings.read_text(), '{"port": 5001}')
+        settings.unlink()
+        self.assertEqual(run(*command).returncode, 0)
+        self.assertEqual(settings.read_text(), delivered)
+
     @needs("systemd-analyze")
     def test_unit_is_one_that_systemd_understands(self):
         unit = self.prefix / "lib/systemd/system/attentiond.service"
