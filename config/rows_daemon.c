@@ -39,10 +39,11 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .is_fixed = true,
         .doc =
-            "Connections open at once. One more closes the one that has been idle for longest, or "
-            "is answered with 503. Each costs a descriptor and up to 32 KiB. 0: 1024, which is "
-            "more than a proxy in front usually keeps open, or as many as the limit on open files "
-            "(ulimit -Hn) has room for.",
+            "Connections open at once. One more closes the one that has been idle for longest, of "
+            "the address that has most of them, so that nobody keeps others out by connecting; "
+            "where none is idle it is answered with 503. Each costs a descriptor and up to 32 KiB. "
+            "0: 1024, which is more than a proxy in front usually keeps open, or as many as the "
+            "limit on open files (ulimit -Hn) has room for.",
     },
     {
         .section = "Network",
@@ -157,6 +158,20 @@ const struct mt_setting mt_rows_daemon[] = {
         .doc = "Whether GET / is the page to translate and look at the attention with. It is part "
                "of the program and loads nothing from elsewhere; off for servers that only "
                "programs talk to.",
+    },
+    {
+        .section = "Network",
+        FIELD(frame_ancestors),
+        .value_name = "LIST",
+        .if_repeated = MT_SETTINGS_WITH_COMMAS,
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .doc = "Sites whose pages may show the page at / in a frame, as course pages and notebooks "
+               "do: origins, https://example.org,http://localhost:8888, or * for all. Empty: none, "
+               "because a site could lay a frame under its own buttons and have its visitors click "
+               "in it.",
     },
     {
         .section = "Network",

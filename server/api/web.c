@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* Everything comes from this server; nothing else is loaded, framed, posted to or run. Downloads
- * are made in the page, pictures among them. */
+/* Everything comes from this server; nothing else is loaded, posted to or run. Downloads are made
+ * in the page, pictures among them. */
 static const char content_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors ";
 
 const struct mt_web_file *mt_web_find(const char *path)
 {
@@ -44,13 +44,27 @@ bool mt_web_has_tag(const char *if_none_match, const char *etag)
     return false;
 }
 
+/* ancestors: as the setting frame_ancestors has them, so in ASCII. */
+static enum mt_status add_policy(struct mt_reply *reply, const char *ancestors,
+                                 struct mt_error *err)
+{
+    struct mt_text policy = {0};
+    mt_text_append_string(&policy, content_policy);
+    for (const char *at = *ancestors ? ancestors : "'none'"; *at; at++)
+        mt_text_append_char(&policy, *at == ',' ? ' ' : (unsigned char)*at);
+    enum mt_status status = mt_text_check(&policy, "Content-Security-Policy", err);
+    if (!status)
+        mt_reply_header(reply, "Content-Security-Policy", policy.bytes);
+    mt_text_finish(&policy);
+    return status;
+}
+
 static void add_headers(struct mt_reply *reply, const char *etag, bool is_packed)
 {
     mt_reply_header(reply, "ETag", etag);
     /* Asked for anew each time, mostly answered by 304: modules of two versions never meet. */
     mt_reply_header(reply, "Cache-Control", "no-cache");
     mt_reply_header(reply, "Vary", "Accept-Encoding");
-    mt_reply_header(reply, "Content-Security-Policy", content_policy);
     mt_reply_header(reply, "Referrer-Policy", "no-referrer");
     if (is_packed)
         mt_reply_header(reply, "Content-Encoding", "gzip");
@@ -65,6 +79,12 @@ static enum mt_status send_file(struct mt_request *request, const char *path, st
     bool is_packed = mt_accepts_gzip(mt_request_header(request, "Accept-Encoding"));
     const char *etag = is_packed ? file->packed_etag : file->etag;
     bool is_known = mt_web_has_tag(mt_request_header(request, "If-None-Match"), etag);
+    /* The page alone may be framed: at /docs there is a form for the server's key. */
+    bool may_be_framed = strcmp(path, "/") == 0;
+    enum mt_status status =
+        add_policy(reply, may_be_framed ? request->service->settings->frame_ancestors : "", err);
+    if (status)
+        return status;
     add_headers(reply, etag, is_packed && !is_known);
     if (is_known) {
         reply->code = 304;

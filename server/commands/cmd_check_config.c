@@ -191,7 +191,9 @@ static enum mt_status check_texts(const struct mt_settings *settings, struct mt_
     enum mt_status status =
         mt_proxies_parse(settings->trust_forwarded_for, "trust_forwarded_for", &proxies, err);
     if (!status)
-        status = mt_cors_check(settings->cors_origins, err);
+        status = mt_cors_check("cors_origins", settings->cors_origins, err);
+    if (!status)
+        status = mt_cors_check("frame_ancestors", settings->frame_ancestors, err);
     if (!status)
         status = mt_files_check_url(settings->public_url, err);
     if (!status && *settings->admin_socket)

@@ -43,6 +43,13 @@ static const struct {
                           "application/"
                           "vnd.openxmlformats-officedocument.wordprocessingml.document",
                           &mt_document_docx_reader},
+    [MT_DOCUMENT_PPTX] = {"pptx", ".pptx",
+                          "application/"
+                          "vnd.openxmlformats-officedocument.presentationml.presentation",
+                          &mt_document_pptx_reader},
+    [MT_DOCUMENT_XLSX] = {"xlsx", ".xlsx",
+                          "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                          &mt_document_xlsx_reader},
 };
 
 /* Other extensions of the same formats. */
@@ -172,6 +179,19 @@ enum mt_status mt_document_splice(struct mt_document *document, struct mt_range 
     return MT_OK;
 }
 
+enum mt_status mt_document_add_edit(struct mt_document *document, struct mt_range range,
+                                    const char *text, struct mt_error *err)
+{
+    struct mt_document_edit *edits = mt_document_grow(
+        document->edits, document->n_edits, &document->edits_capacity, sizeof *edits, err);
+    if (!edits)
+        return MT_MEMORY;
+    document->edits = edits;
+    edits[document->n_edits] = (struct mt_document_edit){.range = range};
+    strncpy(edits[document->n_edits++].text, text, sizeof edits->text - 1);
+    return MT_OK;
+}
+
 bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line)
 {
     const char *bytes = document->bytes;
@@ -208,21 +228,38 @@ enum mt_status mt_document_fail(const struct mt_document *document,
 
 /* ---- reading ---- */
 
+/* Files of an Office before 2007, and encrypted ones, by the names in their directory. */
+static enum mt_status refuse_compound(const char *bytes, size_t length, struct mt_error *err)
+{
+    static const struct {
+        const char *name; /* the first letters, in UTF-16 */
+        const char *was, *save_as;
+    } kinds[] = {
+        {"W\0o\0r\0d\0D\0o\0c\0u\0m", "Word before 2007 (.doc)", ".docx"},
+        {"W\0o\0r\0k\0b\0o\0o\0k\0\0", "Excel before 2007 (.xls)", ".xlsx"},
+        {"P\0o\0w\0e\0r\0P\0o\0i\0n", "PowerPoint before 2007 (.ppt)", ".pptx"},
+    };
+    static const char encrypted[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k"; /* UTF-16 */
+    if (memmem(bytes, length, encrypted, sizeof encrypted))
+        return mt_fail(err, MT_FORMAT,
+                       "the document has a password: save it without one and send that");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (memmem(bytes, length, kinds[i].name, 16))
+            return mt_fail(err, MT_FORMAT, "the file is of %s: save it as %s and send that",
+                           kinds[i].was, kinds[i].save_as);
+    return mt_fail(err, MT_FORMAT,
+                   "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx, "
+                   ".xlsx or .pptx and send that");
+}
+
 /* Files that are no texts, by their first bytes: what they are, and what to make of them. A package
  * that is to be one is fine. */
 static enum mt_status check_kind(const char *bytes, size_t length, bool is_package,
                                  struct mt_error *err)
 {
     static const char compound[] = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
-    static const char encrypted[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k"; /* UTF-16 */
-    if (length >= 8 && memcmp(bytes, compound, 8) == 0) {
-        if (memmem(bytes, length, encrypted, sizeof encrypted))
-            return mt_fail(err, MT_FORMAT,
-                           "the document has a password: save it without one and send that");
-        return mt_fail(err, MT_FORMAT,
-                       "the file is of an Office before 2007 (.doc, .xls, .ppt): save it as .docx "
-                       "and send that");
-    }
+    if (length >= 8 && memcmp(bytes, compound, 8) == 0)
+        return refuse_compound(bytes, length, err);
     if (length >= 5 && memcmp(bytes, "%PDF-", 5) == 0)
         return mt_fail(
             err, MT_FORMAT,
@@ -232,8 +269,8 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
         return mt_fail(err, MT_FORMAT, "the file is RTF: save it as .docx and send that");
     if (!is_package && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
         return mt_fail(err, MT_FORMAT,
-                       "the file is a zip or an office document, expected a text: a document of "
-                       "Word's has a name that ends in .docx");
+                       "the file is a zip or an office document, expected a text: documents of "
+                       "Office have names that end in .docx, .pptx or .xlsx");
     return MT_OK;
 }
 
@@ -285,6 +322,32 @@ static const char *find_line_end(const char *bytes)
     return first[1] == '\n' ? "\r\n" : "\r";
 }
 
+static int compare_ranges(struct mt_range a, struct mt_range b)
+{
+    return a.begin < b.begin ? -1 : a.begin > b.begin;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct mt_document_piece *first = a, *second = b;
+    return compare_ranges(first->range, second->range);
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+    const struct mt_document_edit *first = a, *second = b;
+    return compare_ranges(first->range, second->range);
+}
+
+/* Texts within others end before those do. */
+static void sort(struct mt_document *document)
+{
+    if (document->n > 0)
+        qsort(document->pieces, document->n, sizeof *document->pieces, compare_pieces);
+    if (document->n_edits > 0)
+        qsort(document->edits, document->n_edits, sizeof *document->edits, compare_edits);
+}
+
 enum mt_status mt_document_create(const char *bytes, size_t length,
                                   const struct mt_document_options *options,
                                   struct mt_document **out, struct mt_error *err)
@@ -314,6 +377,8 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
             checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
             status = document->reader->read(document, &checked, err);
+            if (!status && document->reader->write_around)
+                sort(document);
         }
     }
     for (size_t i = 0; i < document->n && !status; i++)
@@ -336,6 +401,7 @@ void mt_document_destroy(struct mt_document *document)
     if (document->reader->finish && document->own)
         document->reader->finish(document->own);
     free(document->bytes);
+    free(document->edits);
     free(document->package);
     free(document->parts);
     free(document);
@@ -362,29 +428,33 @@ static bool is_same(const struct mt_document_piece *piece, const struct mt_text 
 }
 
 /* What takes the place of a piece's range; or nothing was appended, for that reason. */
-static const char *write_piece(const struct mt_document *document,
+static const char *write_piece(struct mt_document_writing *writing,
                                const struct mt_document_piece *piece,
                                const struct mt_text *translation, struct mt_text *out)
 {
     static const char lost[] = "its translation lacks a placeholder, or has them in another order";
+    const struct mt_document *document = writing->document;
     const struct mt_document_reader *reader = document->reader;
+    bool is_written = true;
     if (piece->left)
         return piece->left;
     if (!translation || !translation->bytes)
         return "it was not translated";
-    if ((reader->replaces_messages || reader->is_package) && is_same(piece, translation)) {
-        mt_text_append(out, document->bytes + piece->range.begin,
-                       piece->range.end - piece->range.begin);
+    if ((reader->replaces_messages || reader->write_around) && is_same(piece, translation)) {
+        mt_document_write_inner(writing, piece->range, out);
         return NULL;
     }
-    if (reader->replaces_messages && !mt_message_is_kept(piece->text.bytes, piece->text.length,
-                                                         translation->bytes, translation->length))
-        return lost;
-    if (!reader->write)
+    if (reader->replaces_messages)
+        is_written = mt_message_is_kept(piece->text.bytes, piece->text.length, translation->bytes,
+                                        translation->length);
+    if (is_written && reader->write_around)
+        is_written =
+            reader->write_around(writing, piece, translation->bytes, translation->length, out);
+    else if (is_written && reader->write)
+        is_written = reader->write(document, piece, translation->bytes, translation->length, out);
+    else if (is_written)
         mt_text_append(out, translation->bytes, translation->length);
-    else if (!reader->write(document, piece, translation->bytes, translation->length, out))
-        return lost;
-    return NULL;
+    return is_written ? NULL : lost;
 }
 
 static void leave(struct mt_document_report *report, size_t text, const char *reason)
@@ -427,45 +497,100 @@ static void encode(const struct mt_document *document, struct mt_text *out,
     *out = other;
 }
 
-/* Bytes of the file with the pieces in them, from number *i on, which is moved behind them. */
-static void write_range(const struct mt_document *document, const struct mt_text *translations,
-                        struct mt_range range, size_t *i, struct mt_document_report *report,
-                        struct mt_text *out)
+/* The first piece that begins at `at` or behind it. */
+static size_t find_piece(const struct mt_document *document, size_t at)
 {
-    size_t at = range.begin;
-    mt_text_append(out, "", 0);
-    for (; *i < document->n && document->pieces[*i].range.begin < range.end; ++*i) {
-        const struct mt_document_piece *piece = &document->pieces[*i];
-        mt_text_append(out, document->bytes + at, piece->range.begin - at);
-        at = piece->range.begin;
-        const struct mt_text *translation = translations ? &translations[*i] : NULL;
-        const char *reason = write_piece(document, piece, translation, out);
-        if (!reason)
-            at = piece->range.end;
-        report->n_refused += reason && translation && translation->bytes;
-        if (!reason && is_same(piece, translation))
-            reason = "its translation is the text itself";
-        if (reason)
-            leave(report, *i, reason);
+    size_t begin = 0, end = document->n;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (document->pieces[middle].range.begin < at)
+            begin = middle + 1;
         else
-            report->n_translated++;
+            end = middle;
     }
-    mt_text_append(out, document->bytes + at, mt_size_min(range.end, document->length) - at);
+    return begin;
 }
 
-static enum mt_status write_package(const struct mt_document *document,
-                                    const struct mt_text *translations, struct mt_text *out,
-                                    struct mt_document_report *report, struct mt_error *err)
+/* Bytes of the file that hold no piece, as they are or are to be said of a translated one. */
+static void write_between(const struct mt_document_writing *writing, size_t at, size_t end,
+                          struct mt_text *out)
 {
+    const struct mt_document *document = writing->document;
+    size_t first = 0, last = writing->is_edited ? document->n_edits : 0;
+    while (first < last) {
+        size_t middle = first + (last - first) / 2;
+        bool is_before = document->edits[middle].range.begin < at;
+        first = is_before ? middle + 1 : first;
+        last = is_before ? last : middle;
+    }
+    for (; writing->is_edited && first < document->n_edits; first++) {
+        const struct mt_document_edit *edit = &document->edits[first];
+        if (edit->range.end > end)
+            break;
+        mt_text_append(out, document->bytes + at, edit->range.begin - at);
+        mt_text_append_string(out, edit->text);
+        at = edit->range.end;
+    }
+    mt_text_append(out, document->bytes + at, end - at);
+}
+
+static void report_piece(struct mt_document_writing *writing, size_t index, const char *reason)
+{
+    struct mt_document_report *report = writing->report;
+    const struct mt_document_piece *piece = &writing->document->pieces[index];
+    const struct mt_text *translation =
+        writing->translations ? &writing->translations[index] : NULL;
+    report->n_refused += reason && translation && translation->bytes;
+    if (!reason && is_same(piece, translation))
+        reason = "its translation is the text itself";
+    if (reason)
+        leave(report, index, reason);
+    else
+        report->n_translated++;
+}
+
+void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
+                             struct mt_text *out)
+{
+    const struct mt_document *document = writing->document;
+    const size_t outer = writing->piece;
+    size_t at = range.begin, i = mt_size_max(find_piece(document, at), outer);
+    mt_text_append(out, "", 0);
+    while (i < document->n && document->pieces[i].range.begin < range.end) {
+        const struct mt_document_piece *piece = &document->pieces[i];
+        bool is_outer =
+            i + 1 < document->n && document->pieces[i + 1].range.begin < piece->range.end;
+        struct mt_document_report before;
+        if (is_outer)
+            before = *writing->report;
+        write_between(writing, at, piece->range.begin, out);
+        at = piece->range.begin;
+        writing->piece = i + 1;
+        const char *reason = write_piece(
+            writing, piece, writing->translations ? &writing->translations[i] : NULL, out);
+        if (reason && is_outer)
+            *writing->report = before; /* texts within this one come below */
+        at = reason ? at : piece->range.end;
+        report_piece(writing, i++, reason);
+        while (!reason && i < document->n && document->pieces[i].range.begin < at)
+            i++;
+    }
+    write_between(writing, at, mt_size_min(range.end, document->length), out);
+    writing->piece = outer;
+}
+
+static enum mt_status write_package(struct mt_document_writing *writing, struct mt_text *out,
+                                    struct mt_error *err)
+{
+    const struct mt_document *document = writing->document;
     struct mt_text *parts = calloc(document->n_parts + 1, sizeof *parts);
     enum mt_status status = MT_OK;
-    size_t i = 0;
     if (!parts)
         return mt_fail_memory(err, document->n_parts * sizeof *parts, "a translated file");
     for (size_t k = 0; k < document->n_parts && !status; k++) {
         const struct mt_range range = document->parts[k].range;
         size_t n = range.end - range.begin;
-        write_range(document, translations, range, &i, report, &parts[k]);
+        mt_document_write_inner(writing, range, &parts[k]);
         status = mt_text_check(&parts[k], "a translated file", err);
         if (!status && parts[k].length == n &&
             memcmp(parts[k].bytes, document->bytes + range.begin, n) == 0)
@@ -479,18 +604,31 @@ static enum mt_status write_package(const struct mt_document *document,
     return status;
 }
 
+static enum mt_status write_file(struct mt_document_writing *writing, struct mt_text *out,
+                                 struct mt_error *err)
+{
+    const struct mt_document *document = writing->document;
+    *writing->report = (struct mt_document_report){.n_texts = document->n, .encoding = "UTF-8"};
+    if (document->package)
+        return write_package(writing, out, err);
+    mt_document_write_inner(writing, (struct mt_range){0, SIZE_MAX}, out);
+    encode(document, out, writing->report);
+    return MT_OK;
+}
+
 enum mt_status mt_document_write(const struct mt_document *document,
                                  const struct mt_text *translations, struct mt_text *out,
                                  struct mt_document_report *report, struct mt_error *err)
 {
-    size_t i = 0;
-    *report = (struct mt_document_report){.n_texts = document->n, .encoding = "UTF-8"};
-    enum mt_status status = MT_OK;
-    if (document->package) {
-        status = write_package(document, translations, out, report, err);
-    } else {
-        write_range(document, translations, (struct mt_range){0, SIZE_MAX}, &i, report, out);
-        encode(document, out, report);
+    struct mt_document_writing writing = {.document = document,
+                                          .translations = translations,
+                                          .report = report,
+                                          .is_edited = document->n_edits > 0};
+    enum mt_status status = write_file(&writing, out, err);
+    if (!status && writing.is_edited && report->n_translated == 0) {
+        writing.is_edited = false;
+        out->length = 0;
+        status = write_file(&writing, out, err);
     }
     return status ? status : mt_text_check(out, "a translated file", err);
 }

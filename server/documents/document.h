@@ -44,6 +44,8 @@ enum mt_document_format {
     MT_DOCUMENT_STRINGSDICT, /* Apple's, of plurals */
     MT_DOCUMENT_XCSTRINGS,   /* Xcode's */
     MT_DOCUMENT_DOCX,        /* Word's */
+    MT_DOCUMENT_PPTX,        /* PowerPoint's */
+    MT_DOCUMENT_XLSX,        /* Excel's */
     MT_N_DOCUMENT_FORMATS
 };
 

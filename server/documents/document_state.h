@@ -6,6 +6,7 @@
 
 #include "server/documents/document.h"
 #include "server/documents/encoding.h"
+#include "server/text/language.h"
 #include "server/text/splitter.h"
 
 struct mt_document_piece {
@@ -16,6 +17,19 @@ struct mt_document_piece {
     size_t line;           /* where it begins */
 };
 
+/* A writing of a document, for texts that have texts within their ranges. */
+struct mt_document_writing {
+    const struct mt_document *document;
+    const struct mt_text *translations;
+    struct mt_document_report *report;
+    size_t piece;   /* those before it are not to be written */
+    bool is_edited; /* with the document's edits */
+};
+
+/* Appends bytes of the document with the texts that begin in them. */
+void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
+                             struct mt_text *out);
+
 /* One format. */
 struct mt_document_reader {
     mt_coded_reader *read_text; /* what are words in a text and what is markup */
@@ -25,6 +39,9 @@ struct mt_document_reader {
      * keeps what it has. NULL: the translation as it is. */
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
+    /* The same, and a text that is its own translation leaves the file's bytes as they are. */
+    bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                         const char *translation, size_t length, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
     /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
      * format say nothing. bytes end in NUL. */
@@ -42,13 +59,20 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
     mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
-    mt_document_docx_reader;
+    mt_document_docx_reader, mt_document_pptx_reader, mt_document_xlsx_reader;
 
 /* An entry of a package that holds words. */
 struct mt_document_part {
     size_t entry;
     char name[80];         /* its beginning, for messages */
     struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
+};
+
+/* What stands in the place of other bytes in a file in which something is translated: the name of its
+ * language. It lies outside of the texts' ranges, or within one that is copied with them. */
+struct mt_document_edit {
+    struct mt_range range;
+    char text[MT_LANGUAGE_BYTES];
 };
 
 struct mt_document {
@@ -58,8 +82,10 @@ struct mt_document {
     size_t length;
     size_t begin; /* behind the byte order mark */
     const char *line_end;
-    struct mt_document_piece *pieces; /* ascending and disjoint */
+    struct mt_document_piece *pieces; /* ascending; disjoint, or one within the other */
     size_t n, capacity;
+    struct mt_document_edit *edits; /* ascending and disjoint */
+    size_t n_edits, edits_capacity;
     size_t max_n;  /* MT_LIMIT above; 0: no limit */
     void *own;     /* the format's, for finish */
     char *package; /* the file, where that is one; else NULL */
@@ -88,6 +114,10 @@ MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *d
 /* Adds a piece whose text is yet empty; *out is valid until the next one is added. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                              struct mt_document_piece **out, struct mt_error *err);
+
+MT_MUST_CHECK enum mt_status mt_document_add_edit(struct mt_document *document,
+                                                  struct mt_range range, const char *text,
+                                                  struct mt_error *err);
 
 /* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
 MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,

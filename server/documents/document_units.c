@@ -582,7 +582,7 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
     const struct slot *slot = &units->slots[piece->first];
     bool is_new = slot->tag.end == 0;
     if (!mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length) ||
-        !mt_xml_is_content(translation, length))
+        !mt_xml_is_content(translation, length, false))
         return false;
     if (slot->outer.end > 0)
         append_tag(document, slot->outer, units->outer_dropped, units->outer_added, out);

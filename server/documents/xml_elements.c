@@ -1,18 +1,10 @@
 #include "server/documents/xml_elements.h"
 
-#include <limits.h>
 #include <string.h>
 
-#include <expat.h>
-
 struct reader {
-    XML_Parser parser;
-    const struct mt_document *document;
     mt_xml_take *begin, *end;
     void *context;
-    size_t depth;
-    struct mt_error *err;
-    enum mt_status status;
 };
 
 const char *mt_xml_attribute(const struct mt_xml_tag *tag, const char *name)
@@ -35,103 +27,26 @@ static const char *without_prefix(const char *name)
     return colon ? colon + 1 : name;
 }
 
-static struct mt_xml_tag tag_of(const struct reader *reader, const char *name)
+static enum mt_status take(void *context, const struct mt_xml_event *event, struct mt_error *err)
 {
-    size_t begin = reader->document->begin + (size_t)XML_GetCurrentByteIndex(reader->parser);
-    size_t n = (size_t)XML_GetCurrentByteCount(reader->parser);
-    return (struct mt_xml_tag){.name = without_prefix(name),
-                               .range = {begin, begin + n},
-                               .depth = reader->depth,
-                               .line = XML_GetCurrentLineNumber(reader->parser)};
-}
-
-static void stop(struct reader *reader, enum mt_status status)
-{
-    reader->status = status;
-    (void)XML_StopParser(reader->parser, XML_FALSE);
-}
-
-static void XMLCALL take_begin(void *context, const XML_Char *name, const XML_Char **attributes)
-{
-    struct reader *reader = context;
-    reader->depth++;
-    struct mt_xml_tag tag = tag_of(reader, name);
-    tag.attributes = (const char *const *)attributes;
-    enum mt_status status = MT_OK;
-    if (reader->depth > MT_XML_MAX_DEPTH)
-        status = mt_fail(reader->err, MT_LIMIT, "line %zu: elements are nested deeper than %d",
-                         tag.line, MT_XML_MAX_DEPTH);
-    if (!status)
-        status = reader->begin(reader->context, &tag, reader->err);
-    if (status)
-        stop(reader, status);
-}
-
-static void XMLCALL take_end(void *context, const XML_Char *name)
-{
-    struct reader *reader = context;
-    const struct mt_xml_tag tag = tag_of(reader, name);
-    enum mt_status status = reader->status;
-    if (!status)
-        status = reader->end(reader->context, &tag, reader->err);
-    reader->depth--;
-    if (status)
-        stop(reader, status);
-}
-
-static void XMLCALL refuse_entity(void *context, const XML_Char *name, int is_parameter,
-                                  const XML_Char *value, int length, const XML_Char *base,
-                                  const XML_Char *system_id, const XML_Char *public_id,
-                                  const XML_Char *notation)
-{
-    struct reader *reader = context;
-    (void)is_parameter, (void)value, (void)length, (void)base;
-    (void)system_id, (void)public_id, (void)notation;
-    stop(reader, mt_fail(reader->err, MT_FORMAT,
-                         "line %lu: an entity is declared (%.40s), which is not read: expected the "
-                         "text itself where it is used",
-                         (unsigned long)XML_GetCurrentLineNumber(reader->parser), name));
+    const struct reader *reader = context;
+    if (event->kind != MT_XML_BEGIN && event->kind != MT_XML_END)
+        return MT_OK;
+    const struct mt_xml_tag tag = {.name = without_prefix(event->name),
+                                   .attributes = event->attributes,
+                                   .range = event->range,
+                                   .depth = event->depth,
+                                   .line = event->line};
+    return (event->kind == MT_XML_BEGIN ? reader->begin : reader->end)(reader->context, &tag, err);
 }
 
 enum mt_status mt_xml_read(const struct mt_document *document, mt_xml_take *begin, mt_xml_take *end,
                            void *context, struct mt_error *err)
 {
-    struct reader reader = {
-        .document = document, .begin = begin, .end = end, .context = context, .err = err};
-    size_t length = document->length - document->begin;
-    if (length > INT_MAX)
-        return mt_fail(err, MT_LIMIT, "the file has %zu bytes, expected %d at most", length,
-                       INT_MAX);
-    reader.parser = XML_ParserCreate("UTF-8");
-    if (!reader.parser)
-        return mt_fail_memory(err, 0, "a file");
-    XML_SetUserData(reader.parser, &reader);
-    XML_SetElementHandler(reader.parser, take_begin, take_end);
-    XML_SetEntityDeclHandler(reader.parser, refuse_entity);
-    enum XML_Status parsed =
-        XML_Parse(reader.parser, document->bytes + document->begin, (int)length, XML_TRUE);
-    enum mt_status status = reader.status;
-    if (!status && parsed != XML_STATUS_OK &&
-        XML_GetErrorCode(reader.parser) == XML_ERROR_NO_MEMORY)
-        status = mt_fail_memory(err, length, "a file");
-    else if (!status && parsed != XML_STATUS_OK)
-        status = mt_fail(err, MT_FORMAT, "line %lu, column %lu: expected XML: %s",
-                         (unsigned long)XML_GetCurrentLineNumber(reader.parser),
-                         (unsigned long)XML_GetCurrentColumnNumber(reader.parser) + 1,
-                         XML_ErrorString(XML_GetErrorCode(reader.parser)));
-    XML_ParserFree(reader.parser);
-    return status;
-}
-
-bool mt_xml_is_content(const char *xml, size_t length)
-{
-    XML_Parser parser = length < INT_MAX ? XML_ParserCreate("UTF-8") : NULL;
-    bool is_content = parser && XML_Parse(parser, "<x>", 3, XML_FALSE) == XML_STATUS_OK &&
-                      XML_Parse(parser, xml, (int)length, XML_FALSE) == XML_STATUS_OK &&
-                      XML_Parse(parser, "</x>", 4, XML_TRUE) == XML_STATUS_OK;
-    if (parser)
-        XML_ParserFree(parser);
-    return is_content;
+    struct reader reader = {.begin = begin, .end = end, .context = context};
+    const struct mt_xml_source source = {.bytes = document->bytes,
+                                         .range = {document->begin, document->length}};
+    return mt_xml_parse(&source, take, &reader, err);
 }
 
 struct mt_range mt_xml_find_encoding(const char *bytes, size_t length)

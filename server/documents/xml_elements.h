@@ -1,15 +1,12 @@
 /*
- * The elements of a document in XML with their places in it. expat reads it, so that what is not
- * well-formed is refused with its line; nothing is opened besides, and entities may not be declared.
+ * The elements of a document in XML with their places in it (xml_reader.h).
  * Only document*.c use this.
  */
 #ifndef MT_SERVER_DOCUMENTS_XML_ELEMENTS_H
 #define MT_SERVER_DOCUMENTS_XML_ELEMENTS_H
 
 #include "server/documents/document_state.h"
-
-/* Elements within elements: MT_LIMIT above. */
-#define MT_XML_MAX_DEPTH 256
+#include "server/text/xml/xml_reader.h"
 
 struct mt_xml_tag {
     const char *name;              /* without its prefix */
@@ -23,7 +20,7 @@ struct mt_xml_tag {
 typedef enum mt_status mt_xml_take(void *context, const struct mt_xml_tag *tag,
                                    struct mt_error *err);
 
-/* MT_FORMAT with the line: not well-formed, or a declaration of an entity. MT_LIMIT; MT_MEMORY. */
+/* Errors of mt_xml_parse. */
 MT_MUST_CHECK enum mt_status mt_xml_read(const struct mt_document *document, mt_xml_take *begin,
                                          mt_xml_take *end, void *context, struct mt_error *err);
 
@@ -33,8 +30,5 @@ bool mt_xml_has(const struct mt_xml_tag *tag, const char *name, const char *valu
 
 /* Where the declaration names the file's encoding: find_charset of document_state.h. */
 struct mt_range mt_xml_find_encoding(const char *bytes, size_t length);
-
-/* Whether this can be the content of an element. */
-bool mt_xml_is_content(const char *xml, size_t length);
 
 #endif

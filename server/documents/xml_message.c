@@ -40,7 +40,7 @@ bool mt_xml_message_write(unsigned flags, const char *translation, size_t length
                           struct mt_text *out)
 {
     struct mt_text plain = {0};
-    if (!mt_xml_is_content(translation, length))
+    if (!mt_xml_is_content(translation, length, false))
         return false;
     if (!(flags & MT_XML_IS_CDATA)) {
         mt_text_append(out, translation, length);

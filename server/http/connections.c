@@ -47,7 +47,7 @@ struct mt_connection {
     void *work, *sleeper;
     enum mt_surplus surplus;
     uint64_t number; /* of all that came */
-    bool is_counted; /* among its client's */
+    bool is_counted; /* among its client's: it has a place */
     bool is_shut, is_watched, may_cancel, may_probe, may_nudge;
     bool has_ended; /* the client sends no more, and was seen so in this phase */
     struct mt_connection *next_free;
@@ -310,7 +310,7 @@ static void close_abandoned(struct mt_connections *connections)
     close_ended(connections, polled, owners, n);
 }
 
-static bool evict(struct mt_connections *connections, uint64_t client);
+static bool evict(struct mt_connections *connections, uint64_t client, uint64_t newcomer);
 
 static void *watch_connections(void *argument)
 {
@@ -333,7 +333,7 @@ static void *watch_connections(void *argument)
             close_abandoned(connections);
             nudge_silent(connections);
             if (connections->wants_room)
-                connections->wants_room = !evict(connections, 0);
+                connections->wants_room = !evict(connections, 0, 0);
             next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
         }
         pthread_mutex_unlock(&connections->lock);
@@ -406,21 +406,43 @@ static bool may_go(const struct mt_connection *connection, uint64_t client)
            (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* The connection that has waited for longest. Each gets a moment to say what it wants. */
-static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client)
+/* Whether the connection has not had the time yet to say what it wants. One of a client that has
+ * more connections than the newcomer's is not given as long. */
+static bool is_young(const struct mt_connection *connection, bool is_of_more, int64_t now)
+{
+    bool is_short = connection->phase == MT_PHASE_IDLE || is_of_more;
+    return now - connection->since_ns <=
+           (is_short ? IDLE_GRACE_MS : FRESH_GRACE_MS) * INT64_C(1000000);
+}
+
+/* Of the connections that wait, one of the client that has most: the one that has waited for longest.
+ * So a client that takes all there are takes them from itself. It takes none of a client that has
+ * less than half as many while one of its own waits, old or young: a crowd comes within a moment. */
+static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client,
+                                         uint64_t newcomer)
 {
     int64_t now = mt_now_ns();
     struct mt_connection *oldest = NULL;
+    size_t n_own = newcomer ? *count_by_hash(connections, newcomer) : SIZE_MAX, n_most = 0;
+    bool own_waits = false;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        int64_t grace_ms = connection->phase == MT_PHASE_IDLE ? IDLE_GRACE_MS : FRESH_GRACE_MS;
-        if (!may_go(connection, client) || now - connection->since_ns <= grace_ms * 1000000)
+        if (!may_go(connection, client))
             continue;
-        bool is_older = !oldest || connection->since_ns < oldest->since_ns;
-        if (is_older && !has_input(connection)) /* a system call, so it comes last */
-            oldest = connection;
+        uint64_t owner = mt_address_client(&connection->address);
+        size_t n = *count_by_hash(connections, owner);
+        if (is_young(connection, n > n_own, now)) {
+            own_waits = own_waits || (owner == newcomer && !has_input(connection));
+            continue;
+        }
+        bool is_older =
+            !oldest || n > n_most || (n == n_most && connection->since_ns < oldest->since_ns);
+        if (!is_older || has_input(connection)) /* a system call, so it comes last */
+            continue;
+        oldest = connection;
+        n_most = n;
     }
-    return oldest;
+    return own_waits && n_own > 2 * n_most ? NULL : oldest;
 }
 
 /* One whose client has left, which libmicrohttpd is about to see: clients that take a connection
@@ -448,10 +470,11 @@ static struct mt_connection *find_ended(struct mt_connections *connections, uint
     return NULL;
 }
 
-/* Closes a connection to make room for another. False: none may go. */
-static bool evict(struct mt_connections *connections, uint64_t client)
+/* Closes a connection, of one client or (0) of any, to make room for one of the newcomer's (0: of
+ * whomever). False: none may go. */
+static bool evict(struct mt_connections *connections, uint64_t client, uint64_t newcomer)
 {
-    struct mt_connection *connection = find_oldest(connections, client);
+    struct mt_connection *connection = find_oldest(connections, client, newcomer);
     if (!connection)
         connection = find_ended(connections, client);
     if (!connection)
@@ -479,10 +502,10 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
  * a place. */
 static enum mt_surplus find_place(struct mt_connections *connections, uint64_t client, bool counts)
 {
-    if (counts && has_its_share(connections, client) && !evict(connections, client))
+    if (counts && has_its_share(connections, client) && !evict(connections, client, client))
         return MT_SURPLUS_OF_CLIENT;
     bool is_full = connections->n_staying[MT_SURPLUS_NONE] >= connections->options.max_connections;
-    return is_full && !evict(connections, 0) ? MT_SURPLUS_OF_ALL : MT_SURPLUS_NONE;
+    return is_full && !evict(connections, 0, client) ? MT_SURPLUS_OF_ALL : MT_SURPLUS_NONE;
 }
 
 /* Surplus connections do no work, so the first one may go, whatever it is at. */
@@ -515,7 +538,7 @@ static void admit(struct mt_connections *connections, struct mt_connection *conn
     connection->surplus = surplus;
     connections->n_staying[surplus]++;
     connections->counts.n_refused_of_client += surplus == MT_SURPLUS_OF_CLIENT;
-    if (counts && surplus == MT_SURPLUS_NONE)
+    if (surplus == MT_SURPLUS_NONE)
         count_in(connections, connection);
 }
 

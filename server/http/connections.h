@@ -85,11 +85,13 @@ MT_MUST_CHECK enum mt_status mt_connections_create(const struct mt_connections_o
 void mt_connections_destroy(struct mt_connections *connections);
 
 /*
- * A connection that was just accepted. fd stays the caller's and open until remove. Where there are
- * too many, in all or of one client, the one that has been without a request for longest (of that
- * client) is closed to make room, but none that has sent something nobody has read yet, came or
- * began a head within the last second, or had a reply a moment ago and is still there; where none
- * is left, the new one is surplus.
+ * A connection that was just accepted. fd stays the caller's and open until remove. Where a client
+ * has too many, the one of them that has been without a request for longest is closed to make room;
+ * where there are too many in all, that one of the client that has most, so that nobody takes the
+ * places of others by connecting. None is closed that has sent something nobody has read yet, that
+ * had a reply a moment ago and is still there, or that came or began a head within the last second
+ * (a moment ago, where its client has more than the new one's); where none is left, the new one is
+ * surplus.
  *
  * Surplus connections are there to be told so, and for questions after the server's health. Whoever
  * sends nothing, or does not take the reply, must not keep others from that: half of max_surplus

@@ -28,11 +28,18 @@ static struct span next_item(const char **list)
     return (struct span){at, length};
 }
 
+/* RFC 3986, 3.1 */
+static bool is_in_scheme(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("+-.", c));
+}
+
 /* What follows "scheme://"; empty where that is not what it begins with. */
 static struct span authority_of(struct span origin)
 {
     size_t n_scheme = 0;
-    while (n_scheme < origin.length && !strchr("/:, ", origin.bytes[n_scheme]))
+    while (n_scheme < origin.length && is_in_scheme(origin.bytes[n_scheme]))
         n_scheme++;
     bool has_scheme = n_scheme > 0 && origin.length > n_scheme + 3 &&
                       memcmp(origin.bytes + n_scheme, "://", 3) == 0;
@@ -60,12 +67,13 @@ static bool is_origin(struct span item)
 {
     struct span authority = authority_of(item);
     for (size_t i = 0; i < authority.length; i++)
-        if (strchr("/?#@* \"\t", authority.bytes[i]))
+        if (authority.bytes[i] <= ' ' || authority.bytes[i] > '~' ||
+            strchr("/?#@*\"';,", authority.bytes[i]))
             return false;
     return name_of(authority).length > 0;
 }
 
-enum mt_status mt_cors_check(const char *origins, struct mt_error *err)
+enum mt_status mt_cors_check(const char *setting, const char *origins, struct mt_error *err)
 {
     const char *rest = origins;
     if (mt_cors_is_open(origins))
@@ -76,9 +84,9 @@ enum mt_status mt_cors_check(const char *origins, struct mt_error *err)
             return MT_OK;
         if (!is_origin(item))
             return mt_fail(err, MT_INVALID,
-                           "cors_origins has \"%.*s\", expected \"*\" alone, or origins such as "
+                           "%s has \"%.*s\", expected \"*\" alone, or origins such as "
                            "https://example.org, without a path and separated by commas",
-                           item.length < 80 ? (int)item.length : 80, item.bytes);
+                           setting, item.length < 80 ? (int)item.length : 80, item.bytes);
     }
 }
 

@@ -17,8 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* MT_INVALID: it is not as above. The others take what this lets pass. */
-MT_MUST_CHECK enum mt_status mt_cors_check(const char *origins, struct mt_error *err);
+/* MT_INVALID: it is not as above. The others take what this lets pass. setting: whose origins they
+ * are, for the message; frame_ancestors is written the same way. */
+MT_MUST_CHECK enum mt_status mt_cors_check(const char *setting, const char *origins,
+                                           struct mt_error *err);
 
 bool mt_cors_is_open(const char *origins);
 

@@ -207,7 +207,9 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
     if (!status)
         status = mt_files_check_url(g->settings.public_url, err);
     if (!status)
-        status = mt_cors_check(g->settings.cors_origins, err);
+        status = mt_cors_check("cors_origins", g->settings.cors_origins, err);
+    if (!status)
+        status = mt_cors_check("frame_ancestors", g->settings.frame_ancestors, err);
     if (!status)
         status = open_host(g, options, err);
     if (!status)

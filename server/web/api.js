@@ -1,5 +1,7 @@
 // What the page asks the server. Addresses are relative, so that it works below any prefix.
 
+import {embed} from "./dom.js";
+
 /** An error whose message is for the reader. status 0: no answer at all. */
 export class ApiError extends Error {
     constructor(message, status) {
@@ -39,7 +41,7 @@ async function failure(response) {
 
 // The API key, where the server's operator wants one: asked for when it is missed, and kept in this browser.
 const KEY_NAME = "attentiond-api-key";
-let mayAsk = true;
+let mayAsk = !embed;
 
 function loadKey() {
     try {
@@ -60,7 +62,10 @@ function storeKey(value) {
     }
 }
 
-let key = loadKey();
+let key = embed ? null : loadKey();
+
+/** Whether programs need one here, as far as the page knows. */
+export const hasKey = () => Boolean(key);
 
 /** Whether it is worth another try, after the server has refused that key (null: none). */
 function askForKey(message, refused) {

@@ -2,6 +2,9 @@
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 
+/** The card that is alone here, in a frame of another page; undefined: this is the whole page. */
+export const {embed} = document.documentElement.dataset;
+
 /** element("button.word", {type: "button", onclick}, "text", child...) */
 export function element(description, properties = {}, ...children) {
     const [tag, ...classes] = description.split(".");

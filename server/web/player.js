@@ -1,7 +1,8 @@
 // "Why this word?": one step of the decoder, or one word of the source in the encoder, as the moments of
 // its computation, drawn with the numbers of POST /attention. Loaded when it is opened first.
 
-import {$, announce, element, readable, roving} from "./dom.js";
+import {$, announce, element, embed, readable, roving} from "./dom.js";
+import {copyButtons} from "./copying.js";
 import {Numbers} from "./player_numbers.js";
 import {MOMENTS} from "./player_moments.js";
 import {WhatIf} from "./whatif.js";
@@ -43,6 +44,7 @@ export class Player {
         Object.assign(this, readAddress());
         this.box = box;
         this.wire();
+        this.pointToWhole();
     }
 
     wire() {
@@ -59,8 +61,11 @@ export class Player {
         this.playing = element("button.quiet.play", {type: "button", textContent: "Play", "aria-pressed": "false", onclick: () => this.play(!this.timer)});
         const tools = element("div.player-tools", {}, button("‹", "Previous step", () => this.go(-1)), this.count = element("span"), button("›", "Next step", () => this.go(1)), this.playing, element("span.grow"), this.sideButton);
         this.whatIf = new WhatIf(this);
+        this.about = element("p.readout", {hidden: !embed, dir: "auto"});
+        this.whole = element("a", {target: "_blank", rel: "noopener", textContent: "Open the whole page"});
+        const copies = embed ? element("p.hint", {}, this.whole) : copyButtons(() => ({path: "attention", body: {...this.run.request, ...this.numbers.shown}}), {hasFrame: true});
         const panel = element("div", {id: "moment", role: "tabpanel"}, this.title, this.pickers, this.lead, this.body, this.note);
-        this.box.replaceChildren(this.notice, tools, this.steps, this.moments, panel, this.whatIf.box);
+        this.box.replaceChildren(this.about, this.notice, tools, this.steps, this.moments, panel, copies, this.whatIf.box);
         roving(this.steps, "[role=option]");
         roving(this.moments, "[role=tab]");
         document.addEventListener("themechange", () => this.run && this.draw());
@@ -127,6 +132,7 @@ export class Player {
             if (!sentence)
                 throw new Error("No word is left to translate.");
             this.run = {request, sentence, model: inspector.model, sources: sentence.source_tokens, inputs: sentence.decoder_input_tokens, outputs: sentence.output_tokens};
+            this.about.textContent = `${sentence.source.text} → ${sentence.target.text}`;
             this.whatIf.show({off, ids, without});
             this.fillSteps();
             await this.draw();
@@ -158,10 +164,18 @@ export class Player {
         this.keepAddress();
     }
 
+    /** The whole page, where this is a card in a frame. */
+    pointToWhole() {
+        const url = new URL(location.href);
+        url.searchParams.delete("embed");
+        this.whole.href = url.href;
+    }
+
     keepAddress() {
         const {step, at, layer, head, off, ids, without, side} = this;
         const fields = {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without})};
         history.replaceState(null, "", `${location.pathname}${location.search}#${new URLSearchParams(fields)}`);
+        this.pointToWhole();
     }
 
     get tokens() {
@@ -262,6 +276,7 @@ export class Player {
         if (focused?.matches("select"))
             $("select", this.pickers)?.focus();
         const drawing = (this.drawing = Symbol());
+        this.numbers.shown = undefined;
         this.body.setAttribute("aria-busy", "true");
         try {
             const {lead, note, parts} = await moment.draw(this);

@@ -19,7 +19,9 @@ export class Numbers {
         this.controller.abort();
     }
 
+    /** shown: the first fields that were asked for since it was cleared, which are a moment's own. */
     ask(fields) {
+        this.shown ??= fields;
         const key = JSON.stringify(fields);
         const reply = this.kept.get(key) ?? attention({...this.request, ...fields}, this.controller.signal);
         this.kept.delete(key);

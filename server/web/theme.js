@@ -1,5 +1,10 @@
-// Runs before the page is drawn, so that it never flashes in the wrong colours.
+// Runs before the page is drawn, so that it never flashes in the wrong colours, or as a whole where a part is wanted.
 (() => {
+    // "?embed=why": one card alone, in a frame of another page. It asks for no key and keeps nothing.
+    const embed = new URLSearchParams(location.search).get("embed");
+    if (embed === "why")
+        document.documentElement.dataset.embed = embed;
+
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const choices = ["auto", "light", "dark"];
 

@@ -1,7 +1,7 @@
 // The upper card: text in, translation out while typing, and the words of both linked on hover.
 
 import * as api from "./api.js";
-import {$, announce, element, frame, percent} from "./dom.js";
+import {$, announce, element, embed, frame, percent} from "./dom.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
 import {findWords} from "./words.js";
@@ -35,6 +35,8 @@ export class Translator {
         this.target = $("#target-lang");
         this.grow = frame(() => this.fitText());
         this.wire();
+        if (!embed)
+            this.text.focus({preventScroll: true});
     }
 
     wire() {
@@ -278,6 +280,8 @@ export class Translator {
 
     /** The address of the page leads back to this text. */
     keepLink(q) {
+        if (embed)
+            return; // It is another page's to say.
         const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
         history.replaceState(null, "", (isEmpty ? location.pathname : `?${fields}`) + location.hash);

@@ -2,8 +2,9 @@
 // at, and the views that show them.
 
 import * as api from "./api.js";
-import {$, element, roving} from "./dom.js";
+import {$, element, embed, roving} from "./dom.js";
 import {weightColour} from "./colours.js";
+import {copyButtons} from "./copying.js";
 import {saveAttention, savePositions} from "./downloads.js";
 import {Grid} from "./grid.js";
 import {HeatMap, fillTable} from "./heatmap.js";
@@ -64,6 +65,7 @@ export class Viewer {
         $("#table").addEventListener("toggle", () => this.fillNumbers());
         window.addEventListener("hashchange", () => (isWhy() ? this.reopenWhy() : this.choose(readHash())));
         $("#open-why").addEventListener("click", () => this.openWhy());
+        $("#downloads").after(copyButtons(() => this.request()));
         document.addEventListener("themechange", () => this.fillLegend());
         this.fillLegend();
     }
@@ -135,7 +137,7 @@ export class Viewer {
         this.showView();
         if (this.player)
             this.player.show(this.inspector);
-        else if (isWhy())
+        else if (isWhy() || embed)
             this.openWhy();
     }
 
@@ -154,11 +156,11 @@ export class Viewer {
         }
         button.hidden = true;
         $("#player").hidden = false;
-        const isAsked = isWhy();
+        const isAsked = isWhy() || embed;
         if (!isAsked && this.step !== undefined)
             this.player.step = this.step;
         await this.player.show(this.inspector);
-        if (isAsked)
+        if (isAsked && !embed) // in a frame it would move the page around it
             $("#why").scrollIntoView();
         else
             $("#player [role=option][aria-selected=true]")?.focus({preventScroll: true});
@@ -297,6 +299,17 @@ export class Viewer {
             if (error.name !== "AbortError")
                 $("#positions-note").textContent = error.message;
         }
+    }
+
+    /** What asks for the numbers that are shown: {path, body}. */
+    request() {
+        const {view, kind, layer, head} = this;
+        if (view === "positions") {
+            const {layout, n} = this.positions.reply;
+            return {path: `positions?layout=${layout}&n=${n}`};
+        }
+        const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(head === "mean" ? {reduce: "heads"} : {heads: [head]})};
+        return {path: "attention", body: {...this.inspector.request, ...fields}};
     }
 
     async download(button) {

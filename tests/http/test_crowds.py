@@ -21,6 +21,7 @@ CROWDS = LIMIT + 65, LIMIT + 300
 WITHIN_SECONDS = 1 * SLOWNESS
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LANGUAGES = HEALTH.replace(b"/health", b"/languages")
 POST = (b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
         b"Content-Type: application/x-www-form-urlencoded\r\n\r\n")
 # What each of a crowd sends, and no more.
@@ -101,6 +102,24 @@ class Crowds(unittest.TestCase):
                 with Crowd(daemon, CROWDS[1], KINDS[what]):
                     wait_until(lambda d=daemon: ask(d, "/languages")[0] == "HTTP/1.1 200",
                                4 * SLOWNESS, "room")
+
+    def test_a_crowd_of_one_address_takes_its_own_places(self):
+        """Who was there before it keeps the connection, and a newcomer has one at once: nobody waits until the crowd's
+        connections have been there for a second."""
+        for what in QUIET:
+            with self.subTest(what), Daemon("--max-connections", str(LIMIT)) as daemon:
+                with daemon.socket(timeout=20 * SLOWNESS, source="127.0.0.9") as early:
+                    early.sendall(LANGUAGES)
+                    self.assertEqual(early.recv(1 << 16)[:12], b"HTTP/1.1 200")
+                    time.sleep(0.2)
+                    with Crowd(daemon, CROWDS[1], KINDS[what], "127.0.0.2"):
+                        time.sleep(0.2)
+                        for _ in range(3):
+                            reply, seconds = ask(daemon, "/languages")
+                            self.assertEqual(reply, "HTTP/1.1 200")
+                            self.assertLess(seconds, WITHIN_SECONDS)
+                        early.sendall(LANGUAGES)
+                        self.assertEqual(early.recv(1 << 16)[:12], b"HTTP/1.1 200")
 
     def test_replies_beyond_the_limit_are_the_last_ones(self):
         with Daemon("--max-connections", "2") as daemon:

@@ -5,7 +5,7 @@ import pathlib
 import re
 import unittest
 
-from serve import ROOT, Daemon
+from serve import ROOT, Daemon, run
 
 FOLDER = pathlib.Path(ROOT) / "server/web"
 PAGES = {"/": "index.html", "/docs": "docs.html"}
@@ -71,6 +71,20 @@ class Web(unittest.TestCase):
             for address in re.findall(r'(?:src|href)="([^"]*)"', page):
                 self.assertTrue(address.startswith(("web/", "#")) or address in ("./", "docs", "openapi.json"), address)
             self.assertNotRegex(page, r"<style|style=|<script>|\son[a-z]+=")
+
+    def test_lets_itself_be_framed_by_those_that_the_operator_names(self):
+        for setting, ancestors in (("", "'none'"), ("*", "*"), ("https://example.org,http://localhost:8888", "https://example.org http://localhost:8888")):
+            with Daemon("--frame-ancestors", setting) as daemon:
+                for path, expected in (("/", ancestors), ("/docs", "'none'"), ("/web/app.js", "'none'")):
+                    policy = daemon.get(path).headers["content-security-policy"]
+                    self.assertEqual(policy.split("frame-ancestors ")[1], expected)
+
+    def test_refuses_ancestors_that_are_no_origins(self):
+        for wrong in ("'self'", "example.org", "https://a; script-src *", "https://example.org/course", "*, https://example.org"):
+            for verb in ("check-config", "serve"):
+                result = run(verb, "--frame-ancestors", wrong, "--model", "tests/models/en-de")
+                self.assertEqual(result.returncode, 2, wrong)
+                self.assertRegex(result.stderr, r'frame_ancestors has "[^"]*", expected "\*" alone, or origins')
 
     def test_takes_deep_links_and_head_and_knows_what_is_not_there(self):
         page = self.daemon.get("/")

@@ -3,14 +3,10 @@
 #include "base/size.h"
 #include "server/text/codes/entities.h"
 #include "server/text/marked.h"
+#include "server/text/xml/xml_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <expat.h>
-
-/* A root for what has none. */
-static const char root_open[] = "<r>", root_close[] = "</r>";
 
 enum kind { TEXT, START, END, POINT, IGNORED };
 
@@ -28,55 +24,24 @@ struct piece {
 
 struct reader {
     const char *source;
-    size_t length, offset; /* where the fragment begins, behind declarations */
+    size_t length;
     const struct mt_coded_options *options;
     struct mt_coded *coded;
     struct mt_coded_segment *segment;
     struct piece *items;
     size_t n, capacity;
     struct mt_text decoded;
-    size_t open[MT_XML_FRAGMENT_MAX_DEPTH]; /* STARTs */
-    size_t depth;                           /* the root's is 0 */
-    bool has_own_text;                      /* the root */
-    size_t ignored_depth;                   /* within an IGNORED: how deep */
-    size_t ignored;                         /* its index */
+    size_t open[MT_XML_MAX_DEPTH]; /* STARTs */
+    bool has_own_text;             /* what stands in no element */
+    size_t ignored_depth;          /* within an IGNORED: how deep */
+    size_t ignored;                /* its index */
     bool is_cdata;
     size_t cdata_begin, n_tags;
-    XML_Parser parser;
     enum mt_status status;
     struct mt_error *err;
 };
 
 /* ---- from the source to pieces ---- */
-
-static void stop(struct reader *reader, enum mt_status status)
-{
-    reader->status = status;
-    XML_StopParser(reader->parser, XML_FALSE);
-}
-
-static struct mt_range event_range(const struct reader *reader)
-{
-    size_t at =
-        (size_t)XML_GetCurrentByteIndex(reader->parser) - strlen(root_open) + reader->offset;
-    return (struct mt_range){at, at + (size_t)XML_GetCurrentByteCount(reader->parser)};
-}
-
-/* As DeepL says it, and where. */
-static enum mt_status fail_form(const struct reader *reader, const char *reason)
-{
-    size_t at = (size_t)XML_GetCurrentByteIndex(reader->parser), line = 1, column = 1;
-    at = mt_size_max(at, strlen(root_open)) - strlen(root_open) + reader->offset;
-    at = mt_size_min(at, reader->length);
-    for (size_t i = 0; i < at; i++) {
-        bool is_end = reader->source[i] == '\n';
-        line += is_end;
-        column = is_end ? 1 : column + (((unsigned char)reader->source[i] & 0xC0) != 0x80);
-    }
-    return mt_fail(reader->err, MT_FORMAT,
-                   "Tag handling parsing failed, please check input. Line %zu, column %zu: %s",
-                   line, column, reason);
-}
 
 static struct piece *add(struct reader *reader, enum kind kind, struct mt_range range)
 {
@@ -84,7 +49,7 @@ static struct piece *add(struct reader *reader, enum kind kind, struct mt_range 
         size_t capacity = mt_size_max(64, 2 * reader->capacity);
         struct piece *items = realloc(reader->items, capacity * sizeof *items);
         if (!items) {
-            stop(reader, mt_fail_memory(reader->err, capacity * sizeof *items, "parts of xml"));
+            reader->status = mt_fail_memory(reader->err, capacity * sizeof *items, "parts of xml");
             return NULL;
         }
         reader->items = items;
@@ -103,127 +68,108 @@ static bool is_among(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-static void on_start(void *context, const char *name, const char **attributes)
+static void take_begin(struct reader *reader, const struct mt_xml_event *event)
 {
-    (void)attributes;
-    struct reader *reader = context;
     const struct mt_coded_options *options = reader->options;
-    struct mt_range range = event_range(reader);
-    if (reader->status)
-        return;
     if (++reader->n_tags > options->max_tags) {
-        stop(reader, mt_fail(reader->err, MT_LIMIT, "the xml has more than %zu elements",
-                             options->max_tags));
+        reader->status =
+            mt_fail(reader->err, MT_LIMIT, "the xml has more than %zu elements", options->max_tags);
         return;
     }
-    if (reader->depth == MT_XML_FRAGMENT_MAX_DEPTH) {
-        stop(reader, mt_fail(reader->err, MT_LIMIT, "the xml has elements more than %d deep",
-                             MT_XML_FRAGMENT_MAX_DEPTH));
-        return;
-    }
-    reader->open[reader->depth++] = reader->n;
+    reader->open[event->depth - 1] = reader->n;
     if (reader->ignored_depth > 0)
         return;
-    bool is_ignored = is_among(options->ignored_tags, options->n_ignored_tags, name);
-    struct piece *piece = add(reader, is_ignored ? IGNORED : START, range);
+    bool is_ignored = is_among(options->ignored_tags, options->n_ignored_tags, event->name);
+    struct piece *piece = add(reader, is_ignored ? IGNORED : START, event->range);
     if (!piece)
         return;
     piece->text = (struct mt_range){reader->decoded.length, reader->decoded.length};
-    piece->splits = is_among(options->splitting_tags, options->n_splitting_tags, name);
-    piece->stays = is_among(options->non_splitting_tags, options->n_non_splitting_tags, name);
+    piece->splits = is_among(options->splitting_tags, options->n_splitting_tags, event->name);
+    piece->stays =
+        is_among(options->non_splitting_tags, options->n_non_splitting_tags, event->name);
     if (is_ignored) {
         reader->ignored = reader->n - 1;
-        reader->ignored_depth = reader->depth;
+        reader->ignored_depth = event->depth;
     }
 }
 
-static void on_end(void *context, const char *name)
+static void take_end(struct reader *reader, const struct mt_xml_event *event)
 {
-    (void)name;
-    struct reader *reader = context;
-    struct mt_range range = event_range(reader);
-    if (reader->status)
-        return;
-    if (reader->depth == 0) { /* the root's, which nobody may close */
-        stop(reader, fail_form(reader, "mismatched tag"));
-        return;
-    }
-    size_t depth = reader->depth--;
     if (reader->ignored_depth == 0) {
-        size_t start = reader->open[depth - 1];
-        struct piece *piece = add(reader, END, range);
+        size_t start = reader->open[event->depth - 1];
+        struct piece *piece = add(reader, END, event->range);
         if (!piece)
             return;
         piece->mate = start;
         reader->items[start].mate = reader->n - 1;
-    } else if (reader->ignored_depth == depth) {
+    } else if (reader->ignored_depth == event->depth) {
         struct piece *ignored = &reader->items[reader->ignored];
-        ignored->range.end = mt_size_max(ignored->range.end, range.end);
+        ignored->range.end = mt_size_max(ignored->range.end, event->range.end);
         ignored->text.end = reader->decoded.length;
         reader->ignored_depth = 0;
     }
 }
 
-static void on_text(void *context, const char *text, int n)
+static void take_text(struct reader *reader, const struct mt_xml_event *event)
 {
-    struct reader *reader = context;
-    struct mt_range range = event_range(reader);
-    size_t length = (size_t)n, begin = reader->decoded.length;
+    size_t begin = reader->decoded.length;
     bool is_blank = true;
-    if (reader->status || (reader->is_cdata && reader->ignored_depth == 0))
+    if (reader->is_cdata && reader->ignored_depth == 0)
         return;
-    mt_text_append(&reader->decoded, text, length);
-    if (reader->decoded.status) {
-        stop(reader, mt_text_check(&reader->decoded, "a text of xml", reader->err));
+    mt_text_append(&reader->decoded, event->text, event->length);
+    reader->status = mt_text_check(&reader->decoded, "a text of xml", reader->err);
+    if (reader->status || reader->ignored_depth > 0)
         return;
-    }
-    if (reader->ignored_depth > 0)
-        return;
-    for (size_t at = 0; at < length && is_blank; at += mt_utf8_length((unsigned char)text[at]))
-        is_blank = mt_is_space(mt_utf8_decode(reader->decoded.bytes + begin + at));
-    if (!is_blank && reader->depth > 0)
-        reader->items[reader->open[reader->depth - 1]].has_own_text = true;
+    for (size_t at = begin; at < reader->decoded.length && is_blank;
+         at += mt_utf8_length((unsigned char)reader->decoded.bytes[at]))
+        is_blank = mt_is_space(mt_utf8_decode(reader->decoded.bytes + at));
+    if (!is_blank && event->depth > 0)
+        reader->items[reader->open[event->depth - 1]].has_own_text = true;
     else if (!is_blank)
         reader->has_own_text = true;
-    struct piece *piece = add(reader, TEXT, range);
+    struct piece *piece = add(reader, TEXT, event->range);
     if (!piece)
         return;
     piece->text = (struct mt_range){begin, reader->decoded.length};
     /* CR LF, too, is read as one character, and written as it was. */
-    piece->is_entity =
-        reader->source[range.begin] == '&' || (*text == '\n' && range.end - range.begin == 2);
+    piece->is_entity = reader->source[event->range.begin] == '&' ||
+                       (event->text[0] == '\n' && event->range.end - event->range.begin == 2);
 }
 
-static void on_point(struct reader *reader, struct mt_range range)
+static void take_point(struct reader *reader, struct mt_range range)
 {
-    if (!reader->status && reader->ignored_depth == 0)
+    if (reader->ignored_depth == 0)
         add(reader, POINT, range);
 }
 
-static void on_comment(void *context, const char *text)
-{
-    (void)text;
-    on_point(context, event_range(context));
-}
-
-static void on_instruction(void *context, const char *target, const char *data)
-{
-    (void)target, (void)data;
-    on_point(context, event_range(context));
-}
-
-static void on_cdata_begin(void *context)
+static enum mt_status take(void *context, const struct mt_xml_event *event, struct mt_error *err)
 {
     struct reader *reader = context;
-    reader->is_cdata = true;
-    reader->cdata_begin = event_range(reader).begin;
-}
-
-static void on_cdata_end(void *context)
-{
-    struct reader *reader = context;
-    reader->is_cdata = false;
-    on_point(reader, (struct mt_range){reader->cdata_begin, event_range(reader).end});
+    (void)err;
+    switch (event->kind) {
+    case MT_XML_BEGIN:
+        take_begin(reader, event);
+        break;
+    case MT_XML_END:
+        take_end(reader, event);
+        break;
+    case MT_XML_TEXT:
+        take_text(reader, event);
+        break;
+    case MT_XML_CDATA_BEGIN:
+        reader->is_cdata = true;
+        reader->cdata_begin = event->range.begin;
+        break;
+    case MT_XML_CDATA_END:
+        reader->is_cdata = false;
+        take_point(reader, (struct mt_range){reader->cdata_begin, event->range.end});
+        break;
+    case MT_XML_ENTITY:
+    case MT_XML_OTHER:
+        take_point(reader, event->range);
+        break;
+    }
+    return reader->status;
 }
 
 /* Behind what may stand before a document's root; 0: nothing does. */
@@ -245,36 +191,11 @@ static size_t skip_declarations(const char *source)
     return at > begin ? at : 0;
 }
 
-static enum mt_status parse(struct reader *reader)
-{
-    XML_Parser parser = reader->parser;
-    const char *source = reader->source + reader->offset;
-    size_t length = reader->length - reader->offset;
-    if (length > INT32_MAX)
-        return mt_fail(reader->err, MT_LIMIT, "the xml has %zu bytes", length);
-    XML_SetUserData(parser, reader);
-    bool is_good = XML_Parse(parser, root_open, (int)strlen(root_open), XML_FALSE) == XML_STATUS_OK;
-    XML_SetElementHandler(parser, on_start, on_end);
-    XML_SetCharacterDataHandler(parser, on_text);
-    XML_SetCommentHandler(parser, on_comment);
-    XML_SetProcessingInstructionHandler(parser, on_instruction);
-    XML_SetCdataSectionHandler(parser, on_cdata_begin, on_cdata_end);
-    is_good = is_good && XML_Parse(parser, source, (int)length, XML_FALSE) == XML_STATUS_OK;
-    XML_SetElementHandler(parser, NULL, NULL);
-    is_good = is_good &&
-              XML_Parse(parser, root_close, (int)strlen(root_close), XML_TRUE) == XML_STATUS_OK;
-    if (reader->status)
-        return reader->status;
-    if (!is_good && XML_GetErrorCode(parser) == XML_ERROR_NO_MEMORY)
-        return mt_fail_memory(reader->err, length, "xml");
-    return is_good ? MT_OK : fail_form(reader, XML_ErrorString(XML_GetErrorCode(parser)));
-}
-
 /* Which elements stand within a text: see the header. */
 static void find_inline(struct reader *reader)
 {
     size_t depth = 0;
-    bool is_text[MT_XML_FRAGMENT_MAX_DEPTH + 1]; /* what stands there is inline */
+    bool is_text[MT_XML_MAX_DEPTH + 1]; /* what stands there is inline */
     is_text[0] = reader->has_own_text || reader->options->ignores_outline;
     for (size_t i = 0; i < reader->n; i++) {
         struct piece *piece = &reader->items[i];
@@ -493,19 +414,19 @@ enum mt_status mt_read_xml(const char *source, size_t length,
                            const struct mt_coded_options *options, struct mt_coded *out,
                            struct mt_error *err)
 {
-    struct reader reader = {.source = source,
-                            .length = length,
-                            .offset = skip_declarations(source),
-                            .options = options,
-                            .coded = out,
-                            .parser = XML_ParserCreate("UTF-8"),
-                            .err = err};
+    struct reader reader = {
+        .source = source, .length = length, .options = options, .coded = out, .err = err};
     *out = (struct mt_coded){.source = source,
                              .length = length,
                              .write = mt_entities_write,
                              .finish_own = mt_entities_finish};
     mt_text_append(&reader.decoded, "", 0);
-    reader.status = reader.parser ? parse(&reader) : mt_fail_memory(err, length, "xml");
+    const struct mt_xml_source fragment = {.bytes = source,
+                                           .range = {skip_declarations(source), length},
+                                           .is_fragment = true,
+                                           .complaint =
+                                               "Tag handling parsing failed, please check input. "};
+    reader.status = mt_xml_parse(&fragment, take, &reader, err);
     if (!reader.status)
         find_inline(&reader);
     for (size_t first = 0, end; first < reader.n && !reader.status; first = end + 1) {
@@ -516,8 +437,6 @@ enum mt_status mt_read_xml(const char *source, size_t length,
         }
         read_segment(&reader, first, end);
     }
-    if (reader.parser)
-        XML_ParserFree(reader.parser);
     mt_text_finish(&reader.decoded);
     free(reader.items);
     return reader.status;

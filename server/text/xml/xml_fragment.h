@@ -26,7 +26,4 @@
 
 #include "server/text/codes/coded.h"
 
-/* Deepest nesting; MT_LIMIT. */
-#define MT_XML_FRAGMENT_MAX_DEPTH 256
-
 #endif

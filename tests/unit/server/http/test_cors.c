@@ -28,12 +28,18 @@ static const struct {
     {"https://a,,https://b", false},
     {"https:/a", false},
     {"://a", false},
+    {"https://a;script-src", false},
+    {"https;x://a", false},
+    {"https://a'b", false},
+    {"https://a\nb", false},
+    {"https://b\xc3\xbc\x63her.example", false}, /* a browser sends punycode */
+    {"vscode-webview://abc", true},
 };
 
 START_TEST(lists_are_checked)
 {
     struct mt_error err;
-    bool is_good = mt_cors_check(lists[_i].origins, &err) == MT_OK;
+    bool is_good = mt_cors_check("cors_origins", lists[_i].origins, &err) == MT_OK;
     ck_assert_msg(is_good == lists[_i].is_good, "%s", lists[_i].origins);
     if (!is_good)
         ck_assert_ptr_nonnull(strstr(err.message, "https://example.org, without a path"));

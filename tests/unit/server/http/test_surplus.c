@@ -164,6 +164,57 @@ START_TEST(a_client_makes_room_for_itself)
 }
 END_TEST
 
+/* One that is older stays, and so does one of the crowd that has said something. */
+START_TEST(the_client_that_has_most_makes_room_for_another)
+{
+    enum { N = 6 };
+    struct mt_connections_options options = patient;
+    options.max_connections = N - 1;
+    struct mt_connections *connections = create(&options);
+    struct sockaddr_in crowd = ipv4(HERE), other = ipv4(HERE + 1);
+    struct pair pairs[N];
+    struct mt_connection *slots[N];
+    for (size_t i = 0; i < N; i++) {
+        bool is_other = i == 0 || i == N - 1;
+        pairs[i] = connect_pair();
+        if (i == 1)
+            ck_assert_int_eq(send(pairs[1].client, "G", 1, 0), 1);
+        if (i == N - 1)
+            sleep_ms(IDLE_MS); /* the crowd has been there for less than a second */
+        slots[i] = mt_connections_add(connections, pairs[i].server,
+                                      (struct sockaddr *)(is_other ? &other : &crowd));
+        ck_assert_int_eq(mt_connection_surplus(slots[i]), MT_SURPLUS_NONE);
+        if (i == 0)
+            mt_connections_enter(connections, slots[0], MT_PHASE_IDLE);
+    }
+    for (size_t i = 0; i < N; i++)
+        ck_assert_int_eq(is_shut(&pairs[i]), i == 2);
+    for (size_t i = 0; i < N; i++)
+        mt_connections_remove(connections, slots[i]);
+    mt_connections_destroy(connections);
+}
+END_TEST
+
+/* It asks for a place that it has taken itself. */
+START_TEST(a_crowd_gets_no_room_before_its_time)
+{
+    struct sockaddr_in crowd = ipv4(HERE);
+    struct pair pairs[5];
+    struct mt_connection *slots[5];
+    struct mt_connections *connections = create(&patient);
+    for (size_t i = 0; i < 5; i++) {
+        pairs[i] = connect_pair();
+        if (i == 4)
+            sleep_ms(IDLE_MS);
+        slots[i] = mt_connections_add(connections, pairs[i].server, (struct sockaddr *)&crowd);
+    }
+    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+    for (size_t i = 0; i < 5; i++)
+        mt_connections_remove(connections, slots[i]);
+    mt_connections_destroy(connections);
+}
+END_TEST
+
 START_TEST(of_surplus_connections_the_first_goes_whatever_it_is_at)
 {
     enum { MAX = 2, TOLD = 3, N = MAX + TOLD };
@@ -294,6 +345,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
                         sizeof shares / sizeof shares[0]);
     tcase_add_test(tcase, a_client_makes_room_for_itself);
+    tcase_add_test(tcase, the_client_that_has_most_makes_room_for_another);
+    tcase_add_test(tcase, a_crowd_gets_no_room_before_its_time);
     tcase_add_test(tcase, of_surplus_connections_the_first_goes_whatever_it_is_at);
     tcase_add_test(tcase, no_surplus_connection_leaves_a_place);
     tcase_add_test(tcase, a_head_that_does_not_come_makes_room);

@@ -1,4 +1,5 @@
 #include "server/text/xml/xml_fragment.h"
+#include "server/text/xml/xml_reader.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -148,10 +149,10 @@ END_TEST
 
 START_TEST(depth_has_a_limit)
 {
-    char xml[3 * MT_XML_FRAGMENT_MAX_DEPTH + 8] = "";
-    for (size_t i = 0; i <= MT_XML_FRAGMENT_MAX_DEPTH; i++)
+    char xml[3 * MT_XML_MAX_DEPTH + 8] = "";
+    for (size_t i = 0; i <= MT_XML_MAX_DEPTH; i++)
         strcat(xml, "<a>");
-    expect_error(xml, MT_LIMIT, "more than 256 deep");
+    expect_error(xml, MT_LIMIT, "nested deeper than 256");
 }
 END_TEST
 

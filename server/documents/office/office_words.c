@@ -1,4 +1,4 @@
-#include "server/documents/office_words.h"
+#include "server/documents/office/office_words.h"
 
 #include "server/documents/xml_words.h"
 

@@ -5,8 +5,8 @@
  * program makes anew (page numbers, dates) are left; text boxes are texts of their own.
  * Only document*.c use this.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_READER_H
-#define MT_SERVER_DOCUMENTS_OFFICE_READER_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_READER_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_READER_H
 
 #include "server/documents/document_state.h"
 

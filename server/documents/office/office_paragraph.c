@@ -1,8 +1,8 @@
-#include "server/documents/office_paragraph.h"
+#include "server/documents/office/office_paragraph.h"
 
 #include "base/hash.h"
 #include "base/size.h"
-#include "server/documents/office_words.h"
+#include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
 
@@ -22,9 +22,10 @@ struct look {
 };
 
 struct code {
-    struct mt_text open, close; /* a look's: nothing */
-    size_t look;                /* of a pair: how words within it look */
-    bool is_look;               /* which may be lost with its words */
+    struct mt_text open, close;               /* a look's: nothing */
+    struct mt_range verbatim, verbatim_close; /* in their place: bytes of the file */
+    size_t look;                              /* of a pair: how words within it look; of a point */
+    bool is_look, is_link;                    /* a look may be lost with its words, a link not */
 };
 
 struct text {
@@ -32,11 +33,14 @@ struct text {
     struct mt_text prefix, suffix; /* what stays before and behind it */
     size_t look;
     char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
+    mt_office_write_run *write_run;
     bool ends_run;       /* begins in a run that is open */
     struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
+    bool is_attribute;
 };
 
 struct mt_office {
+    const struct mt_office_format *format;
     struct look *looks;
     size_t n_looks, looks_capacity;
     size_t *table; /* hashed: numbers of looks + 1 */
@@ -47,12 +51,14 @@ struct mt_office {
     size_t n_texts, texts_capacity;
 };
 
-enum mt_status mt_office_create(struct mt_office **out, struct mt_error *err)
+enum mt_status mt_office_create(const struct mt_office_format *format, struct mt_office **out,
+                                struct mt_error *err)
 {
     struct mt_office *office = calloc(1, sizeof *office);
     size_t none;
     if (!office)
         return mt_fail_memory(err, sizeof *office, "a document");
+    office->format = format;
     enum mt_status status = mt_office_look(office, "", 0, &none, err);
     if (status)
         mt_office_destroy(office);
@@ -133,6 +139,38 @@ enum mt_status mt_office_look(struct mt_office *office, const char *bytes, size_
     }
     *out = *slot - 1;
     return mt_text_check(&office->looks[*slot - 1].properties, "a document", err);
+}
+
+/* ---- tokens ---- */
+
+enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n, size_t *capacity,
+                                   struct mt_office_token **out, struct mt_error *err)
+{
+    if (*n == MT_OFFICE_MAX_TOKENS)
+        return mt_fail(err, MT_LIMIT, "a paragraph has more than %d runs, tabs and the like",
+                       MT_OFFICE_MAX_TOKENS);
+    struct mt_office_token *grown = mt_document_grow(*tokens, *n, capacity, sizeof *grown, err);
+    if (!grown)
+        return MT_MEMORY;
+    *tokens = grown;
+    *out = &grown[(*n)++];
+    return MT_OK;
+}
+
+enum mt_status mt_office_leave(struct mt_document *document, const struct mt_office_token *tokens,
+                               size_t n, const char *reason, struct mt_error *err)
+{
+    struct mt_document_piece *piece;
+    size_t first = 0;
+    while (first < n && tokens[first].kind != MT_OFFICE_WORDS)
+        first++;
+    if (first == n)
+        return MT_OK;
+    size_t begin = tokens[first].range.begin;
+    enum mt_status status = mt_document_add(document, (struct mt_range){begin, begin}, &piece, err);
+    if (!status)
+        piece->left = reason;
+    return status;
 }
 
 /* ---- pairs ---- */
@@ -258,6 +296,27 @@ static enum mt_status add_code(struct maker *maker, struct code **out)
     return MT_OK;
 }
 
+/* What is to be written for a token: into bytes, or a range of the file. */
+static void take_bytes(const struct mt_office_token *token, struct mt_text *bytes,
+                       struct mt_range *verbatim)
+{
+    if (token->is_verbatim)
+        *verbatim = token->range;
+    else
+        mt_text_append(bytes, token->bytes.bytes, token->bytes.length);
+}
+
+/* Of a token that stands outside of the words and holds no texts. */
+static void append_token(const struct maker *maker, const struct mt_office_token *token,
+                         struct mt_text *out)
+{
+    const char *bytes = maker->document->bytes + token->range.begin;
+    if (token->is_verbatim)
+        mt_text_append(out, bytes, token->range.end - token->range.begin);
+    else
+        mt_text_append(out, token->bytes.bytes, token->bytes.length);
+}
+
 static void write_tag(struct maker *maker, size_t code, bool is_closing)
 {
     const struct mt_office_tag tag = {.code = code, .is_pair = true, .is_closing = is_closing};
@@ -286,6 +345,7 @@ static enum mt_status make_words(struct maker *maker, const struct mt_office_tok
         if (status)
             return status;
         code->is_look = true;
+        code->is_link = token->is_link;
         code->look = maker->group_look = token->look;
         maker->group = maker->text->n - 1;
         maker->has_group = true;
@@ -313,10 +373,9 @@ static enum mt_status make_open(struct maker *maker, const struct mt_office_toke
     status = add_code(maker, &code);
     if (status)
         return status;
-    const struct mt_text *close = &maker->tokens[token->mate].bytes;
     code->look = look;
-    mt_text_append(&code->open, token->bytes.bytes, token->bytes.length);
-    mt_text_append(&code->close, close->bytes, close->length);
+    take_bytes(token, &code->open, &code->verbatim);
+    take_bytes(&maker->tokens[token->mate], &code->close, &code->verbatim_close);
     maker->open[maker->n_open].code = maker->text->n - 1;
     maker->open[maker->n_open++].look = look;
     write_tag(maker, maker->text->n - 1, false);
@@ -331,7 +390,8 @@ static enum mt_status make_point(struct maker *maker, const struct mt_office_tok
     enum mt_status status = add_code(maker, &code);
     if (status)
         return status;
-    mt_text_append(&code->open, token->bytes.bytes, token->bytes.length);
+    take_bytes(token, &code->open, &code->verbatim);
+    code->look = token->is_verbatim ? token->look : 0;
     const struct mt_office_tag tag = {.code = maker->text->n - 1, .form = token->form};
     mt_office_write_tag(&tag, maker->out);
     return code->open.status;
@@ -351,10 +411,10 @@ static enum mt_status make_token(struct maker *maker, const struct mt_office_tok
     case MT_OFFICE_POINT:
         return make_point(maker, token);
     case MT_OFFICE_BEGIN:
-        mt_text_append(&maker->text->prefix, token->bytes.bytes, token->bytes.length);
+        append_token(maker, token, &maker->text->prefix);
         return MT_OK;
     case MT_OFFICE_END:
-        mt_text_append(&maker->text->suffix, token->bytes.bytes, token->bytes.length);
+        append_token(maker, token, &maker->text->suffix);
         return MT_OK;
     case MT_OFFICE_CUT:
     case MT_OFFICE_NOTHING:
@@ -391,12 +451,11 @@ static bool stays_outside(const struct mt_office_token *token)
            token->kind != MT_OFFICE_CLOSE;
 }
 
-static void append_outside(const struct mt_office_token *tokens, size_t begin, size_t end,
-                           struct mt_text *out)
+static void append_outside(const struct maker *maker, size_t begin, size_t end, struct mt_text *out)
 {
     for (size_t i = begin; i < end; i++)
-        if (tokens[i].kind != MT_OFFICE_NOTHING)
-            mt_text_append(out, tokens[i].bytes.bytes, tokens[i].bytes.length);
+        if (maker->tokens[i].kind != MT_OFFICE_NOTHING)
+            append_token(maker, &maker->tokens[i], out);
 }
 
 /* The range of tokens [begin, end), which may begin and end within runs that a cut stands in. */
@@ -434,20 +493,25 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     if (!texts)
         return MT_MEMORY;
     office->texts = texts;
+    if (office->format) {
+        begin = first; /* what stands outside is no part of a run, and may hold texts */
+        end = last;
+    }
     maker->text = &texts[office->n_texts++];
     *maker->text = (struct text){.first = office->n_codes};
     maker->text->look = find_look(maker, first, last);
+    maker->text->is_attribute = maker->tokens[first].form == '"';
     const struct mt_range range = find_range(maker, begin, end, n);
     status = mt_document_add(maker->document, range, &piece, maker->err);
     if (status)
         return status;
     piece->first = office->n_texts - 1;
     maker->out = &piece->text;
-    append_outside(maker->tokens, begin, first, &maker->text->prefix);
+    append_outside(maker, begin, first, &maker->text->prefix);
     for (size_t i = first; i < last && !status; i++)
         status = make_token(maker, &maker->tokens[i]);
     end_group(maker);
-    append_outside(maker->tokens, last, end, &maker->text->suffix);
+    append_outside(maker, last, end, &maker->text->suffix);
     return status;
 }
 
@@ -457,10 +521,13 @@ static bool is_border(const struct mt_office_token *tokens, size_t index)
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;
 }
 
-enum mt_status mt_office_add_texts(struct mt_document *document, const char *prefix,
-                                   struct mt_office_token *tokens, size_t n, struct mt_error *err)
+enum mt_status mt_office_add_texts(struct mt_document *document,
+                                   const struct mt_office_paragraph *paragraph,
+                                   struct mt_error *err)
 {
     struct mt_office *office = document->own;
+    struct mt_office_token *tokens = paragraph->tokens;
+    const size_t n = paragraph->n, n_prefix = strlen(paragraph->prefix);
     struct maker maker = {.document = document, .office = office, .tokens = tokens, .err = err};
     size_t begin = 0, depth = 0, n_codes = 0, first = office->n_texts;
     enum mt_status status = settle_pairs(tokens, n, err);
@@ -483,21 +550,25 @@ enum mt_status mt_office_add_texts(struct mt_document *document, const char *pre
                           tokens[i].look == tokens[i - 1].look;
         n_codes += !looks_same;
     }
-    for (size_t i = first; i < office->n_texts; i++)
-        memcpy(office->texts[i].element_prefix, prefix,
-               mt_size_min(strlen(prefix), MT_OFFICE_MAX_PREFIX));
+    for (size_t i = first; i < office->n_texts; i++) {
+        memcpy(office->texts[i].element_prefix, paragraph->prefix,
+               mt_size_min(n_prefix, MT_OFFICE_MAX_PREFIX));
+        office->texts[i].write_run = paragraph->write_run;
+    }
     return status;
 }
 
 /* ---- writing ---- */
 
 struct writer {
+    struct mt_document_writing *writing;
     const struct mt_office *office;
     const struct text *text;
     struct mt_text out;
     size_t open[MT_OFFICE_MAX_OPEN + 1]; /* codes */
     size_t n_open;
     bool *is_written;
+    bool is_behind_blank;
 };
 
 static const struct code *code_at(const struct writer *writer, size_t number)
@@ -505,23 +576,79 @@ static const struct code *code_at(const struct writer *writer, size_t number)
     return &writer->office->codes[writer->text->first + number];
 }
 
+static void append_words(const char *words, size_t length, struct mt_text *out)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)words[i] >= ' ')
+            mt_text_append(out, words + i, 1);
+        else
+            mt_text_append(out, " ", 1);
+}
+
+static void append_attribute(const char *words, size_t length, struct mt_text *out)
+{
+    for (size_t i = 0; i < length; i++)
+        if (words[i] == '"' || words[i] == '\'')
+            mt_text_append_string(out, words[i] == '"' ? "&quot;" : "&apos;");
+        else
+            append_words(words + i, 1, out);
+}
+
+/* Closes the tags of a look, the last one first. */
+static void close_look(const struct mt_text *look, struct mt_text *out)
+{
+    for (size_t end = look->length; end > 0;) {
+        const char *tag = memrchr(look->bytes, '<', end);
+        mt_text_appendf(out, "</%.*s>", (int)strcspn(tag + 1, " \t\r\n/>"), tag + 1);
+        end = (size_t)(tag - look->bytes);
+    }
+}
+
 static void write_run(struct writer *writer, const char *words, size_t length)
 {
     const struct text *text = writer->text;
+    const struct mt_office_format *format = writer->office->format;
     size_t look =
         writer->n_open > 0 ? code_at(writer, writer->open[writer->n_open - 1])->look : text->look;
     const struct mt_text *properties = &writer->office->looks[look].properties;
-    const char *prefix = text->element_prefix;
-    mt_text_appendf(&writer->out, "<%sr>", prefix);
-    if (properties->length > 0)
-        mt_text_appendf(&writer->out, "<%srPr>%s</%srPr>", prefix, properties->bytes, prefix);
-    mt_text_appendf(&writer->out, "<%st xml:space=\"preserve\">", prefix);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)words[i] >= ' ')
-            mt_text_append(&writer->out, words + i, 1);
+    if (text->is_attribute) {
+        append_attribute(words, length, &writer->out);
+    } else if (format) {
+        mt_text_append(&writer->out, properties->bytes, properties->length);
+        format->write_words(words, length, writer->is_behind_blank, &writer->out);
+        close_look(properties, &writer->out);
+    } else {
+        struct mt_text clean = {0};
+        append_words(words, length, &clean);
+        const struct mt_office_run run = {.prefix = text->element_prefix,
+                                          .look = properties,
+                                          .words = clean.bytes,
+                                          .length = clean.length};
+        if (clean.status)
+            writer->out.status = clean.status;
         else
-            mt_text_append(&writer->out, " ", 1);
-    mt_text_appendf(&writer->out, "</%st></%sr>", prefix, prefix);
+            text->write_run(&run, &writer->out);
+        mt_text_finish(&clean);
+    }
+    writer->is_behind_blank = words[length - 1] == ' ';
+}
+
+static void write_bytes(struct writer *writer, const struct mt_text *bytes,
+                        struct mt_range verbatim)
+{
+    if (verbatim.end > verbatim.begin)
+        mt_document_write_inner(writer->writing, verbatim, &writer->out);
+    else
+        mt_text_append(&writer->out, bytes->bytes, bytes->length);
+}
+
+static void write_point(struct writer *writer, const struct code *code, char form)
+{
+    const struct mt_text *look = &writer->office->looks[code->look].properties;
+    mt_text_append(&writer->out, look->bytes, look->length);
+    write_bytes(writer, &code->open, code->verbatim);
+    close_look(look, &writer->out);
+    writer->is_behind_blank = form == 'b' || form == 'e';
 }
 
 static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
@@ -531,16 +658,19 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
     const struct code *code = code_at(writer, tag->code);
     if (tag->is_closing) {
         bool is_open = writer->n_open > 0 && writer->open[--writer->n_open] == tag->code;
-        mt_text_append(&writer->out, code->close.bytes, code->close.length);
+        write_bytes(writer, &code->close, code->verbatim_close);
         return is_open;
     }
     bool is_again = writer->is_written[tag->code] && !code->is_look;
     if (is_again || (tag->is_pair && writer->n_open > MT_OFFICE_MAX_OPEN))
         return false;
     writer->is_written[tag->code] = true;
-    mt_text_append(&writer->out, code->open.bytes, code->open.length);
-    if (tag->is_pair)
-        writer->open[writer->n_open++] = tag->code;
+    if (!tag->is_pair) {
+        write_point(writer, code, tag->form);
+        return true;
+    }
+    write_bytes(writer, &code->open, code->verbatim);
+    writer->open[writer->n_open++] = tag->code;
     return true;
 }
 
@@ -561,24 +691,26 @@ static bool write_translation(struct writer *writer, const char *translation, si
         at += n;
     }
     for (size_t i = 0; i < writer->text->n; i++)
-        if (!writer->is_written[i] && !code_at(writer, i)->is_look)
+        if (!writer->is_written[i] && (!code_at(writer, i)->is_look || code_at(writer, i)->is_link))
             return false;
     return writer->n_open == 0 && !writer->out.status;
 }
 
-bool mt_office_write_piece(const struct mt_document *document,
+bool mt_office_write_piece(struct mt_document_writing *writing,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out)
 {
+    const struct mt_document *document = writing->document;
     const struct mt_office *office = document->own;
     const struct text *text = &office->texts[piece->first];
-    struct writer writer = {.office = office, .text = text};
+    struct writer writer = {
+        .writing = writing, .office = office, .text = text, .is_behind_blank = true};
     writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
     mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
     bool is_written = writer.is_written && write_translation(&writer, translation, length);
     mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
-    is_written =
-        is_written && !writer.out.status && mt_xml_is_content(writer.out.bytes, writer.out.length);
+    is_written = is_written && !writer.out.status &&
+                 mt_xml_is_content(writer.out.bytes, writer.out.length, office->format);
     if (!writer.is_written || writer.out.status)
         out->status = MT_MEMORY;
     if (is_written) {

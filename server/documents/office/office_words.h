@@ -10,8 +10,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_DOCUMENTS_OFFICE_WORDS_H
-#define MT_SERVER_DOCUMENTS_OFFICE_WORDS_H
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_WORDS_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_WORDS_H
 
 #include "server/text/codes/coded.h"
 

@@ -1,9 +1,7 @@
-#include "server/documents/office_reader.h"
+#include "server/documents/office/office_reader.h"
 
 #include "base/size.h"
-#include "server/documents/office_paragraph.h"
-#include "server/documents/xml_elements.h"
-#include "server/documents/xml_words.h"
+#include "server/documents/office/office_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +10,6 @@
 /* Paragraphs in text boxes of paragraphs, and fields in fields. */
 #define MAX_PARAGRAPHS 16
 #define MAX_FIELDS 64
-/* Of a paragraph: pieces of words, and what stands between them. */
-#define MAX_TOKENS 400000
 #define MAX_ELEMENTS MT_XML_MAX_DEPTH
 #define NONE ((size_t)-1)
 
@@ -57,8 +53,7 @@ struct paragraph {
 struct reader {
     struct mt_document *document;
     struct mt_office *office;
-    char prefix[MT_OFFICE_MAX_PREFIX + 1];
-    bool knows_prefix;
+    struct mt_office_prefix prefix;
     struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
     size_t n;
     struct mt_text properties;  /* of the run */
@@ -68,58 +63,10 @@ struct reader {
 
 /* ---- names ---- */
 
-static const char *attribute(const struct mt_xml_tag *tag, const char *name)
-{
-    for (const char *const *at = tag->attributes; at && *at; at += 2) {
-        const char *colon = strchr(at[0], ':');
-        if (strcmp(colon ? colon + 1 : at[0], name) == 0)
-            return at[1];
-    }
-    return "";
-}
-
-/* The first element that says what the prefix means is the part's root. */
-static enum mt_status find_prefix(struct reader *reader, const struct mt_xml_tag *tag)
-{
-    static const char *const namespaces[] = {
-        "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-        "http://purl.oclc.org/ooxml/wordprocessingml/main"};
-    for (const char *const *at = tag->attributes; at && *at; at += 2) {
-        bool is_main = strcmp(at[1], namespaces[0]) == 0 || strcmp(at[1], namespaces[1]) == 0;
-        if (!is_main || strncmp(at[0], "xmlns", 5) != 0)
-            continue;
-        const char *prefix = at[0][5] == ':' ? at[0] + 6 : "";
-        size_t n = strlen(prefix);
-        if (n + 1 > MT_OFFICE_MAX_PREFIX)
-            return mt_fail(reader->err, MT_LIMIT,
-                           "line %zu: a prefix has %zu bytes, expected %d at "
-                           "most",
-                           tag->line, n, MT_OFFICE_MAX_PREFIX - 1);
-        memcpy(reader->prefix, prefix, n + 1);
-        if (n > 0)
-            strcat(reader->prefix, ":");
-        reader->knows_prefix = true;
-    }
-    return MT_OK;
-}
-
 static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
 {
-    const char *raw = reader->document->bytes + tag->range.begin + 1;
-    size_t n = strlen(reader->prefix);
-    return reader->knows_prefix && strncmp(raw, reader->prefix, n) == 0 &&
-           strncmp(raw + n, tag->name, strlen(tag->name)) == 0;
+    return mt_office_has_prefix(&reader->prefix, reader->document, tag);
 }
-
-static bool is_one_of(const char *name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof(names) / sizeof *(names))
 
 /* ---- tokens ---- */
 
@@ -132,15 +79,9 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
                                 struct mt_range range, struct mt_office_token **out)
 {
     struct paragraph *p = current(reader);
-    if (p->n == MAX_TOKENS)
-        return mt_fail(reader->err, MT_LIMIT,
-                       "a paragraph has more than %d runs, tabs and the like", MAX_TOKENS);
-    struct mt_office_token *tokens =
-        mt_document_grow(p->tokens, p->n, &p->capacity, sizeof *tokens, reader->err);
-    if (!tokens)
-        return MT_MEMORY;
-    p->tokens = tokens;
-    *out = &tokens[p->n++];
+    enum mt_status status = mt_office_add_token(&p->tokens, &p->n, &p->capacity, out, reader->err);
+    if (status)
+        return status;
     **out = (struct mt_office_token){
         .kind = kind, .range = range, .outer = range, .look = p->look, .mate = MT_NO_MATE};
     mt_text_append(&(*out)->bytes, "", 0);
@@ -164,7 +105,7 @@ static void append_xml(struct reader *reader, struct mt_range range, struct mt_t
         append_range(reader, p->run, out);
     append_range(reader, range, out);
     if (p->run_depth > 0)
-        mt_text_appendf(out, "</%sr>", reader->prefix);
+        mt_text_appendf(out, "</%sr>", reader->prefix.text);
 }
 
 /* Of the field that is being read, or a token of its own. */
@@ -284,7 +225,7 @@ static void begin_whole(struct reader *reader, const struct mt_xml_tag *tag, boo
     p->whole_form = form;
     p->has_paragraphs = false;
     strncpy(p->whole_name, is_word(reader, tag) ? tag->name : "", sizeof p->whole_name - 1);
-    const char *change = attribute(tag, "fldCharType");
+    const char *change = mt_office_attribute(tag, "fldCharType");
     p->field_change = strcmp(p->whole_name, "fldChar") == 0 ? change[0] : '\0';
 }
 
@@ -349,7 +290,7 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     static const char *const dropped[] = {"lastRenderedPageBreak", "softHyphen"};
     struct paragraph *p = current(reader);
     const char *name = is_word(reader, tag) ? tag->name : "";
-    const char *type = attribute(tag, "type");
+    const char *type = mt_office_attribute(tag, "type");
     if (strcmp(name, "rPr") == 0) {
         p->properties_depth = tag->depth;
         reader->properties.length = 0;
@@ -358,7 +299,7 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
         p->words_depth = tag->depth;
         p->words_begin = tag->range.end;
         p->whole_tag = tag->range;
-        p->keeps_blanks = strcmp(attribute(tag, "space"), "preserve") == 0;
+        p->keeps_blanks = strcmp(mt_office_attribute(tag, "space"), "preserve") == 0;
     } else if (strcmp(name, "br") == 0) {
         begin_whole(reader, tag, false,
                     strcmp(type, "page") == 0 || strcmp(type, "column") == 0 ? 'e' : 'b');
@@ -367,7 +308,7 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     } else if (strcmp(name, "tab") == 0 || strcmp(name, "ptab") == 0) {
         begin_whole(reader, tag, false, 'e');
     } else {
-        begin_whole(reader, tag, IS_ONE_OF(name, dropped), '\0');
+        begin_whole(reader, tag, MT_IS_ONE_OF(name, dropped), '\0');
     }
 }
 
@@ -377,8 +318,8 @@ static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
     struct paragraph *p = current(reader);
     const struct mt_range range = {p->property_begin, tag->range.end};
     const char *name = reader->document->bytes + range.begin + 1;
-    size_t n = strlen(reader->prefix);
-    bool is_ours = strncmp(name, reader->prefix, n) == 0;
+    size_t n = strlen(reader->prefix.text);
+    bool is_ours = strncmp(name, reader->prefix.text, n) == 0;
     size_t length = strcspn(name + n, " \t\r\n/>");
     bool is_unseen = is_ours && ((length == 4 && strncmp(name + n, "lang", 4) == 0) ||
                                  (length == 7 && strncmp(name + n, "noProof", 7) == 0));
@@ -404,15 +345,10 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
     const char *bytes = reader->document->bytes;
     struct mt_text words = {0};
     p->words_depth = 0;
-    mt_text_append(&words, "", 0);
     if (content.end < content.begin)
         content.end = content.begin;
-    if (memchr(bytes + content.begin, '<', content.end - content.begin))
-        p->is_odd = true; /* comments, CDATA */
-    mt_xml_unescape(bytes + content.begin, content.end - content.begin, &words);
-    for (size_t i = 0; i < words.length; i++)
-        if (strchr("\t\r\n", words.bytes[i]))
-            words.bytes[i] = ' ';
+    if (!mt_office_unescape(bytes + content.begin, content.end - content.begin, &words))
+        p->is_odd = true;
     struct mt_range inner = {0, words.length};
     while (!p->keeps_blanks && inner.begin < inner.end && words.bytes[inner.begin] == ' ')
         inner.begin++;
@@ -474,7 +410,7 @@ static enum mt_status add_border(struct reader *reader, const struct mt_xml_tag 
     n -= is_start ? 5 : 3;
     for (size_t i = 0; i < n; i++)
         id = id * 31 + (unsigned char)tag->name[i];
-    for (const char *at = attribute(tag, "id"); *at; at++)
+    for (const char *at = mt_office_attribute(tag, "id"); *at; at++)
         id = id * 31 + (unsigned char)*at;
     enum mt_status status =
         add_xml(reader, is_start ? MT_OFFICE_OPEN : MT_OFFICE_CLOSE, tag->range, &token);
@@ -511,7 +447,7 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
         return MT_OK;
     }
     if (strcmp(name, "fldSimple") == 0) {
-        const char *instruction = attribute(tag, "instr");
+        const char *instruction = mt_office_attribute(tag, "instr");
         const struct mt_text words = {.bytes = (char *)(size_t)instruction,
                                       .length = strlen(instruction)};
         if (is_left(&words)) {
@@ -519,7 +455,7 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
             return MT_OK;
         }
     }
-    if (IS_ONE_OF(name, around))
+    if (MT_IS_ONE_OF(name, around))
         return begin_element(reader, tag, tag->range.begin);
     enum mt_status status = name[0] ? add_border(reader, tag, &is_border) : MT_OK;
     bool is_dropped = strcmp(name, "proofErr") == 0 || strcmp(name, "pPr") == 0 || is_border;
@@ -556,21 +492,14 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
     return MT_OK;
 }
 
-/* A paragraph with words that stays is told of. */
-static enum mt_status add_left(struct reader *reader, const struct paragraph *p)
+static void write_run(const struct mt_office_run *run, struct mt_text *out)
 {
-    struct mt_document_piece *piece;
-    size_t first = 0;
-    while (first < p->n && p->tokens[first].kind != MT_OFFICE_WORDS)
-        first++;
-    if (first == p->n)
-        return MT_OK;
-    size_t begin = p->tokens[first].range.begin;
-    enum mt_status status =
-        mt_document_add(reader->document, (struct mt_range){begin, begin}, &piece, reader->err);
-    if (!status)
-        piece->left = "its markup is none that can be written again";
-    return status;
+    mt_text_appendf(out, "<%sr>", run->prefix);
+    if (run->look->length > 0)
+        mt_text_appendf(out, "<%srPr>%s</%srPr>", run->prefix, run->look->bytes, run->prefix);
+    mt_text_appendf(out, "<%st xml:space=\"preserve\">", run->prefix);
+    mt_text_append(out, run->words, run->length);
+    mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
 }
 
 static enum mt_status end_paragraph(struct reader *reader)
@@ -582,10 +511,12 @@ static enum mt_status end_paragraph(struct reader *reader)
     for (size_t i = 0; i < p->n && !status; i++)
         status = mt_text_check(&p->tokens[i].bytes, "a paragraph", reader->err);
     if (!status && p->is_odd)
-        status = add_left(reader, p);
+        status = mt_office_leave(reader->document, p->tokens, p->n,
+                                 "its markup is none that can be written again", reader->err);
+    const struct mt_office_paragraph paragraph = {
+        .prefix = reader->prefix.text, .write_run = write_run, .tokens = p->tokens, .n = p->n};
     if (!status && !p->is_odd && p->n > 0)
-        status =
-            mt_office_add_texts(reader->document, reader->prefix, p->tokens, p->n, reader->err);
+        status = mt_office_add_texts(reader->document, &paragraph, reader->err);
     drop_paragraph(p);
     reader->n--;
     return status;
@@ -595,12 +526,9 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
 {
     struct reader *reader = context;
     struct paragraph *p = current(reader);
-    if (!reader->knows_prefix) {
-        enum mt_status status = find_prefix(reader, tag);
-        if (status)
-            return status;
-    }
-    (void)err;
+    enum mt_status status = mt_office_find_prefix(&reader->prefix, "wordprocessingml", tag, err);
+    if (status)
+        return status;
     if (is_word(reader, tag) && strcmp(tag->name, "p") == 0)
         return begin_paragraph(reader, tag);
     if (!p || p->whole_depth > 0)

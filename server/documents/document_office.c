@@ -1,0 +1,277 @@
+/*
+ * Documents of Office (ECMA-376): the package and which of its parts hold words. office_reader.h and
+ * office_runs.h read those.
+ */
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_reader.h"
+#include "server/documents/office/office_runs.h"
+#include "server/documents/office/office_words.h"
+#include "server/documents/package.h"
+#include "server/documents/xml_elements.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TABLE "[Content_Types].xml"
+#define MAX_TYPES 8192
+
+/* What a part holds. */
+enum words {
+    NO_WORDS,
+    TEXT, /* WordprocessingML */
+    SHAPES,
+    MASTER,
+    CHART,
+    NOTES,
+    STRINGS,
+    SHEET, /* words in its cells, and names of what other cells say */
+    COMMENTS,
+    NAMES, /* of what cells say */
+};
+
+struct part_type {
+    const char *type; /* its end */
+    enum words words;
+};
+
+/* A program's documents. */
+struct program {
+    const char *expected; /* "a document of Word's" */
+    struct part_type types[24];
+};
+
+/* Charts and diagrams, wherever they are. */
+#define DRAWINGS                                                                     \
+    {"drawingml.diagramData+xml", SHAPES}, {"drawingml.diagramDrawing+xml", SHAPES}, \
+    {                                                                                \
+        "drawingml.chartshapes+xml", SHAPES                                          \
+    }
+
+static const struct program word = {"a document of Word's",
+                                    {{"wordprocessingml.document.main+xml", TEXT},
+                                     {"wordprocessingml.template.main+xml", TEXT},
+                                     {"word.document.macroEnabled.main+xml", TEXT},
+                                     {"word.template.macroEnabledTemplate.main+xml", TEXT},
+                                     {"wordprocessingml.header+xml", TEXT},
+                                     {"wordprocessingml.footer+xml", TEXT},
+                                     {"wordprocessingml.footnotes+xml", TEXT},
+                                     {"wordprocessingml.endnotes+xml", TEXT},
+                                     {"wordprocessingml.comments+xml", TEXT},
+                                     {"drawingml.chart+xml", CHART},
+                                     {"ms-office.chartex+xml", CHART},
+                                     DRAWINGS}};
+
+static const struct program powerpoint = {
+    "a presentation of PowerPoint's",
+    {{"presentationml.presentation.main+xml", NO_WORDS},
+     {"presentationml.template.main+xml", NO_WORDS},
+     {"presentationml.slideshow.main+xml", NO_WORDS},
+     {"powerpoint.presentation.macroEnabled.main+xml", NO_WORDS},
+     {"powerpoint.template.macroEnabled.main+xml", NO_WORDS},
+     {"powerpoint.slideshow.macroEnabled.main+xml", NO_WORDS},
+     {"presentationml.slide+xml", SHAPES},
+     {"presentationml.notesSlide+xml", SHAPES},
+     {"presentationml.slideLayout+xml", MASTER},
+     {"presentationml.slideMaster+xml", MASTER},
+     {"presentationml.notesMaster+xml", MASTER},
+     {"presentationml.handoutMaster+xml", MASTER},
+     {"presentationml.comments+xml", NOTES},
+     {"ms-powerpoint.comments+xml", SHAPES},
+     {"drawingml.chart+xml", CHART},
+     {"ms-office.chartex+xml", CHART},
+     DRAWINGS}};
+
+/* What charts of a workbook have copied from its cells is copied anew. */
+static const struct program excel = {"a workbook of Excel's",
+                                     {{"spreadsheetml.sheet.main+xml", NAMES},
+                                      {"spreadsheetml.template.main+xml", NAMES},
+                                      {"ms-excel.sheet.macroEnabled.main+xml", NAMES},
+                                      {"ms-excel.template.macroEnabled.main+xml", NAMES},
+                                      {"spreadsheetml.worksheet+xml", SHEET},
+                                      {"spreadsheetml.sharedStrings+xml", STRINGS},
+                                      {"spreadsheetml.comments+xml", COMMENTS},
+                                      {"ms-excel.threadedcomments+xml", NOTES},
+                                      {"spreadsheetml.table+xml", NAMES},
+                                      {"spreadsheetml.pivotCacheDefinition+xml", NAMES},
+                                      {"spreadsheetml.pivotTable+xml", NAMES},
+                                      {"officedocument.drawing+xml", SHAPES},
+                                      {"drawingml.chart+xml", SHAPES},
+                                      {"ms-office.chartex+xml", SHAPES},
+                                      DRAWINGS}};
+
+/* What [Content_Types].xml says: of a part, or of all with an extension that it does not name. */
+struct type {
+    struct mt_text name; /* or the extension */
+    bool is_extension;
+    enum words words;
+};
+
+struct contents {
+    const struct program *program;
+    struct type types[MAX_TYPES];
+    size_t n;
+    bool has_main;
+    char other[100];                          /* a main part of another program's */
+    enum words parts[MT_PACKAGE_MAX_ENTRIES]; /* those with words, in their order */
+    size_t n_parts;
+    struct mt_office_kept kept;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && strcasecmp(text + n - n_end, end) == 0;
+}
+
+static enum mt_status take_type(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    struct contents *contents = context;
+    const struct part_type *known = NULL;
+    bool is_extension = strcmp(tag->name, "Default") == 0;
+    const char *name = mt_xml_attribute(tag, is_extension ? "Extension" : "PartName");
+    const char *type = mt_xml_attribute(tag, "ContentType");
+    if ((!is_extension && strcmp(tag->name, "Override") != 0) || !name || !type)
+        return MT_OK;
+    bool is_main = ends_with(type, ".main+xml");
+    for (const struct part_type *at = contents->program->types; at->type && !known; at++)
+        known = ends_with(type, at->type) ? at : NULL;
+    contents->has_main = contents->has_main || (is_main && known);
+    if (is_main && !known)
+        strncpy(contents->other, type, sizeof contents->other - 1);
+    if (contents->n == MAX_TYPES)
+        return mt_fail(err, MT_LIMIT, "the file says the types of more than %d parts", MAX_TYPES);
+    struct type *last = &contents->types[contents->n++];
+    *last = (struct type){.is_extension = is_extension, .words = known ? known->words : NO_WORDS};
+    mt_text_append_string(&last->name, name + (name[0] == '/'));
+    return mt_text_check(&last->name, "a document", err);
+}
+
+static enum mt_status ignore_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    (void)context, (void)tag, (void)err;
+    return MT_OK;
+}
+
+static enum words words_of(const struct contents *contents, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    enum words words = NO_WORDS;
+    for (size_t i = 0; i < contents->n; i++) {
+        const struct type *type = &contents->types[i];
+        if (!type->is_extension && strcasecmp(type->name.bytes, name) == 0)
+            return type->words;
+        if (type->is_extension && dot && strcasecmp(type->name.bytes, dot + 1) == 0)
+            words = type->words;
+    }
+    return words;
+}
+
+static bool is_part(void *context, const char *name)
+{
+    struct contents *contents = context;
+    enum words words = words_of(contents, name);
+    if (words != NO_WORDS)
+        contents->parts[contents->n_parts++] = words;
+    return words != NO_WORDS;
+}
+
+static enum mt_status read_contents(const struct mt_document *document, struct contents *contents,
+                                    struct mt_error *err)
+{
+    struct mt_text table = {0};
+    enum mt_status status = mt_document_read_entry(document, TABLE, &table, err);
+    const struct mt_document view = {.bytes = table.bytes, .length = table.length};
+    if (!status) {
+        status = mt_xml_read(&view, take_type, ignore_end, contents, err);
+        if (status)
+            (void)mt_fail_in(err, status, TABLE);
+    }
+    mt_text_finish(&table);
+    if (status || contents->has_main)
+        return status;
+    return mt_fail(err, MT_FORMAT, "%s names %s, expected %s", TABLE,
+                   contents->other[0] ? contents->other : "no main part",
+                   contents->program->expected);
+}
+
+static enum mt_status read_part(struct mt_document *document, const struct contents *contents,
+                                size_t index, struct mt_error *err)
+{
+    static const enum mt_office_texts texts[] = {
+        [SHAPES] = MT_OFFICE_SHAPES,    [MASTER] = MT_OFFICE_MASTER,   [CHART] = MT_OFFICE_CHART,
+        [NOTES] = MT_OFFICE_NOTES,      [STRINGS] = MT_OFFICE_STRINGS, [SHEET] = MT_OFFICE_CELLS,
+        [COMMENTS] = MT_OFFICE_COMMENTS};
+    enum words words = contents->parts[index];
+    if (words == TEXT)
+        return mt_office_read(document, index, err);
+    if (words == NAMES)
+        return MT_OK;
+    return mt_office_read_runs(document, index, texts[words], &contents->kept, err);
+}
+
+static enum mt_status read_parts(struct mt_document *document, struct contents *contents,
+                                 struct mt_error *err)
+{
+    struct mt_office *office = NULL;
+    enum mt_status status = read_contents(document, contents, err);
+    if (!status)
+        status = mt_document_read_parts(document, is_part, contents, err);
+    if (!status)
+        status = mt_office_create(NULL, &office, err);
+    document->own = office;
+    for (size_t i = 0; i < document->n_parts && !status; i++)
+        if (contents->parts[i] == NAMES || contents->parts[i] == SHEET)
+            status = mt_office_kept_add(&contents->kept, document, i, err);
+    if (!status)
+        status = mt_office_kept_sort(&contents->kept, err);
+    for (size_t i = 0; i < document->n_parts && !status; i++)
+        status = read_part(document, contents, i, err);
+    return status;
+}
+
+static enum mt_status read_document(struct mt_document *document, const struct program *program,
+                                    struct mt_error *err)
+{
+    struct contents *contents = calloc(1, sizeof *contents);
+    if (!contents)
+        return mt_fail_memory(err, sizeof *contents, "a document");
+    contents->program = program;
+    enum mt_status status = read_parts(document, contents, err);
+    for (size_t i = 0; i < contents->n; i++)
+        mt_text_finish(&contents->types[i].name);
+    mt_office_kept_finish(&contents->kept);
+    free(contents);
+    return status;
+}
+
+static enum mt_status read_docx(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    (void)options;
+    return read_document(document, &word, err);
+}
+
+static enum mt_status read_pptx(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    (void)options;
+    return read_document(document, &powerpoint, err);
+}
+
+static enum mt_status read_xlsx(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    (void)options;
+    return read_document(document, &excel, err);
+}
+
+#define READER(reads)                                                                            \
+    {                                                                                            \
+        .read_text = mt_read_office_words, .read = reads, .write_around = mt_office_write_piece, \
+        .finish = mt_office_destroy, .is_package = true,                                         \
+    }
+
+const struct mt_document_reader mt_document_docx_reader = READER(read_docx);
+const struct mt_document_reader mt_document_pptx_reader = READER(read_pptx);
+const struct mt_document_reader mt_document_xlsx_reader = READER(read_xlsx);

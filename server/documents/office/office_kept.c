@@ -1,0 +1,158 @@
+#include "server/documents/office/office_kept.h"
+
+#include "server/documents/office/office_names.h"
+#include "server/documents/xml_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct reader {
+    const struct mt_document *document;
+    struct mt_office_kept *kept;
+    struct mt_range formula; /* what it begins with; empty: in none */
+    size_t depth;
+};
+
+/* Attributes that name what a cell says. */
+static const struct {
+    const char *element, *attribute;
+} names[] = {
+    {"tableColumn", "name"}, {"tableColumn", "totalsRowLabel"},
+    {"cacheField", "name"},  {"dataField", "name"},
+    {"filter", "val"},       {"customFilter", "val"},
+};
+
+static const char *const formulas[] = {"f",        "formula",     "formula1",
+                                       "formula2", "definedName", "calculatedColumnFormula"};
+
+static void add(struct mt_office_kept *kept, const char *text, size_t length)
+{
+    if (length > 0)
+        mt_text_append(&kept->bytes, text, length);
+    if (length > 0)
+        mt_text_append(&kept->bytes, "", 1);
+}
+
+/* Line ends in a column's name are written _x000a_. */
+static void add_name(struct mt_office_kept *kept, const char *name)
+{
+    struct mt_text text = {0};
+    for (const char *at = name; *at;) {
+        bool is_line_end = strncasecmp(at, "_x000a_", 7) == 0;
+        mt_text_append(&text, is_line_end ? "\n" : at, 1);
+        at += is_line_end ? 7 : 1;
+    }
+    if (text.status)
+        kept->bytes.status = text.status;
+    else if (text.length > 0)
+        add(kept, text.bytes, text.length);
+    mt_text_finish(&text);
+}
+
+/* A list of allowed values is one text with commas. */
+static void add_list(struct mt_office_kept *kept, char *text, size_t length)
+{
+    add(kept, text, length);
+    for (char *at = text, *comma; (comma = memchr(at, ',', (size_t)(text + length - at)));
+         at = comma + 1)
+        *comma = '\0';
+    for (size_t at = 0; at <= length; at += strlen(text + at) + 1)
+        if (strlen(text + at) < length)
+            add_name(kept, text + at + strspn(text + at, " "));
+}
+
+/* Texts stand between quotation marks, where two are one; names of sheets between apostrophes. */
+static void add_formula(struct mt_office_kept *kept, const char *formula)
+{
+    struct mt_text text = {0};
+    for (const char *at = formula; *at;) {
+        const char quote = *at++;
+        if (quote != '"' && quote != '\'')
+            continue;
+        text.length = 0;
+        mt_text_append(&text, "", 0);
+        for (; *at && (*at != quote || at[1] == quote); at++) {
+            at += *at == quote;
+            mt_text_append(&text, at, 1);
+        }
+        at += *at != '\0';
+        if (quote == '"' && !text.status && text.length > 0)
+            add_list(kept, text.bytes, text.length);
+    }
+    if (text.status)
+        kept->bytes.status = text.status;
+    mt_text_finish(&text);
+}
+
+static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    struct reader *reader = context;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(tag->name, names[i].element) == 0)
+            add_name(reader->kept, mt_office_attribute(tag, names[i].attribute));
+    if (MT_IS_ONE_OF(tag->name, formulas)) {
+        reader->formula = tag->range;
+        reader->depth = tag->depth;
+    }
+    return mt_text_check(&reader->kept->bytes, "a document", err);
+}
+
+static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
+{
+    struct reader *reader = context;
+    size_t begin = reader->formula.end;
+    if (tag->depth != reader->depth || tag->range.begin <= begin)
+        return MT_OK;
+    struct mt_text formula = {0};
+    reader->depth = 0;
+    mt_text_append(&formula, "", 0);
+    mt_xml_unescape(reader->document->bytes + begin, tag->range.begin - begin, &formula);
+    enum mt_status status = mt_text_check(&formula, "a formula", err);
+    if (!status)
+        add_formula(reader->kept, formula.bytes);
+    mt_text_finish(&formula);
+    return status ? status : mt_text_check(&reader->kept->bytes, "a document", err);
+}
+
+enum mt_status mt_office_kept_add(struct mt_office_kept *kept, const struct mt_document *document,
+                                  size_t part, struct mt_error *err)
+{
+    struct reader reader = {.document = document, .kept = kept};
+    const struct mt_range range = document->parts[part].range;
+    const struct mt_document view = {
+        .bytes = document->bytes, .begin = range.begin, .length = range.end};
+    enum mt_status status = mt_xml_read(&view, take_begin, take_end, &reader, err);
+    return status ? mt_fail_in(err, status, document->parts[part].name) : MT_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum mt_status mt_office_kept_sort(struct mt_office_kept *kept, struct mt_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < kept->bytes.length; i++)
+        n += kept->bytes.bytes[i] == '\0';
+    kept->texts = calloc(n + 1, sizeof *kept->texts);
+    if (!kept->texts)
+        return mt_fail_memory(err, n * sizeof *kept->texts, "a document");
+    for (size_t at = 0; at < kept->bytes.length; at += strlen(kept->bytes.bytes + at) + 1)
+        kept->texts[kept->n++] = kept->bytes.bytes + at;
+    qsort(kept->texts, kept->n, sizeof *kept->texts, compare);
+    return MT_OK;
+}
+
+void mt_office_kept_finish(struct mt_office_kept *kept)
+{
+    mt_text_finish(&kept->bytes);
+    free(kept->texts);
+}
+
+bool mt_office_is_kept(const struct mt_office_kept *kept, const char *text)
+{
+    return kept->n > 0 &&
+           bsearch(&text, kept->texts, kept->n, sizeof *kept->texts, compare) != NULL;
+}

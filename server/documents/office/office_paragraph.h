@@ -1,0 +1,108 @@
+/*
+ * Paragraphs of office documents: a reader of a format hands over what stands in one, in its order, and
+ * gets the document's texts (office_words.h) of it; a translation is written with it again. Words of
+ * equal looks are one run, however many there were.
+ *
+ * Thread-safety: one thread at a time; writing is safe.
+ */
+#ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_PARAGRAPH_H
+#define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_PARAGRAPH_H
+
+#include "server/documents/document_state.h"
+
+/* Of the prefix of elements' names. */
+#define MT_OFFICE_MAX_PREFIX 31
+/* Of a paragraph: pieces of words, and what stands between them. MT_LIMIT above. */
+#define MT_OFFICE_MAX_TOKENS 400000
+
+enum mt_office_kind {
+    MT_OFFICE_WORDS,
+    MT_OFFICE_POINT, /* stands between words, or as its form says (office_words.h) */
+    MT_OFFICE_OPEN,  /* a pair around words */
+    MT_OFFICE_CLOSE,
+    MT_OFFICE_CUT,   /* stays where it is: texts end and begin there */
+    MT_OFFICE_BEGIN, /* goes before, */
+    MT_OFFICE_END,   /* or behind the whole text */
+    MT_OFFICE_NOTHING,
+};
+
+/* What opens and closes. Those of elements nest; others, which may cross, need not be pairs then. */
+enum mt_office_family {
+    MT_OFFICE_ELEMENT,
+    MT_OFFICE_FIELD,
+    MT_OFFICE_RANGE, /* a bookmark, a comment's words */
+};
+
+/* How words are written: in runs of Word's, or by a format that has none. A look is then the tags around
+ * words, as the file has them. */
+struct mt_office_format {
+    /* words, in which < > & are entities. is_behind_blank: so that another one would not be seen. */
+    void (*write_words)(const char *words, size_t length, bool is_behind_blank,
+                        struct mt_text *out);
+};
+
+/* In the paragraph's order. */
+struct mt_office_token {
+    enum mt_office_kind kind;
+    enum mt_office_family family;
+    char form;            /* of a point. Of words: '"', they stand in an attribute */
+    bool is_verbatim;     /* not bytes but its range of the file is written, with the texts in it */
+    struct mt_text bytes; /* plain words, or XML that is whole but for what opens and closes */
+    struct mt_range range; /* of the file */
+    struct mt_range outer; /* the same, with the whole runs that it stands in */
+    struct mt_range run;   /* the beginning of the run that it begins in; empty: in none */
+    size_t look;           /* of words, and of a point that is verbatim */
+    bool is_link;          /* words that look so: no translation may be without them */
+    size_t id;             /* of a range: equal for both */
+    size_t mate;           /* set here */
+};
+
+struct mt_office;
+
+/* format is borrowed; NULL: runs. */
+MT_MUST_CHECK enum mt_status mt_office_create(const struct mt_office_format *format,
+                                              struct mt_office **out, struct mt_error *err);
+void mt_office_destroy(void *office); /* takes NULL */
+
+/* Words of a translation, for the format to write. */
+struct mt_office_run {
+    const char *prefix;         /* of the names of its elements, as in "w:" */
+    const struct mt_text *look; /* the format's own */
+    const char *words;          /* content of XML, without characters that XML has not */
+    size_t length;
+};
+typedef void mt_office_write_run(const struct mt_office_run *run, struct mt_text *out);
+
+/* The number of a look: of equal bytes the same one. What they mean is the format's. 0: none. */
+MT_MUST_CHECK enum mt_status mt_office_look(struct mt_office *office, const char *bytes,
+                                            size_t length, size_t *out, struct mt_error *err);
+
+/* Adds a token to those of a paragraph; *out is valid until the next one is added. */
+MT_MUST_CHECK enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n,
+                                                 size_t *capacity, struct mt_office_token **out,
+                                                 struct mt_error *err);
+
+struct mt_office_paragraph {
+    const char
+        *prefix; /* of the names of its elements, as in "w:"; MT_OFFICE_MAX_PREFIX bytes at most */
+    mt_office_write_run *write_run;
+    struct mt_office_token *tokens; /* what they hold is changed */
+    size_t n;
+};
+
+/* Adds a paragraph's texts to document, whose own is the office. */
+MT_MUST_CHECK enum mt_status mt_office_add_texts(struct mt_document *document,
+                                                 const struct mt_office_paragraph *paragraph,
+                                                 struct mt_error *err);
+
+/* A paragraph with words that stays as it is, for a reason, which is static, is told of. */
+MT_MUST_CHECK enum mt_status mt_office_leave(struct mt_document *document,
+                                             const struct mt_office_token *tokens, size_t n,
+                                             const char *reason, struct mt_error *err);
+
+/* document_state.h. False: a code is lost. */
+bool mt_office_write_piece(struct mt_document_writing *writing,
+                           const struct mt_document_piece *piece, const char *translation,
+                           size_t length, struct mt_text *out);
+
+#endif
