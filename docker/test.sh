@@ -39,6 +39,8 @@ docker_start() {
     docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
 }
 docker_inside() { docker exec "$image" "$@"; }
+docker_beside() { docker run --rm --entrypoint "$1" "$image" "${@:2}"; }
+docker_written() { docker diff "$image"; }
 docker_stop() {
     docker kill --signal TERM "$image" >/dev/null
     exit_code=$(docker wait "$image")
@@ -86,12 +88,18 @@ buildah_megabytes() {
 # The entrypoint and command of the image, which "buildah run" would not use by itself.
 buildah_start() {
     container=$(buildah from --pull-never --ulimit "$few_files" "$image")
+    touch "$work/started"
     buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
         --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
         "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
     runner=$!
 }
 buildah_inside() { buildah run --env ATTENTIOND_PORT="$port" "$container" -- "$@"; }
+buildah_beside() { buildah_inside "$@"; }
+# There is no --read-only here, so it is seen afterwards that nothing was written but what buildah itself puts there.
+buildah_written() {
+    find "$(buildah mount "$container")" -xdev -type f -newer "$work/started" -not -path '*/run/.containerenv' -not -path '*/etc/*'
+}
 # The daemon is the last of a chain of helpers; a signal to the first of them would kill, not stop.
 buildah_stop() {
     local pid=$runner child
@@ -136,6 +144,8 @@ serves_as() {
     expect "files of apt" '^0$' "$("${engine}_inside" find /var/lib/apt/lists /var/cache/apt -type f | wc -l)"
     "${engine}_stop"
     expect "exit code after SIGTERM" '^0$' "$exit_code"
+    expect "files that it wrote" '^0$' "$("${engine}_written" | wc -l)"
+    ! "${engine}_beside" attentiond healthcheck >/dev/null 2>&1 || fail "healthcheck is content when nothing serves"
     "${engine}_clean"
 }
 

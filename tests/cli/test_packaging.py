@@ -189,9 +189,12 @@ class Installation(unittest.TestCase):
         (settings,) = root.rglob("etc/attentiond/attentiond.json")
         unit = (self.prefix / "lib/systemd/system/attentiond.service").read_text()
         self.assertIn(f"ATTENTIOND_CONFIG=/{settings.relative_to(root)}\n", unit)
-        result = run(self.program, "check-config", "--config", settings, "--model", self.prefix / "share/attentiond/en-de")
-        self.assertEqual(result.returncode, 0, result.stderr)
         delivered = settings.read_text()
+        own, bundled = json.loads(delivered)["models_directory"].split(":")
+        self.assertEqual((own, root / bundled[1:] / "en-de/config.json"),
+                         ("/var/lib/attentiond/models", self.prefix / "share/attentiond/en-de/config.json"))
+        result = run(self.program, "check-config", "--config", settings, "--models-directory", root / bundled[1:])
+        self.assertEqual(result.returncode, 0, result.stderr)
         settings.write_text('{"port": 5001}')
         command = ["meson", "install", "--no-rebuild", "-C", BUILD, "--destdir", self.folder.name]
         self.assertEqual(run(*command).returncode, 0)
