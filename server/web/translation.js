@@ -5,9 +5,9 @@
 import * as api from "./api.js";
 
 export class Translation {
-    /** reply: POST /translate's. signal: drops what is still on its way. */
-    constructor(q, source, target, reply, signal) {
-        Object.assign(this, {q, source, target, signal, warnings: reply.warnings ?? []});
+    /** reply: POST /translate's, with the model of that name if one was asked for. signal: drops what is still on its way. */
+    constructor(q, source, target, reply, signal, model) {
+        Object.assign(this, {q, target, signal, model, source: reply.detectedLanguage?.language ?? source, warnings: reply.warnings ?? []});
         const {translatedText: text, alternatives = [], sentences, via, models} = reply;
         this.pivot = via && {via, models};
         this.sentences = sentences.map((one) => ({source: one.source, text: one.target.text, choices: [one.target.text, ...one.alternatives]}));
@@ -36,6 +36,12 @@ export class Translation {
         this.attentions.delete(index);
     }
 
+    /** Which other translations were taken, as "sentence.choice,..."; undefined: none. */
+    taken() {
+        const parts = this.whole ? [this.whole] : this.sentences;
+        return parts.map(({text, choices}, i) => [i, choices.indexOf(text)]).filter(([, choice]) => choice > 0).map((pair) => pair.join(".")).join() || undefined;
+    }
+
     /** A promise of [reply, request] of a sentence: POST /attention's, and what asked for it. */
     attention(index) {
         if (!this.attentions.has(index)) {
@@ -52,7 +58,7 @@ export class Translation {
      * about this text.
      */
     async findAttention({source, text, choices}) {
-        const asked = {q: source.text, source: this.source, target: this.target, split_sentences: "off"};
+        const asked = {q: source.text, source: this.source, target: this.target, split_sentences: "off", ...(this.model && {model: this.model})};
         const forcing = {...asked, target_text: text};
         let request, reply;
         for (request of text === choices[0] ? [asked, {...asked, beam_size: api.beamSize()}, forcing] : [forcing]) {

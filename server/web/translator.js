@@ -1,10 +1,12 @@
 // The upper card: text in, translation out while typing, and the words of both linked on hover.
 
 import * as api from "./api.js";
-import {$, announce, element, embed, frame, percent} from "./dom.js";
+import {$, announce, changeHash, directionOf, element, embed, frame, hashFields, percent} from "./dom.js";
+import {AUTO, Choices} from "./choices.js";
+import {count, tooLong} from "./messages.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
-import {findWords} from "./words.js";
+import {findWords, markChanged, weightsOf, wordsOf} from "./words.js";
 
 const DEBOUNCE_MS = 250;
 // Beyond this a link would not fit everywhere that links are pasted.
@@ -15,6 +17,8 @@ const LEVELS = 5;
 // The pointer rests on a word, and does not only pass over it.
 const REST_MS = 60;
 const MOST_WARNINGS = 8;
+// A text that comes near the server's limit is counted.
+const NEAR_LIMIT = 0.8;
 
 const EXAMPLES = {
     en: ["Where is the train station?", "I would have called you, but I lost my phone.", "The children are playing in the garden."],
@@ -33,6 +37,7 @@ export class Translator {
         this.output = $("#translation");
         this.source = $("#source-lang");
         this.target = $("#target-lang");
+        this.choices = new Choices(this);
         this.grow = frame(() => this.fitText());
         this.wire();
         if (!embed)
@@ -46,7 +51,10 @@ export class Translator {
             this.fillTargets();
             this.run();
         });
-        this.target.addEventListener("change", () => this.run());
+        this.target.addEventListener("change", () => {
+            this.choices.fill(this.source.value, this.target.value);
+            this.run();
+        });
         $("#clear").addEventListener("click", () => {
             this.text.value = "";
             this.text.focus();
@@ -56,6 +64,10 @@ export class Translator {
         this.output.addEventListener("pointerover", (event) => this.point(event.target));
         this.output.addEventListener("pointerleave", () => this.mark(null));
         this.output.addEventListener("click", (event) => this.choose(event.target));
+        // A text field cuts off on paper what it does not show.
+        window.addEventListener("beforeprint", () => this.marks.firstChild ?? this.marks.append(this.text.value));
+        window.addEventListener("afterprint", () => this.mark(null));
+        document.addEventListener("waiting", ({detail}) => this.showWaiting(detail));
         new ResizeObserver(this.grow).observe(this.text.parentElement);
     }
 
@@ -63,11 +75,12 @@ export class Translator {
         const asked = new URLSearchParams(location.search);
         this.text.value = asked.get("q") ?? "";
         try {
-            this.languages = await api.languages();
+            [this.languages, {charLimit: this.limit}] = await Promise.all([api.languages(), api.settings()]);
         } catch (error) {
             this.fail(error, () => this.start());
             return;
         }
+        await this.choices.start();
         this.fillLanguages(asked.get("source"), asked.get("target"));
         this.fillExamples();
         await this.run();
@@ -82,32 +95,49 @@ export class Translator {
             sources.push({code: source, name: source, targets: [target]});
         this.sources = sources;
         this.source.replaceChildren(...sources.map(({code, name}) => element("option", {value: code, textContent: name})));
-        const isKnown = sources.some(({code}) => code === source);
+        if (sources.length)
+            this.source.append(element("option", {value: AUTO, textContent: "Detect language"}));
+        const isKnown = source === AUTO || sources.some(({code}) => code === source);
         this.source.value = isKnown ? source : (sources[0]?.code ?? "");
         this.fillTargets(target);
         const isServed = (!source || isKnown) && (!target || this.target.value === target);
-        this.notice = isServed ? "" : `This server does not translate from ${source ?? this.source.value} into ${target ?? this.target.value}.`;
+        this.notice = isServed ? "" : `This server does not translate from ${this.nameOf(source ?? this.source.value)} into ${this.nameOf(target ?? this.target.value)}.`;
         if (!sources.length)
             this.notice = "This server does not say which languages its model translates: set source_lang and target_lang.";
     }
 
     nameOf(code) {
-        return this.languages.find((language) => language.code === code)?.name ?? code;
+        return this.languages.find((language) => language.code === code)?.name ?? nameOfAny(code);
     }
 
     fillTargets(wanted = this.target.value) {
-        const source = this.sources.find(({code}) => code === this.source.value);
-        const targets = (source?.targets ?? []).filter((code) => code !== source.code);
+        const code = this.source.value;
+        const sources = this.sources.filter((one) => code === AUTO || one.code === code);
+        const targets = [...new Set(sources.flatMap((one) => one.targets.filter((target) => target !== one.code)))];
         this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: this.nameOf(code)})));
         this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
-        this.text.lang = this.source.value;
+        this.choices.fill(code, this.target.value);
+        this.pointStart();
+        this.text.lang = code === AUTO ? "" : code;
         this.output.lang = this.target.value;
+        this.text.dir = this.marks.dir = directionOf(this.source.value);
+        this.output.dir = directionOf(this.target.value);
     }
 
     fillExamples() {
         const examples = EXAMPLES[this.source.value.split("-")[0]] ?? [];
         $("#examples").append(...examples.map((text) => element("button.example", {type: "button", textContent: text, onclick: () => this.fill(text)})));
         $("#examples").classList.toggle("empty", !examples.length);
+    }
+
+    /** The walk through the steps leads to an example in a language that is served. */
+    pointStart() {
+        const [q] = EXAMPLES[this.source.value.split("-")[0]] ?? [];
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q: q ?? ""});
+        for (const link of $("#start").querySelectorAll("a")) {
+            link.dataset.hash ??= link.hash;
+            link.href = q ? `?${fields}${link.dataset.hash}&step=3` : "#source-text";
+        }
     }
 
     fill(text) {
@@ -121,8 +151,17 @@ export class Translator {
         clearTimeout(this.timer);
         this.controller?.abort();
         this.mark(null);
+        this.age();
         this.fitText();
+        this.showCount();
         this.timer = setTimeout(() => this.run(), DEBOUNCE_MS);
+    }
+
+    /** What is shown belongs to another text from now on. */
+    age() {
+        for (const selector of ["#inside", "#alternatives", "#warnings"])
+            $(selector).classList.add("stale");
+        this.output.setAttribute("aria-busy", "true");
     }
 
     /** Translates what is there now; what is on its way is dropped. */
@@ -133,16 +172,20 @@ export class Translator {
         const {signal} = this.controller;
         const q = this.text.value;
         this.fitText();
+        this.showCount();
         this.keepLink(q);
         if (!q.trim()) {
             this.clear();
             return;
         }
+        this.age();
         this.setBusy(true);
         try {
-            const reply = await api.translate(q, this.source.value, this.target.value, signal);
-            this.show(new Translation(q, this.source.value, this.target.value, reply, signal));
-            await this.onTranslation(this.current);
+            this.checkLength(q);
+            const {model} = this.choices;
+            const reply = await api.translate(q, this.source.value, this.target.value, signal, model);
+            this.show(new Translation(q, this.source.value, this.target.value, reply, signal, model));
+            await this.onTranslation(this.current, this.index);
         } catch (error) {
             if (error.name !== "AbortError")
                 this.drop();
@@ -165,7 +208,9 @@ export class Translator {
         this.mark(null);
         this.output.replaceChildren();
         $("#alternatives").hidden = $("#warnings").hidden = true;
-        $("#copy").disabled = true;
+        for (const old of document.querySelectorAll(".stale"))
+            old.classList.remove("stale");
+        $("#copy").disabled = $("#own").disabled = true;
         this.onTranslation(null);
     }
 
@@ -175,11 +220,35 @@ export class Translator {
             const {via, models} = translation.pivot;
             this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
         }
+        this.showDetected(translation.source);
         this.showNotice();
+        this.index = this.restore(translation);
         this.fillOutput();
         this.fillWarnings();
-        this.showPicked(0);
+        this.showPicked(this.index);
         announce(`Translation: ${translation.text}`);
+    }
+
+    /** Which language the server found, where it was asked to. */
+    showDetected(code) {
+        const option = $(`[value=${AUTO}]`, this.source);
+        if (!option)
+            return;
+        const isFound = this.source.value === AUTO && code !== AUTO;
+        option.textContent = isFound ? `Detected: ${this.nameOf(code)}` : "Detect language";
+        this.choices.fill(this.source.value, this.target.value);
+    }
+
+    /** The other translations that the address names are taken; returns the sentence that it names. */
+    restore(translation) {
+        const fields = hashFields();
+        for (const part of (fields.get("taken") ?? "").split(",")) {
+            const [index, choice] = part.split(".");
+            const text = translation.part(index)?.choices[choice];
+            if (text !== undefined)
+                translation.take(index, text);
+        }
+        return Math.min(Math.max(0, translation.sentences.length - 1), Number(/^\d+$/.exec(fields.get("sentence"))?.[0] ?? 0));
     }
 
     /** The sentences' words, which point at those of the source. */
@@ -189,6 +258,7 @@ export class Translator {
         const parts = whole ? [whole.text] : gaps.flatMap((gap, i) => (i < sentences.length ? [gap, sentenceElement(sentences[i].text, i, target)] : [gap]));
         this.output.replaceChildren(...parts);
         $("#copy").disabled = !text;
+        $("#own").disabled = !sentences.length;
     }
 
     fillWarnings() {
@@ -203,6 +273,7 @@ export class Translator {
             items.push(element("li", {textContent: `There are ${lines.length - items.length} more.`}));
         $("#warnings ul").replaceChildren(...items);
         $("#warnings").hidden = !items.length;
+        $("#warnings").classList.remove("stale");
     }
 
     /** A sentence is looked at: so are its alternatives. */
@@ -211,17 +282,35 @@ export class Translator {
         const {sentences, target} = this.current;
         const {text, choices} = this.current.part(index);
         const others = choices.filter((choice) => choice !== text);
-        const items = others.map((choice) => element("li", {}, element("button.alternative", {type: "button", lang: target, textContent: choice, onclick: () => this.take(index, choice)})));
+        const items = others.map((choice) => this.alternative(index, choice, text));
         $("#alternatives h3").textContent = sentences.length > 1 ? `Other translations of sentence ${index + 1}` : "Other translations the model found";
         $("#alternatives ul").replaceChildren(...items);
         $("#alternatives").hidden = !others.length;
+        $("#alternatives").classList.remove("stale");
         for (const one of this.output.querySelectorAll(".sentence"))
             one.classList.toggle("picked", sentences.length > 1 && Number(one.dataset.index) === index);
+    }
+
+    /** Another translation of a sentence, with the words that are not in the one that is there. */
+    alternative(index, choice, text) {
+        const {target} = this.current;
+        const button = element("button.alternative", {type: "button", lang: target, dir: directionOf(target), onclick: () => this.take(index, choice)}, element("span", {}, ...markChanged(choice, text, target)));
+        const item = element("li", {}, button);
+        requestAnimationFrame(() => {
+            if (button.firstChild.scrollHeight > button.firstChild.clientHeight + 1)
+                item.append(element("button.quiet", {type: "button", textContent: "All of it", "aria-expanded": "false", onclick: ({target: more}) => {
+                    const isOpen = button.classList.toggle("open");
+                    more.setAttribute("aria-expanded", String(isOpen));
+                    more.textContent = isOpen ? "Less" : "All of it";
+                }}));
+        });
+        return item;
     }
 
     /** Puts another of the model's translations in a sentence's place. */
     async take(index, text) {
         this.current.take(index, text);
+        changeHash({taken: this.current.taken()});
         this.fillOutput();
         this.fillWarnings();
         this.showPicked(index);
@@ -260,6 +349,26 @@ export class Translator {
         this.notice = "";
     }
 
+    /** Says that an answer comes later. */
+    showWaiting(text) {
+        $("#waiting").textContent = text;
+        $("#waiting").hidden = !text;
+    }
+
+    checkLength(q) {
+        const n = [...q].length;
+        if (this.limit >= 0 && n > this.limit)
+            throw new api.ApiError(tooLong(n, this.limit), 400);
+    }
+
+    /** How many characters there are, where the server's limit is near. */
+    showCount() {
+        const n = [...this.text.value].length;
+        $("#count").hidden = !(this.limit >= 0 && n > NEAR_LIMIT * this.limit);
+        $("#count").textContent = $("#count").hidden ? "" : `${count(n)} of ${count(this.limit)} characters`;
+        $("#count").classList.toggle("over", n > this.limit);
+    }
+
     setBusy(isBusy) {
         $("#busy").classList.toggle("on", isBusy);
         this.output.setAttribute("aria-busy", String(isBusy));
@@ -282,16 +391,20 @@ export class Translator {
     keepLink(q) {
         if (embed)
             return; // It is another page's to say.
-        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, ...(this.choices.model && {model: this.choices.model}), q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
+        const isOther = this.linked !== undefined && this.linked !== String(fields);
+        this.linked = String(fields);
         history.replaceState(null, "", (isEmpty ? location.pathname : `?${fields}`) + location.hash);
+        if (isOther) // these are of the text before
+            changeHash({step: undefined, sentence: undefined, taken: undefined});
     }
 
     fitText() {
         this.text.style.height = "auto";
         this.text.style.height = `${Math.min(window.innerHeight * 0.5, this.text.scrollHeight + 2)}px`;
         $("#clear").hidden = !this.text.value;
-        $("#examples").hidden = Boolean(this.text.value);
+        $("#examples").hidden = $("#start").hidden = Boolean(this.text.value);
     }
 
     // Words linked on hover ---------------------------------------------------------------------
@@ -373,15 +486,18 @@ const sentenceOf = (word) => Number(word.parentElement.dataset.index);
 /** The source's words, from offset on, and how much each was looked at for a word of the translation. */
 function weigh(node, {source, source_tokens: sources, output_tokens: outputs, alignment}, language, offset) {
     const begin = Number(node.dataset.begin);
-    const end = begin + node.textContent.length;
-    const rows = outputs.flatMap((token, i) => (!token.special && token.begin_utf16 < end && token.end_utf16 > begin ? [alignment.matrix[i]] : []));
-    return findWords(source.text, language, source.begin_utf16).map((word) => {
-        let weight = 0;
-        sources.forEach((token, column) => {
-            if (!token.special && token.begin_utf16 < word.end && token.end_utf16 > word.begin)
-                for (const row of rows)
-                    weight += row[column] / rows.length;
-        });
-        return {begin: word.begin + offset, end: word.end + offset, weight};
-    });
+    const own = [{begin, end: begin + node.textContent.length}];
+    const rows = outputs.flatMap((token, i) => (wordsOf(token, own).length ? [alignment.matrix[i]] : []));
+    const words = findWords(source.text, language, source.begin_utf16);
+    const weights = weightsOf(rows, sources.map((token) => wordsOf(token, words)), words.length);
+    return words.map((word, i) => ({begin: word.begin + offset, end: word.end + offset, weight: weights[i]}));
+}
+
+/** A language by its name in the page's own, if the browser knows it. */
+function nameOfAny(code) {
+    try {
+        return new Intl.DisplayNames([document.documentElement.lang], {type: "language"}).of(code);
+    } catch {
+        return code; // It is none.
+    }
 }

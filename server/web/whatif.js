@@ -1,27 +1,10 @@
 // What if: heads, layers and words of the source as switches, and what becomes of the translation.
 
 import {announce, element, roving} from "./dom.js";
-import {findWords} from "./words.js";
+import {findWords, markChanged} from "./words.js";
 
 const KINDS = {encoder: "Encoder", decoder: "Decoder, looking back", cross: "Decoder, looking at the source"};
 const N_LISTED = 5;
-
-/** Which words of b are not in a, in order: the longest common subsequence stays unmarked. */
-function changed(a, b) {
-    const length = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
-    for (let i = a.length - 1; i >= 0; i--)
-        for (let j = b.length - 1; j >= 0; j--)
-            length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-    const marks = b.map(() => true);
-    for (let i = 0, j = 0; i < a.length && j < b.length; )
-        if (a[i] === b[j])
-            [marks[j], i, j] = [false, i + 1, j + 1];
-        else if (length[i + 1][j] >= length[i][j + 1])
-            i++;
-        else
-            j++;
-    return marks;
-}
 
 const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + (logprob ?? 0), 0);
 
@@ -81,20 +64,12 @@ export class WhatIf {
     result() {
         const before = this.player.inspector.sentence;
         const after = this.player.run.sentence;
-        const [first, second] = [before, after].map(({target}) => findWords(target.text, this.player.inspector.request.target));
-        const marks = changed(first.map(({text}) => text), second.map(({text}) => text));
-        const parts = [];
-        let at = 0;
-        second.forEach((word, i) => {
-            parts.push(after.target.text.slice(at, word.begin), marks[i] ? element("mark", {textContent: word.text}) : word.text);
-            at = word.end;
-        });
         const row = (name, text, score) => element("div.outcome", {}, element("span", {textContent: name}), element("p", {lang: this.player.inspector.request.target, dir: "auto"}, ...text), element("small", {textContent: `log-probability ${score.toFixed(2).replace("-", "−")}`}));
         const same = before.target.text === after.target.text;
         announce(this.player.isAltered ? (same ? "The translation stays the same." : `Now: ${after.target.text}`) : "");
         if (!this.player.isAltered)
             return element("div.outcomes", {}, row("As it is", [before.target.text], total(before)));
-        return element("div.outcomes", {}, row("Before", [before.target.text], total(before)), row(same ? "Now (the same)" : "Now", [...parts, after.target.text.slice(at)], total(after)));
+        return element("div.outcomes", {}, row("Before", [before.target.text], total(before)), row(same ? "Now (the same)" : "Now", markChanged(after.target.text, before.target.text, this.player.inspector.request.target), total(after)));
     }
 
     tools() {

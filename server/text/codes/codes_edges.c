@@ -2,8 +2,6 @@
  * quotation marks around a word. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 /* As many dots are no ellipsis. */
@@ -85,6 +83,48 @@ static bool is_path_sign(const struct mt_codes_finder *finder, const struct mt_c
                                       is_text(finder, item, ">>") || is_text(finder, item, "-->"));
 }
 
+/* ---- titles: a few words without a sentence's end ---- */
+
+static bool is_edge_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return finder->taken[item->begin] == MT_TAKEN_EDGE;
+}
+
+static bool is_slash(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && is_text(finder, item, "/");
+}
+
+/* How many words there are on one side of a sign before the next edge, without a sentence's end;
+ * more than a title has: too many. */
+static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
+{
+    size_t n = 0;
+    for (size_t k = i; n <= MOST_TITLE_WORDS;) {
+        if (is_forward ? ++k >= finder->n_items : k-- == 0)
+            break;
+        const struct mt_codes_item *item = &finder->items[k];
+        if (is_edge_item(finder, item) || is_slash(finder, item) || is_sign_run(finder, item))
+            break;
+        bool ends_sentence = item->taken == MT_FREE && item->core_end < item->end &&
+                             mt_codes_is_one_of(finder->text[item->end - 1], ".,;!?");
+        n += ends_sentence ? MOST_TITLE_WORDS + 1 : is_content(finder, item);
+    }
+    return n;
+}
+
+static bool is_title(size_t n_words)
+{
+    return n_words > 0 && n_words <= MOST_TITLE_WORDS;
+}
+
+/* "Yes / No / Cancel": a slash between blanks, with a few words on both sides. */
+static bool parts_titles(const struct mt_codes_finder *finder, size_t i)
+{
+    return is_slash(finder, &finder->items[i]) && is_title(count_title(finder, i, false)) &&
+           is_title(count_title(finder, i, true));
+}
+
 /* ---- separators ---- */
 
 static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
@@ -121,6 +161,36 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
     }
 }
 
+/* Words with nothing but commas or semicolons between them: red,green,blue. One comma is a slip. */
+static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t n_commas = 0, n_semicolons = 0;
+    if (item->taken != MT_FREE || item->has_digit)
+        return false;
+    for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
+        bool is_mark = mt_codes_is_one_of(finder->text[i], ",;");
+        if (is_mark ? is_short_before(finder, i) || is_short_behind(finder, i + 1)
+                    : !is_letter_at(finder, i))
+            return false;
+        n_commas += finder->text[i] == ',';
+        n_semicolons += finder->text[i] == ';';
+    }
+    if (n_commas + 2 * n_semicolons < 2)
+        return false;
+    for (size_t i = item->core_begin; i < item->core_end; i++)
+        if (mt_codes_is_one_of(finder->text[i], ",;"))
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
+    return true;
+}
+
+static bool take_lists(struct mt_codes_finder *finder)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < finder->n_items; i++)
+        has_some |= take_listed(finder, &finder->items[i]);
+    return has_some;
+}
+
 /* Quotation marks that are open behind text[begin, end): what closes one is no sign of a path. */
 static void count_quotes(const struct mt_codes_finder *finder, size_t begin, size_t end,
                          size_t *n_open)
@@ -152,8 +222,8 @@ static void take_separators(struct mt_codes_finder *finder)
         const struct mt_codes_item *item = &finder->items[i];
         is_in_quotes = n_open > 0;
         count_quotes(finder, item->begin, item->end, &n_open);
-        if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item) ||
-            (is_in_quotes && n_open == 0))
+        if (i == 0 || i + 1 == finder->n_items || (is_in_quotes && n_open == 0) ||
+            !(is_path_sign(finder, item) || parts_titles(finder, i)))
             continue;
         if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
             (item - 1)->end < item->begin && item->end < (item + 1)->begin)
@@ -163,34 +233,6 @@ static void take_separators(struct mt_codes_finder *finder)
 }
 
 /* ---- signs that stand alone ---- */
-
-static bool is_edge_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
-{
-    return finder->taken[item->begin] == MT_TAKEN_EDGE;
-}
-
-/* How many words there are on one side of a sign before the next edge, without a sentence's end;
- * more than a title has: too many. */
-static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
-{
-    size_t n = 0;
-    for (size_t k = i; n <= MOST_TITLE_WORDS;) {
-        if (is_forward ? ++k >= finder->n_items : k-- == 0)
-            break;
-        const struct mt_codes_item *item = &finder->items[k];
-        if (is_edge_item(finder, item) || is_sign_run(finder, item))
-            break;
-        bool ends_sentence = item->taken == MT_FREE && item->core_end < item->end &&
-                             mt_codes_is_one_of(finder->text[item->end - 1], ".,;!?");
-        n += ends_sentence ? MOST_TITLE_WORDS + 1 : is_content(finder, item);
-    }
-    return n;
-}
-
-static bool is_title(size_t n_words)
-{
-    return n_words > 0 && n_words <= MOST_TITLE_WORDS;
-}
 
 static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
@@ -443,8 +485,9 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
         uint32_t c = mt_codes_at(finder, i);
         n_words += mt_codes_is_blank(c);
         n_letters += finder->taken[i] == MT_FREE && mt_codes_is_letter(c);
-        if (c == open || c == close || n_words > 3 || (c < 0x80 && strchr(".,;:!?", (int)c)) ||
-            c == 0x2026)
+        bool is_final = (c == '!' || c == '?') && mt_codes_next(finder, i) == inner_end;
+        if (c == open || c == close || n_words > 3 || c == 0x2026 ||
+            (c < 0x80 && strchr(".,;:!?", (int)c) && !is_final))
             return;
     }
     if (n_letters == 0)
@@ -485,7 +528,10 @@ void mt_codes_find_edges(struct mt_codes_finder *finder)
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
         take_dots(finder, begin, end);
-        if (mt_codes_list_items(finder, begin, end) && is_special(finder)) {
+        bool is_listed = mt_codes_list_items(finder, begin, end);
+        if (is_listed && take_lists(finder))
+            is_listed = mt_codes_list_items(finder, begin, end);
+        if (is_listed && is_special(finder)) {
             take_separators(finder);
             if (mt_codes_list_items(finder, begin, end))
                 take_signs(finder);
