@@ -2,7 +2,7 @@
 // at, and the views that show them.
 
 import * as api from "./api.js";
-import {$, changeHash, element, embed, hashFields, replaceHash, roving} from "./dom.js";
+import {$, changeHash, element, embed, hashFields, percent, replaceHash, roving} from "./dom.js";
 import {headColour, signedColour, weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
 import {saveAttention, savePicture, savePositions} from "./downloads.js";
@@ -11,14 +11,16 @@ import {Inspector, firstOf, mean} from "./inspector.js";
 import {Links} from "./links.js";
 import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
 import {Steps} from "./steps.js";
+import {integer, t} from "./text_inside.js";
 
 const VIEWS = ["map", "grid", "head", "positions"];
 const KINDS = {
-    alignment: "How the translation looked at the source, as the mean of chosen heads: rows are its pieces, columns those of the source.",
-    cross: "The decoder looking at the source: each row is a step, and what it looked at while it wrote a piece.",
-    encoder: "The source looking at itself: how each piece takes in its surroundings.",
-    decoder: "The decoder looking back at what it has written: a step knows no later ones, so the upper half is empty.",
+    alignment: t`How the translation looked at the source, as the mean of chosen heads: rows are its pieces, columns those of the source.`,
+    cross: t`The decoder looking at the source: each row is a step, and what it looked at while it wrote a piece.`,
+    encoder: t`The source looking at itself: how each piece takes in its surroundings.`,
+    decoder: t`The decoder looking back at what it has written: a step knows no later ones, so the upper half is empty.`,
 };
+const NAMES = {cross: t`cross attention`, encoder: t`encoder attention`, decoder: t`decoder attention`};
 const LEGEND = [0, 0.05, 0.2, 0.5, 1];
 const SIGNED_LEGEND = [-1, -0.5, 0, 0.5, 1];
 
@@ -127,7 +129,7 @@ export class Viewer {
             colour.style.background = background;
             return element("span", {}, colour, name);
         };
-        $("#legend").replaceChildren(...LEGEND.map((weight) => swatch(weightColour(weight), `${weight * 100} %`)));
+        $("#legend").replaceChildren(...LEGEND.map((weight) => swatch(weightColour(weight), percent(weight))));
         $("#signed-legend").replaceChildren(...SIGNED_LEGEND.map((value) => swatch(signedColour(value), String(value).replace("-", "−"))));
     }
 
@@ -159,7 +161,7 @@ export class Viewer {
         // Another pick, perhaps of the same sentence with another translation, makes this one's reply old.
         const pick = (this.pick = Symbol());
         $("#sentences").hidden = n < 2;
-        $("#sentences span").textContent = `Sentence ${picked + 1} of ${n}`;
+        $("#sentences span").textContent = t`Sentence ${picked + 1} of ${n}`;
         $("#sentences [data-step='-1']").disabled = picked === 0;
         $("#sentences [data-step='1']").disabled = picked === n - 1;
         $("#inside").classList.add("stale"); // what is shown belongs to another sentence
@@ -182,7 +184,7 @@ export class Viewer {
         $("#inside").classList.remove("stale");
         $("#inside").hidden = !reply.sentences.length;
         const {id, layers_enc, layers_dec, heads} = reply.model;
-        $("#model").textContent = `${id}: ${layers_enc} encoder and ${layers_dec} decoder layers of ${heads} heads, counted from 0`;
+        $("#model").textContent = t`${id}: ${layers_enc} encoder and ${layers_dec} decoder layers of ${heads} heads, counted from 0`;
         if (!reply.sentences.length)
             return;
         this.inspector?.close();
@@ -306,8 +308,8 @@ export class Viewer {
         const isShown = this.view === "head" && this.kind !== "alignment";
         $("#heads").hidden = !isShown;
         if ($("#heads").querySelectorAll("button").length !== nHeads)
-            $("#heads").replaceChildren(element("span", {textContent: "Several in colours"}), ...Array.from({length: nHeads}, (_, head) => {
-                const chip = element("button.chip", {type: "button", textContent: head, tabIndex: head ? -1 : 0, "aria-label": `Head ${head}`});
+            $("#heads").replaceChildren(element("span", {textContent: t`Several in colours`}), ...Array.from({length: nHeads}, (_, head) => {
+                const chip = element("button.chip", {type: "button", textContent: head, tabIndex: head ? -1 : 0, "aria-label": t`Head ${head}`});
                 chip.dataset.head = head;
                 return chip;
             }));
@@ -319,7 +321,7 @@ export class Viewer {
 
     showThreshold() {
         const value = Number($("#threshold").value);
-        $("#threshold-value").textContent = `${value} %`;
+        $("#threshold-value").textContent = percent(value / 100);
         this.headView?.setThreshold(value / 100);
     }
 
@@ -327,11 +329,11 @@ export class Viewer {
         const {kind, layer, head} = this;
         const several = this.picked.heads;
         if (kind !== "alignment" && this.view === "head" && several.length)
-            return `${kind} attention, layer ${layer}, ${several.length > 1 ? "heads" : "head"} ${several.join(", ")}`;
+            return several.length > 1 ? t`${NAMES[kind]}, layer ${layer}, heads ${several.join(t`, `)}` : t`${NAMES[kind]}, layer ${layer}, head ${several[0]}`;
         if (kind !== "alignment")
-            return `${kind} attention, layer ${layer}, ${head === "mean" ? "mean of all heads" : `head ${head}`}`;
+            return head === "mean" ? t`${NAMES[kind]}, layer ${layer}, mean of all heads` : t`${NAMES[kind]}, layer ${layer}, head ${head}`;
         const {layers, heads, mode} = this.inspector.sentence.alignment;
-        return `alignment: ${mode === "mean" ? "mean" : "maximum"} of layers ${ranges(layers)}, heads ${ranges(heads)}`;
+        return mode === "mean" ? t`alignment: mean of layers ${ranges(layers)}, heads ${ranges(heads)}` : t`alignment: maximum of layers ${ranges(layers)}, heads ${ranges(heads)}`;
     }
 
     showView() {
@@ -350,7 +352,7 @@ export class Viewer {
         $("#download-note").hidden = isPositions;
         const {shift} = this.inspector.sentence.alignment;
         $(".steps-note").hidden = this.kind === "encoder";
-        $("#kind-note").textContent = KINDS[this.kind] + (this.kind === "alignment" ? ` Here: ${this.name()}, read at the step that has the piece as ${shift}.` : "");
+        $("#kind-note").textContent = KINDS[this.kind] + (this.kind === "alignment" ? ` ${shift === "input" ? t`Here: ${this.name()}, read at the step that has the piece as input.` : t`Here: ${this.name()}, read at the step that has the piece as output.`}` : "");
         if (isPositions)
             this.showPositions();
         else if (this.view === "grid")
@@ -404,14 +406,14 @@ export class Viewer {
         // Without a layout the reply is in the model's own, and says which.
         const layout = $("#layout :checked")?.value;
         const base = Number((10 ** $("#positions-base").value).toPrecision(2));
-        $("#positions-base-value").textContent = base.toLocaleString("en");
+        $("#positions-base-value").textContent = integer(base);
         this.positionsRequest?.abort();
         this.positionsRequest = new AbortController();
         try {
             const reply = await api.positions(layout, n, this.positionsRequest.signal, this.inspector.model.id);
             $(`#layout [value=${reply.layout}]`).checked = true;
             if (!layout)
-                $(`#layout [value=${reply.layout}]`).nextElementSibling.append(" (this model)");
+                $(`#layout [value=${reply.layout}]`).nextElementSibling.append(t` (this model)`);
             (await this.part("positions")).show(reply, base);
         } catch (error) {
             if (error.name !== "AbortError")
@@ -437,7 +439,7 @@ export class Viewer {
         if (view === "positions" && this.positions?.reply)
             return [positionsPicture(this.positions), `positions-${this.positions.reply.layout}-${this.positions.reply.n}`];
         if (view === "grid")
-            return [gridPicture(await (await this.part("grid")).whole(), `${kind} attention, all heads`), `attention-${kind}-all-heads`];
+            return [gridPicture(await (await this.part("grid")).whole(), t`${NAMES[kind]}, all heads`), `attention-${kind}-all-heads`];
         if (!this.matrix || view === "positions")
             return undefined;
         const {heads} = this.picked;
@@ -452,7 +454,7 @@ export class Viewer {
             return;
         putOnPaper($("#links"), linkPictures(this.links, true));
         if (this.view === "grid" && this.grid?.cells)
-            putOnPaper($("#grid"), [gridPicture(this.grid.cells, `${this.kind} attention, all heads`)]);
+            putOnPaper($("#grid"), [gridPicture(this.grid.cells, t`${NAMES[this.kind]}, all heads`)]);
         else if (this.view === "positions" && this.positions?.reply)
             putOnPaper($("#positions"), [positionsPicture(this.positions)]);
         else if (this.view === "map" && this.matrix)
@@ -478,7 +480,7 @@ export class Viewer {
             $("#download-note").classList.remove("error");
         } catch (error) {
             $("#download-note").hidden = false;
-            $("#download-note").textContent = `${button.textContent}: ${error instanceof TypeError ? "there is nothing to save yet." : error.message}`;
+            $("#download-note").textContent = `${button.textContent}: ${error instanceof TypeError ? t`there is nothing to save yet.` : error.message}`;
             $("#download-note").classList.add("error");
         }
         button.disabled = false;
@@ -486,7 +488,7 @@ export class Viewer {
 }
 
 function fillSelect(select, values, chosen) {
-    const names = values.map((value) => (value === "mean" ? "mean of all" : String(value)));
+    const names = values.map((value) => (value === "mean" ? t`mean of all` : String(value)));
     if (select.dataset.names !== names.join()) {
         select.replaceChildren(...values.map((value, i) => element("option", {value, textContent: names[i]})));
         select.dataset.names = names.join();
@@ -504,5 +506,5 @@ function ranges(numbers) {
         else
             parts.push([number, number]);
     }
-    return parts.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(", ");
+    return parts.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(t`, `);
 }
