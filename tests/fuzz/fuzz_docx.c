@@ -1,6 +1,7 @@
 /*
  * Feeds the reader of Word's documents with packages, where the first byte is 'p', and with the XML of
- * their main part, which is put into one, where it is 'x'. What is read is written without translations
+ * their main part, which is put into one, where it is 'x'; and that of OpenDocument with content.xml ('o'),
+ * that of books with a chapter ('e'). What is read is written without translations
  * and with each text as its own, which gives the same bytes; and with other ones, which gives a file that
  * can be read.
  */
@@ -60,9 +61,9 @@ static void check_codes(const struct mt_document *document)
     }
 }
 
-static void check(const char *bytes, size_t size)
+static void check(const char *bytes, size_t size, enum mt_document_format format)
 {
-    const struct mt_document_options options = {.format = MT_DOCUMENT_DOCX};
+    const struct mt_document_options options = {.format = format, .target_lang = "de"};
     struct mt_document *document = NULL, *again = NULL;
     struct mt_error err;
     enum mt_status status = mt_document_create(bytes, size, &options, &document, &err);
@@ -88,17 +89,37 @@ static void check(const char *bytes, size_t size)
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* content.xml, or a chapter, in a package. */
+static char *make_other(bool is_book, const char *xml, size_t n, size_t *length)
+{
+    const struct entry odt[] = {
+        {"mimetype", "application/vnd.oasis.opendocument.text", 0, ZIP_CM_STORE, false},
+        {"META-INF/manifest.xml", "<manifest/>", 0, ZIP_CM_STORE, false},
+        {"content.xml", n ? xml : "", n, ZIP_CM_STORE, false}};
+    const struct entry epub[] = {
+        {"META-INF/container.xml", "<rootfile full-path=\"a.opf\"/>", 0, ZIP_CM_STORE, false},
+        {"a.opf", "<item href=\"b\" media-type=\"application/xhtml+xml\"/>", 0, ZIP_CM_STORE,
+         false},
+        {"b", n ? xml : "", n, ZIP_CM_STORE, false}};
+    return make_package(is_book ? epub : odt, 3, length);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const char *bytes = (const char *)data + 1;
     size_t length;
     if (size < 2)
         return 0;
     if (data[0] == 'p')
-        check((const char *)data + 1, size - 1);
-    if (data[0] != 'x')
+        check(bytes, size - 1, MT_DOCUMENT_DOCX);
+    if (data[0] != 'x' && data[0] != 'o' && data[0] != 'e')
         return 0;
-    char *file = make_docx((const char *)data + 1, size - 1, &length);
-    check(file, length);
+    char *file = data[0] == 'x' ? make_docx(bytes, size - 1, &length)
+                                : make_other(data[0] == 'e', bytes, size - 1, &length);
+    check(file, length,
+          data[0] == 'x'   ? MT_DOCUMENT_DOCX
+          : data[0] == 'o' ? MT_DOCUMENT_ODT
+                           : MT_DOCUMENT_EPUB);
     free(file);
     return 0;
 }
