@@ -1,5 +1,4 @@
-"""POST /translate_file and GET /download_file: every format comes back with everything but its texts
-as it was; LibreTranslate's answers; names, limits and the end of files."""
+"""POST /translate_file and GET /download_file: every format comes back with everything but its texts as it was; LibreTranslate's answers; names, limits and the end of files."""
 
 import gettext
 import http.client
