@@ -116,7 +116,9 @@ export class Translator {
         const sources = this.sources.filter((one) => code === AUTO || one.code === code);
         const targets = [...new Set(sources.flatMap((one) => one.targets.filter((target) => target !== one.code)))];
         this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: this.nameOf(code)})));
-        this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
+        // Who reads the page in a language wants translations into it.
+        const preferred = [wanted, document.documentElement.lang].find((one) => targets.includes(one));
+        this.target.value = preferred ?? targets[0] ?? "";
         this.choices.fill(code, this.target.value);
         this.pointStart();
         this.text.lang = code === AUTO ? "" : code;
