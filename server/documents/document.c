@@ -526,7 +526,7 @@ static bool is_wanted(const struct mt_document_writing *writing,
     if (edit->scope.begin == edit->scope.end)
         return true;
     for (size_t i = find_piece(document, edit->scope.begin);
-         i < document->n && document->pieces[i].range.begin < edit->scope.end; i++)
+         translations && i < document->n && document->pieces[i].range.begin < edit->scope.end; i++)
         if (translations[i].bytes && !document->pieces[i].left &&
             !is_same(&document->pieces[i], &translations[i]))
             return true;

@@ -60,7 +60,7 @@ def book():
                     for p in re.findall("<text:p>.*?</text:p>", PARAGRAPHS))
     return (HEAD % "spreadsheet" + '<office:spreadsheet><table:table table:name="Big sheet"><table:table-row>' + cells
             + '</table:table-row><table:table-row><table:table-cell office:value-type="float" office:value="4.5"><text:p>4.5</text:p>'
-              '</table:table-cell><table:table-cell table:formula="of:=[.A2]*2" office:value-type="float" office:value="9"/>'
+              '</table:table-cell><table:table-cell table:formula="of:=[.A2]*2" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2" office:value-type="float" office:value="9"/>'
               "</table:table-row></table:table></office:spreadsheet>" + TAIL)
 
 
@@ -86,6 +86,10 @@ class LibreOfficeTest(unittest.TestCase):
             made = os.path.splitext(name)[0] + "." + kind.split(":")[0]
             self.assertTrue(os.path.exists(self.path(made)), done.stdout + done.stderr)
 
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
     def paragraphs(self, name):
         """The words of each, as LibreOffice has read them."""
         def words(element):
@@ -98,12 +102,12 @@ class LibreOfficeTest(unittest.TestCase):
         root = ElementTree.parse(self.path(name)).getroot()
         return [" ".join("".join(words(p)).split()) for p in root.iter() if p.tag in (f"{{{TEXT}}}p", f"{{{TEXT}}}h")]
 
-    def check(self, content, flat, kind):
+    def check(self, content, flat, kind, *target):
         with open(self.path(f"a.{flat}"), "w", encoding="utf-8") as file:
             file.write(content)
         self.convert(kind, f"a.{flat}")
         os.remove(self.path(f"a.{flat}"))
-        subprocess.run([MARK, self.path(f"a.{kind}"), self.path(f"b.{kind}")], check=True)
+        subprocess.run([MARK, self.path(f"a.{kind}"), self.path(f"b.{kind}"), *target], check=True)
         self.convert(flat, f"a.{kind}", f"b.{kind}")
         before, after = self.paragraphs(f"a.{flat}"), self.paragraphs(f"b.{flat}")
         self.assertEqual([p.replace("[", "").replace("]", "") for p in after], before)
@@ -122,21 +126,28 @@ class LibreOfficeTest(unittest.TestCase):
                        "[The] [end]"):
             self.assertIn(marked, after)
 
+    def test_a_presentation_from_the_right(self):
+        self.check(deck(), "fodp", "pptx", "ar")
+        before, after = (self.read(name) for name in ("a.fodp", "b.fodp"))
+        self.assertLess(before.count('"rl-tb"'), after.count('"rl-tb"'))
+
     def test_a_workbook(self):
         after = self.check(book(), "fods", "xlsx")
-        for marked in ("[Please] [press] [the] [red] [button] [&] [wait.]", "[See] [the] [other] [page], [too.]", "[wo][r][d]", "4.5"):
+        for marked in ("[Please] [press] [the] [red] [button] [&] [wait.]", "[See] [the] [other] [page][,] [too.]", "[wo][r][d]", "4.5", "9"):
             self.assertIn(marked, after)
 
-    def test_a_document(self):
-        self.assertIn("[Please] [press] [the] [red] [button] [&] [wait.]", self.check(letter(), "fodt", "docx"))
+    def test_a_document_from_the_right(self):
+        self.assertIn("[Please] [press] [the] [red] [button] [&] [wait.]", self.check(letter(), "fodt", "docx", "ar"))
+        before, after = (self.read(name) for name in ("a.fodt", "b.fodt"))
+        self.assertLess(before.count('"rl-tb"'), after.count('"rl-tb"'))
+        self.assertLess(before.count('style:language-complex="ar"'), after.count('style:language-complex="ar"'))
 
     def test_as_many_paragraphs_as_text(self):
         for name in ("letter.docx", "fields.docx"):
             shutil.copy(os.path.join(SOURCE, name), self.path("c.docx"))
             subprocess.run([MARK, self.path("c.docx"), self.path("d.docx")], check=True)
             self.convert("txt:Text", "c.docx", "d.docx")
-            with open(self.path("c.txt"), encoding="utf-8") as before, open(self.path("d.txt"), encoding="utf-8") as after:
-                self.assertEqual(re.sub(r"[\[\]]", "", after.read()), before.read())
+            self.assertEqual(re.sub(r"[\[\]]", "", self.read("d.txt")), self.read("c.txt"))
 
 
 @unittest.skipUnless(openpyxl, "openpyxl (python3-openpyxl) is not installed")

@@ -33,8 +33,9 @@ struct element {
 
 struct paragraph {
     size_t depth, begin;
-    struct mt_range properties; /* of an empty <pPr/> */
-    size_t direction_at;        /* where <bidi/> belongs in others; 0: nowhere */
+    struct mt_range properties;      /* of an empty <pPr/> */
+    size_t direction_at;             /* where <bidi/> belongs in others; 0: nowhere */
+    struct mt_range other_direction; /* <bidi w:val="0"/> */
     bool has_direction;
     struct mt_office_token *tokens;
     size_t n, capacity;
@@ -45,6 +46,7 @@ struct paragraph {
     struct mt_range run;
     size_t run_first; /* token */
     size_t properties_depth, property_begin;
+    bool is_off; /* the property */
     size_t look;
     size_t words_depth, words_begin;
     bool keeps_blanks;
@@ -75,6 +77,13 @@ struct reader {
 static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
 {
     return mt_office_has_prefix(&reader->prefix, reader->document, tag);
+}
+
+/* Of what is there or not, such as <b/>. */
+static bool is_off(const struct mt_xml_tag *tag)
+{
+    static const char *const values[] = {"0", "false", "off"};
+    return MT_IS_ONE_OF(mt_office_attribute(tag, "val"), values);
 }
 
 /* ---- tokens ---- */
@@ -357,7 +366,7 @@ static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
     if (strcmp(name, "lang") == 0)
         mt_office_name_language(reader->office);
     else if (strcmp(name, "rtl") == 0)
-        place(reader, DIRECTION);
+        place(reader, p->is_off ? NO_DIRECTION : DIRECTION);
     else if (strcmp(name, "noProof") != 0)
         append_range(reader, range, &reader->properties);
 }
@@ -582,7 +591,11 @@ static enum mt_status add_direction(struct reader *reader, const struct paragrap
     struct mt_range range = {p->direction_at, p->direction_at};
     if (!mt_office_is_rtl(reader->office) || p->has_direction)
         return MT_OK;
-    if (p->direction_at > 0) {
+    if (p->other_direction.end > 0) {
+        range = p->other_direction;
+        bool is_whole = reader->document->bytes[range.end - 2] == '/';
+        snprintf(text, sizeof text, "<%sbidi%s>", prefix, is_whole ? "/" : "");
+    } else if (p->direction_at > 0) {
         snprintf(text, sizeof text, "<%sbidi/>", prefix);
     } else {
         range = p->properties.end > 0 ? p->properties : (struct mt_range){p->begin, p->begin};
@@ -625,8 +638,11 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
     struct paragraph *p = current(reader);
     if (strcmp(p->whole_name, "pPr") != 0 || p->run_depth > 0)
         return;
-    if (strcmp(tag->name, "bidi") == 0)
+    if (strcmp(tag->name, "bidi") == 0 && is_off(tag)) {
+        p->other_direction = tag->range;
+    } else if (strcmp(tag->name, "bidi") == 0) {
         p->has_direction = true;
+    }
     if (p->direction_at == 0 && MT_IS_ONE_OF(tag->name, behind))
         p->direction_at = tag->range.begin;
 }
@@ -645,8 +661,10 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
     if (!p || p->whole_depth > 0)
         return MT_OK;
     if (p->properties_depth > 0) {
-        if (tag->depth == p->properties_depth + 1)
+        if (tag->depth == p->properties_depth + 1) {
             p->property_begin = tag->range.begin;
+            p->is_off = is_off(tag);
+        }
     } else if (p->words_depth > 0) {
         p->is_odd = true;
     } else if (p->run_depth > 0) {

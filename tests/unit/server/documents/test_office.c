@@ -266,6 +266,13 @@ static const struct {
      WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"he-IL\"/></w:rPr>", "C")},
     {"fa", LANGUAGE_STYLES, WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/></w:rPr>", "A"),
      WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"fa-IR\"/></w:rPr>", "C")},
+    /* as LibreOffice says what is not so */
+    {"fa", LANGUAGE_STYLES,
+     WORD_P("<w:pPr><w:bidi w:val=\"0\"/><w:jc/></w:pPr>", "<w:rPr><w:rtl w:val=\"0\"/></w:rPr>",
+            "A"),
+     WORD_P("<w:pPr><w:bidi/><w:jc/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"fa-IR\"/></w:rPr>",
+            "C")},
+    {"de", "<s/>", WORD_P("", "<w:rPr><w:rtl w:val=\"false\"/></w:rPr>", "A"), WORD_P("", "", "C")},
     {"en", LANGUAGE_STYLES, WORD_P("<w:pPr/>", "<w:rPr><w:rtl/></w:rPr>", "A"),
      WORD_P("<w:pPr/>", "<w:rPr><w:lang w:val=\"en-US\"/></w:rPr>", "C")},
     {"ar", "<s/>", WORD_P("", "<w:rPr><w:rtl/></w:rPr>", "A"),
@@ -309,6 +316,9 @@ START_TEST(test_languages)
     mt_text_finish(&translations[0]);
     translations[0] = (struct mt_text){0};
     part = write_part(document, name, translations, &report);
+    ck_assert_str_eq(part, xml.bytes);
+    free(part);
+    part = write_part(document, name, NULL, &report);
     ck_assert_str_eq(part, xml.bytes);
     free(part);
     mt_text_finish(&xml);
