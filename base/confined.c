@@ -1,6 +1,7 @@
 #include "base/confined.h"
 
 #include "base/sanitized.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,9 +60,11 @@ static void forbid_system_calls(int fd)
     /* To its result: the descriptors of our clients are there, too. */
     is_complete = is_complete && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
                                                   SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd, 0)) == 0;
-    /* malloc, in a thread's arena, asks /proc before it gives memory back, and takes a no. */
-    is_complete =
-        is_complete && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0) == 0;
+    /* malloc, in a thread's arena, asks /proc before it gives memory back, and mktime for the time
+     * zone: both take a no. */
+    static const int refused[] = {SCMP_SYS(openat), SCMP_SYS(newfstatat), SCMP_SYS(statx)};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused && is_complete; i++)
+        is_complete = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0) == 0;
     if (is_complete)
         (void)!seccomp_load(filter);
     seccomp_release(filter);
@@ -106,14 +109,25 @@ static void run_work(const struct mt_confined *confined, size_t address_space, i
     _exit(0);
 }
 
+/* What the other process says of itself is not believed to be well-formed. */
+static enum mt_status take_error(const struct outcome *outcome, struct mt_error *err)
+{
+    enum mt_status status = outcome->status;
+    const char *message = outcome->err.message;
+    if ((unsigned)status > MT_MEMORY)
+        status = MT_FORMAT;
+    if (!status)
+        return MT_OK;
+    return mt_fail(err, status, "%.*s",
+                   (int)mt_utf8_valid_prefix(message, strnlen(message, MT_ERROR_BYTES - 1)),
+                   message);
+}
+
 static enum mt_status judge(const struct mt_confined *confined, int wait_status,
                             const struct outcome *outcome, struct mt_error *err)
 {
-    if (outcome->is_done) {
-        if (outcome->status && err)
-            *err = outcome->err;
-        return outcome->status;
-    }
+    if (outcome->is_done)
+        return take_error(outcome, err);
     int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
     if (number == SIGALRM)
         return mt_fail(err, MT_LIMIT,

@@ -192,16 +192,19 @@ void mt_text_append_string(struct mt_text *text, const char *string)
 
 void mt_text_append_markup(struct mt_text *text, const char *bytes, size_t length)
 {
+    size_t begin = 0;
     for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '&')
-            mt_text_append_string(text, "&amp;");
-        else if (bytes[i] == '<')
-            mt_text_append_string(text, "&lt;");
-        else if (bytes[i] == '>')
-            mt_text_append_string(text, "&gt;");
-        else
-            mt_text_append(text, bytes + i, 1);
+        const char *entity = bytes[i] == '&'   ? "&amp;"
+                             : bytes[i] == '<' ? "&lt;"
+                             : bytes[i] == '>' ? "&gt;"
+                                               : NULL;
+        if (!entity)
+            continue;
+        mt_text_append(text, bytes + begin, i - begin);
+        mt_text_append_string(text, entity);
+        begin = i + 1;
     }
+    mt_text_append(text, bytes + begin, length - begin);
 }
 
 void mt_text_appendf(struct mt_text *text, const char *format, ...)

@@ -376,7 +376,7 @@ const struct mt_setting mt_rows_engine[] = {
         FIELD(post_edit),
         .type = MT_SETTING_BOOLEAN,
         .default_number = 1,
-        .verbs = DAEMON,
+        .verbs = DAEMON | MT_VERB_TRANSLATE,
         .doc = "Whether a translation looks like its source where a request does not say: no full "
                "stop where the source has none, brackets around it, capitals for capitals, a small "
                "first letter, and no word many times in a row. On, because it leaves ordinary "

@@ -12,12 +12,12 @@ export const SLOWNESS = Number(process.env.ATTENTIOND_TEST_SLOWNESS ?? 1);
 const START_MS = 20_000 * SLOWNESS;
 
 export class Daemon {
-    /** Starts one on a port that the kernel chooses, and waits until it listens. */
+    /** Starts one on a port that the kernel chooses, and waits until it listens. Flags may name another model than the tests' own. */
     static async start(...flags) {
         const daemon = new Daemon();
         const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ATTENTIOND_")));
         environment.ATTENTIOND_MIN_PROBABILITY = "0"; // the small test model is unsure of much
-        daemon.process = spawn(BINARY, ["serve", "--model", MODEL, "--host", "127.0.0.1", "--port", "0", ...flags], {stdio: ["ignore", "ignore", "pipe"], env: environment});
+        daemon.process = spawn(BINARY, ["serve", ...(flags.includes("--model") ? [] : ["--model", MODEL]), "--host", "127.0.0.1", "--port", "0", ...flags], {stdio: ["ignore", "ignore", "pipe"], env: environment});
         daemon.log = "";
         daemon.ended = new Promise((resolve) => {
             daemon.process.on("exit", (code, signal) => resolve(code ?? signal));

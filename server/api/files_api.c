@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/sanitized.h"
 #include "base/size.h"
 #include "config/settings.h"
 #include "server/api/decoding_params.h"
@@ -287,8 +288,10 @@ static enum mt_status reserve_room(const struct mt_request *request, struct stat
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_service *service = request->service;
-    struct mt_document_options options = {.max_texts =
-                                              (size_t)request->access.limits.max_text_chars};
+    struct mt_document_options options = {
+        .max_texts = (size_t)request->access.limits.max_text_chars,
+        .confines = !MT_IS_SANITIZED,
+    };
     const char *source, *target;
     struct state *state = calloc(1, sizeof *state);
     if (!state)

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* Everything comes from this server; nothing else is loaded, posted to or run. Downloads are made
- * in the page, pictures among them. */
+ * in the page, pictures among them; the form is for browsers without JavaScript. */
 static const char content_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors ";
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors ";
 
 const struct mt_web_file *mt_web_find(const char *path)
 {

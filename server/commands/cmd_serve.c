@@ -27,7 +27,7 @@
 #include "server/service/readable.h"
 #include "server/service/sandbox.h"
 #include "server/http/socket_file.h"
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 #include "server/text/splitter.h"
 #include "server/text/text_threads.h"
 

@@ -219,6 +219,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     stream.translation.split = MT_SPLIT_OFF;
     if (!flags->as_json)
         (void)mt_split_parse(settings->split_sentences, &stream.translation.split);
+    stream.translation.eases_source = !flags->as_json && settings->post_edit;
     stream.translation.splitter = session->splitter;
     mt_text_direction_set(&session->direction, &stream.translation);
     stream.translation.max_sentences = MAX_LINE_SENTENCES;

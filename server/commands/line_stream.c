@@ -127,6 +127,7 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .traced = &traced,
         .trace = &line->trace,
         .protects = !options->as_json, /* its ids are of the line as it is */
+        .post_edits = options->translation.eases_source,
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,
     };

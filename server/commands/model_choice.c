@@ -6,7 +6,9 @@
 #include "model/model.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
+#include "server/models/model_alignment.h"
 #include "server/models/model_profile.h"
+#include "server/models/served_model.h"
 #include "server/store/hub.h"
 #include "server/store/store.h"
 #include "server/text/direction.h"
@@ -180,6 +182,23 @@ enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
     if (!*target && !mt_tokenizer_target_lang(tokenizer))
         target = only(profile.targets, profile.n_targets);
     status = mt_text_direction_choose(tokenizer, source, target, out, err);
+    mt_model_profile_finish(&profile);
+    return status;
+}
+
+enum mt_status mt_model_choice_alignment(const struct mt_settings *settings, struct mt_model *model,
+                                         struct mt_alignment_choice *out, struct mt_error *err)
+{
+    if (*settings->alignment_layers || *settings->alignment_heads)
+        return mt_alignment_of_settings(settings, out, err);
+    char name[MT_HUB_NAME_BYTES];
+    struct mt_model_profile profile;
+    mt_model_name_of(settings->model, name);
+    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    if (status)
+        return status;
+    const struct mt_loaded_model loaded = {.model = model, .defaults = &profile.defaults};
+    status = mt_alignment_of_model(settings, &loaded, out, err);
     mt_model_profile_finish(&profile);
     return status;
 }

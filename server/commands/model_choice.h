@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+struct mt_alignment_choice;
 struct mt_model;
 struct mt_settings;
 struct mt_text_direction;
@@ -47,6 +48,13 @@ MT_MUST_CHECK enum mt_status mt_model_choice_make(const struct mt_model_choice *
 MT_MUST_CHECK enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
                                                        const struct mt_model *model,
                                                        struct mt_text_direction *out,
+                                                       struct mt_error *err);
+
+/* The alignment of a command with one model: of the layers and heads that settings name, else as the
+ * model's attentiond.json says. Statuses of mt_model_profile_read and mt_alignment_of_model. */
+MT_MUST_CHECK enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
+                                                       struct mt_model *model,
+                                                       struct mt_alignment_choice *out,
                                                        struct mt_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "server/documents/document.h"
 
 #include "base/size.h"
+#include "server/documents/document_confined.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
 #include "server/text/language.h"
@@ -355,6 +356,15 @@ static void sort(struct mt_document *document)
         qsort(document->edits, document->n_edits, sizeof *document->edits, compare_edits);
 }
 
+enum mt_status mt_document_read(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    enum mt_status status = document->reader->read(document, options, err);
+    if (!status && document->reader->write_around)
+        sort(document);
+    return status;
+}
+
 enum mt_status mt_document_create(const char *bytes, size_t length,
                                   const struct mt_document_options *options,
                                   struct mt_document **out, struct mt_error *err)
@@ -383,9 +393,9 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
             const char *code = options->target_lang ? options->target_lang : "";
             checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
-            status = document->reader->read(document, &checked, err);
-            if (!status && document->reader->write_around)
-                sort(document);
+            document->confines = options->confines && is_package;
+            status = document->confines ? mt_document_read_confined(document, &checked, err)
+                                        : mt_document_read(document, &checked, err);
         }
     }
     for (size_t i = 0; i < document->n && !status; i++)
@@ -408,6 +418,8 @@ void mt_document_destroy(struct mt_document *document)
     if (document->reader->finish && document->own)
         document->reader->finish(document->own);
     free(document->bytes);
+    for (size_t i = 0; i < MT_DOCUMENT_REASONS; i++)
+        mt_text_finish(&document->reasons[i]);
     free(document->edits);
     free(document->package);
     free(document->parts);

@@ -72,6 +72,8 @@ struct mt_document_options {
     const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
     const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
     size_t max_texts;        /* MT_LIMIT above; 0: no limit */
+    bool confines; /* a package is read, and written later, in a process of its own: nothing that is
+                      in it can harm this one */
 };
 
 /* bytes are copied. MT_FORMAT: not the format, or its characters are not to be told, with the number
@@ -99,7 +101,7 @@ struct mt_document_report {
     size_t n_left;    /* texts that are not translated, these among them; the first of them: */
     struct mt_document_left {
         size_t text;
-        const char *reason; /* static */
+        const char *reason; /* the document's */
     } left[MT_DOCUMENT_LISTED];
     const char *encoding; /* of the written file; borrowed */
 };

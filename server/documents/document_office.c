@@ -298,7 +298,8 @@ static enum mt_status read_xlsx(struct mt_document *document,
 #define READER(reads)                                                                            \
     {                                                                                            \
         .read_text = mt_read_office_words, .read = reads, .write_around = mt_office_write_piece, \
-        .finish = mt_office_destroy, .is_package = true,                                         \
+        .finish = mt_office_destroy, .pack = mt_office_pack, .unpack = mt_office_unpack,         \
+        .is_package = true,                                                                      \
     }
 
 const struct mt_document_reader mt_document_docx_reader = READER(read_docx);

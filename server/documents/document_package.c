@@ -1,7 +1,7 @@
 /*
  * Documents that are a zip of parts (package.h).
  */
-#include "server/documents/document_state.h"
+#include "server/documents/document_confined.h"
 #include "server/documents/package.h"
 #include "server/documents/xml_elements.h"
 
@@ -94,20 +94,19 @@ enum mt_status mt_document_read_entry(const struct mt_document *document, const 
     return status;
 }
 
-enum mt_status mt_document_write_parts(const struct mt_document *document,
-                                       const struct mt_text *parts, struct mt_text *out,
-                                       struct mt_error *err)
+struct writing {
+    const struct mt_document *document;
+    const struct mt_text *parts;
+};
+
+static enum mt_status write_parts(void *context, struct mt_text *out, struct mt_error *err)
 {
+    const struct writing *writing = context;
+    const struct mt_document *document = writing->document;
+    const struct mt_text *parts = writing->parts;
     struct mt_package *package = NULL;
-    enum mt_status status = MT_OK;
-    bool is_changed = false;
-    for (size_t i = 0; i < document->n_parts; i++)
-        is_changed = is_changed || parts[i].bytes;
-    if (!is_changed) {
-        mt_text_append(out, document->package, document->package_length);
-        return mt_text_check(out, "a translated file", err);
-    }
-    status = mt_package_open(document->package, document->package_length, &package, err);
+    enum mt_status status =
+        mt_package_open(document->package, document->package_length, &package, err);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         if (parts[i].bytes)
             status = mt_package_replace(package, document->parts[i].entry, parts[i].bytes,
@@ -116,4 +115,21 @@ enum mt_status mt_document_write_parts(const struct mt_document *document,
         status = mt_package_write(package, out, err);
     mt_package_destroy(package);
     return status;
+}
+
+enum mt_status mt_document_write_parts(const struct mt_document *document,
+                                       const struct mt_text *parts, struct mt_text *out,
+                                       struct mt_error *err)
+{
+    struct writing writing = {.document = document, .parts = parts};
+    bool is_changed = false;
+    for (size_t i = 0; i < document->n_parts; i++)
+        is_changed = is_changed || parts[i].bytes;
+    if (!is_changed) {
+        mt_text_append(out, document->package, document->package_length);
+        return mt_text_check(out, "a translated file", err);
+    }
+    if (document->confines)
+        return mt_document_work_confined(write_parts, &writing, out, err);
+    return write_parts(&writing, out, err);
 }

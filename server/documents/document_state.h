@@ -6,6 +6,7 @@
 
 #include "server/documents/document.h"
 #include "server/documents/encoding.h"
+#include "server/documents/flat.h"
 #include "server/text/language.h"
 #include "server/text/splitter.h"
 
@@ -19,6 +20,11 @@ struct mt_document_piece {
     size_t first, n;       /* the format's own */
     size_t line;           /* where it begins */
 };
+
+/* Makes the format's own of what its pack has put, in a document that has bytes, parts and pieces. What
+ * it says is checked: pieces and indices, too. MT_MEMORY; all else breaks flat. */
+typedef enum mt_status mt_document_unpack(struct mt_document *document, struct mt_flat *flat,
+                                          struct mt_error *err);
 
 /* A writing of a document, for texts that have texts within their ranges. */
 struct mt_document_writing {
@@ -52,8 +58,12 @@ struct mt_document_reader {
     /* A translation stands in the place of a program's message: one that is the message itself leaves
      * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
     bool replaces_messages;
-    /* A file is a package (package.h), of which read makes the parts that hold words. */
+    /* A file is a package (package.h), of which read makes the parts that hold words. It may be read
+     * in another process (document_confined.h): what writing needs of the format's own is handed over.
+     * NULL: nothing. */
     bool is_package;
+    void (*pack)(const void *own, struct mt_text *out);
+    mt_document_unpack *unpack;
 };
 
 extern const struct mt_document_reader mt_document_text_reader, mt_document_html_reader,
@@ -71,6 +81,9 @@ struct mt_document_part {
     struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
 };
 
+/* Kinds of reasons that come from another process. */
+#define MT_DOCUMENT_REASONS 8
+
 /* What stands in the place of other bytes in a file in which something is translated: the name of its
  * language. It lies outside of the texts' ranges, or within one that is copied with them. */
 struct mt_document_edit {
@@ -82,6 +95,7 @@ struct mt_document_edit {
 
 struct mt_document {
     const struct mt_document_reader *reader;
+    bool confines; /* packages are read and written in another process */
     struct mt_encoding encoding;
     char *bytes; /* the file in UTF-8, ending in NUL */
     size_t length;
@@ -97,6 +111,7 @@ struct mt_document {
     size_t package_length;
     struct mt_document_part *parts;
     size_t n_parts;
+    struct mt_text reasons[MT_DOCUMENT_REASONS]; /* that pieces are left for */
 };
 
 /* Whether an entry of a package holds words, by the package's own table of contents. */
@@ -115,6 +130,11 @@ MT_MUST_CHECK enum mt_status mt_document_read_entry(const struct mt_document *do
 MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *document,
                                                      const struct mt_text *parts,
                                                      struct mt_text *out, struct mt_error *err);
+
+/* As the reader's read; then pieces and edits are in their order. */
+MT_MUST_CHECK enum mt_status mt_document_read(struct mt_document *document,
+                                              const struct mt_document_options *options,
+                                              struct mt_error *err);
 
 /* Adds a piece whose text is yet empty; *out is valid until the next one is added. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,

@@ -449,11 +449,14 @@ static void take_characters(struct reader *reader)
 
 void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out)
 {
-    for (size_t at = 0; at < length;) {
-        size_t n = xml[at] == '&' ? match_entity(xml + at, length - at, out) : 0;
-        if (n == 0)
-            mt_text_append(out, xml + at, 1);
-        at += n ? n : 1;
+    for (size_t at = 0, n; at < length; at += n) {
+        const char *entity = memchr(xml + at, '&', length - at);
+        n = entity ? (size_t)(entity - xml) - at : length - at;
+        mt_text_append(out, xml + at, n);
+        at += n;
+        n = at < length ? match_entity(xml + at, length - at, out) : 0;
+        if (n == 0 && at < length)
+            mt_text_append(out, xml + at, n = 1);
     }
 }
 

@@ -1,23 +1,16 @@
 #include "server/inspection/head_finder.h"
 
-#include "base/file.h"
 #include "base/size.h"
-#include "config/settings.h"
 #include "model/model.h"
-#include "server/inspection/alignment.h"
-#include "server/engine/decode.h"
+#include "server/inspection/head_sample.h"
 #include "server/inspection/inspection.h"
-#include "server/text/direction.h"
-#include "server/text/translation.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <unicode/uchar.h>
 
-#define MAX_FILE_BYTES ((size_t)8 << 20)
 #define PUNCTUATION_WEIGHT 0.1
 #define DIAGONAL_WEIGHT 0.02
 /* Half the width of the diagonal, as a share of the source. */
@@ -33,21 +26,16 @@ struct claim {
 };
 
 struct item {
-    struct mt_translation *translation;
-    const struct mt_sentence *sentence;
-    const struct mt_trace *trace;
-    const struct mt_token_list *source;
-    size_t n_steps;
+    const struct mt_head_item *head;
     struct claim *claims;
     size_t n_claims;
 };
 
 struct finder {
-    const struct mt_model *model;
-    const struct mt_settings *settings;
+    struct mt_head_sample sample;
     const struct mt_hparams *hparams;
-    struct item *items;
-    size_t n, n_anchors, n_known;
+    struct item *items; /* one of each of the sample's */
+    size_t n_anchors, n_known;
 };
 
 /* A choice of heads, and how often it is right, from 0 to 1. */
@@ -59,74 +47,11 @@ struct choice {
     double score;
 };
 
-/* The sample ----------------------------------------------------------------------------------- */
-
 static void finish_item(struct item *item)
 {
     for (size_t i = 0; i < item->n_claims; i++)
         free(item->claims[i].sources);
     free(item->claims);
-    mt_translation_destroy(item->translation);
-}
-
-/* Cuts a line at its TABs; absent fields are NULL. */
-static void cut_line(char *line, char *fields[3])
-{
-    for (size_t i = 0; i < 3; i++) {
-        fields[i] = line;
-        line = line ? strchr(line, '\t') : NULL;
-        if (line)
-            *line++ = '\0';
-    }
-}
-
-static enum mt_status create_item(struct finder *finder, char *const fields[3], struct item *item,
-                                  struct mt_error *err)
-{
-    const struct mt_settings *settings = finder->settings;
-    struct mt_translation_options options = {
-        .decoding = {.beam_size = (size_t)settings->beam_size, .trace = MT_TRACE_CROSS},
-        .split = MT_SPLIT_OFF,
-        .forced_target_text = fields[1] && fields[1][0] ? fields[1] : NULL,
-    };
-    struct mt_text_direction direction;
-    enum mt_status status =
-        mt_text_direction_choose(mt_model_tokenizer(finder->model), settings->source_lang,
-                                 settings->target_lang, &direction, err);
-    if (status)
-        return status;
-    mt_text_direction_set(&direction, &options);
-    status = mt_translation_create(finder->model, fields[0], strlen(fields[0]), &options,
-                                   &item->translation, err);
-    if (status || mt_translation_n_sentences(item->translation) == 0)
-        return status;
-    struct mt_translation_part part = mt_translation_part(item->translation, 0);
-    item->sentence = part.sentence;
-    item->source = part.source_tokens;
-    return MT_OK;
-}
-
-static enum mt_status decode_all(struct finder *finder, struct mt_error *err)
-{
-    struct mt_sentence **sentences = calloc(finder->n + 1, sizeof *sentences);
-    size_t n = 0;
-    if (!sentences)
-        return mt_fail_memory(err, finder->n * sizeof *sentences, "sentences");
-    for (size_t i = 0; i < finder->n; i++)
-        if (finder->items[i].sentence)
-            sentences[n++] = mt_translation_part(finder->items[i].translation, 0).sentence;
-    enum mt_status status =
-        mt_decode(finder->model, (size_t)finder->settings->threads_per_worker,
-                  (size_t)finder->settings->max_batch_rows, sentences, n, NULL, NULL, err);
-    free(sentences);
-    for (size_t i = 0; i < finder->n && !status; i++) {
-        struct item *item = &finder->items[i];
-        if (!item->sentence)
-            continue;
-        item->trace = mt_sentence_trace(item->sentence);
-        item->n_steps = mt_sentence_hypothesis(item->sentence, 0).n_ids;
-    }
-    return status;
 }
 
 /* Claims --------------------------------------------------------------------------------------- */
@@ -149,19 +74,11 @@ static enum mt_status add_claim(struct item *item, size_t target, const size_t *
     return MT_OK;
 }
 
-static const char *target_piece(const struct finder *finder, const struct item *item, size_t t)
-{
-    int32_t id = mt_sentence_hypothesis(item->sentence, 0).ids[t];
-    const char *piece = mt_tokenizer_target_piece(mt_model_tokenizer(finder->model), id);
-    bool is_special = id == finder->hparams->eos_id || id == finder->hparams->pad_id;
-    return piece && !is_special ? piece : NULL;
-}
-
 static size_t count_source(const struct item *item, const char *piece, size_t *where)
 {
     size_t n = 0;
-    for (size_t s = 0; s < item->source->n; s++) {
-        const struct mt_token *token = &item->source->tokens[s];
+    for (size_t s = 0; s < item->head->tokens->n; s++) {
+        const struct mt_token *token = &item->head->tokens->tokens[s];
         if (token->special || strcmp(token->piece, piece) != 0)
             continue;
         *where = s;
@@ -173,8 +90,8 @@ static size_t count_source(const struct item *item, const char *piece, size_t *w
 static size_t count_target(const struct finder *finder, const struct item *item, const char *piece)
 {
     size_t n = 0;
-    for (size_t t = 0; t < item->n_steps; t++) {
-        const char *other = target_piece(finder, item, t);
+    for (size_t t = 0; t < item->head->n_steps; t++) {
+        const char *other = mt_head_item_piece(&finder->sample, item->head, t);
         n += other && strcmp(other, piece) == 0;
     }
     return n;
@@ -193,8 +110,8 @@ static double anchor_weight(const char *piece)
 static enum mt_status add_anchors(struct finder *finder, struct item *item, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t t = 0; t < item->n_steps && !status; t++) {
-        const char *piece = target_piece(finder, item, t);
+    for (size_t t = 0; t < item->head->n_steps && !status; t++) {
+        const char *piece = mt_head_item_piece(&finder->sample, item->head, t);
         size_t s;
         if (!piece || strcmp(piece, "\xE2\x96\x81") == 0 || count_source(item, piece, &s) != 1 ||
             count_target(finder, item, piece) != 1)
@@ -208,64 +125,23 @@ static enum mt_status add_anchors(struct finder *finder, struct item *item, stru
 static enum mt_status add_diagonal(struct finder *finder, struct item *item, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t t = 0; t < item->n_steps && !status; t++)
-        if (target_piece(finder, item, t))
+    for (size_t t = 0; t < item->head->n_steps && !status; t++)
+        if (mt_head_item_piece(&finder->sample, item->head, t))
             status = add_claim(item, t, NULL, 0, DIAGONAL_WEIGHT, err);
     return status;
 }
 
-/* The number of the word, counted by blanks, that begins at or before text[at]. */
-static size_t word_at(const char *text, size_t at)
-{
-    size_t n = 0;
-    bool in_word = false;
-    for (size_t i = 0; i <= at && text[i]; i++) {
-        bool is_blank = text[i] == ' ';
-        n += !is_blank && !in_word;
-        in_word = !is_blank;
-    }
-    return n ? n - 1 : 0;
-}
-
-struct known_links {
-    size_t *sources, *targets;
-    size_t n;
-};
-
-/* "0-0 1-2": malloc'd. */
-static enum mt_status parse_links(const char *text, struct known_links *out, struct mt_error *err)
-{
-    size_t capacity = strlen(text) / 3 + 2;
-    out->sources = calloc(capacity, sizeof *out->sources);
-    out->targets = calloc(capacity, sizeof *out->targets);
-    if (!out->sources || !out->targets)
-        return mt_fail_memory(err, capacity * sizeof *out->sources, "alignment links");
-    while (*text) {
-        int length = 0;
-        unsigned source, target;
-        if (sscanf(text, " %5u-%5u%n", &source, &target, &length) != 2)
-            return mt_fail(err, MT_INVALID, "alignment: found \"%.40s\", expected pairs like 0-0",
-                           text);
-        out->sources[out->n] = source;
-        out->targets[out->n++] = target;
-        text += length;
-        text += strspn(text, " \r");
-    }
-    return MT_OK;
-}
-
 /* A claim for one output token: the pieces of all source words that its word is linked to. */
-static enum mt_status add_known_token(struct finder *finder, struct item *item, const char *source,
-                                      size_t t, size_t word, const struct known_links *links,
+static enum mt_status add_known_token(struct finder *finder, struct item *item, size_t t,
+                                      size_t word, const struct mt_known_links *links,
                                       size_t *scratch, struct mt_error *err)
 {
     size_t n = 0;
-    for (size_t s = 0; s < item->source->n; s++) {
-        const struct mt_token *token = &item->source->tokens[s];
+    for (size_t s = 0; s < item->head->tokens->n; s++) {
         bool is_linked = false;
-        for (size_t i = 0; i < links->n && !token->special; i++)
+        for (size_t i = 0; i < links->n; i++)
             is_linked = is_linked || (links->targets[i] == word &&
-                                      links->sources[i] == word_at(source, token->begin));
+                                      links->sources[i] == mt_head_item_source_word(item->head, s));
         if (is_linked)
             scratch[n++] = s;
     }
@@ -275,45 +151,38 @@ static enum mt_status add_known_token(struct finder *finder, struct item *item, 
     return add_claim(item, t, scratch, n, 1, err);
 }
 
-static enum mt_status add_known(struct finder *finder, struct item *item, const char *source,
-                                const struct known_links *links, struct mt_error *err)
+static enum mt_status add_known(struct finder *finder, struct item *item,
+                                const struct mt_known_links *links, struct mt_error *err)
 {
-    const struct mt_hypothesis best = mt_sentence_hypothesis(item->sentence, 0);
-    struct mt_span *spans = calloc(best.n_ids + 1, sizeof *spans);
-    size_t *scratch = calloc(item->source->n + 1, sizeof *scratch);
-    struct mt_text text = {0};
+    size_t *words = calloc(item->head->n_steps + 1, sizeof *words);
+    size_t *scratch = calloc(item->head->tokens->n + 1, sizeof *scratch);
     enum mt_status status = MT_OK;
-    if (!spans || !scratch)
-        status = mt_fail_memory(err, best.n_ids * sizeof *spans, "alignment claims");
+    if (!words || !scratch)
+        status = mt_fail_memory(err, item->head->n_steps * sizeof *words, "alignment claims");
     if (!status)
-        status = mt_detokenize(mt_model_tokenizer(finder->model), best.ids, best.n_ids, spans,
-                               &text, err);
-    for (size_t t = 0; t < best.n_ids && !status; t++)
-        if (target_piece(finder, item, t) && spans[t].end > spans[t].begin)
-            status = add_known_token(finder, item, source, t, word_at(text.bytes, spans[t].begin),
-                                     links, scratch, err);
-    mt_text_finish(&text);
+        status = mt_head_item_target_words(&finder->sample, item->head, words, err);
+    for (size_t t = 0; t < item->head->n_steps && !status; t++)
+        if (words[t] != SIZE_MAX)
+            status = add_known_token(finder, item, t, words[t], links, scratch, err);
     free(scratch);
-    free(spans);
+    free(words);
     return status;
 }
 
-static enum mt_status add_claims(struct finder *finder, struct item *item, char *const fields[3],
-                                 struct mt_error *err)
+static enum mt_status add_claims(struct finder *finder, struct item *item, struct mt_error *err)
 {
-    struct known_links links = {0};
+    struct mt_known_links links = {0};
     enum mt_status status = MT_OK;
-    if (!item->sentence)
+    if (!item->head->sentence)
         return MT_OK;
-    if (fields[2] && fields[2][0]) {
-        status = parse_links(fields[2], &links, err);
+    if (item->head->links) {
+        status = mt_known_links_parse(item->head->links, &links, err);
         if (!status)
-            status = add_known(finder, item, fields[0], &links, err);
+            status = add_known(finder, item, &links, err);
     } else {
         status = add_anchors(finder, item, err);
     }
-    free(links.sources);
-    free(links.targets);
+    mt_known_links_finish(&links);
     return status ? status : add_diagonal(finder, item, err);
 }
 
@@ -327,8 +196,8 @@ static bool is_claimed(const struct claim *claim, const struct item *item, size_
     if (claim->sources)
         return false;
     double expected =
-        ((double)claim->target + 0.5) / (double)item->n_steps * (double)item->source->n;
-    return fabs((double)s + 0.5 - expected) <= DIAGONAL_REACH * (double)item->source->n + 1;
+        ((double)claim->target + 0.5) / (double)item->head->n_steps * (double)item->head->tokens->n;
+    return fabs((double)s + 0.5 - expected) <= DIAGONAL_REACH * (double)item->head->tokens->n + 1;
 }
 
 /* The source token, special ones aside, with the largest mean weight over the chosen heads. */
@@ -336,12 +205,12 @@ static size_t favourite(const struct item *item, const struct choice *choice, si
 {
     size_t best = SIZE_MAX;
     double most = -1;
-    for (size_t s = 0; s < item->source->n; s++) {
+    for (size_t s = 0; s < item->head->tokens->n; s++) {
         double sum = 0;
-        if (item->source->tokens[s].special)
+        if (item->head->tokens->tokens[s].special)
             continue;
         for (size_t i = 0; i < choice->n; i++)
-            sum += (double)mt_trace_row(item->trace, MT_TRACE_CROSS, choice->layers[i],
+            sum += (double)mt_trace_row(item->head->trace, MT_TRACE_CROSS, choice->layers[i],
                                         choice->heads[i], step)[s];
         if (sum > most) {
             most = sum;
@@ -355,12 +224,12 @@ static size_t favourite(const struct item *item, const struct choice *choice, si
 static double judge(const struct finder *finder, const struct choice *choice)
 {
     double hits = 0, total = 0;
-    for (size_t i = 0; i < finder->n; i++) {
+    for (size_t i = 0; i < finder->sample.n; i++) {
         const struct item *item = &finder->items[i];
         for (size_t c = 0; c < item->n_claims; c++) {
             const struct claim *claim = &item->claims[c];
             size_t step = claim->target;
-            if (choice->shift == MT_SHIFT_INPUT && step + 1 < item->n_steps)
+            if (choice->shift == MT_SHIFT_INPUT && step + 1 < item->head->n_steps)
                 step++;
             size_t s = favourite(item, choice, step);
             total += claim->weight;
@@ -476,58 +345,24 @@ static void try_all(const struct finder *finder, struct mt_text *out)
     report_best(finder, &best, out);
 }
 
-/* Reading -------------------------------------------------------------------------------------- */
-
-static enum mt_status fail_in_line(struct mt_error *err, enum mt_status status, const char *path,
-                                   size_t line)
+static enum mt_status run(struct finder *finder, struct mt_text *out, struct mt_error *err)
 {
-    char context[256];
-    snprintf(context, sizeof context, "%.200s, line %zu", path, line + 1);
-    return mt_fail_in(err, status, context);
-}
-
-static size_t cut_file(char *bytes, char **lines)
-{
-    size_t n = 0;
-    for (char *rest = NULL, *line = strtok_r(bytes, "\n", &rest); line && n < MT_HEAD_SAMPLE_LINES;
-         line = strtok_r(NULL, "\n", &rest))
-        lines[n++] = line;
-    return n;
-}
-
-static enum mt_status run(struct finder *finder, const char *path, char *bytes, struct mt_text *out,
-                          struct mt_error *err)
-{
-    char **lines = calloc(MT_HEAD_SAMPLE_LINES, sizeof *lines);
-    char *(*fields)[3] = calloc(MT_HEAD_SAMPLE_LINES, sizeof *fields);
-    finder->items = calloc(MT_HEAD_SAMPLE_LINES, sizeof *finder->items);
+    struct mt_head_sample *sample = &finder->sample;
+    finder->items = calloc(sample->n + 1, sizeof *finder->items);
+    if (!finder->items)
+        return mt_fail_memory(err, sample->n * sizeof *finder->items, "a sample");
     enum mt_status status = MT_OK;
-    if (!lines || !fields || !finder->items)
-        status = mt_fail_memory(err, MT_HEAD_SAMPLE_LINES * sizeof *finder->items, "a sample");
-    size_t n = status ? 0 : cut_file(bytes, lines);
-    for (size_t i = 0; i < n && !status; i++) {
-        cut_line(lines[i], fields[i]);
-        finder->n++;
-        status = create_item(finder, fields[i], &finder->items[i], err);
+    for (size_t i = 0; i < sample->n && !status; i++) {
+        finder->items[i].head = &sample->items[i];
+        status = add_claims(finder, &finder->items[i], err);
         if (status)
-            status = fail_in_line(err, status, path, i);
+            status = mt_head_sample_fail(sample, i, status, err);
     }
-    if (!status)
-        status = decode_all(finder, err);
-    for (size_t i = 0; i < finder->n && !status; i++) {
-        status = add_claims(finder, &finder->items[i], fields[i], err);
-        if (status)
-            status = fail_in_line(err, status, path, i);
-    }
-    if (!status && !finder->n)
-        status = mt_fail(err, MT_INVALID, "%s has no sentences", path);
     if (!status)
         try_all(finder, out);
-    for (size_t i = 0; i < finder->n; i++)
+    for (size_t i = 0; i < sample->n; i++)
         finish_item(&finder->items[i]);
     free(finder->items);
-    free(fields);
-    free(lines);
     return status ? status : mt_text_check(out, "the report", err);
 }
 
@@ -535,18 +370,11 @@ enum mt_status mt_find_alignment_heads(const struct mt_model *model,
                                        const struct mt_settings *settings, const char *path,
                                        struct mt_text *out, struct mt_error *err)
 {
-    struct finder finder = {
-        .model = model, .settings = settings, .hparams = mt_model_hparams(model)};
-    char *bytes;
-    size_t length;
-    enum mt_status status = mt_file_read(path, MAX_FILE_BYTES, &bytes, &length, err);
-    if (status)
-        return status;
-    size_t valid = mt_utf8_valid_prefix(bytes, length);
-    if (valid < length)
-        status = mt_fail(err, MT_FORMAT, "%s is not UTF-8 at byte %zu", path, valid);
-    else
-        status = run(&finder, path, bytes, out, err);
-    free(bytes);
+    struct finder finder = {.hparams = mt_model_hparams(model)};
+    enum mt_status status =
+        mt_head_sample_read(model, settings, path, MT_TRACE_CROSS, &finder.sample, err);
+    if (!status)
+        status = run(&finder, out, err);
+    mt_head_sample_finish(&finder.sample);
     return status;
 }

@@ -1,9 +1,7 @@
 /*
  * Which heads of a model align source and target best, measured on a sample.
  *
- * A line of the sample is a source sentence, where it is known a TAB and its translation (else the
- * model's own is taken), and where that is known another TAB and the alignment of its words,
- * separated by blanks, as pairs "0-0 1-2". What a head is measured by:
+ * The sample is head_sample.h's. What a head is measured by:
  *
  *   known      for a target word with known links, the weight on the pieces of its source words
  *   anchors    where no links are known: for a piece that occurs once on both sides (names,
@@ -20,9 +18,6 @@
 
 struct mt_model;
 struct mt_settings;
-
-/* Most lines of a sample that are read. */
-#define MT_HEAD_SAMPLE_LINES 2000
 
 /* Appends a report: every layer and head with its score, and the best choice as flags and as the
  * alignment object of a request. MT_INVALID: a line of another form, or nothing to measure by. */

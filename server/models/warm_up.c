@@ -6,7 +6,7 @@
 #include "server/engine/engine.h"
 #include "server/models/served_model.h"
 #include "server/text/detect.h"
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 #include "server/text/splitter.h"
 #include "server/text/translation.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/size.h"
 #include "server/text/marked.h"
-#include "server/text/number_notation.h"
+#include "server/text/numbers/number_notation.h"
 
 #include <stdlib.h>
 #include <string.h>

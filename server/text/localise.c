@@ -1,6 +1,6 @@
 #include "server/text/localise.h"
 
-#include "server/text/number_notation.h"
+#include "server/text/numbers/number_notation.h"
 
 #include <string.h>
 

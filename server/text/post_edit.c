@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -461,13 +462,20 @@ static enum first_letter find_first_letter(const struct edit *edit)
 static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
                                      enum first_letter first, struct mt_error *err)
 {
+    const struct mt_number_signs signs = {.source = edit->source,
+                                          .target = edit->target,
+                                          .n_source = edit->n_source,
+                                          .n_target = edit->n_target,
+                                          .target_lang = edit->target_lang};
     enum mt_status status = MT_OK;
     for (size_t at = 0, n; at < edit->n_target && !status; at += n) {
-        n = char_length(edit->target + at);
         bool is_dropped = edit->map[at] == DROPPED;
+        size_t to = edit->out->length;
+        size_t n_sign = is_dropped ? 0 : mt_number_sign_write(&signs, at, edit->out);
+        n = n_sign ? n_sign : char_length(edit->target + at);
         for (size_t i = at; i < at + n; i++)
-            edit->map[i] = edit->out->length;
-        if (is_dropped)
+            edit->map[i] = to;
+        if (is_dropped || n_sign)
             continue;
         uint32_t c = mt_utf8_decode(edit->target + at);
         if (rules)

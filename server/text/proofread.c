@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "server/text/detect.h"
-#include "server/text/number_times.h"
+#include "server/text/numbers/number_times.h"
 
 #include <string.h>
 

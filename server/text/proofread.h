@@ -24,7 +24,7 @@
 
 #include "server/text/guard.h"
 #include "server/text/language.h"
-#include "server/text/numbers.h"
+#include "server/text/numbers/numbers.h"
 #include "server/text/scripts.h"
 
 /* What translations of one direction are read with. */

@@ -4,7 +4,7 @@
 #include "base/size.h"
 #include "model/model.h"
 #include "server/text/marked.h"
-#include "server/text/numbers.h"
+#include "server/text/numbers/numbers.h"
 #include "server/text/post_edit.h"
 
 #include <assert.h>

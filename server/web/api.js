@@ -1,12 +1,13 @@
 // What the page asks the server. Addresses are relative, so that it works below any prefix.
 
 import {embed} from "./dom.js";
+import {explain, waiting} from "./messages.js";
 
-/** An error whose message is for the reader. status 0: no answer at all. */
+/** An error whose message is for the reader; said: the API's own. status 0: no answer at all. */
 export class ApiError extends Error {
-    constructor(message, status) {
+    constructor(message, status, said = "", seconds = NaN) {
         super(message);
-        this.status = status;
+        Object.assign(this, {status, said, seconds});
     }
 }
 
@@ -30,13 +31,14 @@ async function send(path, options) {
 }
 
 async function failure(response) {
-    let message;
+    let said = "";
     try {
-        message = (await response.json()).error;
+        said = String((await response.json()).error ?? "");
     } catch {
         // A proxy's page, perhaps.
     }
-    return new ApiError(message || `The server answered ${response.status} ${response.statusText}.`, response.status);
+    const seconds = Number(response.headers.get("Retry-After") ?? NaN);
+    return new ApiError(explain(response.status, said, seconds), response.status, said, seconds);
 }
 
 // The API key, where the server's operator wants one: asked for when it is missed, and kept in this browser.
@@ -83,6 +85,19 @@ function askForKey(message, refused) {
 const withKey = (options) => (key ? {...options, headers: {...options.headers, Authorization: `Bearer ${key}`}} : options);
 
 const MOST_BUSY_TRIES = 3;
+// Who is asked to wait longer is told so, and may try again.
+const MOST_WAIT_SECONDS = 60;
+
+const tell = (text) => document.dispatchEvent(new CustomEvent("waiting", {detail: text}));
+
+async function wait({status, seconds}, signal) {
+    tell(waiting(status, seconds));
+    try {
+        await pause(seconds, signal);
+    } finally {
+        tell("");
+    }
+}
 
 async function request(path, options) {
     for (let tries = 1; ; ) {
@@ -91,9 +106,11 @@ async function request(path, options) {
         if (response.ok)
             return response;
         const error = await failure(response);
-        if (response.status === 503 && tries++ < MOST_BUSY_TRIES)
-            await pause(Number(response.headers.get("Retry-After")) || 1, options.signal);
-        else if (response.status !== 403 || !/API key/.test(error.message) || !askForKey(error.message, used))
+        const isBusy = error.status === 503 || error.status === 429;
+        error.seconds ||= 1;
+        if (isBusy && error.seconds <= MOST_WAIT_SECONDS && tries++ < MOST_BUSY_TRIES)
+            await wait(error, options.signal);
+        else if (error.status !== 403 || !/API key/.test(error.said) || !askForKey(error.said, used))
             throw error;
     }
 }
@@ -102,6 +119,8 @@ function post(path, body, signal) {
     return request(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body), signal});
 }
 
+/** {charLimit, ...}; of the key, where there is one. */
+export const settings = async () => (await request("frontend/settings", {})).json();
 export const languages = async () => (await request("languages", {})).json();
 
 let mostAlternatives = 3;
@@ -115,7 +134,7 @@ export async function translate(text, source, target, signal) {
         return await (await post("translate", {q: text, source, target, alternatives: mostAlternatives, return_sentences: true}, signal)).json();
     } catch (error) {
         // An operator may allow fewer.
-        const limit = /alternatives parameter must be <= (\d+)/.exec(error.message);
+        const limit = /alternatives parameter must be <= (\d+)/.exec(error.said);
         if (!limit)
             throw error;
         mostAlternatives = Number(limit[1]);
@@ -128,4 +147,4 @@ export const attentionFile = async (body, signal) => (await post("attention", bo
 
 const positionsPath = (layout, n, format, model) => `positions?${new URLSearchParams({...(layout && {layout}), n, format, ...(model && {model})})}`;
 export const positions = async (layout, n, signal, model) => (await request(positionsPath(layout, n, "json", model), {signal})).json();
-export const positionsFile = async (layout, n, format) => (await request(positionsPath(layout, n, format), {})).blob();
+export const positionsFile = async (layout, n, format, model) => (await request(positionsPath(layout, n, format, model), {})).blob();

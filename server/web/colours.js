@@ -63,6 +63,12 @@ export function weightPalette() {
     return (weight) => css[step(spread(weight))];
 }
 
+/** One of n colours that are told apart, and from the paper. */
+export function headColour(i, n) {
+    const [lightness, chroma] = isDark() ? [0.8, 0.13] : [0.52, 0.17];
+    return asCss(rgb(lightness + (i % 2 ? 0.06 : -0.04), chroma, 255 + (360 * i) / n));
+}
+
 const linear = (x) => (x <= 10 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
 // Relative luminance at which black and white stand out equally (WCAG 2): sqrt(0.05 * 1.05) - 0.05.
 const MIDDLE = 0.179;
@@ -88,8 +94,13 @@ export function weightImage(values, columns) {
     return image(values.length, columns, (i) => colours[step(spread(values[i]))]);
 }
 
-/** Values from -1 to 1 likewise: blue above 0, orange below. */
+const signed = ({plus, minus}, value) => (value < 0 ? minus : plus)[step(Math.min(1, Math.abs(value)))];
+
+/** Blue above 0, orange below; values from -1 to 1. */
+export const signedColour = (value) => asCss(signed(current(), value));
+
+/** Values from -1 to 1 as an image likewise. */
 export function signedImage(values, columns) {
-    const {plus, minus} = current();
-    return image(values.length, columns, (i) => (values[i] < 0 ? minus : plus)[step(Math.min(1, Math.abs(values[i])))]);
+    const ramps = current();
+    return image(values.length, columns, (i) => signed(ramps, values[i]));
 }

@@ -30,6 +30,24 @@ export function svg(tag, attributes) {
     return node;
 }
 
+/** The fields behind the # of the page's address. */
+export const hashFields = () => new URLSearchParams(location.hash.slice(1));
+
+/** Puts other fields there; those that are undefined are left out. */
+export function replaceHash(fields) {
+    const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+    history.replaceState(null, "", `${location.pathname}${location.search}${known.length ? `#${new URLSearchParams(known)}` : ""}`);
+}
+
+export const changeHash = (changes) => replaceHash({...Object.fromEntries(hashFields()), ...changes});
+
+/** Text that may run in another direction than what it stands in. */
+export const bidi = (tag, text) => element(tag, {textContent: text, dir: "auto"});
+
+// Arabic, Central Kurdish, Divehi, Persian, Hebrew, Pashto, Sindhi, Uyghur, Urdu, Yiddish.
+const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|iw|ps|sd|ug|ur|yi)([-_]|$)|[-_](arab|hebr)/i;
+export const directionOf = (language) => (RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr");
+
 /** Calls draw once before the next frame, however often it is asked. */
 export function frame(draw) {
     let pending = 0;

@@ -1,6 +1,7 @@
 // Files to take along.
 
 import {element} from "./dom.js";
+import {asFile} from "./pictures.js";
 
 const EXTENSIONS = {png: ".png", svg: ".svg", json: ".json", bertviz: ".bertviz.html", safetensors: ".safetensors", npy: ".npy"};
 
@@ -13,15 +14,16 @@ export function save(blob, name) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** The numbers as a file of the server's. */
 export async function saveAttention(inspector, format, selection) {
     let blob = await inspector.file(format, selection);
     if (format === "bertviz")
         blob = bertvizPage(JSON.parse(await blob.text()), inspector.sentence.target.text);
-    const {kind, layer, head} = selection;
-    const isPicture = format === "png" || format === "svg";
-    const what = kind === "alignment" || !isPicture ? kind : `${kind}-layer${layer}-${head === "mean" ? "mean" : `head${head}`}`;
-    save(blob, `attention-${format === "bertviz" ? "all" : what}${EXTENSIONS[format]}`);
+    save(blob, `attention-${format === "bertviz" ? "all" : selection.kind}${EXTENSIONS[format]}`);
 }
+
+/** What is shown, as the page draws it. */
+export const savePicture = async (picture, name, format) => save(await asFile(picture, format), name + EXTENSIONS[format]);
 
 export const savePositions = (blob, {layout, n}, format) => save(blob, `positions-${layout}-${n}${EXTENSIONS[format]}`);
 

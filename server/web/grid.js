@@ -9,7 +9,7 @@ export class Grid {
         this.container = container;
         this.note = note;
         this.onOpen = onOpen;
-        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "300px"});
+        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "1500px"});
         this.repaint = frame(() => this.cells?.forEach((cell) => paint(cell)));
         document.addEventListener("themechange", this.repaint);
     }
@@ -72,6 +72,15 @@ export class Grid {
         }
     }
 
+    /** A promise of the cells with all of their values. */
+    async whole() {
+        const {inspector, kind, cells} = this;
+        await Promise.all([...new Set(cells.map(({layer}) => layer))].map((layer) => this.load(layer)));
+        if (inspector !== this.inspector || kind !== this.kind)
+            throw new DOMException("Something else is shown.", "AbortError");
+        return cells;
+    }
+
     /** How sharp a head looks, and where to: what tells heads apart at a glance. */
     describe({values, columns, label}) {
         const rows = values.length / columns;
@@ -88,11 +97,31 @@ export class Grid {
     }
 }
 
+// A small map has no more rows and columns than this: several tokens share one, as the largest of their weights.
+const MOST_SIDE = 120;
+
+/** {values, columns} of a matrix of at most MOST_SIDE rows and columns. */
+export function shrunk(values, columns) {
+    const rows = values.length / columns;
+    const [by, byColumns] = [Math.ceil(rows / MOST_SIDE), Math.ceil(columns / MOST_SIDE)];
+    if (by === 1 && byColumns === 1)
+        return {values, columns};
+    const width = Math.ceil(columns / byColumns);
+    const out = new Float32Array(Math.ceil(rows / by) * width);
+    for (let row = 0; row < rows; row++)
+        for (let column = 0; column < columns; column++) {
+            const at = Math.floor(row / by) * width + Math.floor(column / byColumns);
+            out[at] = Math.max(out[at], values[row * columns + column]);
+        }
+    return {values: out, columns: width};
+}
+
 function paint({canvas, values, columns}) {
     if (!values)
         return;
-    canvas.width = columns;
-    canvas.height = values.length / columns;
-    canvas.getContext("2d").putImageData(weightImage(values, columns), 0, 0);
+    const small = shrunk(values, columns);
+    canvas.width = small.columns;
+    canvas.height = small.values.length / small.columns;
+    canvas.getContext("2d").putImageData(weightImage(small.values, small.columns), 0, 0);
     canvas.parentElement.classList.add("ready");
 }

@@ -13,6 +13,14 @@ function shape(model, kind) {
     return kind === "encoder" ? [model.layers_enc, model.heads_enc] : [model.layers_dec, model.heads];
 }
 
+/** The layer and head of a kind that are seen first: of the decoder looking at the source the one that aligns best. */
+export function firstOf(kind, inspector) {
+    const {layers, heads} = inspector.sentence.alignment;
+    if (kind !== "cross")
+        return {layer: 0, head: "mean"};
+    return {layer: layers[0], head: heads.length < inspector.shape(kind)[1] ? heads[0] : "mean"};
+}
+
 export class Inspector {
     /** reply: POST /attention's, of one sentence; request: what asked for it, and gets the same tokens again. */
     constructor(reply, request) {
@@ -96,16 +104,11 @@ export class Inspector {
         return this.steps;
     }
 
-    /** A promise of a file of what is shown (pictures) or of every layer and head. */
-    file(format, {kind, layer, head}) {
+    /** A promise of a file of every layer and head; of the alignment: of all kinds. */
+    file(format, {kind}) {
         const fields = {format};
-        const isPicture = format === "png" || format === "svg";
-        if (format !== "bertviz" && kind !== "alignment")
-            fields.kinds = [kind];
-        if (format !== "bertviz" && kind === "alignment" && !isPicture)
-            fields.kinds = this.model.no_decoder_attention ? ["cross", "encoder"] : ["cross", "encoder", "decoder"];
-        if (isPicture && kind !== "alignment")
-            Object.assign(fields, {layers: [layer]}, head === "mean" ? {reduce: "heads"} : {heads: [head]});
+        if (format !== "bertviz")
+            fields.kinds = kind !== "alignment" ? [kind] : this.model.no_decoder_attention ? ["cross", "encoder"] : ["cross", "encoder", "decoder"];
         return attentionFile({...this.request, ...fields});
     }
 }

@@ -14,6 +14,7 @@ export class Lines {
     constructor(container, note, {onStep}) {
         this.note = note;
         this.onStep = onStep;
+        this.threshold = FAINTEST;
         this.canvas = element("canvas", {"aria-hidden": "true"});
         this.middle = element("div.lines-middle", {}, this.canvas);
         this.columns = {rows: element("ul.tokens.left"), columns: element("ul.tokens.right")};
@@ -27,8 +28,9 @@ export class Lines {
         this.box.addEventListener("keydown", (event) => this.onKey(event));
     }
 
-    show({values, axes, name, hasSteps}) {
-        Object.assign(this, {values, axes, name, hasSteps, active: null});
+    /** heads: several of {values, colour}, which are drawn in the place of values, their mean. */
+    show({values, axes, name, hasSteps, heads}) {
+        Object.assign(this, {values, axes, name, hasSteps, heads, active: null});
         this.buttons = {rows: this.fill("rows"), columns: this.fill("columns")};
         const height = ROW * Math.max(axes.rows.length, axes.columns.length);
         this.middle.style.height = `${height}px`;
@@ -72,8 +74,14 @@ export class Lines {
         next.focus();
     }
 
-    weight(row, column) {
-        return this.values[row * this.axes.columns.length + column];
+    weight(row, column, values = this.values) {
+        return values[row * this.axes.columns.length + column];
+    }
+
+    /** Weights below it are not drawn. */
+    setThreshold(threshold) {
+        this.threshold = Math.max(FAINTEST, threshold);
+        this.draw();
     }
 
     /** The weights between a token and all of the other side. */
@@ -126,24 +134,43 @@ export class Lines {
         const height = Math.min(this.box.clientHeight, this.middle.clientHeight);
         const context = fitCanvas(this.canvas, width, height);
         const top = this.box.scrollTop;
-        context.strokeStyle = getComputedStyle(this.box).getPropertyValue("--accent");
-        this.levels(top, top + height).forEach((lines, level) => {
-            const weight = (level + 0.5) / LEVELS;
-            context.globalAlpha = this.active ? 0.15 + 0.85 * Math.sqrt(weight) : 0.06 + 0.94 * weight;
-            context.lineWidth = 0.75 + 3 * weight;
-            context.beginPath();
-            for (const [row, column] of lines) {
-                const [y1, y2] = [(row + 0.5) * ROW - top, (column + 0.5) * ROW - top];
-                context.moveTo(0, y1);
-                context.bezierCurveTo(width * 0.4, y1, width * 0.6, y2, width, y2);
-            }
-            context.stroke();
-        });
+        for (const {values, colour} of this.drawn()) {
+            context.strokeStyle = colour;
+            this.levels(values, top, top + height).forEach((lines, level) => {
+                const weight = (level + 0.5) / LEVELS;
+                context.globalAlpha = this.opacity(weight);
+                context.lineWidth = 0.75 + 3 * weight;
+                context.beginPath();
+                for (const [row, column] of lines) {
+                    const [y1, y2] = [(row + 0.5) * ROW - top, (column + 0.5) * ROW - top];
+                    context.moveTo(0, y1);
+                    context.bezierCurveTo(width * 0.4, y1, width * 0.6, y2, width, y2);
+                }
+                context.stroke();
+            });
+        }
         context.globalAlpha = 1;
     }
 
+    opacity(weight) {
+        return this.active ? 0.15 + 0.85 * Math.sqrt(weight) : 0.06 + 0.94 * weight;
+    }
+
+    /** What is drawn: one matrix, or those of several heads. */
+    drawn() {
+        return this.heads ?? [{values: this.values, colour: getComputedStyle(this.box).getPropertyValue("--accent").trim()}];
+    }
+
+    /** Every line as {row, column, weight, colour, opacity}. */
+    strokes() {
+        return this.drawn().flatMap(({values, colour}) => this.levels(values, 0, Infinity).flat().map(([row, column]) => {
+            const weight = this.weight(row, column, values);
+            return {row, column, weight, colour, opacity: this.opacity(weight)};
+        }));
+    }
+
     /** [row, column] pairs by level, of lines that cross the window from top to bottom. */
-    levels(top, bottom) {
+    levels(values, top, bottom) {
         const levels = Array.from({length: LEVELS}, () => []);
         const inSight = (i) => (i + 1) * ROW > top && i * ROW < bottom;
         const [rows, columns] = [this.axes.rows.length, this.axes.columns.length];
@@ -151,8 +178,8 @@ export class Lines {
             if (this.active?.side === "rows" && this.active.i !== row)
                 continue;
             for (let column = 0; column < columns; column++) {
-                const weight = this.weight(row, column);
-                const isHidden = weight < FAINTEST || (this.active?.side === "columns" && this.active.i !== column);
+                const weight = this.weight(row, column, values);
+                const isHidden = weight < this.threshold || (this.active?.side === "columns" && this.active.i !== column);
                 if (!isHidden && (inSight(row) || inSight(column)))
                     levels[Math.min(LEVELS - 1, Math.floor(weight * LEVELS))].push([row, column]);
             }

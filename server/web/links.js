@@ -1,6 +1,7 @@
 // Source above, translation below, and a line for every strong link between their words.
 
-import {element, frame, percent, svg} from "./dom.js";
+import {bidi, directionOf, element, frame, percent, svg} from "./dom.js";
+import {cutIntoBands} from "./bands.js";
 import {inkOn, weightColour} from "./colours.js";
 import {linkWords} from "./words.js";
 
@@ -9,57 +10,51 @@ const SHOWN_IN_NOTE = 3;
 const FAINT = 0.07;
 // Below this a line is only drawn for the word that is pointed at.
 const DRAWN = 0.12;
+// What is left of a line whose other end is in another band.
+const STUB = 14;
+const TITLES = {source: "Source", target: "Translation"};
 
 export class Links {
     constructor(scroller, note, {onStep}) {
-        // Each side is one line, however long: where it wrapped, the lines between the two would run
-        // through words.
         const container = (this.container = element("div.strip"));
         scroller.append(container);
         this.scroller = scroller;
         this.note = note;
         this.onStep = onStep;
-        this.rows = {source: element("p.words"), target: element("p.words")};
         this.svg = svg("svg", {class: "threads", "aria-hidden": "true"});
-        const side = (title) => element("span.side", {textContent: title, "aria-hidden": "true"});
-        container.append(this.svg, side("Source"), this.row("source", "Source"), this.row("target", "Translation"), side("Translation"));
         this.draw = frame(() => this.drawThreads());
-        new ResizeObserver(this.draw).observe(container);
+        new ResizeObserver(() => this.fit()).observe(container);
+        document.fonts?.addEventListener("loadingdone", () => this.fit(true));
         document.addEventListener("themechange", () => this.paint());
         container.addEventListener("keydown", (event) => this.onKey(event));
         container.addEventListener("pointerleave", () => this.activate(this.focused()));
     }
 
-    row(side, title) {
-        this.rows[side].setAttribute("role", "group");
-        this.rows[side].setAttribute("aria-label", `${title}, word by word`);
-        return this.rows[side];
-    }
-
     show(inspector, {source, target}) {
         const linked = linkWords(inspector, source, target);
         this.words = {source: linked.sources, target: linked.targets};
+        this.languages = {source, target};
         this.buttons = {};
-        this.fill("source", inspector.sentence.source, source);
-        this.fill("target", inspector.sentence.target, target);
+        this.cells = {source: this.cellsOf("source", inspector.sentence.source), target: this.cellsOf("target", inspector.sentence.target)};
         this.active = null;
-        this.scroller.scrollLeft = 0;
+        this.scroller.scrollTop = 0;
+        this.room = undefined;
+        this.fit();
         this.paint();
     }
 
-    fill(side, span, language) {
-        const row = this.rows[side];
-        row.lang = language;
-        row.dir = "auto";
-        const parts = [];
-        let at = span.begin_utf16;
-        this.buttons[side] = this.words[side].map((word, i) => {
-            parts.push(span.text.slice(at - span.begin_utf16, word.begin - span.begin_utf16));
-            at = word.end;
-            parts.push(this.button(side, word, i));
-            return parts.at(-1);
+    /** Each word, with what stands before and behind it: what may be cut off as one. */
+    cellsOf(side, {text, begin_utf16: begin}) {
+        const words = this.words[side];
+        const between = (i) => text.slice(i ? words[i - 1].end - begin : 0, i < words.length ? words[i].begin - begin : text.length);
+        // A gap belongs to the word before it up to its last blank, and opening marks to the word behind it.
+        const cut = (gap) => (/\s/.test(gap) ? /^.*\s/su.exec(gap)[0].length : gap.search(/[\p{Ps}\p{Pi}]*$/u));
+        this.buttons[side] = words.map((word, i) => this.button(side, word, i));
+        return this.buttons[side].map((button, i) => {
+            const [before, behind] = [between(i), between(i + 1)];
+            const isLast = i === words.length - 1;
+            return element("span.cell", {}, i ? before.slice(cut(before)) : before, button, isLast ? behind : behind.slice(0, cut(behind)));
         });
-        row.replaceChildren(...parts, span.text.slice(at - span.begin_utf16));
     }
 
     button(side, word, i) {
@@ -69,11 +64,49 @@ export class Links {
         button.addEventListener("focus", () => this.onFocus(side, i));
         button.addEventListener("click", () => {
             this.activate({side, i});
-            if (side === "target")
-                this.onStep(word.steps[0]);
+            if (side === "target" && word.steps.length)
+                this.onStep(word.step);
         });
         return button;
     }
+
+    // Bands -------------------------------------------------------------------------------------------
+
+    /** Lays the words out in lines that fit; again where the room has changed. */
+    fit(isForced = false) {
+        const room = this.container.clientWidth;
+        if (!this.words || !room || (room === this.room && !isForced))
+            return;
+        this.room = room;
+        const focus = document.activeElement;
+        this.layOut([{source: [0, this.words.source.length], target: [0, this.words.target.length]}]);
+        const lines = this.container.querySelectorAll(".words");
+        if ([...lines].some((line) => line.scrollWidth > line.clientWidth)) {
+            const widths = (side) => this.cells[side].map((cell) => cell.getBoundingClientRect().width);
+            const style = getComputedStyle(lines[0]);
+            this.layOut(cutIntoBands({source: widths("source"), target: widths("target")}, this.words.target, room - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1));
+        }
+        if (this.container.contains(focus))
+            focus.focus({preventScroll: true});
+        this.draw();
+    }
+
+    layOut(bands) {
+        this.bandOf = {source: [], target: []};
+        const line = (side, [begin, end], band) => {
+            this.bandOf[side].splice(begin, end - begin, ...Array(end - begin).fill(band));
+            const {length} = this.words[side];
+            const row = element("p.words", {role: "group", lang: this.languages[side], dir: directionOf(this.languages[side])}, ...this.cells[side].slice(begin, end));
+            row.setAttribute("aria-label", `${TITLES[side]}, word by word${end - begin < length ? `: ${begin + 1} to ${end} of ${length}` : ""}`);
+            return row;
+        };
+        const title = (side) => element("span.side", {textContent: TITLES[side], "aria-hidden": "true"});
+        const nodes = bands.map(({source, target}, band) => element("div.band", {}, line("source", source, band), line("target", target, band)));
+        this.container.classList.toggle("banded", bands.length > 1);
+        this.container.replaceChildren(this.svg, title("source"), ...nodes, title("target"));
+    }
+
+    // One word ----------------------------------------------------------------------------------------
 
     onFocus(side, i) {
         this.buttons[side].forEach((button, j) => (button.tabIndex = i === j ? 0 : -1));
@@ -100,7 +133,8 @@ export class Links {
         if (!side || event.ctrlKey || event.altKey || event.metaKey)
             return;
         const last = this.buttons[side].length - 1;
-        const along = {ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: last}[event.key];
+        const forward = directionOf(this.languages[side]) === "rtl" ? -1 : 1;
+        const along = {ArrowLeft: i - forward, ArrowRight: i + forward, Home: 0, End: last}[event.key];
         const other = side === "source" ? "target" : "source";
         const across = {ArrowUp: side === "target", ArrowDown: side === "source"}[event.key];
         const linked = (side === "target" ? this.words.target[i].from : this.words.source[i].to)[0];
@@ -111,7 +145,7 @@ export class Links {
         next.focus();
     }
 
-    /** Marks the word that a step wrote. */
+    /** Marks the words that a step wrote. */
     select(step) {
         this.words?.target.forEach((word, i) => {
             const isChosen = word.steps.includes(step);
@@ -155,33 +189,41 @@ export class Links {
             return;
         }
         const {side, i} = this.active;
+        const word = this.words[side][i];
+        const own = bidi("b", word.text);
+        if (side === "target" && !word.steps.length) {
+            this.note.replaceChildren(own, " is in no piece that the model wrote.");
+            return;
+        }
         const others = this.words[side === "target" ? "source" : "target"];
         const links = [...weights.values()].filter((link) => link.weight >= FAINT).slice(0, SHOWN_IN_NOTE + 1);
-        const quoted = (link) => [element("b", {textContent: others[link.index].text}), ` ${percent(link.weight)}`];
-        const list = links.flatMap((link, k) => [k ? ", " : "", ...quoted(link)]);
-        const own = element("b", {textContent: this.words[side][i].text});
-        const rest = side === "target" ? 1 - [...weights.values()].reduce((sum, link) => sum + link.weight, 0) : 0;
+        const list = links.flatMap((link, k) => [k ? ", " : "", bidi("b", others[link.index].text), ` ${percent(link.weight)}`]);
+        const rest = side === "target" ? word.rest : 0;
         this.note.replaceChildren(own, side === "target" ? " looked at " : " was looked at by ", ...(list.length ? list : ["no word in particular"]),
             rest >= FAINT ? `; ${percent(rest)} went to punctuation and the end of the sentence.` : ".");
     }
 
+    // Lines -------------------------------------------------------------------------------------------
+
     drawThreads() {
         if (!this.words || !this.container.offsetParent)
             return;
-        // The shorter side is spread, so that words stay near those that they came from.
-        this.scroller.classList.toggle("wide", this.scroller.scrollWidth > this.scroller.clientWidth);
         const box = this.container.getBoundingClientRect();
         this.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-        const paths = [];
+        this.svg.replaceChildren(...this.threads(box).map(({path, state, width, opacity}) => svg("path", {class: `thread ${state}`, d: path, "stroke-width": width, "stroke-opacity": opacity})));
+    }
+
+    /** The lines, as they lie in a box on the screen; those of the active word last. */
+    threads(box) {
+        const threads = [];
         this.words.target.forEach((target, t) => {
             for (const link of target.from) {
                 const isActive = this.active && (this.active.side === "target" ? this.active.i === t : this.active.i === link.index);
                 if (isActive ? link.weight >= FAINT : link.isStrong && link.weight >= DRAWN)
-                    paths.push([this.thread(link, t, box, isActive), isActive]);
+                    threads.push(this.thread(link, t, box, isActive));
             }
         });
-        paths.sort((a, b) => a[1] - b[1]);
-        this.svg.replaceChildren(...paths.map(([path]) => path));
+        return threads.sort((a, b) => (a.state === "active") - (b.state === "active"));
     }
 
     thread(link, t, box, isActive) {
@@ -190,13 +232,12 @@ export class Links {
         const [x1, y1] = [from.left + from.width / 2 - box.left, from.bottom - box.top];
         const [x2, y2] = [to.left + to.width / 2 - box.left, to.top - box.top];
         const bend = Math.max(18, (y2 - y1) / 2);
-        const state = isActive ? "active" : this.active ? "faded" : "";
-        const opacity = isActive ? 0.35 + 0.65 * link.weight : this.active ? 0.1 : 0.2 + 0.8 * link.weight;
-        return svg("path", {
-            class: `thread ${state}`,
-            d: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`,
-            "stroke-width": (1 + 6 * link.weight).toFixed(2),
-            "stroke-opacity": opacity.toFixed(3),
-        });
+        const isWithin = this.bandOf.source[link.index] === this.bandOf.target[t];
+        return {
+            path: isWithin ? `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}` : `M${x1} ${y1}v${STUB}M${x2} ${y2}v${-STUB}`,
+            state: isActive ? "active" : this.active ? "faded" : "",
+            width: (1 + 6 * link.weight).toFixed(2),
+            opacity: (isActive ? 0.35 + 0.65 * link.weight : this.active ? 0.1 : 0.2 + 0.8 * link.weight).toFixed(3),
+        };
     }
 }

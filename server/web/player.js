@@ -1,7 +1,8 @@
 // "Why this word?": one step of the decoder, or one word of the source in the encoder, as the moments of
 // its computation, drawn with the numbers of POST /attention. Loaded when it is opened first.
 
-import {$, announce, element, embed, readable, roving} from "./dom.js";
+import {$, announce, directionOf, element, embed, hashFields, readable, replaceHash, roving} from "./dom.js";
+import {firstOf} from "./inspector.js";
 import {copyButtons} from "./copying.js";
 import {Numbers} from "./player_numbers.js";
 import {MOMENTS} from "./player_moments.js";
@@ -12,15 +13,15 @@ const list = (text) => (text ? text.split(",") : []);
 
 /** What the address says: #view=why&step=4&at=6&layer=1&head=7&side=source&off=cross.1.6&ids=12,7&without=3 */
 export function readAddress() {
-    const fields = new URLSearchParams(location.hash.slice(1));
+    const fields = hashFields();
     const number = (name) => (/^\d{1,4}$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : 0);
     const numbers = (name) => list(fields.get(name)).filter((text) => /^\d{1,6}$/.test(text)).map(Number);
     return {
         side: fields.get("side") === "source" ? "source" : "translation",
         step: number("step"),
         at: number("at") || 6,
-        layer: number("layer"),
-        head: number("head"),
+        layer: fields.has("layer") ? number("layer") : undefined,
+        head: fields.has("head") ? number("head") : undefined,
         off: list(fields.get("off")),
         ids: numbers("ids"),
         without: numbers("without"),
@@ -57,7 +58,7 @@ export class Player {
         this.steps = element("div.player-strip.pieces", {role: "listbox", "aria-label": "Step"});
         this.moments = element("div.player-strip.moments", {role: "tablist", "aria-label": "Moments of the step"});
         this.pickers = element("div.controls");
-        this.sideButton = element("button.quiet", {type: "button", onclick: () => this.choose({side: this.sideButton.dataset.to, step: 0, layer: 0, head: 0})});
+        this.sideButton = element("button.quiet", {type: "button", onclick: () => this.choose({side: this.sideButton.dataset.to, step: 0, layer: undefined, head: undefined})});
         this.playing = element("button.quiet.play", {type: "button", textContent: "Play", "aria-pressed": "false", onclick: () => this.play(!this.timer)});
         const tools = element("div.player-tools", {}, button("‹", "Previous step", () => this.go(-1)), this.count = element("span"), button("›", "Next step", () => this.go(1)), this.playing, element("span.grow"), this.sideButton);
         this.whatIf = new WhatIf(this);
@@ -68,7 +69,7 @@ export class Player {
         this.box.replaceChildren(this.about, this.notice, tools, this.steps, this.moments, panel, copies, this.whatIf.box);
         roving(this.steps, "[role=option]");
         roving(this.moments, "[role=tab]");
-        document.addEventListener("themechange", () => this.run && this.draw());
+        document.addEventListener("themechange", () => this.box.querySelectorAll("canvas").forEach((canvas) => canvas.repaint?.()));
     }
 
     // Which sentence, and which run of it -----------------------------------------------------------
@@ -174,7 +175,8 @@ export class Player {
     keepAddress() {
         const {step, at, layer, head, off, ids, without, side} = this;
         const fields = {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without})};
-        history.replaceState(null, "", `${location.pathname}${location.search}#${new URLSearchParams(fields)}`);
+        const {sentence, taken} = Object.fromEntries(hashFields());
+        replaceHash({...fields, sentence, taken});
         this.pointToWhole();
     }
 
@@ -221,6 +223,7 @@ export class Player {
             piece.classList.toggle("special", token.special);
             return piece;
         });
+        this.steps.dir = directionOf(this.inspector.request[this.side === "source" ? "source" : "target"]);
         this.steps.replaceChildren(...items);
         this.sideButton.dataset.to = this.side === "source" ? "translation" : "source";
     }
@@ -236,7 +239,11 @@ export class Player {
 
     settle(moment) {
         this.step = Math.min(this.step, this.tokens.length - 1);
-        const [nLayers, nHeads] = this.inspector.shape(this.side === "source" ? "encoder" : "cross");
+        const kind = this.side === "source" ? "encoder" : "cross";
+        const [nLayers, nHeads] = this.inspector.shape(kind);
+        const first = firstOf(kind, this.inspector);
+        this.layer ??= first.layer;
+        this.head ??= first.head === "mean" ? 0 : first.head;
         this.layer = Math.min(this.layer, nLayers - 1);
         this.head = Math.min(this.head, nHeads - 1);
         this.playing.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;

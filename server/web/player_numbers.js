@@ -91,7 +91,8 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, Math.a
 /** A vector as a strip of cells: blue above 0, orange below, as strong as its largest number allows. */
 export function strip(values, what, most = largest(values)) {
     const canvas = element("canvas.vector", {width: values.length, height: 1, role: "img", "aria-label": `${what}: ${values.length} numbers`});
-    canvas.getContext("2d").putImageData(signedImage(values.map((value) => value / most), values.length), 0, 0);
+    canvas.repaint = () => canvas.getContext("2d").putImageData(signedImage(values.map((value) => value / most), values.length), 0, 0);
+    canvas.repaint();
     return canvas;
 }
 

@@ -1,7 +1,7 @@
 // The next-token view: each piece of the translation with its probability, and what else the model
 // had to choose from when it wrote it.
 
-import {announce, element, percent, readable, roving} from "./dom.js";
+import {announce, directionOf, element, percent, readable, roving} from "./dom.js";
 
 export class Steps {
     constructor(list, panel, {onStep}) {
@@ -14,6 +14,7 @@ export class Steps {
     show(inspector) {
         this.inspector = inspector;
         this.pieces = inspector.outputs.map((token, step) => this.piece(token, step));
+        this.list.dir = directionOf(inspector.request.target);
         this.list.replaceChildren(...this.pieces);
         this.pieces[0].tabIndex = 0;
         this.panel.replaceChildren();

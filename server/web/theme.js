@@ -20,7 +20,10 @@
     let choice = stored();
 
     function apply() {
-        const theme = choice === "auto" ? (dark.matches ? "dark" : "light") : choice;
+        show(choice === "auto" ? (dark.matches ? "dark" : "light") : choice);
+    }
+
+    function show(theme) {
         if (document.documentElement.dataset.theme === theme)
             return;
         document.documentElement.dataset.theme = theme;
@@ -42,5 +45,8 @@
         },
     };
     dark.addEventListener("change", apply);
+    // Paper is white.
+    addEventListener("beforeprint", () => show("light"));
+    addEventListener("afterprint", apply);
     apply();
 })();

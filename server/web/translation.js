@@ -36,6 +36,12 @@ export class Translation {
         this.attentions.delete(index);
     }
 
+    /** Which other translations were taken, as "sentence.choice,..."; undefined: none. */
+    taken() {
+        const parts = this.whole ? [this.whole] : this.sentences;
+        return parts.map(({text, choices}, i) => [i, choices.indexOf(text)]).filter(([, choice]) => choice > 0).map((pair) => pair.join(".")).join() || undefined;
+    }
+
     /** A promise of [reply, request] of a sentence: POST /attention's, and what asked for it. */
     attention(index) {
         if (!this.attentions.has(index)) {

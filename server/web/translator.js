@@ -1,10 +1,11 @@
 // The upper card: text in, translation out while typing, and the words of both linked on hover.
 
 import * as api from "./api.js";
-import {$, announce, element, embed, frame, percent} from "./dom.js";
+import {$, announce, changeHash, directionOf, element, embed, frame, hashFields, percent} from "./dom.js";
+import {count, tooLong} from "./messages.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
-import {findWords} from "./words.js";
+import {changed, findWords, weightsOf, wordsOf} from "./words.js";
 
 const DEBOUNCE_MS = 250;
 // Beyond this a link would not fit everywhere that links are pasted.
@@ -15,6 +16,8 @@ const LEVELS = 5;
 // The pointer rests on a word, and does not only pass over it.
 const REST_MS = 60;
 const MOST_WARNINGS = 8;
+// A text that comes near the server's limit is counted.
+const NEAR_LIMIT = 0.8;
 
 const EXAMPLES = {
     en: ["Where is the train station?", "I would have called you, but I lost my phone.", "The children are playing in the garden."],
@@ -56,6 +59,9 @@ export class Translator {
         this.output.addEventListener("pointerover", (event) => this.point(event.target));
         this.output.addEventListener("pointerleave", () => this.mark(null));
         this.output.addEventListener("click", (event) => this.choose(event.target));
+        window.addEventListener("beforeprint", () => (this.text.style.height = `${this.text.scrollHeight + 2}px`));
+        window.addEventListener("afterprint", this.grow);
+        document.addEventListener("waiting", ({detail}) => this.showWaiting(detail));
         new ResizeObserver(this.grow).observe(this.text.parentElement);
     }
 
@@ -63,7 +69,7 @@ export class Translator {
         const asked = new URLSearchParams(location.search);
         this.text.value = asked.get("q") ?? "";
         try {
-            this.languages = await api.languages();
+            [this.languages, {charLimit: this.limit}] = await Promise.all([api.languages(), api.settings()]);
         } catch (error) {
             this.fail(error, () => this.start());
             return;
@@ -86,13 +92,13 @@ export class Translator {
         this.source.value = isKnown ? source : (sources[0]?.code ?? "");
         this.fillTargets(target);
         const isServed = (!source || isKnown) && (!target || this.target.value === target);
-        this.notice = isServed ? "" : `This server does not translate from ${source ?? this.source.value} into ${target ?? this.target.value}.`;
+        this.notice = isServed ? "" : `This server does not translate from ${this.nameOf(source ?? this.source.value)} into ${this.nameOf(target ?? this.target.value)}.`;
         if (!sources.length)
             this.notice = "This server does not say which languages its model translates: set source_lang and target_lang.";
     }
 
     nameOf(code) {
-        return this.languages.find((language) => language.code === code)?.name ?? code;
+        return this.languages.find((language) => language.code === code)?.name ?? nameOfAny(code);
     }
 
     fillTargets(wanted = this.target.value) {
@@ -102,6 +108,8 @@ export class Translator {
         this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
         this.text.lang = this.source.value;
         this.output.lang = this.target.value;
+        this.text.dir = this.marks.dir = directionOf(this.source.value);
+        this.output.dir = directionOf(this.target.value);
     }
 
     fillExamples() {
@@ -121,8 +129,17 @@ export class Translator {
         clearTimeout(this.timer);
         this.controller?.abort();
         this.mark(null);
+        this.age();
         this.fitText();
+        this.showCount();
         this.timer = setTimeout(() => this.run(), DEBOUNCE_MS);
+    }
+
+    /** What is shown belongs to another text from now on. */
+    age() {
+        for (const selector of ["#inside", "#alternatives", "#warnings"])
+            $(selector).classList.add("stale");
+        this.output.setAttribute("aria-busy", "true");
     }
 
     /** Translates what is there now; what is on its way is dropped. */
@@ -133,16 +150,19 @@ export class Translator {
         const {signal} = this.controller;
         const q = this.text.value;
         this.fitText();
+        this.showCount();
         this.keepLink(q);
         if (!q.trim()) {
             this.clear();
             return;
         }
+        this.age();
         this.setBusy(true);
         try {
+            this.checkLength(q);
             const reply = await api.translate(q, this.source.value, this.target.value, signal);
             this.show(new Translation(q, this.source.value, this.target.value, reply, signal));
-            await this.onTranslation(this.current);
+            await this.onTranslation(this.current, this.index);
         } catch (error) {
             if (error.name !== "AbortError")
                 this.drop();
@@ -176,10 +196,23 @@ export class Translator {
             this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
         }
         this.showNotice();
+        this.index = this.restore(translation);
         this.fillOutput();
         this.fillWarnings();
-        this.showPicked(0);
+        this.showPicked(this.index);
         announce(`Translation: ${translation.text}`);
+    }
+
+    /** The other translations that the address names are taken; returns the sentence that it names. */
+    restore(translation) {
+        const fields = hashFields();
+        for (const part of (fields.get("taken") ?? "").split(",")) {
+            const [index, choice] = part.split(".");
+            const text = translation.part(index)?.choices[choice];
+            if (text !== undefined)
+                translation.take(index, text);
+        }
+        return Math.min(Math.max(0, translation.sentences.length - 1), Number(/^\d+$/.exec(fields.get("sentence"))?.[0] ?? 0));
     }
 
     /** The sentences' words, which point at those of the source. */
@@ -203,6 +236,7 @@ export class Translator {
             items.push(element("li", {textContent: `There are ${lines.length - items.length} more.`}));
         $("#warnings ul").replaceChildren(...items);
         $("#warnings").hidden = !items.length;
+        $("#warnings").classList.remove("stale");
     }
 
     /** A sentence is looked at: so are its alternatives. */
@@ -211,17 +245,43 @@ export class Translator {
         const {sentences, target} = this.current;
         const {text, choices} = this.current.part(index);
         const others = choices.filter((choice) => choice !== text);
-        const items = others.map((choice) => element("li", {}, element("button.alternative", {type: "button", lang: target, textContent: choice, onclick: () => this.take(index, choice)})));
+        const items = others.map((choice) => this.alternative(index, choice, text));
         $("#alternatives h3").textContent = sentences.length > 1 ? `Other translations of sentence ${index + 1}` : "Other translations the model found";
         $("#alternatives ul").replaceChildren(...items);
         $("#alternatives").hidden = !others.length;
+        $("#alternatives").classList.remove("stale");
         for (const one of this.output.querySelectorAll(".sentence"))
             one.classList.toggle("picked", sentences.length > 1 && Number(one.dataset.index) === index);
+    }
+
+    /** Another translation of a sentence, with the words that are not in the one that is there. */
+    alternative(index, choice, text) {
+        const {target} = this.current;
+        const [before, words] = [text, choice].map((one) => findWords(one, target));
+        const isNew = changed(before.map((word) => word.text), words.map((word) => word.text));
+        const parts = [];
+        let at = 0;
+        words.forEach((word, i) => {
+            parts.push(choice.slice(at, word.begin), isNew[i] ? element("mark", {textContent: word.text}) : word.text);
+            at = word.end;
+        });
+        const button = element("button.alternative", {type: "button", lang: target, dir: directionOf(target), onclick: () => this.take(index, choice)}, element("span", {}, ...parts, choice.slice(at)));
+        const item = element("li", {}, button);
+        requestAnimationFrame(() => {
+            if (button.firstChild.scrollHeight > button.firstChild.clientHeight + 1)
+                item.append(element("button.quiet", {type: "button", textContent: "All of it", "aria-expanded": "false", onclick: ({target: more}) => {
+                    const isOpen = button.classList.toggle("open");
+                    more.setAttribute("aria-expanded", String(isOpen));
+                    more.textContent = isOpen ? "Less" : "All of it";
+                }}));
+        });
+        return item;
     }
 
     /** Puts another of the model's translations in a sentence's place. */
     async take(index, text) {
         this.current.take(index, text);
+        changeHash({taken: this.current.taken()});
         this.fillOutput();
         this.fillWarnings();
         this.showPicked(index);
@@ -260,6 +320,26 @@ export class Translator {
         this.notice = "";
     }
 
+    /** Says that an answer comes later. */
+    showWaiting(text) {
+        $("#waiting").textContent = text;
+        $("#waiting").hidden = !text;
+    }
+
+    checkLength(q) {
+        const n = [...q].length;
+        if (this.limit >= 0 && n > this.limit)
+            throw new api.ApiError(tooLong(n, this.limit), 400);
+    }
+
+    /** How many characters there are, where the server's limit is near. */
+    showCount() {
+        const n = [...this.text.value].length;
+        $("#count").hidden = !(this.limit >= 0 && n > NEAR_LIMIT * this.limit);
+        $("#count").textContent = $("#count").hidden ? "" : `${count(n)} of ${count(this.limit)} characters`;
+        $("#count").classList.toggle("over", n > this.limit);
+    }
+
     setBusy(isBusy) {
         $("#busy").classList.toggle("on", isBusy);
         this.output.setAttribute("aria-busy", String(isBusy));
@@ -284,7 +364,11 @@ export class Translator {
             return; // It is another page's to say.
         const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
+        const isOther = this.linked !== undefined && this.linked !== String(fields);
+        this.linked = String(fields);
         history.replaceState(null, "", (isEmpty ? location.pathname : `?${fields}`) + location.hash);
+        if (isOther) // these are of the text before
+            changeHash({step: undefined, sentence: undefined, taken: undefined});
     }
 
     fitText() {
@@ -373,15 +457,18 @@ const sentenceOf = (word) => Number(word.parentElement.dataset.index);
 /** The source's words, from offset on, and how much each was looked at for a word of the translation. */
 function weigh(node, {source, source_tokens: sources, output_tokens: outputs, alignment}, language, offset) {
     const begin = Number(node.dataset.begin);
-    const end = begin + node.textContent.length;
-    const rows = outputs.flatMap((token, i) => (!token.special && token.begin_utf16 < end && token.end_utf16 > begin ? [alignment.matrix[i]] : []));
-    return findWords(source.text, language, source.begin_utf16).map((word) => {
-        let weight = 0;
-        sources.forEach((token, column) => {
-            if (!token.special && token.begin_utf16 < word.end && token.end_utf16 > word.begin)
-                for (const row of rows)
-                    weight += row[column] / rows.length;
-        });
-        return {begin: word.begin + offset, end: word.end + offset, weight};
-    });
+    const own = [{begin, end: begin + node.textContent.length}];
+    const rows = outputs.flatMap((token, i) => (wordsOf(token, own).length ? [alignment.matrix[i]] : []));
+    const words = findWords(source.text, language, source.begin_utf16);
+    const weights = weightsOf(rows, sources.map((token) => wordsOf(token, words)), words.length);
+    return words.map((word, i) => ({begin: word.begin + offset, end: word.end + offset, weight: weights[i]}));
+}
+
+/** A language by its name in the page's own, if the browser knows it. */
+function nameOfAny(code) {
+    try {
+        return new Intl.DisplayNames([document.documentElement.lang], {type: "language"}).of(code);
+    } catch {
+        return code; // It is none.
+    }
 }

@@ -2,16 +2,17 @@
 // at, and the views that show them.
 
 import * as api from "./api.js";
-import {$, element, embed, roving} from "./dom.js";
-import {weightColour} from "./colours.js";
+import {$, changeHash, element, embed, hashFields, replaceHash, roving} from "./dom.js";
+import {headColour, signedColour, weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
-import {saveAttention, savePositions} from "./downloads.js";
+import {saveAttention, savePicture, savePositions} from "./downloads.js";
 import {Grid} from "./grid.js";
 import {HeatMap, fillTable} from "./heatmap.js";
-import {Inspector} from "./inspector.js";
+import {Inspector, firstOf, mean} from "./inspector.js";
 import {Lines} from "./lines.js";
 import {Links} from "./links.js";
-import {Positions} from "./positions.js";
+import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
+import {BASE, Positions} from "./positions.js";
 import {Steps} from "./steps.js";
 
 const VIEWS = ["map", "grid", "head", "positions"];
@@ -22,25 +23,29 @@ const KINDS = {
     decoder: "The decoder looking back at what it has written: a step knows no later ones, so the upper half is empty.",
 };
 const LEGEND = [0, 0.05, 0.2, 0.5, 1];
+const SIGNED_LEGEND = [-1, -0.5, 0, 0.5, 1];
 
-/** What the address says: #view=grid&kind=cross&layer=2&head=5 */
+/** What the address says: #view=grid&kind=cross&layer=2&head=5&step=3; layer and head are undefined where it names none. */
 function readHash() {
-    const fields = new URLSearchParams(location.hash.slice(1));
-    const [layer, head] = [Number(fields.get("layer") ?? 0), fields.get("head") ?? "mean"];
+    const fields = hashFields();
+    const number = (name) => (/^\d{1,4}$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : undefined);
     return {
         view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "map",
         kind: fields.get("kind") in KINDS ? fields.get("kind") : "alignment",
-        layer: Number.isInteger(layer) && layer >= 0 ? layer : 0,
-        head: /^\d+$/.test(head) ? Number(head) : "mean",
+        layer: number("layer"),
+        head: fields.get("head") === "mean" ? "mean" : number("head"),
+        heads: (fields.get("heads") ?? "").split(",").filter((text) => /^\d{1,4}$/.test(text)).map(Number),
+        step: isWhy() ? undefined : number("step"), // the player has steps of its own
     };
 }
 
-const isWhy = () => new URLSearchParams(location.hash.slice(1)).get("view") === "why";
+const isWhy = () => hashFields().get("view") === "why";
 
 export class Viewer {
     /** onPicked(index): of the sentence that is looked at. onFailed(error, retry) */
     constructor({onPicked, onFailed}) {
-        Object.assign(this, readHash(), {onPicked, onFailed});
+        this.read();
+        Object.assign(this, {onPicked, onFailed});
         const onStep = (step) => this.chooseStep(step);
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
@@ -51,32 +56,56 @@ export class Viewer {
         this.wire();
     }
 
+    /** Takes over what the address says. */
+    read() {
+        const {view, kind, step, ...picked} = readHash();
+        Object.assign(this, {view, kind, step, picked});
+    }
+
     wire() {
         for (const view of VIEWS)
             $(`#tab-${view}`).addEventListener("click", () => this.choose({view}));
         roving($(".tabs"), "[role=tab]");
         $("#kind").addEventListener("change", (event) => this.chooseKind(event.target.value));
         $("#layer").addEventListener("change", (event) => this.choose({layer: Number(event.target.value)}));
-        $("#head").addEventListener("change", (event) => this.choose({head: event.target.value === "mean" ? "mean" : Number(event.target.value)}));
+        $("#head").addEventListener("change", (event) => this.choose({head: event.target.value === "mean" ? "mean" : Number(event.target.value), heads: []}));
+        $("#heads").addEventListener("click", (event) => event.target.dataset.head && this.toggleHead(Number(event.target.dataset.head)));
+        roving($("#heads"), "button");
+        $("#threshold").addEventListener("input", () => this.showThreshold());
         $("#downloads").addEventListener("click", (event) => event.target.dataset.format && this.download(event.target));
+        $("#link-downloads").addEventListener("click", (event) => event.target.dataset.format && savePicture(linkPictures(this.links)[0], "links", event.target.dataset.format));
         $("#sentences").addEventListener("click", (event) => event.target.dataset.step && this.pickSentence(this.index + Number(event.target.dataset.step)));
         $("#layout").addEventListener("change", () => this.showPositions());
-        $("#positions-n").addEventListener("input", () => this.showPositions());
+        for (const slider of ["#positions-n", "#positions-base"])
+            $(slider).addEventListener("input", () => this.showPositions());
         $("#table").addEventListener("toggle", () => this.fillNumbers());
-        window.addEventListener("hashchange", () => (isWhy() ? this.reopenWhy() : this.choose(readHash())));
+        window.addEventListener("hashchange", () => this.onHash());
         $("#open-why").addEventListener("click", () => this.openWhy());
         $("#downloads").after(copyButtons(() => this.request()));
         document.addEventListener("themechange", () => this.fillLegend());
+        document.addEventListener("themechange", () => this.view === "head" && this.inspector && this.showMatrix());
+        window.addEventListener("beforeprint", () => this.putOnPaper());
         this.fillLegend();
     }
 
+    onHash() {
+        if (isWhy()) {
+            this.reopenWhy();
+            return;
+        }
+        this.read();
+        this.choose({});
+        this.chooseStep(this.step);
+    }
+
     fillLegend() {
-        const swatches = LEGEND.map((weight) => {
+        const swatch = (background, name) => {
             const colour = element("i");
-            colour.style.background = weightColour(weight);
-            return element("span", {}, colour, `${weight * 100} %`);
-        });
-        $("#legend").replaceChildren(...swatches);
+            colour.style.background = background;
+            return element("span", {}, colour, name);
+        };
+        $("#legend").replaceChildren(...LEGEND.map((weight) => swatch(weightColour(weight), `${weight * 100} %`)));
+        $("#signed-legend").replaceChildren(...SIGNED_LEGEND.map((value) => swatch(signedColour(value), String(value).replace("-", "−"))));
     }
 
     // What is looked at -------------------------------------------------------------------------
@@ -98,7 +127,12 @@ export class Viewer {
     async pickSentence(index) {
         const {translation} = this;
         const n = translation.sentences.length;
-        const picked = (this.index = Math.max(0, Math.min(n - 1, index)));
+        const picked = Math.max(0, Math.min(n - 1, index));
+        if (this.index !== undefined) { // what the address says of a step is about the first
+            this.step = undefined;
+            changeHash({sentence: picked || undefined, ...(!isWhy() && {step: undefined})});
+        }
+        this.index = picked;
         // Another pick, perhaps of the same sentence with another translation, makes this one's reply old.
         const pick = (this.pick = Symbol());
         $("#sentences").hidden = n < 2;
@@ -130,9 +164,10 @@ export class Viewer {
             return;
         this.inspector?.close();
         this.inspector = new Inspector(reply, request);
-        this.step = undefined;
         this.links.show(this.inspector, reply);
         this.steps.show(this.inspector);
+        if (!(this.step < this.inspector.outputs.length))
+            this.step = undefined;
         this.markStep();
         this.showView();
         if (this.player)
@@ -176,6 +211,10 @@ export class Viewer {
     async chooseStep(step) {
         this.step = step;
         await this.markStep();
+        if (!isWhy())
+            changeHash({view: this.view, kind: this.kind, step});
+        if (step === undefined)
+            return;
         if (this.player?.side === "translation")
             this.player.choose({step});
         const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -200,13 +239,16 @@ export class Viewer {
         $("#tab-head").focus();
     }
 
-    choose(changes) {
-        Object.assign(this, changes);
+    /** Another view or kind; a layer or a head that is picked is kept for all kinds. */
+    choose({view = this.view, kind = this.kind, ...picked}) {
+        Object.assign(this, {view, kind});
+        Object.assign(this.picked, picked);
         if (this.inspector)
             this.showView();
-        const {view, kind, layer, head} = this;
-        const hash = kind === "alignment" ? {view, kind} : {view, kind, layer, head};
-        history.replaceState(null, "", `${location.pathname}${location.search}#${new URLSearchParams(hash)}`);
+        const {layer, head, step} = this;
+        const {sentence, taken} = Object.fromEntries(hashFields());
+        const heads = view === "head" && this.picked.heads.join() || undefined;
+        replaceHash({view, kind, ...(kind !== "alignment" && {layer, head, heads}), step, sentence, taken});
     }
 
     /** Layers and heads that the kind does not have become ones that it has. */
@@ -215,7 +257,9 @@ export class Viewer {
             this.kind = "cross";
         const isAlignment = this.kind === "alignment";
         const [nLayers, nHeads] = this.inspector.shape(this.kind);
-        this.layer = Math.min(this.layer, nLayers - 1);
+        const first = firstOf(this.kind, this.inspector);
+        this.layer = Math.min(this.picked.layer ?? first.layer, nLayers - 1);
+        this.head = this.picked.head ?? (this.picked.layer === undefined ? first.head : "mean");
         if (this.head !== "mean")
             this.head = Math.min(this.head, nHeads - 1);
         fillSelect($("#layer"), [...Array(nLayers).keys()], this.layer);
@@ -226,8 +270,40 @@ export class Viewer {
         $("#kind [value=alignment]").disabled = this.view === "grid";
     }
 
+    /** Several heads in the head view, each in a colour. */
+    toggleHead(head) {
+        const {heads} = this.picked;
+        this.choose({heads: heads.includes(head) ? heads.filter((one) => one !== head) : [...heads, head].sort((a, b) => a - b)});
+    }
+
+    fillHeads() {
+        const nHeads = this.inspector.shape(this.kind)[1];
+        this.picked.heads = this.picked.heads.filter((head) => head < nHeads);
+        const isShown = this.view === "head" && this.kind !== "alignment";
+        $("#heads").hidden = !isShown;
+        if ($("#heads").querySelectorAll("button").length !== nHeads)
+            $("#heads").replaceChildren(element("span", {textContent: "Several in colours"}), ...Array.from({length: nHeads}, (_, head) => {
+                const chip = element("button.chip", {type: "button", textContent: head, tabIndex: head ? -1 : 0, "aria-label": `Head ${head}`});
+                chip.dataset.head = head;
+                return chip;
+            }));
+        for (const chip of $("#heads").querySelectorAll("button")) {
+            chip.style.setProperty("--chip", headColour(Number(chip.dataset.head), nHeads));
+            chip.setAttribute("aria-pressed", String(this.picked.heads.includes(Number(chip.dataset.head))));
+        }
+    }
+
+    showThreshold() {
+        const value = Number($("#threshold").value);
+        $("#threshold-value").textContent = `${value} %`;
+        this.headView.setThreshold(value / 100);
+    }
+
     name() {
         const {kind, layer, head} = this;
+        const several = this.picked.heads;
+        if (kind !== "alignment" && this.view === "head" && several.length)
+            return `${kind} attention, layer ${layer}, ${several.length > 1 ? "heads" : "head"} ${several.join(", ")}`;
         if (kind !== "alignment")
             return `${kind} attention, layer ${layer}, ${head === "mean" ? "mean of all heads" : `head ${head}`}`;
         const {layers, heads, mode} = this.inspector.sentence.alignment;
@@ -236,6 +312,7 @@ export class Viewer {
 
     showView() {
         this.settle();
+        this.fillHeads();
         for (const view of VIEWS) {
             const isShown = view === this.view;
             $(`#tab-${view}`).setAttribute("aria-selected", String(isShown));
@@ -264,10 +341,14 @@ export class Viewer {
         const box = $(`#view-${view}`);
         box.setAttribute("aria-busy", "true");
         try {
-            const values = await inspector.matrix(selection);
+            const found = await inspector.matrix(selection);
+            const chosen = view === "head" && kind !== "alignment" ? this.picked.heads : [];
+            const all = chosen.length ? await inspector.layer(kind, layer) : [];
             if (inspector !== this.inspector || view !== this.view || kind !== this.kind || layer !== this.layer || head !== this.head)
                 return;
-            this.matrix = {values, axes: inspector.axes(kind), name: this.name(), hasSteps: kind !== "encoder"};
+            const heads = chosen.length ? chosen.map((one) => ({values: all[one], colour: headColour(one, all.length)})) : undefined;
+            const values = heads ? mean(heads.map((one) => one.values)) : found;
+            this.matrix = {values, heads, axes: inspector.axes(kind), name: this.name(), hasSteps: kind !== "encoder"};
             (view === "map" ? this.map : this.headView).show(this.matrix);
             this.fillNumbers();
         } catch (error) {
@@ -287,14 +368,17 @@ export class Viewer {
         $("#positions-n-value").textContent = n;
         // Without a layout the reply is in the model's own, and says which.
         const layout = $("#layout :checked")?.value;
+        const base = 10 ** Number($("#positions-base").value);
+        const rounded = base > BASE * 0.99 ? BASE : Number(base.toPrecision(2));
+        $("#positions-base-value").textContent = rounded.toLocaleString("en");
         this.positionsRequest?.abort();
         this.positionsRequest = new AbortController();
         try {
-            const reply = await api.positions(layout, n, this.positionsRequest.signal);
+            const reply = await api.positions(layout, n, this.positionsRequest.signal, this.inspector.model.id);
             $(`#layout [value=${reply.layout}]`).checked = true;
             if (!layout)
                 $(`#layout [value=${reply.layout}]`).nextElementSibling.append(" (this model)");
-            this.positions.show(reply);
+            this.positions.show(reply, rounded);
         } catch (error) {
             if (error.name !== "AbortError")
                 $("#positions-note").textContent = error.message;
@@ -305,28 +389,61 @@ export class Viewer {
     request() {
         const {view, kind, layer, head} = this;
         if (view === "positions") {
-            const {layout, n} = this.positions.reply;
-            return {path: `positions?layout=${layout}&n=${n}`};
+            const layout = $("#layout :checked")?.value;
+            return {path: `positions?${layout ? `layout=${layout}&` : ""}n=${$("#positions-n").value}`};
         }
         const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(head === "mean" ? {reduce: "heads"} : {heads: [head]})};
         return {path: "attention", body: {...this.inspector.request, ...fields}};
     }
 
+    /** What is shown, as a picture and a name for it; undefined: nothing yet. */
+    async picture() {
+        const {view, kind, layer, head} = this;
+        if (view === "positions" && this.positions.reply)
+            return [positionsPicture(this.positions), `positions-${this.positions.reply.layout}-${this.positions.reply.n}`];
+        if (view === "grid")
+            return [gridPicture(await this.grid.whole(), `${kind} attention, all heads`), `attention-${kind}-all-heads`];
+        if (!this.matrix || view === "positions")
+            return undefined;
+        const {heads} = this.picked;
+        const chosen = view === "head" && heads.length ? `heads${heads.join("-")}` : head === "mean" ? "mean" : `head${head}`;
+        const name = kind === "alignment" ? kind : `${kind}-layer${layer}-${chosen}`;
+        return view === "map" ? [mapPicture(this.matrix), `attention-${name}`] : [linesPicture(this.headView), `attention-${name}-lines`];
+    }
+
+    /** Paper is as wide as it is, and does not scroll: pictures take the place of what does. */
+    putOnPaper() {
+        if (!this.inspector || $("#inside").hidden)
+            return;
+        putOnPaper($("#links"), linkPictures(this.links, true));
+        if (this.view === "grid")
+            putOnPaper($("#grid"), [gridPicture(this.grid.cells, `${this.kind} attention, all heads`)]);
+        else if (this.view === "positions" && this.positions.reply)
+            putOnPaper($("#positions"), [positionsPicture(this.positions)]);
+        else if (this.view === "map" && this.matrix)
+            putOnPaper($("#map"), [mapPicture(this.matrix)]);
+        else if (this.view === "head" && this.matrix)
+            putOnPaper($("#lines"), [linesPicture(this.headView)]);
+    }
+
     async download(button) {
         const {format} = button.dataset;
-        const {kind, layer, head} = this;
+        const {kind} = this;
         button.disabled = true;
         try {
-            if (this.view === "positions") {
+            if (format === "png" || format === "svg") {
+                const [picture, name] = await this.picture();
+                await savePicture(picture, name, format);
+            } else if (this.view === "positions") {
                 const {layout, n} = this.positions.reply;
-                savePositions(await api.positionsFile(layout, n, format), {layout, n}, format);
+                savePositions(await api.positionsFile(layout, n, format, this.inspector.model.id), {layout, n}, format);
             } else {
-                await saveAttention(this.inspector, format, {kind, layer, head});
+                await saveAttention(this.inspector, format, {kind});
             }
             $("#download-note").classList.remove("error");
         } catch (error) {
             $("#download-note").hidden = false;
-            $("#download-note").textContent = `${button.textContent}: ${error.message}`;
+            $("#download-note").textContent = `${button.textContent}: ${error instanceof TypeError ? "there is nothing to save yet." : error.message}`;
             $("#download-note").classList.add("error");
         }
         button.disabled = false;

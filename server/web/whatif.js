@@ -1,27 +1,10 @@
 // What if: heads, layers and words of the source as switches, and what becomes of the translation.
 
 import {announce, element, roving} from "./dom.js";
-import {findWords} from "./words.js";
+import {changed, findWords} from "./words.js";
 
 const KINDS = {encoder: "Encoder", decoder: "Decoder, looking back", cross: "Decoder, looking at the source"};
 const N_LISTED = 5;
-
-/** Which words of b are not in a, in order: the longest common subsequence stays unmarked. */
-function changed(a, b) {
-    const length = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
-    for (let i = a.length - 1; i >= 0; i--)
-        for (let j = b.length - 1; j >= 0; j--)
-            length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-    const marks = b.map(() => true);
-    for (let i = 0, j = 0; i < a.length && j < b.length; )
-        if (a[i] === b[j])
-            [marks[j], i, j] = [false, i + 1, j + 1];
-        else if (length[i + 1][j] >= length[i][j + 1])
-            i++;
-        else
-            j++;
-    return marks;
-}
 
 const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + (logprob ?? 0), 0);
 

@@ -118,6 +118,56 @@ class Case:
         self.assertFalse({(tuple(a), tuple(b)) for a, b, _ in sentences} & {(tuple(a), tuple(b)) for a, b, _ in self.sentences("chosen")})
 
 
+    def test_inspect_measures_the_same(self):
+        found = run("inspect", "--model", str(self.model), "--gold", str(FOLDER / f"{'-'.join(self.pair)}.unseen.tsv"))
+        self.assertEqual(found.returncode, 0, found.stderr)
+        sentences = self.sentences("unseen")
+
+        def check(error_rate, links, share=None):
+            self.assertLess(abs(float(error_rate) - links.error_rate), 6e-4)
+            if share is not None:
+                self.assertLess(abs(float(share) / 100 - links.share), 6e-3)
+
+        methods = {name: (rate, share) for name, rate, share in re.findall(r"^(\S.*?)  +([\d.]+) +(\d+) %$", found.stdout, re.M) if "." not in name}
+        for name, alignment in (("the model's alignment as it is set", None), ("mean of the upper half", UPPER_HALF), ("mean of the last layer", UPPER_HALF | {"layers": [2]})):
+            rate, share = methods[name]
+            check(rate, Links(self.daemon, self.pair, sentences, alignment), share)
+        heads = {(int(layer), shift): rates.split() for layer, shift, rates in re.findall(r"^layer (\d), shift (\w+) +([\d. ]+)$", found.stdout, re.M)}
+        self.assertEqual([len(rates) for rates in heads.values()], 6 * [8])
+        for layer, head, shift in ((0, 7, "input"), (1, 2, "output"), (2, 4, "output")):
+            check(heads[layer, shift][head], Links(self.daemon, self.pair, sentences, {"layers": [layer], "heads": [head], "shift": shift}))
+        own = json.loads("{" + found.stdout.partition("for attentiond.json:")[2] + "}")
+        chosen = {"layers": [int(own["alignment_layers"])], "heads": [int(head) for head in own["alignment_heads"].split(",")], "shift": own["alignment_shift"]}
+        best = Links(self.daemon, self.pair, sentences, chosen)
+        check(re.search(r"^fewest errors, AER ([\d.]+)", found.stdout, re.M)[1], best)
+        self.assertLessEqual(best.error_rate, min(float(rate) for rates in heads.values() for rate in rates) + 6e-4)
+
+    def test_inspect_names_the_roles_of_heads(self):
+        sentences = self.sentences("unseen")
+        found = run("inspect", "--model", str(self.model), "--gold", str(FOLDER / f"{'-'.join(self.pair)}.unseen.tsv")).stdout
+        roles = {(kind, int(layer), int(head)): (role, int(share)) for kind, layer, head, role, share in re.findall(r"^(encoder|decoder|cross)\.(\d)\.(\d)  (\S.*?) +(\d+) %$", found, re.M)}
+        offsets = {"previous token": -1, "diagonal": 0, "next token": 1}
+        shares = {kind: {offset: [[0.0] * 8 for _ in range(n_layers)] for offset in offsets.values()} for kind, n_layers in (("encoder", 6), ("decoder", 3))}
+        for source, target, _ in sentences:
+            fields = {"q": " ".join(source), "target_text": " ".join(target), "source": self.pair[0], "target": self.pair[1], "kinds": ["encoder", "decoder"], "precision": 6}
+            [sentence] = self.daemon.request("POST", "/attention", json.dumps(fields).encode(), headers={"Content-Type": "application/json"}).json["sentences"]
+            for kind, by_offset in shares.items():
+                for layer, heads in enumerate(sentence[kind]):
+                    for head, rows in enumerate(heads):
+                        for offset, sums in by_offset.items():
+                            there = [row[i + offset] for i, row in enumerate(rows) if 0 <= i + offset < len(row)]
+                            sums[layer][head] += sum(there) / len(rows) / len(sentences)
+        n = 0
+        for kind, by_offset in shares.items():
+            for (named, layer, head), (role, share) in roles.items():
+                if named == kind and role in offsets:
+                    self.assertLess(abs(by_offset[offsets[role]][layer][head] - share / 100), 6e-3, (kind, layer, head, role))
+                    n += 1
+        self.assertGreater(n, 10)
+        self.assertIn("alignment", {role for (kind, _, _), (role, _) in roles.items() if kind == "cross"})
+        self.assertIn("separator", {role for role, _ in roles.values()})
+
+
 class German(Case, unittest.TestCase):
     pair = ("en", "de")
     least_share = 0.75

@@ -463,6 +463,23 @@ class Heads(unittest.TestCase):
             file.flush()
             return run("--find-alignment-heads", file.name)
 
+    def test_gold_links_of_another_form_are_named_with_their_line(self):
+        good = "We sing .\tWir singen .\t0-0 1-1 2-2\n"
+        for bad, expected in (
+            ("a\tb\t0-7\n", "line 2: alignment: found 0-7, but there are 1 words in the source and 1 in the translation"),
+            ("a\tb\t0:0\n", 'line 2: alignment: found "0:0", expected pairs like 0-0'),
+            ("a\tb\n", "line 2: expected a source, a TAB, its translation, a TAB and links"),
+            ("\tb\t0-0\n", "line 2: expected a source"),
+        ):
+            with self.subTest(bad=bad), tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
+                file.write(good + bad)
+                file.flush()
+                result = run("--gold", file.name)
+                self.assertNotEqual(result.returncode, OK)
+                self.assertIn(expected, result.stderr.decode())
+                self.assertEqual(result.stdout, b"")
+                self.assertIn(b"numbers, 1000 allowed", run("--gold", file.name, "--max-attention-values", "1000").stderr)
+
     def test_the_best_heads_come_as_flags_that_work(self):
         with open(DATA / "dev.greedy.jsonl", encoding="utf-8") as file:
             lines = [json.loads(line) for line in file][:60]

@@ -147,6 +147,14 @@ class Lines(Case):
                 self.assertEqual(line.count(kept), text.count(kept), kept)
         self.assertEqual((out[1], out[3]), (texts[1], texts[3]))
 
+    def test_a_line_is_edited_as_the_server_edits_a_text(self):
+        lines = "What?!\nStop it!!!\nsave as...\nIT IS GOOD\n"
+        edited = self.translated(lines).splitlines()
+        self.assertEqual([re.search(r"\W*$", line).group() for line in edited], ["?!", "!!!", "...", ""])
+        self.assertTrue(edited[3].isupper(), edited[3])
+        plain = self.translated(lines, "--post-edit=off").splitlines()
+        self.assertNotEqual(plain, edited)
+
     def test_json_shows_a_placeholder_to_the_model(self):
         line, = self.objects("{name}\n")
         self.assertEqual(line["source"], "{name}")

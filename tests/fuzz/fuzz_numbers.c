@@ -3,7 +3,7 @@
  * other's notation. The input is two texts with a line feed between them. A text has the same
  * numbers as itself, and what is named lies in its text.
  */
-#include "server/text/number_notation.h"
+#include "server/text/numbers/number_notation.h"
 #include "server/text/proofread.h"
 
 #include <assert.h>

@@ -4,12 +4,16 @@ import assert from "node:assert/strict";
 import {mkdirSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
+import {it} from "node:test";
 import {chromium} from "playwright-core";
 import {ROOT, SLOWNESS} from "../daemon.mjs";
 
 export {Daemon, SLOWNESS} from "../daemon.mjs";
 
 export const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "build/release"), "screenshots");
+/** The directory of a model that is delivered with the program. */
+export const bundled = (name) => path.join(ROOT, "weights", name);
+
 const WAIT_MS = 8_000 * SLOWNESS;
 
 export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
@@ -46,11 +50,11 @@ export class Visit {
     }
 
     targetWord(text) {
-        return this.page.locator(".words").nth(1).getByText(text, {exact: true});
+        return this.page.locator(".words[aria-label^='Translation']").getByText(text, {exact: true});
     }
 
     sourceWord(text) {
-        return this.page.locator(".words").nth(0).getByText(text, {exact: true});
+        return this.page.locator(".words[aria-label^='Source']").getByText(text, {exact: true});
     }
 
     async shot(name, selector) {
@@ -81,6 +85,20 @@ export class Visit {
         assert.deepEqual(this.problems.filter((problem) => !allowing?.test(problem)), []);
     }
 }
+
+/** A test that makes a visit, which must end without a fault; on: another daemon. */
+export const visitingWith = (browser, daemon) => (name, test, {options, allowing, on = daemon} = {}) =>
+    it(name, async () => {
+        const visit = await Visit.begin(browser, on, options);
+        try {
+            await test(visit, visit.page);
+        } catch (error) {
+            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
+            await visit.context.close();
+            throw error;
+        }
+        await visit.end({allowing});
+    });
 
 /** Asks again until the check passes: a page follows an action when the browser has time for it. */
 export async function eventually(check) {

@@ -5,7 +5,7 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {describe, it} from "node:test";
-import {Daemon, SHOTS, SLOWNESS, Visit, barriers, eventually, launch} from "./page.js";
+import {Daemon, SHOTS, SLOWNESS, Visit, barriers, eventually, launch, visitingWith} from "./page.js";
 import {takePicture} from "./picture.js";
 
 const STATION = "Where is the train station?";
@@ -22,20 +22,7 @@ const CHAPTER = readFileSync(new URL("chapter.txt", import.meta.url), "utf8");
 const [daemon, browser] = await Promise.all([Daemon.start(), launch()]);
 process.on("exit", () => daemon.process.kill("SIGKILL"));
 
-/** it, with a visit that must end without a fault. */
-function visiting(name, test, {options, allowing} = {}) {
-    it(name, async () => {
-        const visit = await Visit.begin(browser, daemon, options);
-        try {
-            await test(visit, visit.page);
-        } catch (error) {
-            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
-            await visit.context.close();
-            throw error;
-        }
-        await visit.end({allowing});
-    });
-}
+const visiting = visitingWith(browser, daemon);
 
 /** The open table of numbers, as the view has them. */
 function tableOf(page) {
@@ -61,7 +48,7 @@ describe("translating", () => {
             await eventually(async () => assert.match(await visit.sourceWord(word).getAttribute("class"), /linked/));
         await eventually(async () => assert.doesNotMatch(await visit.sourceWord("Where").getAttribute("class"), /linked/));
         await eventually(async () => assert.ok((await page.locator(".thread.active").count()) >= 2));
-        assert.ok(await page.$eval("#links", (box) => box.scrollWidth === box.clientWidth && !box.classList.contains("wide")), "a short sentence fits");
+        assert.ok(await page.$eval("#links", (box) => box.scrollWidth === box.clientWidth && box.querySelectorAll(".band").length === 1), "a short sentence fits");
         await visit.shot("links");
         await visit.sourceWord("Where").hover();
         await eventually(async () => assert.match(await page.textContent("#links-note"), /^Where was looked at by Wo/));
@@ -144,7 +131,7 @@ describe("translating", () => {
     visiting("says when a linked language is not served", async (visit, page) => {
         await visit.open({q: STATION, target: "fr"});
         await visit.linked();
-        await eventually(async () => assert.match(await page.textContent("#error"), /does not translate from en into fr/));
+        await eventually(async () => assert.match(await page.textContent("#error"), /does not translate from English into French/));
         await eventually(async () => assert.equal(await page.inputValue("#target-lang"), "de"));
     });
 
@@ -416,7 +403,7 @@ describe("taking along", () => {
         const [sentence] = (await daemon.attention({q: STATION, kinds: ["cross", "encoder", "decoder"]})).sentences;
         const [nRows, nColumns] = [sentence.output_tokens.length, sentence.source_tokens.length];
 
-        const png = await visit.download("[data-format=png]");
+        const png = await visit.download("#downloads [data-format=png]");
         assert.equal(png.name, "attention-cross-layer2-head3.png");
         const size = await page.evaluate(async (data) => {
             const image = new Image();
@@ -426,7 +413,7 @@ describe("taking along", () => {
         }, png.bytes.toString("base64"));
         assert.ok(size[0] > 100 && size[1] > 100, size);
 
-        const svg = await visit.download("[data-format=svg]");
+        const svg = await visit.download("#downloads [data-format=svg]");
         const picture = await page.evaluate((text) => {
             const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
             return [root.localName, root.querySelector("parsererror") === null, root.textContent];
@@ -434,14 +421,14 @@ describe("taking along", () => {
         assert.deepEqual(picture.slice(0, 2), ["svg", true]);
         assert.match(picture[2], /layer 2.*head 3/s);
 
-        const json = JSON.parse((await visit.download("[data-format=json]")).bytes);
+        const json = JSON.parse((await visit.download("#downloads [data-format=json]")).bytes);
         assert.deepEqual(json.sentences[0].cross, sentence.cross);
 
-        const tensors = await visit.download("[data-format=safetensors]");
+        const tensors = await visit.download("#downloads [data-format=safetensors]");
         assert.equal(tensors.name, "attention-cross.safetensors");
         checkSafetensors(tensors.bytes, [3, 8, nRows, nColumns]);
 
-        const page_ = await visit.download("[data-format=bertviz]");
+        const page_ = await visit.download("#downloads [data-format=bertviz]");
         assert.equal(page_.name, "attention-all.bertviz.html");
         checkBertviz(page_.bytes.toString(), sentence);
         await checkBertvizLoads(page_.bytes.toString(), sentence);
@@ -450,12 +437,12 @@ describe("taking along", () => {
     visiting("downloads the alignment", async (visit) => {
         await visit.open({q: STATION});
         await visit.linked();
-        const {name, bytes} = await visit.download("[data-format=json]");
+        const {name, bytes} = await visit.download("#downloads [data-format=json]");
         assert.equal(name, "attention-alignment.json");
         const [sentence] = JSON.parse(bytes).sentences;
         sentence.alignment.matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-3));
         assert.deepEqual([sentence.cross.length, sentence.encoder.length, sentence.decoder.length], [3, 4, 3]);
-        assert.equal((await visit.download("[data-format=png]")).bytes.subarray(1, 4).toString(), "PNG");
+        assert.equal((await visit.download("#downloads [data-format=png]")).bytes.subarray(1, 4).toString(), "PNG");
     });
 });
 
@@ -517,7 +504,7 @@ describe("faults", () => {
         try {
             await visit.open({q: "This sentence is longer than forty characters, so it is refused."});
             await page.waitForSelector("#error:not([hidden])");
-            await eventually(async () => assert.match(await page.textContent("#error"), /exceeds text limit \(40\)/));
+            await eventually(async () => assert.match(await page.textContent("#error"), /^This text has 64 characters; this server takes 40 at a time\./));
             await page.fill("#source-text", STATION);
             await visit.linked();
             await eventually(async () => assert.equal(await page.isVisible("#error"), false));
@@ -589,7 +576,10 @@ describe("for everyone", () => {
             await visit.sourceWord("sister").focus();
             const box = await visit.sourceWord("sister").boundingBox();
             assert.ok(box.x >= 0 && box.x + box.width <= width, "a word that is focused is in sight");
-            assert.ok(await page.$eval("#links", (box) => box.classList.contains("wide")));
+            assert.ok((await page.locator(".band").count()) > 1);
+            assert.equal(await page.$eval("#links", (box) => box.scrollWidth - box.clientWidth), 0);
+            for (const [side, text] of [["Source", LONG], ["Translation", await page.textContent("#translation")]])
+                assert.equal((await page.locator(`.words[aria-label^='${side}']`).allTextContents()).join(""), text);
             await visit.shot(`long-${width}`);
         }, {options: {viewport: {width, height: 844}}});
 

@@ -120,7 +120,7 @@ describe("in a frame", () => {
         course.frame = await page.evaluate(() => navigator.clipboard.readText());
         await page.goto(COURSE);
         const frame = page.frameLocator("iframe");
-        await frame.locator('.moment[data-at="translation 11 3 0 0"]:not([aria-busy])').waitFor();
+        await frame.locator('.moment[data-at^="translation 11 3"]:not([aria-busy])').waitFor();
         assert.match(await frame.locator("#player").textContent(), /I would have called you yesterday, but I lost my phone\. → Ich /);
         for (const hidden of [".top", "#source-text", "#translation", "#links", "#viewer", "footer", ".copies"])
             assert.equal(await frame.locator(hidden).first().isVisible(), false, hidden);
@@ -130,7 +130,7 @@ describe("in a frame", () => {
         const [card, width] = await inner.evaluate(() => [document.querySelector("#why").getBoundingClientRect().width, document.documentElement.scrollWidth]);
         assert.ok(card > 800 && width <= 900);
         await frame.getByRole("button", {name: "Next step"}).click();
-        await frame.locator('.moment[data-at="translation 11 4 0 0"]:not([aria-busy])').waitFor();
+        await frame.locator('.moment[data-at^="translation 11 4"]:not([aria-busy])').waitFor();
         assert.match(inner.url(), /embed=why/);
         const whole = await frame.getByRole("link", {name: "Open the whole page"}).getAttribute("href");
         assert.match(whole, /step=4/);

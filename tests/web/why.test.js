@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {describe, it} from "node:test";
-import {Daemon, Visit, barriers, eventually, launch} from "./page.js";
+import {Daemon, Visit, barriers, eventually, launch, visitingWith} from "./page.js";
 
 const PHONE = "I would have called you yesterday, but I lost my phone.";
 const TRANSLATION_MOMENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -11,19 +11,7 @@ const SOURCE_MOMENTS = [1, 2, 12, 5, 8, 9];
 const [daemon, other, browser] = await Promise.all([Daemon.start(), Daemon.start("--threads-per-worker", "1"), launch()]);
 process.on("exit", () => [daemon, other].forEach((one) => one.process.kill("SIGKILL")));
 
-function visiting(name, test, {options, on = daemon} = {}) {
-    it(name, async () => {
-        const visit = await Visit.begin(browser, on, options);
-        try {
-            await test(visit, visit.page);
-        } catch (error) {
-            await visit.shot(`failed-${name.replace(/\W+/g, "-")}`).catch(() => {});
-            await visit.context.close();
-            throw error;
-        }
-        await visit.end();
-    });
-}
+const visiting = visitingWith(browser, daemon);
 
 const address = (fields) => `#${new URLSearchParams({view: "why", ...fields})}`;
 
@@ -123,8 +111,8 @@ describe("walking", () => {
         await page.getByRole("button", {name: "Next step"}).click();
         await drawn(page, "translation 6 1");
         await page.locator("#moment select").nth(1).selectOption("3");
-        await drawn(page, "translation 6 1 0 3");
-        assert.equal(new URL(page.url()).hash, address({step: 1, at: 6, layer: 0, head: 3}));
+        await drawn(page, "translation 6 1 1 3");
+        assert.equal(new URL(page.url()).hash, address({step: 1, at: 6, layer: 1, head: 3}));
         await page.locator("#pieces .piece").nth(2).click();
         await drawn(page, "translation 6 2");
         await page.getByRole("button", {name: "Look at the source's words"}).click();

@@ -62,7 +62,7 @@ bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out)
     mt_text_append(out, "", 0);
     mt_xml_unescape(xml, length, out);
     for (size_t i = begin; i < out->length; i++)
-        if (strchr("\t\r\n", out->bytes[i]))
+        if (out->bytes[i] == '\t' || out->bytes[i] == '\r' || out->bytes[i] == '\n')
             out->bytes[i] = ' ';
     return !memchr(xml, '<', length); /* comments, CDATA */
 }

@@ -1,4 +1,4 @@
-#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_state.h"
 
 #include "base/hash.h"
 #include "base/size.h"
@@ -15,43 +15,6 @@
 #define MAX_DOCUMENT_CODES 400000
 /* Bookmarks in pairs; those within so many stand before and behind the whole text. */
 #define MAX_RANGES 32
-
-struct look {
-    struct mt_text properties;
-    size_t n_bytes, text; /* of words that look so, in the text of that number */
-};
-
-struct code {
-    struct mt_text open, close;               /* a look's: nothing */
-    struct mt_range verbatim, verbatim_close; /* in their place: bytes of the file */
-    size_t look;                              /* of a pair: how words within it look; of a point */
-    bool is_look, is_link;                    /* a look may be lost with its words, a link not */
-};
-
-struct text {
-    size_t first, n;               /* codes */
-    struct mt_text prefix, suffix; /* what stays before and behind it */
-    size_t look;
-    char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
-    mt_office_write_run *write_run;
-    bool ends_run;       /* begins in a run that is open */
-    struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
-    bool is_attribute;
-};
-
-struct mt_office {
-    const struct mt_office_format *format;
-    struct look *looks;
-    size_t n_looks, looks_capacity;
-    size_t *table; /* hashed: numbers of looks + 1 */
-    size_t n_table;
-    struct code *codes;
-    size_t n_codes, codes_capacity;
-    struct text *texts;
-    size_t n_texts, texts_capacity;
-    struct mt_written_language target;
-    bool has_target, names_language;
-};
 
 enum mt_status mt_office_create(const struct mt_office_format *format, struct mt_office **out,
                                 struct mt_error *err)
@@ -621,6 +584,8 @@ static void close_look(const struct mt_text *look, struct mt_text *out)
 {
     for (size_t end = look->length; end > 0;) {
         const char *tag = memrchr(look->bytes, '<', end);
+        if (!tag)
+            return;
         mt_text_appendf(out, "</%.*s>", (int)strcspn(tag + 1, " \t\r\n/>"), tag + 1);
         end = (size_t)(tag - look->bytes);
     }

@@ -114,4 +114,11 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out);
 
+/* document_state.h: what writing needs, from one process to another. */
+void mt_office_pack(const void *own, struct mt_text *out);
+mt_document_unpack mt_office_unpack; /* of Word's */
+MT_MUST_CHECK enum mt_status mt_office_unpack_as(const struct mt_office_format *format,
+                                                 struct mt_document *document, struct mt_flat *flat,
+                                                 struct mt_error *err);
+
 #endif

@@ -574,7 +574,7 @@ static void write_look(const struct mt_office_run *run, struct mt_text *out)
         out->length = begin;
 }
 
-static void write_run(const struct mt_office_run *run, struct mt_text *out)
+void mt_office_write_text_run(const struct mt_office_run *run, struct mt_text *out)
 {
     mt_text_appendf(out, "<%sr>", run->prefix);
     write_look(run, out);
@@ -616,8 +616,10 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
     if (!status && p->is_odd)
         status = mt_office_leave(reader->document, p->tokens, p->n,
                                  "its markup is none that can be written again", reader->err);
-    const struct mt_office_paragraph paragraph = {
-        .prefix = reader->prefix.text, .write_run = write_run, .tokens = p->tokens, .n = p->n};
+    const struct mt_office_paragraph paragraph = {.prefix = reader->prefix.text,
+                                                  .write_run = mt_office_write_text_run,
+                                                  .tokens = p->tokens,
+                                                  .n = p->n};
     if (!status && !p->is_odd && p->n > 0)
         status = mt_office_add_texts(reader->document, &paragraph, reader->err);
     if (!status && !p->is_odd && p->n > 0)

@@ -57,7 +57,7 @@ static void write_words(const struct mt_office_run *run, const char *space, stru
 }
 
 /* The language is an attribute of the look. */
-static void write_run(const struct mt_office_run *run, struct mt_text *out)
+void mt_office_write_shape_run(const struct mt_office_run *run, struct mt_text *out)
 {
     const char *rest = run->look->length > 0 ? run->look->bytes + strlen("<rPr") : "/>";
     if (run->look->length > 0)
@@ -70,14 +70,14 @@ static void write_run(const struct mt_office_run *run, struct mt_text *out)
     write_words(run, "", out);
 }
 
-static void write_cell_run(const struct mt_office_run *run, struct mt_text *out)
+void mt_office_write_cell_run(const struct mt_office_run *run, struct mt_text *out)
 {
     mt_text_appendf(out, "<%sr>", run->prefix);
     mt_text_append(out, run->look->bytes, run->look->length);
     write_words(run, " xml:space=\"preserve\"", out);
 }
 
-static void write_plain(const struct mt_office_run *run, struct mt_text *out)
+void mt_office_write_plain(const struct mt_office_run *run, struct mt_text *out)
 {
     mt_text_append(out, run->words, run->length);
 }
@@ -468,13 +468,13 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
     if (!status && reader->kept &&
         (reader->texts == MT_OFFICE_STRINGS || reader->texts == MT_OFFICE_CELLS))
         status = is_kept(reader, &stays);
-    const struct mt_office_paragraph paragraph = {.prefix = reader->prefix.text,
-                                                  .write_run = !reader->has_runs ? write_plain
-                                                               : is_drawing(reader)
-                                                                   ? write_run
-                                                                   : write_cell_run,
-                                                  .tokens = reader->tokens,
-                                                  .n = reader->n};
+    const struct mt_office_paragraph paragraph = {
+        .prefix = reader->prefix.text,
+        .write_run = !reader->has_runs    ? mt_office_write_plain
+                     : is_drawing(reader) ? mt_office_write_shape_run
+                                          : mt_office_write_cell_run,
+        .tokens = reader->tokens,
+        .n = reader->n};
     if (!status && (stays || reader->is_odd))
         status = mt_office_leave(reader->document, reader->tokens, reader->n, stays ? kept : odd,
                                  reader->err);

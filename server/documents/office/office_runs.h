@@ -7,6 +7,7 @@
 #define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
 
 #include "server/documents/office/office_kept.h"
+#include "server/documents/office/office_paragraph.h"
 
 /* What is a text in a part. */
 enum mt_office_texts {
@@ -25,5 +26,8 @@ MT_MUST_CHECK enum mt_status mt_office_read_runs(struct mt_document *document, s
                                                  enum mt_office_texts texts,
                                                  const struct mt_office_kept *kept,
                                                  struct mt_error *err);
+
+/* What its paragraphs are written by. */
+mt_office_write_run mt_office_write_shape_run, mt_office_write_cell_run, mt_office_write_plain;
 
 #endif

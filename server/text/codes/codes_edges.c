@@ -85,6 +85,48 @@ static bool is_path_sign(const struct mt_codes_finder *finder, const struct mt_c
                                       is_text(finder, item, ">>") || is_text(finder, item, "-->"));
 }
 
+/* ---- titles: a few words without a sentence's end ---- */
+
+static bool is_edge_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return finder->taken[item->begin] == MT_TAKEN_EDGE;
+}
+
+static bool is_slash(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && is_text(finder, item, "/");
+}
+
+/* How many words there are on one side of a sign before the next edge, without a sentence's end;
+ * more than a title has: too many. */
+static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
+{
+    size_t n = 0;
+    for (size_t k = i; n <= MOST_TITLE_WORDS;) {
+        if (is_forward ? ++k >= finder->n_items : k-- == 0)
+            break;
+        const struct mt_codes_item *item = &finder->items[k];
+        if (is_edge_item(finder, item) || is_slash(finder, item) || is_sign_run(finder, item))
+            break;
+        bool ends_sentence = item->taken == MT_FREE && item->core_end < item->end &&
+                             mt_codes_is_one_of(finder->text[item->end - 1], ".,;!?");
+        n += ends_sentence ? MOST_TITLE_WORDS + 1 : is_content(finder, item);
+    }
+    return n;
+}
+
+static bool is_title(size_t n_words)
+{
+    return n_words > 0 && n_words <= MOST_TITLE_WORDS;
+}
+
+/* "Yes / No / Cancel": a slash between blanks, with a few words on both sides. */
+static bool parts_titles(const struct mt_codes_finder *finder, size_t i)
+{
+    return is_slash(finder, &finder->items[i]) && is_title(count_title(finder, i, false)) &&
+           is_title(count_title(finder, i, true));
+}
+
 /* ---- separators ---- */
 
 static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
@@ -152,8 +194,8 @@ static void take_separators(struct mt_codes_finder *finder)
         const struct mt_codes_item *item = &finder->items[i];
         is_in_quotes = n_open > 0;
         count_quotes(finder, item->begin, item->end, &n_open);
-        if (i == 0 || i + 1 == finder->n_items || !is_path_sign(finder, item) ||
-            (is_in_quotes && n_open == 0))
+        if (i == 0 || i + 1 == finder->n_items || (is_in_quotes && n_open == 0) ||
+            !(is_path_sign(finder, item) || parts_titles(finder, i)))
             continue;
         if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
             (item - 1)->end < item->begin && item->end < (item + 1)->begin)
@@ -163,34 +205,6 @@ static void take_separators(struct mt_codes_finder *finder)
 }
 
 /* ---- signs that stand alone ---- */
-
-static bool is_edge_item(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
-{
-    return finder->taken[item->begin] == MT_TAKEN_EDGE;
-}
-
-/* How many words there are on one side of a sign before the next edge, without a sentence's end;
- * more than a title has: too many. */
-static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
-{
-    size_t n = 0;
-    for (size_t k = i; n <= MOST_TITLE_WORDS;) {
-        if (is_forward ? ++k >= finder->n_items : k-- == 0)
-            break;
-        const struct mt_codes_item *item = &finder->items[k];
-        if (is_edge_item(finder, item) || is_sign_run(finder, item))
-            break;
-        bool ends_sentence = item->taken == MT_FREE && item->core_end < item->end &&
-                             mt_codes_is_one_of(finder->text[item->end - 1], ".,;!?");
-        n += ends_sentence ? MOST_TITLE_WORDS + 1 : is_content(finder, item);
-    }
-    return n;
-}
-
-static bool is_title(size_t n_words)
-{
-    return n_words > 0 && n_words <= MOST_TITLE_WORDS;
-}
 
 static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
@@ -443,8 +457,9 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
         uint32_t c = mt_codes_at(finder, i);
         n_words += mt_codes_is_blank(c);
         n_letters += finder->taken[i] == MT_FREE && mt_codes_is_letter(c);
-        if (c == open || c == close || n_words > 3 || (c < 0x80 && strchr(".,;:!?", (int)c)) ||
-            c == 0x2026)
+        bool is_final = (c == '!' || c == '?') && mt_codes_next(finder, i) == inner_end;
+        if (c == open || c == close || n_words > 3 || c == 0x2026 ||
+            (c < 0x80 && strchr(".,;:!?", (int)c) && !is_final))
             return;
     }
     if (n_letters == 0)

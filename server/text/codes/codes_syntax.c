@@ -322,7 +322,41 @@ static struct syntax match_mention(const struct mt_codes_finder *finder, size_t 
                   : nothing;
 }
 
-/* $HOME, $name, $t(key): two letters at least. Not US$, $1, $A5. */
+/* [Ctrl]+[Alt]+[F4]: two keys at least, which models pull apart. */
+static struct syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin, n_keys = 0;
+    while (mt_codes_char(finder, at) == '[') {
+        size_t end = at + 1;
+        while (mt_codes_is_name_char(mt_codes_char(finder, end)))
+            end++;
+        if (end == at + 1 || mt_codes_char(finder, end) != ']')
+            break;
+        at = end + 1;
+        n_keys++;
+        if (mt_codes_char(finder, at) != '+' || mt_codes_char(finder, at + 1) != '[')
+            break;
+        at++;
+    }
+    return n_keys > 1 && mt_codes_char(finder, at - 1) == ']' ? word(at - begin) : nothing;
+}
+
+/* What goes on behind a variable's name: ->name, ::name, [key]. */
+static size_t members_end(const struct mt_codes_finder *finder, size_t at)
+{
+    for (;;) {
+        size_t n = starts(finder, at, "[") ? closed_by(finder, at, "]", MAX_SYNTAX_BYTES) : 0;
+        bool has_arrow = starts(finder, at, "->") || starts(finder, at, "::");
+        if (has_arrow && mt_codes_is_name_char(mt_codes_char(finder, at + 2)))
+            for (n = 2; mt_codes_is_name_char(mt_codes_char(finder, at + n));)
+                n++;
+        if (n == 0)
+            return at;
+        at += n;
+    }
+}
+
+/* $HOME, $name, $user->name, $t(key): two letters at least. Not US$, $1, $A5. */
 static struct syntax match_variable(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -331,6 +365,8 @@ static struct syntax match_variable(const struct mt_codes_finder *finder, size_t
         return nothing;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
+    if (at > begin + 1)
+        at = members_end(finder, at);
     if (at > begin + 1 && mt_codes_char(finder, at) == '(') {
         size_t n = closed_by(finder, at, ")", MAX_SYNTAX_BYTES);
         return n ? word(at + n - begin) : nothing;
@@ -442,9 +478,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_statement, match_bracketed, match_argument,  match_spaced,
-        match_set,       match_code,      match_sentinel,  match_shortcode, match_variable,
-        match_shown_tag, match_entity,    match_postcode};
+        match_emoticon, match_keys,      match_statement, match_bracketed, match_argument,
+        match_spaced,   match_set,       match_code,      match_sentinel,  match_shortcode,
+        match_variable, match_shown_tag, match_entity,    match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

@@ -16,7 +16,9 @@ struct reader {
     mt_xml_take_event *take;
     void *context;
     size_t depth;
-    size_t n_root; /* bytes that expat was given before the source */
+    size_t n_root;        /* bytes that expat was given before the source */
+    size_t line, counted; /* lines before that byte, where all end in LF */
+    bool has_returns;     /* so that expat is asked, which takes longer */
     struct mt_error *err;
     enum mt_status status;
 };
@@ -49,6 +51,21 @@ static void stop(struct reader *reader, enum mt_status status)
     (void)XML_StopParser(reader->parser, XML_FALSE);
 }
 
+static size_t line_of(struct reader *reader, size_t begin)
+{
+    const char *bytes = reader->source->bytes, *at = bytes + reader->counted;
+    if (reader->has_returns)
+        return XML_GetCurrentLineNumber(reader->parser);
+    if (begin <= reader->counted)
+        return reader->line;
+    while ((at = memchr(at, '\n', (size_t)(bytes + begin - at)))) {
+        reader->line++;
+        at++;
+    }
+    reader->counted = begin;
+    return reader->line;
+}
+
 static void hand_over(struct reader *reader, struct mt_xml_event *event)
 {
     if (reader->status)
@@ -57,10 +74,30 @@ static void hand_over(struct reader *reader, struct mt_xml_event *event)
     event->range =
         (struct mt_range){begin, begin + (size_t)XML_GetCurrentByteCount(reader->parser)};
     event->depth = reader->depth;
-    event->line = XML_GetCurrentLineNumber(reader->parser);
+    event->line = line_of(reader, begin);
     enum mt_status status = reader->take(reader->context, event, reader->err);
     if (status)
         stop(reader, status);
+}
+
+static enum mt_status check_element(const struct reader *reader, const char *name)
+{
+    size_t n_attributes = (size_t)XML_GetSpecifiedAttributeCount(reader->parser) / 2;
+    bool is_well = reader->depth <= MT_XML_MAX_DEPTH && n_attributes <= MT_XML_MAX_ATTRIBUTES &&
+                   strnlen(name, MT_XML_MAX_NAME + 1) <= MT_XML_MAX_NAME;
+    if (is_well)
+        return MT_OK;
+    unsigned long line = XML_GetCurrentLineNumber(reader->parser);
+    if (reader->depth > MT_XML_MAX_DEPTH)
+        return mt_fail(reader->err, MT_LIMIT, "line %lu: elements are nested deeper than %d", line,
+                       MT_XML_MAX_DEPTH);
+    if (n_attributes > MT_XML_MAX_ATTRIBUTES)
+        return mt_fail(reader->err, MT_LIMIT,
+                       "line %lu: <%.40s> has %zu attributes, expected %d at most", line, name,
+                       n_attributes, MT_XML_MAX_ATTRIBUTES);
+    return mt_fail(reader->err, MT_LIMIT,
+                   "line %lu: an element's name has %zu bytes, expected %d at most", line,
+                   strlen(name), MT_XML_MAX_NAME);
 }
 
 static void XMLCALL on_begin(void *context, const XML_Char *name, const XML_Char **attributes)
@@ -68,10 +105,10 @@ static void XMLCALL on_begin(void *context, const XML_Char *name, const XML_Char
     struct reader *reader = context;
     if (reader->status)
         return;
-    if (++reader->depth > MT_XML_MAX_DEPTH) {
-        stop(reader,
-             mt_fail(reader->err, MT_LIMIT, "line %lu: elements are nested deeper than %d",
-                     (unsigned long)XML_GetCurrentLineNumber(reader->parser), MT_XML_MAX_DEPTH));
+    reader->depth++;
+    enum mt_status status = check_element(reader, name);
+    if (status) {
+        stop(reader, status);
         return;
     }
     hand_over(reader, &(struct mt_xml_event){.kind = MT_XML_BEGIN,
@@ -198,8 +235,17 @@ static bool read_source(struct reader *reader)
 enum mt_status mt_xml_parse(const struct mt_xml_source *source, mt_xml_take_event *take,
                             void *context, struct mt_error *err)
 {
-    struct reader reader = {.source = source, .take = take, .context = context, .err = err};
-    size_t length = source->range.end - source->range.begin;
+    const struct mt_range range = source->range;
+    size_t length = range.end - range.begin;
+    struct reader reader = {
+        .source = source,
+        .take = take,
+        .context = context,
+        .line = 1,
+        .counted = range.begin,
+        .has_returns = length > 0 && memchr(source->bytes + range.begin, '\r', length),
+        .err = err,
+    };
     if (length > INT_MAX)
         return mt_fail(err, MT_LIMIT, "the XML has %zu bytes, expected %d at most", length,
                        INT_MAX);

@@ -13,8 +13,10 @@
 #include "base/text.h"
 #include "server/text/splitter.h"
 
-/* Elements within elements: MT_LIMIT above. */
+/* Elements within elements, attributes of one, and bytes of its name: MT_LIMIT above. */
 #define MT_XML_MAX_DEPTH 256
+#define MT_XML_MAX_ATTRIBUTES 1000
+#define MT_XML_MAX_NAME 1024
 
 enum mt_xml_kind {
     MT_XML_BEGIN,

@@ -3,7 +3,6 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_arena *open_arena(size_t limit_bytes)
@@ -124,7 +123,7 @@ START_TEST(strings_are_copied_with_their_nul)
 }
 END_TEST
 
-int main(void)
+Suite *suite_arena(void)
 {
     Suite *suite = suite_create("arena");
     TCase *tcase = tcase_create("pieces");
@@ -135,9 +134,5 @@ int main(void)
     tcase_add_test(tcase, overflowing_sizes_are_refused);
     tcase_add_test(tcase, strings_are_copied_with_their_nul);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

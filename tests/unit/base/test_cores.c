@@ -101,7 +101,7 @@ START_TEST(there_are_no_more_than_the_affinity_mask_allows)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_cores(void)
 {
     Suite *suite = suite_create("cores");
     TCase *tcase = tcase_create("all");
@@ -110,13 +110,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, there_are_no_more_than_the_affinity_mask_allows);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -327,7 +327,7 @@ START_TEST(paths_are_joined_with_one_slash)
 }
 END_TEST
 
-int main(void)
+Suite *suite_file(void)
 {
     Suite *suite = suite_create("file");
     TCase *tcase = tcase_create("files");
@@ -347,9 +347,5 @@ int main(void)
     tcase_add_test(tcase, a_draft_replaces_nothing_until_it_is_kept);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -605,7 +605,7 @@ static TCase *writer_cases(void)
     return tcase;
 }
 
-int main(void)
+Suite *suite_json(void)
 {
     Suite *suite = suite_create("json");
     TCase *tree = tcase_create("tree");
@@ -625,9 +625,5 @@ int main(void)
     tcase_add_test(reader, excerpts_end_between_characters);
     suite_add_tcase(suite, reader);
     suite_add_tcase(suite, writer_cases());
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

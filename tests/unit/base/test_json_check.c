@@ -607,7 +607,7 @@ START_TEST(many_keys_take_no_time)
 }
 END_TEST
 
-int main(void)
+Suite *suite_json_check(void)
 {
     Suite *suite = suite_create("json_check");
     TCase *tcase = tcase_create("grammar");
@@ -626,9 +626,5 @@ int main(void)
     tcase_add_test(limits, many_keys_take_no_time);
     tcase_set_timeout(limits, 30);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

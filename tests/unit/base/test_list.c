@@ -2,7 +2,6 @@
 
 #include <check.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ITEMS 8
@@ -142,7 +141,7 @@ START_TEST(arguments_are_evaluated_once)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_list(void)
 {
     Suite *suite = suite_create("list");
     TCase *tcase = tcase_create("all");
@@ -154,13 +153,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, arguments_are_evaluated_once);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -357,7 +357,7 @@ START_TEST(nobody_waits_for_a_terminal_that_stands_still)
 }
 END_TEST
 
-int main(void)
+Suite *suite_log(void)
 {
     Suite *suite = suite_create("log");
     TCase *tcase = tcase_create("lines");
@@ -375,9 +375,5 @@ int main(void)
     tcase_add_test(tcase, nobody_waits_for_a_reader_that_stands_still);
     tcase_add_test(tcase, nobody_waits_for_a_terminal_that_stands_still);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

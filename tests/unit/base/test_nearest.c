@@ -1,7 +1,6 @@
 #include "base/nearest.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *nearest_of(const char *word, const char *const *candidates)
@@ -56,16 +55,12 @@ START_TEST(keeps_the_nearer_whatever_the_order)
 }
 END_TEST
 
-int main(void)
+Suite *suite_nearest(void)
 {
     Suite *suite = suite_create("nearest");
     TCase *tcase = tcase_create("words");
     tcase_add_loop_test(tcase, finds_the_word_that_was_meant, 0, sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, keeps_the_nearer_whatever_the_order);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -1,7 +1,6 @@
 #include "base/size.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 static const struct {
     size_t a, b;
@@ -62,7 +61,7 @@ START_TEST(smaller_larger_and_rounded)
 }
 END_TEST
 
-int main(void)
+Suite *suite_size(void)
 {
     Suite *suite = suite_create("size");
     TCase *tcase = tcase_create("arithmetic");
@@ -71,9 +70,5 @@ int main(void)
                         sizeof products / sizeof *products);
     tcase_add_test(tcase, smaller_larger_and_rounded);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 START_TEST(fail_stores_status_and_message_and_returns_the_status)
@@ -79,7 +78,7 @@ START_TEST(every_status_has_a_name_of_its_own)
 }
 END_TEST
 
-int main(void)
+Suite *suite_status(void)
 {
     Suite *suite = suite_create("status");
     TCase *tcase = tcase_create("messages");
@@ -90,9 +89,5 @@ int main(void)
     tcase_add_loop_test(tcase, long_messages_are_cut_between_characters, 0, 4);
     tcase_add_test(tcase, every_status_has_a_name_of_its_own);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

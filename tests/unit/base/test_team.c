@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -350,7 +349,7 @@ START_TEST(shares_cover_everything_evenly)
 }
 END_TEST
 
-int main(void)
+Suite *suite_team(void)
 {
     Suite *suite = suite_create("team");
     TCase *tcase = tcase_create("runs");
@@ -372,9 +371,5 @@ int main(void)
     TCase *shares = tcase_create("shares");
     tcase_add_test(shares, shares_cover_everything_evenly);
     suite_add_tcase(suite, shares);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

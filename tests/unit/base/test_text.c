@@ -250,7 +250,7 @@ START_TEST(what_a_terminal_shows_is_what_there_is)
 }
 END_TEST
 
-int main(void)
+Suite *suite_text(void)
 {
     Suite *suite = suite_create("text");
     TCase *utf8 = tcase_create("UTF-8");
@@ -269,9 +269,5 @@ int main(void)
     tcase_add_test(buffer, what_a_terminal_shows_is_what_there_is);
     tcase_add_loop_test(buffer, repaired_text_is_well_formed, 0, sizeof repairs / sizeof *repairs);
     suite_add_tcase(suite, buffer);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

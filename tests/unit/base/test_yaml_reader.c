@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static enum mt_status list(void *context, const struct mt_yaml_value *value, struct mt_error *err)
@@ -78,16 +77,12 @@ START_TEST(an_empty_file_has_no_bytes)
 }
 END_TEST
 
-int main(void)
+Suite *suite_yaml_reader(void)
 {
     Suite *suite = suite_create("yaml_reader");
     TCase *tcase = tcase_create("documents");
     tcase_add_loop_test(tcase, gives_each_value_or_says_why_not, 0, sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, an_empty_file_has_no_bytes);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -405,16 +405,12 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, finish_takes_zeroed_settings);
 }
 
-int main(void)
+Suite *suite_settings(void)
 {
     Suite *suite = suite_create("settings");
     TCase *tcase = tcase_create("settings");
     tcase_add_checked_fixture(tcase, start, stop);
     add_tests(tcase);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

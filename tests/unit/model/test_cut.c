@@ -106,7 +106,7 @@ START_TEST(parts_cover_all_sentences)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_cut(void)
 {
     Suite *suite = suite_create("cut");
     TCase *tcase = tcase_create("all");
@@ -117,13 +117,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, parts_cover_all_sentences);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

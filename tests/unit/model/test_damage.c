@@ -350,7 +350,7 @@ START_TEST(sentencepiece_models)
 }
 END_TEST
 
-int main(void)
+Suite *suite_damage(void)
 {
     Suite *suite = suite_create("damage");
     TCase *tcase = tcase_create("damage");
@@ -361,9 +361,5 @@ int main(void)
     tcase_add_loop_test(tcase, configurations, 0, 2);
     tcase_add_test(tcase, sentencepiece_models);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

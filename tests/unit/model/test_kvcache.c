@@ -1,7 +1,6 @@
 #include "model/kvcache.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -141,7 +140,7 @@ START_TEST(says_when_there_is_no_memory)
 }
 END_TEST
 
-int main(void)
+Suite *suite_kvcache(void)
 {
     Suite *suite = suite_create("kvcache");
     TCase *tcase = tcase_create("all");
@@ -153,9 +152,5 @@ int main(void)
     tcase_add_test(tcase, only_what_is_taken_can_be_written);
     tcase_add_test(tcase, says_when_there_is_no_memory);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

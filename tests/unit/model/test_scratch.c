@@ -4,7 +4,6 @@
 #include "tests/fuzz/tiny_model.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 static struct mt_scratch *shared;
 
@@ -59,7 +58,7 @@ START_TEST(a_batch_may_have_its_own)
 }
 END_TEST
 
-int main(void)
+Suite *suite_scratch(void)
 {
     Suite *suite = suite_create("scratch");
     TCase *tcase = tcase_create("all");
@@ -67,9 +66,5 @@ int main(void)
     tcase_add_test(tcase, one_that_needs_more_leaves_the_others_theirs);
     tcase_add_test(tcase, a_batch_may_have_its_own);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

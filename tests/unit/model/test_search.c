@@ -6,7 +6,6 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { EOS, A, B, N_TOKENS };
 
@@ -201,7 +200,7 @@ START_TEST(what_is_left_beside_a_masked_end_is_shared_out)
 }
 END_TEST
 
-int main(void)
+Suite *suite_search(void)
 {
     Suite *suite = suite_create("search");
     TCase *tcase = tcase_create("rules");
@@ -211,9 +210,5 @@ int main(void)
     tcase_add_loop_test(tcase, what_is_left_beside_a_masked_end_is_shared_out, 0,
                         sizeof end_logits / sizeof *end_logits);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

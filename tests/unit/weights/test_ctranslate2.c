@@ -262,7 +262,7 @@ START_TEST(int16_without_scale)
 }
 END_TEST
 
-int main(void)
+Suite *suite_ctranslate2(void)
 {
     Suite *suite = suite_create("ctranslate2");
     TCase *tcase = tcase_create("ctranslate2");
@@ -273,9 +273,5 @@ int main(void)
     tcase_add_loop_test(tcase, refuses_by_name, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(tcase, int16_without_scale);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? 1 : 0;
+    return suite;
 }

@@ -237,7 +237,7 @@ START_TEST(the_first_number_that_is_none_is_found)
 }
 END_TEST
 
-int main(void)
+Suite *suite_dtype(void)
 {
     Suite *suite = suite_create("dtype");
     TCase *tcase = tcase_create("conversions");
@@ -253,9 +253,5 @@ int main(void)
     tcase_add_loop_test(tcase, the_first_number_that_is_none_is_found, 0,
                         sizeof not_finite / sizeof *not_finite);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

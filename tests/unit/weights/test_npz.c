@@ -108,7 +108,7 @@ START_TEST(no_damage_leads_outside)
 }
 END_TEST
 
-int main(void)
+Suite *suite_npz(void)
 {
     Suite *suite = suite_create("npz");
     TCase *tcase = tcase_create("archives");
@@ -117,9 +117,5 @@ int main(void)
     tcase_add_test(tcase, no_damage_leads_outside);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -127,7 +127,7 @@ START_TEST(int8_is_packed_as_it_is)
 }
 END_TEST
 
-int main(void)
+Suite *suite_pack(void)
 {
     Suite *suite = suite_create("pack");
     TCase *tcase = tcase_create("columns");
@@ -139,9 +139,5 @@ int main(void)
     tcase_add_test(tcase, next_to_nothing_is_nothing);
     tcase_add_test(tcase, int8_is_packed_as_it_is);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

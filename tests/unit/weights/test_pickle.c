@@ -203,7 +203,7 @@ START_TEST(dicts_are_searched_by_their_keys)
 }
 END_TEST
 
-int main(void)
+Suite *suite_pickle(void)
 {
     Suite *suite = suite_create("pickle");
     TCase *tcase = tcase_create("pickle");
@@ -216,9 +216,5 @@ int main(void)
     tcase_add_test(tcase, everything_that_grows_has_a_limit);
     tcase_add_test(tcase, dicts_are_searched_by_their_keys);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? 1 : 0;
+    return suite;
 }

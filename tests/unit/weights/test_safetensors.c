@@ -538,7 +538,7 @@ START_TEST(what_cannot_be_opened_is_reported)
 }
 END_TEST
 
-int main(void)
+Suite *suite_safetensors(void)
 {
     Suite *suite = suite_create("safetensors");
     TCase *tcase = tcase_create("files");
@@ -564,9 +564,5 @@ int main(void)
     tcase_add_test(refusals, what_cannot_be_opened_is_reported);
     tcase_set_timeout(refusals, 60);
     suite_add_tcase(suite, refusals);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -186,7 +186,7 @@ START_TEST(a_directory_that_is_not_there_has_no_path)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_cache_files(void)
 {
     Suite *suite = suite_create("cache_files");
     TCase *tcase = tcase_create("all");
@@ -201,13 +201,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_directory_that_is_not_there_has_no_path);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

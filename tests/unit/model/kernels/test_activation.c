@@ -1,7 +1,6 @@
 #include "model/kernels/activation.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 START_TEST(every_activation_has_a_name_that_is_found_again)
@@ -65,7 +64,7 @@ START_TEST(another_name_is_refused_with_those_that_are_known)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_activation(void)
 {
     Suite *suite = suite_create("activation");
     TCase *tcase = tcase_create("all");
@@ -74,13 +73,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, another_name_is_refused_with_those_that_are_known);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_rewrite begin(const char *text)
@@ -108,7 +107,7 @@ START_TEST(remembers_where_everything_went)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_rewrite(void)
 {
     Suite *suite = suite_create("rewrite");
     TCase *tcase = tcase_create("all");
@@ -117,13 +116,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, remembers_where_everything_went);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

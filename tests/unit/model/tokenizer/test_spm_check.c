@@ -530,7 +530,7 @@ START_TEST(library_errors_are_passed_on)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_spm_check(void)
 {
     Suite *suite = suite_create("spm_check");
     TCase *tcase = tcase_create("all");
@@ -546,13 +546,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, library_errors_are_passed_on);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

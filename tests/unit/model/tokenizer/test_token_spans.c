@@ -549,7 +549,7 @@ START_TEST(target_spans_hold_for_random_ids)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_token_spans(void)
 {
     Suite *suite = suite_create("token_spans");
     TCase *tcase = tcase_create("all");
@@ -568,13 +568,4 @@ static Suite *suite(void)
     tcase_add_loop_test(tcase, target_spans_hold_for_random_ids, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

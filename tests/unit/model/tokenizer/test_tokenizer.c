@@ -665,7 +665,7 @@ START_TEST(serves_many_threads_at_once)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_tokenizer(void)
 {
     Suite *suite = suite_create("tokenizer");
     TCase *tcase = tcase_create("all");
@@ -690,13 +690,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, serves_many_threads_at_once);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_vocab *parse(const char *json)
@@ -167,7 +166,7 @@ START_TEST(says_which_file_is_missing)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_vocab(void)
 {
     Suite *suite = suite_create("vocab");
     TCase *tcase = tcase_create("all");
@@ -181,13 +180,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, says_which_file_is_missing);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -81,7 +81,7 @@ START_TEST(holds_the_same_bytes_compressed)
 }
 END_TEST
 
-int main(void)
+Suite *suite_web(void)
 {
     Suite *suite = suite_create("web");
     TCase *tcase = tcase_create("web");
@@ -89,9 +89,5 @@ int main(void)
     tcase_add_test(tcase, has_each_file_once_and_finds_it);
     tcase_add_test(tcase, holds_the_same_bytes_compressed);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

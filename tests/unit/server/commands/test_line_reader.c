@@ -160,7 +160,7 @@ START_TEST(says_what_cannot_be_read)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_line_reader(void)
 {
     Suite *suite = suite_create("line_reader");
     TCase *tcase = tcase_create("all");
@@ -174,13 +174,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, says_what_cannot_be_read);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

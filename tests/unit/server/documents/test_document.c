@@ -698,7 +698,7 @@ START_TEST(no_more_texts_are_read_than_asked_for)
 }
 END_TEST
 
-int main(void)
+Suite *suite_document(void)
 {
     Suite *suite = suite_create("document");
     TCase *all = tcase_create("all");
@@ -735,9 +735,5 @@ int main(void)
     tcase_add_loop_test(all, random_text_comes_out_as_it_went_in, 0, 200);
     tcase_add_loop_test(all, text_wrapped_at_any_width_is_recognised, 0, 100);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

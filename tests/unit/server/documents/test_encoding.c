@@ -5,7 +5,6 @@
 #include <check.h>
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_TEXTS 8
@@ -235,7 +234,7 @@ START_TEST(what_is_no_text_in_any_encoding_is_refused_by_what_was_seen)
 }
 END_TEST
 
-int main(void)
+Suite *suite_encoding(void)
 {
     Suite *suite = suite_create("encoding");
     TCase *all = tcase_create("all");
@@ -245,9 +244,5 @@ int main(void)
     tcase_add_test(all, what_an_encoding_lacks_makes_the_file_utf8);
     tcase_add_test(all, what_is_no_text_in_any_encoding_is_refused_by_what_was_seen);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

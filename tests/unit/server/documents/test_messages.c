@@ -724,7 +724,7 @@ START_TEST(braces_without_end_take_linear_time)
 }
 END_TEST
 
-int main(void)
+Suite *suite_messages(void)
 {
     Suite *suite = suite_create("messages");
     TCase *all = tcase_create("all");
@@ -755,9 +755,5 @@ int main(void)
     tcase_add_test(all, a_message_that_lost_something_is_left_and_counted);
     tcase_add_test(all, braces_without_end_take_linear_time);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -1,7 +1,6 @@
 #include "tests/unit/server/engine/engine_jobs.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 /* However long what is in the batch stays there, and however many wait for its places. */
 START_TEST(a_brief_job_begins_beside_long_ones_of_its_client)
@@ -63,7 +62,7 @@ START_TEST(a_brief_job_has_steps_of_its_own_where_these_are_short)
 }
 END_TEST
 
-int main(void)
+Suite *suite_brief(void)
 {
     Suite *suite = suite_create("brief");
     TCase *tcase = tcase_create("all");
@@ -71,9 +70,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_brief_job_has_steps_of_its_own_where_these_are_short, 0,
                         sizeof step_times / sizeof step_times[0]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

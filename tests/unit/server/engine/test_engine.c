@@ -719,7 +719,7 @@ START_TEST(default_threads_cover_the_cores_in_teams_of_at_most_four)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_engine(void)
 {
     Suite *suite = suite_create("engine");
     TCase *tcase = tcase_create("all");
@@ -760,13 +760,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, default_threads_cover_the_cores_in_teams_of_at_most_four);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

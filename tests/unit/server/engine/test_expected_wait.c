@@ -2,7 +2,6 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define MS INT64_C(1000000)
 #define START_NS (1000 * MS)
@@ -104,7 +103,7 @@ START_TEST(it_grows_while_nothing_moves_up_to_an_hour)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_expected_wait(void)
 {
     Suite *suite = suite_create("expected_wait");
     TCase *tcase = tcase_create("expected_wait");
@@ -117,13 +116,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, it_grows_while_nothing_moves_up_to_an_hour);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

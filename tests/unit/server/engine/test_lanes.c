@@ -433,7 +433,7 @@ START_TEST(lanes_come_and_go_under_load)
 }
 END_TEST
 
-int main(void)
+Suite *suite_lanes(void)
 {
     Suite *suite = suite_create("lanes");
     TCase *tcase = tcase_create("all");
@@ -456,9 +456,5 @@ int main(void)
     tcase_add_test(tcase, detaches_a_lane_that_is_still_warm);
     tcase_add_test(tcase, lanes_come_and_go_under_load);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

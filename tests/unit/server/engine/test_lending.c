@@ -1,7 +1,6 @@
 #include "tests/unit/server/engine/engine_jobs.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -79,16 +78,12 @@ START_TEST(a_lent_thread_comes_back_before_the_engine_ends)
 }
 END_TEST
 
-int main(void)
+Suite *suite_lending(void)
 {
     Suite *suite = suite_create("lending");
     TCase *tcase = tcase_create("all");
     tcase_add_test(tcase, a_thread_is_lent_while_nothing_waits_or_runs);
     tcase_add_test(tcase, a_lent_thread_comes_back_before_the_engine_ends);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -638,7 +638,7 @@ START_TEST(a_job_that_is_larger_than_what_it_continues_has_a_share_too)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_queue(void)
 {
     Suite *suite = suite_create("queue");
     TCase *tcase = tcase_create("all");
@@ -677,13 +677,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, a_job_that_is_larger_than_what_it_continues_has_a_share_too);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

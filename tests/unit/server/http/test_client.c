@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_address address(const char *text)
@@ -160,7 +159,7 @@ START_TEST(the_client_is_whom_the_last_proxy_speaks_for)
 }
 END_TEST
 
-int main(void)
+Suite *suite_client(void)
 {
     Suite *suite = suite_create("client");
     TCase *tcase = tcase_create("client");
@@ -173,9 +172,5 @@ int main(void)
     tcase_add_loop_test(tcase, the_client_is_whom_the_last_proxy_speaks_for, 0,
                         sizeof forwarded / sizeof forwarded[0]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

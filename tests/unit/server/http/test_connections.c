@@ -7,7 +7,6 @@
 #include <check.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -520,7 +519,7 @@ START_TEST(one_address_is_one_client)
 }
 END_TEST
 
-int main(void)
+Suite *suite_connections(void)
 {
     Suite *suite = suite_create("connections");
     TCase *tcase = tcase_create("connections");
@@ -543,9 +542,5 @@ int main(void)
     tcase_add_test(tcase, idle_connections_are_closed_but_not_those_that_speak);
     tcase_add_test(tcase, one_address_is_one_client);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

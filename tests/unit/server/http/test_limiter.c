@@ -204,7 +204,7 @@ START_TEST(a_clock_that_stands_or_goes_back_gives_nothing_away)
 }
 END_TEST
 
-int main(void)
+Suite *suite_limiter(void)
 {
     Suite *suite = suite_create("limiter");
     TCase *tcase = tcase_create("limiter");
@@ -220,9 +220,5 @@ int main(void)
     tcase_add_test(tcase, bans_end);
     tcase_add_test(tcase, a_clock_that_stands_or_goes_back_gives_nothing_away);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

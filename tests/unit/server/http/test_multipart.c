@@ -268,7 +268,7 @@ START_TEST(headers_and_names_are_limited)
 }
 END_TEST
 
-int main(void)
+Suite *suite_multipart(void)
 {
     Suite *suite = suite_create("multipart");
     TCase *tcase = tcase_create("multipart");
@@ -280,9 +280,5 @@ int main(void)
     tcase_add_test(tcase, files_may_hold_any_bytes);
     tcase_add_test(tcase, headers_and_names_are_limited);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

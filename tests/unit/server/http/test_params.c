@@ -3,7 +3,6 @@
 #include <check.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
@@ -347,7 +346,7 @@ START_TEST(without_fields_everything_is_absent)
 }
 END_TEST
 
-int main(void)
+Suite *suite_params(void)
 {
     Suite *suite = suite_create("params");
     TCase *tcase = tcase_create("params");
@@ -370,9 +369,5 @@ int main(void)
     tcase_add_test(tcase, booleans_have_words_in_forms);
     tcase_add_test(tcase, without_fields_everything_is_absent);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

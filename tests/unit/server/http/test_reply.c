@@ -1,7 +1,6 @@
 #include "server/http/reply.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
@@ -168,7 +167,7 @@ START_TEST(compression_happens_only_where_it_pays)
 }
 END_TEST
 
-int main(void)
+Suite *suite_reply(void)
 {
     Suite *suite = suite_create("reply");
     TCase *tcase = tcase_create("reply");
@@ -182,9 +181,5 @@ int main(void)
     tcase_add_test(tcase, compression_keeps_the_bytes);
     tcase_add_test(tcase, compression_happens_only_where_it_pays);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

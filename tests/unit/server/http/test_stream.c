@@ -1,8 +1,6 @@
-#include "server/passages/budget.h"
 #include "server/http/stream.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Numbers 0 to n - 1, one per piece. */
@@ -114,20 +112,7 @@ START_TEST(read_all_respects_the_buffers_limit)
 }
 END_TEST
 
-START_TEST(a_budget_is_never_overdrawn)
-{
-    struct mt_budget budget = {.limit = 10};
-    ck_assert(mt_budget_take(&budget, 7));
-    ck_assert(!mt_budget_take(&budget, 4));
-    ck_assert(mt_budget_take(&budget, 3));
-    ck_assert(!mt_budget_take(&budget, 1));
-    mt_budget_give_back(&budget, 7);
-    ck_assert(!mt_budget_take(&budget, UINT64_MAX));
-    ck_assert(mt_budget_take(&budget, 7));
-}
-END_TEST
-
-int main(void)
+Suite *suite_stream(void)
 {
     Suite *suite = suite_create("stream");
     TCase *tests = tcase_create("stream");
@@ -136,11 +121,6 @@ int main(void)
     tcase_add_test(tests, a_slow_source_is_asked_once_for_each_read);
     tcase_add_test(tests, a_failed_source_gives_what_it_had_and_then_fails);
     tcase_add_test(tests, read_all_respects_the_buffers_limit);
-    tcase_add_test(tests, a_budget_is_never_overdrawn);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -4,7 +4,6 @@
 #include "tests/unit/server/http/connection_pairs.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 /* Longer than a connection that has just become idle is spared. */
 #define IDLE_MS 120
@@ -335,7 +334,7 @@ START_TEST(of_those_that_are_far_too_many_the_first_are_not_told)
 }
 END_TEST
 
-int main(void)
+Suite *suite_surplus(void)
 {
     Suite *suite = suite_create("surplus");
     TCase *tcase = tcase_create("surplus");
@@ -353,9 +352,5 @@ int main(void)
     tcase_add_test(tcase, room_that_is_wanted_is_made_once);
     tcase_add_test(tcase, of_those_that_are_far_too_many_the_first_are_not_told);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

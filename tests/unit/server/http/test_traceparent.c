@@ -1,7 +1,6 @@
 #include "server/http/traceparent.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -85,7 +84,7 @@ START_TEST(no_byte_gets_through_unseen)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_traceparent(void)
 {
     Suite *suite = suite_create("traceparent");
     TCase *tcase = tcase_create("traceparent");
@@ -94,13 +93,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, no_byte_gets_through_unseen);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,7 +3,6 @@
 #include "server/inspection/inspection.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct sample sample;
@@ -301,7 +300,7 @@ START_TEST(the_owner_of_the_attention_is_released_once)
 }
 END_TEST
 
-int main(void)
+Suite *suite_inspection(void)
 {
     Suite *suite = suite_create("inspection");
     TCase *tests = tcase_create("inspection");
@@ -320,9 +319,5 @@ int main(void)
     tcase_add_test(tests, a_trace_of_another_shape_is_refused);
     tcase_add_test(tests, the_owner_of_the_attention_is_released_once);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

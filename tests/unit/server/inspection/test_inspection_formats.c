@@ -548,7 +548,7 @@ START_TEST(formats_are_known_by_name)
 }
 END_TEST
 
-int main(void)
+Suite *suite_inspection_formats(void)
 {
     Suite *suite = suite_create("inspection_formats");
     TCase *tests = tcase_create("inspection_formats");
@@ -571,10 +571,5 @@ int main(void)
     tcase_add_test(tests, gzip_gives_the_same_bytes);
     tcase_add_test(tests, formats_are_known_by_name);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    mt_text_finish(&bytes);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

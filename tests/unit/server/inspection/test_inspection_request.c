@@ -1,7 +1,6 @@
 #include "server/inspection/inspection_request.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_error err;
@@ -142,7 +141,7 @@ START_TEST(too_many_numbers_are_a_limit)
 }
 END_TEST
 
-int main(void)
+Suite *suite_inspection_request(void)
 {
     Suite *suite = suite_create("inspection_request");
     TCase *tests = tcase_create("inspection_request");
@@ -154,9 +153,5 @@ int main(void)
     tcase_add_test(tests, wrong_values_are_named);
     tcase_add_test(tests, too_many_numbers_are_a_limit);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -1,7 +1,6 @@
 #include "server/inspection/label.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 START_TEST(columns_are_those_of_a_terminal)
 {
@@ -42,16 +41,12 @@ START_TEST(labels_are_cut_between_characters)
 }
 END_TEST
 
-int main(void)
+Suite *suite_label(void)
 {
     Suite *suite = suite_create("label");
     TCase *tests = tcase_create("label");
     tcase_add_test(tests, columns_are_those_of_a_terminal);
     tcase_add_test(tests, labels_are_cut_between_characters);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -3,7 +3,6 @@
 #include "server/inspection/word_links.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct sample sample;
@@ -136,7 +135,7 @@ START_TEST(words_are_measured_once)
 }
 END_TEST
 
-int main(void)
+Suite *suite_word_links(void)
 {
     Suite *suite = suite_create("word_links");
     TCase *tests = tcase_create("word_links");
@@ -144,9 +143,5 @@ int main(void)
     tcase_add_test(tests, pieces_of_a_word_count_together);
     tcase_add_test(tests, words_are_measured_once);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -672,7 +672,7 @@ START_TEST(one_model_is_asked_what_it_can_do)
 }
 END_TEST
 
-int main(void)
+Suite *suite_catalog(void)
 {
     Suite *suite = suite_create("catalog");
     TCase *tcase = tcase_create("catalogs");
@@ -700,9 +700,5 @@ int main(void)
     tcase_add_test(tcase, a_model_that_has_just_failed_is_the_last_way);
     tcase_add_test(tcase, one_model_is_asked_what_it_can_do);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -1,7 +1,6 @@
 #include "server/models/model_card.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 static const struct {
     const char *card, *licence;
@@ -43,16 +42,12 @@ START_TEST(directory_without_a_card)
 }
 END_TEST
 
-int main(void)
+Suite *suite_model_card(void)
 {
     Suite *suite = suite_create("model_card");
     TCase *tests = tcase_create("card");
     tcase_add_loop_test(tests, licence_of_a_card, 0, sizeof cards / sizeof cards[0]);
     tcase_add_test(tests, directory_without_a_card);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -745,7 +745,7 @@ START_TEST(many_threads_use_more_models_than_fit)
 }
 END_TEST
 
-int main(void)
+Suite *suite_model_host(void)
 {
     Suite *suite = suite_create("model_host");
     TCase *tcase = tcase_create("hosts");
@@ -778,9 +778,5 @@ int main(void)
     tcase_add_test(tcase, stopping_ends_all_waits);
     tcase_add_test(tcase, many_threads_use_more_models_than_fit);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

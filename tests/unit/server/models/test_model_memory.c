@@ -258,7 +258,7 @@ START_TEST(every_failed_allocation_is_reported)
 }
 END_TEST
 
-int main(void)
+Suite *suite_model_memory(void)
 {
     Suite *suite = suite_create("model_memory");
     TCase *tcase = tcase_create("allocations");
@@ -267,9 +267,5 @@ int main(void)
     tcase_add_loop_test(tcase, every_failed_allocation_is_reported, 0,
                         sizeof scenarios / sizeof *scenarios);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

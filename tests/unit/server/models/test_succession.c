@@ -6,7 +6,6 @@
 
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MODEL_BYTES 100
@@ -187,7 +186,7 @@ START_TEST(one_that_is_not_in_memory_has_nothing_to_lose)
 }
 END_TEST
 
-int main(void)
+Suite *suite_succession(void)
 {
     Suite *suite = suite_create("succession");
     TCase *tcase = tcase_create("hosts");
@@ -198,9 +197,5 @@ int main(void)
     tcase_add_test(tcase, where_there_is_no_room_for_both_the_successor_is_looked_at);
     tcase_add_test(tcase, one_that_is_not_in_memory_has_nothing_to_lose);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

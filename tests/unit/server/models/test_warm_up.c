@@ -7,7 +7,7 @@
 #include "server/models/catalog.h"
 #include "server/models/model_host.h"
 #include "server/models/warm_up.h"
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 #include "server/text/splitter.h"
 
 #include <check.h>
@@ -221,7 +221,7 @@ START_TEST(one_that_could_not_be_made_leaves_its_place_clean)
 }
 END_TEST
 
-int main(void)
+Suite *suite_warm_up(void)
 {
     Suite *suite = suite_create("warm_up");
     TCase *tcase = tcase_create("texts");
@@ -232,9 +232,5 @@ int main(void)
     tcase_add_test(tcase, a_language_that_is_being_made_holds_up_nobody_who_needs_another);
     tcase_add_test(tcase, one_that_could_not_be_made_leaves_its_place_clean);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

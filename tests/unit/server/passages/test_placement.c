@@ -370,7 +370,7 @@ START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first
 }
 END_TEST
 
-int main(void)
+Suite *suite_placement(void)
 {
     Suite *suite = suite_create("placement");
     TCase *tcase = tcase_create("placement");
@@ -382,9 +382,5 @@ int main(void)
     tcase_add_test(tcase, spans_without_words_of_their_own_take_what_is_no_others);
     tcase_add_test(tcase, a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -242,7 +242,7 @@ END_TEST
 
 #define N(table) (sizeof(table) / sizeof(table)[0])
 
-int main(void)
+Suite *suite_choice(void)
 {
     Suite *suite = suite_create("choice");
     TCase *tcase = tcase_create("choice");
@@ -251,9 +251,5 @@ int main(void)
     tcase_add_loop_test(tcase, documents_decide, 0, N(documents));
     tcase_add_test(tcase, named_files_are_looked_for);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -174,7 +174,7 @@ START_TEST(registries_by_word)
 }
 END_TEST
 
-int main(void)
+Suite *suite_names(void)
 {
     Suite *suite = suite_create("names");
     TCase *tcase = tcase_create("names");
@@ -184,9 +184,5 @@ int main(void)
     tcase_add_test(tcase, pairs_in_any_spelling);
     tcase_add_test(tcase, registries_by_word);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -144,7 +144,7 @@ START_TEST(what_is_another_file_is_not_used)
 }
 END_TEST
 
-int main(void)
+Suite *suite_record(void)
 {
     Suite *suite = suite_create("record");
     TCase *tcase = tcase_create("record");
@@ -154,9 +154,5 @@ int main(void)
     tcase_add_test(tcase, linked_or_copied);
     tcase_add_test(tcase, what_is_another_file_is_not_used);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HUB "https://hub.example/"
@@ -454,7 +453,7 @@ END_TEST
 
 #define N(table) (sizeof(table) / sizeof(table)[0])
 
-int main(void)
+Suite *suite_registries(void)
 {
     Suite *suite = suite_create("registries");
     TCase *tcase = tcase_create("registries");
@@ -475,9 +474,5 @@ int main(void)
     tcase_add_test(tcase, offers_of_firefox);
     tcase_add_test(tcase, where_attachments_are);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

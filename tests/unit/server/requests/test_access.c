@@ -297,14 +297,23 @@ START_TEST(a_required_key_needs_a_file)
 }
 END_TEST
 
-int main(void)
+static void make_file(void)
 {
     int fd = mkstemp(path);
-    if (fd < 0)
-        return EXIT_FAILURE;
+    ck_assert_int_ge(fd, 0);
     close(fd);
+}
+
+static void remove_file(void)
+{
+    unlink(path);
+}
+
+Suite *suite_access(void)
+{
     Suite *suite = suite_create("access");
     TCase *tcase = tcase_create("access");
+    tcase_add_unchecked_fixture(tcase, make_file, remove_file);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, a_key_may_come_in_many_ways, 0, sizeof ways / sizeof ways[0]);
     tcase_add_test(tcase, without_a_file_keys_are_not_looked_at);
@@ -319,10 +328,5 @@ int main(void)
     tcase_add_test(tcase, who_guesses_keys_is_slowed_down);
     tcase_add_test(tcase, a_required_key_needs_a_file);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    unlink(path);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -361,7 +361,7 @@ START_TEST(the_last_one_to_write_leaves_no_more_than_the_limit)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_file_directory(void)
 {
     Suite *suite = suite_create("file_directory");
     TCase *tcase = tcase_create("file_directory");
@@ -379,13 +379,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, the_last_one_to_write_leaves_no_more_than_the_limit);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

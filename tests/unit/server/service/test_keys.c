@@ -193,14 +193,23 @@ START_TEST(secrets_are_equal_as_a_whole)
 }
 END_TEST
 
-int main(void)
+static void make_file(void)
 {
     int fd = mkstemp(path);
-    if (fd < 0)
-        return EXIT_FAILURE;
+    ck_assert_int_ge(fd, 0);
     close(fd);
+}
+
+static void remove_file(void)
+{
+    unlink(path);
+}
+
+Suite *suite_keys(void)
+{
     Suite *suite = suite_create("keys");
     TCase *tcase = tcase_create("keys");
+    tcase_add_unchecked_fixture(tcase, make_file, remove_file);
     tcase_add_test(tcase, lines_are_keys_and_their_limits);
     tcase_add_test(tcase, only_the_whole_key_is_the_key);
     tcase_add_test(tcase, a_key_has_the_same_id_wherever_it_stands);
@@ -211,10 +220,5 @@ int main(void)
     tcase_add_test(tcase, a_file_for_everybody_is_noticed);
     tcase_add_test(tcase, secrets_are_equal_as_a_whole);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    unlink(path);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -190,7 +190,7 @@ START_TEST(a_sum_that_overflows_is_too_large)
 }
 END_TEST
 
-int main(void)
+Suite *suite_memory_plan(void)
 {
     Suite *suite = suite_create("memory_plan");
     TCase *tcase = tcase_create("plans");
@@ -203,9 +203,5 @@ int main(void)
     tcase_add_test(tcase, the_queue_holds_the_widest_beam_whoever_wants_it);
     tcase_add_test(tcase, a_sum_that_overflows_is_too_large);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -147,7 +147,7 @@ START_TEST(what_is_below_the_root_is_read_alone)
 }
 END_TEST
 
-int main(void)
+Suite *suite_readable(void)
 {
     Suite *suite = suite_create("readable");
     TCase *tcase = tcase_create("readable");
@@ -157,9 +157,5 @@ int main(void)
     tcase_add_test(tcase, models_are_read_wherever_links_lead);
     tcase_add_test(tcase, what_is_below_the_root_is_read_alone);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

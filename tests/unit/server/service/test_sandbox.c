@@ -407,7 +407,7 @@ START_TEST(what_is_not_offered_is_done_without)
 }
 END_TEST
 
-int main(void)
+Suite *suite_sandbox(void)
 {
     Suite *suite = suite_create("sandbox");
     TCase *tcase = tcase_create("sandbox");
@@ -420,9 +420,5 @@ int main(void)
     tcase_add_test(tcase, threads_that_were_there_before_are_under_it_too);
     tcase_add_test(tcase, what_is_not_offered_is_done_without);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -579,7 +579,7 @@ START_TEST(sizes_are_those_of_all_files)
 }
 END_TEST
 
-int main(void)
+Suite *suite_store(void)
 {
     Suite *suite = suite_create("store");
     TCase *cases = tcase_create("store");
@@ -604,9 +604,5 @@ int main(void)
     tcase_add_test(cases, what_an_unfinished_pull_left_is_removed);
     tcase_add_test(cases, sizes_are_those_of_all_files);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

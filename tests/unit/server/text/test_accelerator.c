@@ -96,7 +96,7 @@ START_TEST(a_mark_is_put_before_a_word)
 }
 END_TEST
 
-int main(void)
+Suite *suite_accelerator(void)
 {
     Suite *suite = suite_create("accelerator");
     TCase *tcase = tcase_create("accelerator");
@@ -106,9 +106,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_mark_is_put_before_a_word, 0,
                         (int)(sizeof places / sizeof *places));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -478,7 +478,7 @@ START_TEST(reading)
 }
 END_TEST
 
-int main(void)
+Suite *suite_codes_find(void)
 {
     Suite *suite = suite_create("codes_find");
     TCase *tests = tcase_create("codes_find");
@@ -489,9 +489,5 @@ int main(void)
     tcase_add_test(tests, terms_beside_codes);
     tcase_add_test(tests, reading);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

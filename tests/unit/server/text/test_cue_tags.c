@@ -1,7 +1,6 @@
 #include "server/text/cue_tags.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -128,7 +127,7 @@ START_TEST(entities_are_characters_of_webvtt_alone)
 }
 END_TEST
 
-int main(void)
+Suite *suite_cue_tags(void)
 {
     Suite *suite = suite_create("cue_tags");
     TCase *all = tcase_create("all");
@@ -138,9 +137,5 @@ int main(void)
     tcase_add_test(all, placeholders_are_words_here);
     tcase_add_test(all, entities_are_characters_of_webvtt_alone);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -354,7 +354,7 @@ START_TEST(only_the_beginning_of_long_texts_is_read)
 }
 END_TEST
 
-int main(void)
+Suite *suite_detect(void)
 {
     Suite *suite = suite_create("detect");
     TCase *tcase = tcase_create("detect");
@@ -372,9 +372,5 @@ int main(void)
     tcase_add_test(tcase, letters_of_markup_are_of_no_script);
     tcase_add_test(tcase, only_the_beginning_of_long_texts_is_read);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

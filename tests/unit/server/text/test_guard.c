@@ -2,7 +2,6 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Letters for ids. */
@@ -71,7 +70,7 @@ START_TEST(every_warning_has_a_name_of_its_own)
 }
 END_TEST
 
-int main(void)
+Suite *suite_guard(void)
 {
     Suite *suite = suite_create("guard");
     TCase *tcase = tcase_create("guard");
@@ -81,9 +80,5 @@ int main(void)
     tcase_add_test(tcase, groups_are_found_up_to_the_longest);
     tcase_add_test(tcase, every_warning_has_a_name_of_its_own);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

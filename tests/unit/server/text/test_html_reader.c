@@ -758,7 +758,7 @@ START_TEST(every_letter_is_there_once_and_in_its_element)
 }
 END_TEST
 
-int main(void)
+Suite *suite_html_reader(void)
 {
     Suite *suite = suite_create("html_reader");
     TCase *tcase = tcase_create("html_reader");
@@ -783,9 +783,5 @@ int main(void)
     tcase_add_loop_test(tcase, what_is_not_translated_is_equal_to_the_byte, 0, N_PARTS);
     tcase_add_loop_test(tcase, every_letter_is_there_once_and_in_its_element, 0, N_PARTS);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -1,7 +1,6 @@
 #include "server/text/language.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -105,7 +104,7 @@ START_TEST(what_models_call_them)
 }
 END_TEST
 
-int main(void)
+Suite *suite_language(void)
 {
     Suite *suite = suite_create("language");
     TCase *tcase = tcase_create("language");
@@ -114,9 +113,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_language_serves_its_variants_but_no_other, 0,
                         sizeof pairs / sizeof pairs[0]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

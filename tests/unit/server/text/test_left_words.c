@@ -90,7 +90,7 @@ START_TEST(terms_are_excused)
 }
 END_TEST
 
-int main(void)
+Suite *suite_left_words(void)
 {
     Suite *suite = suite_create("left_words");
     TCase *tcase = tcase_create("left_words");
@@ -99,9 +99,5 @@ int main(void)
                         sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, terms_are_excused);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

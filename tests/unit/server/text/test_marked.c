@@ -3,7 +3,6 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Words of a source as they are. */
@@ -192,7 +191,7 @@ START_TEST(a_repeated_word_is_shown_once)
 }
 END_TEST
 
-int main(void)
+Suite *suite_marked(void)
 {
     Suite *suite = suite_create("marked");
     TCase *all = tcase_create("all");
@@ -206,9 +205,5 @@ int main(void)
     tcase_add_test(all, a_gap_is_one_blank);
     tcase_add_test(all, a_repeated_word_is_shown_once);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -1,9 +1,8 @@
-#include "server/text/number_notation.h"
+#include "server/text/numbers/number_notation.h"
 #include "server/text/proofread.h"
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct mt_error err;
@@ -347,7 +346,7 @@ START_TEST(letters_that_are_far_more_or_fewer_are_flagged)
 }
 END_TEST
 
-int main(void)
+Suite *suite_numbers(void)
 {
     Suite *suite = suite_create("numbers");
     TCase *tests = tcase_create("numbers");
@@ -365,9 +364,5 @@ int main(void)
     tcase_add_loop_test(tests, letters_that_are_far_more_or_fewer_are_flagged, 0,
                         sizeof lengths / sizeof lengths[0]);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -180,7 +180,7 @@ START_TEST(languages_have_the_scripts_that_they_are_usually_written_in)
 }
 END_TEST
 
-int main(void)
+Suite *suite_scripts(void)
 {
     Suite *suite = suite_create("scripts");
     TCase *tcase = tcase_create("scripts");
@@ -192,9 +192,5 @@ int main(void)
     tcase_add_test(tcase, alphabets_are_kept_up_to_a_limit);
     tcase_add_test(tcase, languages_have_the_scripts_that_they_are_usually_written_in);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

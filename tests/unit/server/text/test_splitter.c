@@ -320,7 +320,7 @@ START_TEST(threads_share_a_splitter)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_splitter(void)
 {
     Suite *suite = suite_create("splitter");
     TCase *tcase = tcase_create("all");
@@ -341,13 +341,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, threads_share_a_splitter);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

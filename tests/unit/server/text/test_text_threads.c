@@ -285,7 +285,7 @@ START_TEST(a_task_may_submit_itself)
 }
 END_TEST
 
-int main(void)
+Suite *suite_text_threads(void)
 {
     Suite *suite = suite_create("text_threads");
     TCase *all = tcase_create("all");
@@ -300,9 +300,5 @@ int main(void)
     tcase_add_test(all, the_end_may_come_as_soon_as_the_last_one_has_run);
     tcase_add_test(all, a_task_may_submit_itself);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed > 0;
+    return suite;
 }

@@ -751,7 +751,7 @@ START_TEST(what_only_looks_like_a_language_code_is_text)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite_translation(void)
 {
     Suite *suite = suite_create("translation");
     TCase *tcase = tcase_create("all");
@@ -783,13 +783,4 @@ static Suite *suite(void)
     tcase_add_test(tcase, what_only_looks_like_a_language_code_is_text);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -43,15 +43,11 @@ START_TEST(one_blank_goes_where_sentences_are_joined)
 }
 END_TEST
 
-int main(void)
+Suite *suite_translation_gaps(void)
 {
     TCase *tcase = tcase_create("gaps");
     tcase_add_test(tcase, one_blank_goes_where_sentences_are_joined);
     Suite *suite = suite_create("translation_gaps");
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

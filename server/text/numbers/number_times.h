@@ -7,10 +7,10 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_NUMBER_TIMES_H
-#define MT_SERVER_TEXT_NUMBER_TIMES_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBER_TIMES_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBER_TIMES_H
 
-#include "server/text/numbers.h"
+#include "server/text/numbers/numbers.h"
 
 /* Adds times, with the words beside them, to the difference of the two. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_number_times_compare(const struct mt_numbers_text *source,

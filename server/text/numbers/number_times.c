@@ -1,7 +1,7 @@
-#include "server/text/number_times.h"
+#include "server/text/numbers/number_times.h"
 
 #include "base/text.h"
-#include "server/text/number_state.h"
+#include "server/text/numbers/number_state.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "server/text/number_state.h"
+#include "server/text/numbers/number_state.h"
 
 #include "base/size.h"
 #include "base/text.h"

@@ -22,10 +22,10 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_NUMBERS_H
-#define MT_SERVER_TEXT_NUMBERS_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBERS_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBERS_H
 
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 #include "server/text/splitter.h"
 
 #include <stdbool.h>

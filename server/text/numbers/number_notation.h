@@ -3,8 +3,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_NUMBER_NOTATION_H
-#define MT_SERVER_TEXT_NUMBER_NOTATION_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBER_NOTATION_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBER_NOTATION_H
 
 #include "base/text.h"
 

@@ -1,7 +1,6 @@
 #include "server/http/router.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct mt_route routes[] = {
@@ -91,7 +90,7 @@ START_TEST(knows_each_route_of_the_daemon_once)
 }
 END_TEST
 
-int main(void)
+Suite *suite_router(void)
 {
     Suite *suite = suite_create("router");
     TCase *tcase = tcase_create("router");
@@ -101,9 +100,5 @@ int main(void)
     tcase_add_test(tcase, looks_at_no_more_than_the_path);
     tcase_add_test(tcase, knows_each_route_of_the_daemon_once);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

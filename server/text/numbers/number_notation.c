@@ -1,4 +1,4 @@
-#include "server/text/number_notation.h"
+#include "server/text/numbers/number_notation.h"
 
 #include <string.h>
 

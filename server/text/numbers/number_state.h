@@ -2,10 +2,10 @@
  * The inside of numbers.h, shared by number_reading.c (which finds the numbers of a text and the
  * ways to read them) and numbers.c (which compares two texts').
  */
-#ifndef MT_SERVER_TEXT_NUMBER_STATE_H
-#define MT_SERVER_TEXT_NUMBER_STATE_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBER_STATE_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBER_STATE_H
 
-#include "server/text/numbers.h"
+#include "server/text/numbers/numbers.h"
 
 /* Ways to read one number: whole, grouped or with a fraction, as its groups, times a power. */
 #define MT_MAX_READINGS 8

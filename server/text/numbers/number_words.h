@@ -11,8 +11,8 @@
  *
  * Thread-safety: safe.
  */
-#ifndef MT_SERVER_TEXT_NUMBER_WORDS_H
-#define MT_SERVER_TEXT_NUMBER_WORDS_H
+#ifndef MT_SERVER_TEXT_NUMBERS_NUMBER_WORDS_H
+#define MT_SERVER_TEXT_NUMBERS_NUMBER_WORDS_H
 
 #include "base/status.h"
 

@@ -1,4 +1,4 @@
-#include "server/text/number_words.h"
+#include "server/text/numbers/number_words.h"
 
 #include "base/size.h"
 #include "base/text.h"

@@ -1,0 +1,209 @@
+#include "server/text/numbers/number_signs.h"
+
+#include "server/text/marked.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+#include <unicode/unum.h>
+#include <unicode/ustring.h>
+
+/* Of a number whose sign is looked at: beyond a trillion with cents and separators. */
+#define MAX_AMOUNT_BYTES 32
+/* Of an ordinal as a language writes it. */
+#define MAX_ORDINAL_UNITS 32
+#define MAX_ORDINAL_BYTES 96
+#define MAX_ORDINAL_DIGITS 9
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_currency(uint32_t c)
+{
+    return u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
+}
+
+/* ---- currency ---- */
+
+/* The digits of an amount, without what stands between them. */
+struct amount {
+    char digits[MAX_AMOUNT_BYTES];
+    size_t n;
+};
+
+static bool is_same_amount(const struct amount *a, const struct amount *b)
+{
+    return a->n == b->n && memcmp(a->digits, b->digits, a->n) == 0;
+}
+
+static size_t skip_blank(const char *text, size_t length, size_t at)
+{
+    return at < length && u_isspace((UChar32)mt_utf8_decode(text + at))
+               ? at + mt_utf8_length((unsigned char)text[at])
+               : at;
+}
+
+static size_t skip_blank_back(const char *text, size_t at)
+{
+    size_t before = at > 0 ? mt_previous_char(text, at) : 0;
+    return at > 0 && u_isspace((UChar32)mt_utf8_decode(text + before)) ? before : at;
+}
+
+/* A separator of thousands or decimals, between two digits; its bytes, 0: none. */
+static size_t separator_at(const char *text, size_t length, size_t at)
+{
+    uint32_t c = at < length ? mt_utf8_decode(text + at) : 0;
+    size_t n = c ? mt_utf8_length((unsigned char)text[at]) : 0;
+    bool is_one = c == '.' || c == ',' || c == '\'' || c == 0x2019 || c == 0xA0 || c == 0x202F;
+    return is_one && at + n < length && is_digit(text[at + n]) ? n : 0;
+}
+
+/* Reads the amount that begins at text[at]; returns where it ends, at: there is none. */
+static size_t read_amount(const char *text, size_t length, size_t at, struct amount *out)
+{
+    size_t end = at;
+    out->n = 0;
+    while (end < length && out->n < MAX_AMOUNT_BYTES) {
+        size_t n = out->n ? separator_at(text, length, end) : 0;
+        if (!is_digit(text[end + n]))
+            break;
+        out->digits[out->n++] = text[end + n];
+        end += n + 1;
+    }
+    return end;
+}
+
+/* Where the amount that ends before text[end] begins; end: there is none. */
+static size_t amount_begin(const char *text, size_t length, size_t end)
+{
+    size_t begin = end;
+    while (begin > 0 && end - begin < MAX_AMOUNT_BYTES) {
+        size_t before = mt_previous_char(text, begin);
+        if (!is_digit(text[before]) && (begin == end || !separator_at(text, length, before)))
+            break;
+        begin = before;
+    }
+    return begin;
+}
+
+/* The amount that a sign at text[at] belongs to: the one that it touches, or else the one beyond a
+ * blank. False: none. */
+static bool amount_of_sign(const char *text, size_t length, size_t at, struct amount *out)
+{
+    size_t behind = at + mt_utf8_length((unsigned char)text[at]);
+    size_t starts[] = {behind, amount_begin(text, length, at),
+                       amount_begin(text, length, skip_blank_back(text, at)),
+                       skip_blank(text, length, behind)};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (read_amount(text, length, starts[i], out) > starts[i])
+            return true;
+    return false;
+}
+
+/* The sign that this amount has in the source: 0 where it has none or several; is_there: the
+ * translation's own is among them. */
+static uint32_t sign_in_source(const struct mt_number_signs *pair, const struct amount *amount,
+                               uint32_t own, bool *is_there)
+{
+    uint32_t found = 0;
+    bool has_others = false;
+    *is_there = false;
+    for (size_t at = 0; at < pair->n_source;) {
+        uint32_t c = mt_utf8_decode(pair->source + at);
+        struct amount other;
+        if (is_currency(c) && amount_of_sign(pair->source, pair->n_source, at, &other) &&
+            is_same_amount(amount, &other)) {
+            *is_there = *is_there || c == own;
+            has_others = has_others || (found && c != found);
+            found = c;
+        }
+        at += mt_utf8_length((unsigned char)pair->source[at]);
+    }
+    return has_others ? 0 : found;
+}
+
+static size_t write_currency(const struct mt_number_signs *pair, size_t at, uint32_t sign,
+                             struct mt_text *out)
+{
+    struct amount amount;
+    bool is_there;
+    if (!amount_of_sign(pair->target, pair->n_target, at, &amount))
+        return 0;
+    uint32_t wanted = sign_in_source(pair, &amount, sign, &is_there);
+    if (!wanted || is_there)
+        return 0;
+    mt_text_append_char(out, wanted);
+    return mt_utf8_length((unsigned char)pair->target[at]);
+}
+
+/* ---- ordinals ---- */
+
+static bool is_word_char_at(const char *text, size_t length, size_t at)
+{
+    return at < length && mt_is_word_char(mt_utf8_decode(text + at));
+}
+
+/* Bytes of "1st", "2nd", "23rd", "11th", as English writes it, at text[at]; 0: none. */
+static size_t english_ordinal(const char *text, size_t length, size_t at, uint32_t *number)
+{
+    size_t end = at;
+    for (*number = 0; end < length && is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS; end++)
+        *number = *number * 10 + (uint32_t)(text[end] - '0');
+    uint32_t last = *number % 10, tens = *number % 100 / 10;
+    const char *ending = tens == 1 || last == 0 || last > 3 ? "th"
+                         : last == 1                        ? "st"
+                         : last == 2                        ? "nd"
+                                                            : "rd";
+    bool is_one = end > at && end + 2 <= length && memcmp(text + end, ending, 2) == 0 &&
+                  !is_word_char_at(text, length, end + 2) &&
+                  (at == 0 || !mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
+    return is_one ? end + 2 - at : 0;
+}
+
+/* Whether the source has the same bytes as a word of its own. */
+static bool is_copied(const struct mt_number_signs *pair, const char *word, size_t n)
+{
+    for (size_t at = 0; at + n <= pair->n_source; at++)
+        if (memcmp(pair->source + at, word, n) == 0 &&
+            !is_word_char_at(pair->source, pair->n_source, at + n) &&
+            (at == 0 ||
+             !mt_is_word_char(mt_utf8_decode(pair->source + mt_previous_char(pair->source, at)))))
+            return true;
+    return false;
+}
+
+static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struct mt_text *out)
+{
+    uint32_t number;
+    size_t n = english_ordinal(pair->target, pair->n_target, at, &number);
+    if (n == 0 || !pair->target_lang || strncmp(pair->target_lang, "en", 2) == 0 ||
+        !is_copied(pair, pair->target + at, n))
+        return 0;
+    UErrorCode code = U_ZERO_ERROR;
+    UChar units[MAX_ORDINAL_UNITS];
+    UNumberFormat *format = unum_open(UNUM_ORDINAL, NULL, 0, pair->target_lang, NULL, &code);
+    int32_t n_units = U_SUCCESS(code)
+                          ? unum_formatDouble(format, number, units, MAX_ORDINAL_UNITS, NULL, &code)
+                          : 0;
+    char bytes[MAX_ORDINAL_BYTES];
+    int32_t n_bytes = 0;
+    u_strToUTF8(bytes, sizeof bytes, &n_bytes, units, n_units, &code);
+    bool is_written = U_SUCCESS(code) && (size_t)n_bytes <= sizeof bytes;
+    mt_text_append(out, bytes, is_written ? (size_t)n_bytes : 0);
+    unum_close(format);
+    return is_written ? n : 0;
+}
+
+size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out)
+{
+    char first = pair->target[at];
+    if (is_digit(first))
+        return at > 0 && is_digit(pair->target[at - 1]) ? 0 : write_ordinal(pair, at, out);
+    if ((unsigned char)first < 0x80 && first != '$')
+        return 0;
+    uint32_t c = mt_utf8_decode(pair->target + at);
+    return is_currency(c) ? write_currency(pair, at, c, out) : 0;
+}
