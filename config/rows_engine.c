@@ -76,11 +76,13 @@ const struct mt_setting mt_rows_engine[] = {
         .value_name = "NAME",
         .type = MT_SETTING_CHOICE,
         .choices = {"auto", "amx", "avx512vnni", "avxvnni", "avx2", "sse41", "i8mm", "dotprod",
-                    "neon", "c"},
+                    "neon", "openblas", "c"},
         .default_string = "auto",
         .verbs = ENGINE,
-        .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has; the "
-               "others are for comparisons: the answers are the same, bit for bit.",
+        .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has, and "
+               "openblas, the library, where it has none of them; the others are for comparisons. "
+               "The answers are the same, bit for bit, but for openblas with precision fp32, whose "
+               "last digits depend on the processor.",
     },
     {
         .section = "Model",

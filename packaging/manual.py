@@ -238,7 +238,10 @@ def zsh(verbs):
     lines += ["    )", "    if (( CURRENT == 2 )); then", "        _describe -t verbs verb verbs", "        _arguments '--help' '--version'", "        return", "    fi",
               "    local verb=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $verb in"]
     for verb in verbs:
-        rest = [f"'{i + 1}:{'file' if verb['name'] == 'import' else 'text'}:{'_files -/' if verb['name'] == 'import' else ''}'" for i in range(verb["max_arguments"])]
+        if verb["name"] == "translate":
+            rest = ["'*:file:_files'"]
+        else:
+            rest = [f"'{i + 1}:{'file' if verb['name'] == 'import' else 'text'}:{'_files -/' if verb['name'] == 'import' else ''}'" for i in range(verb["max_arguments"])]
         lines += [f"    {verb['name']})", "        _arguments \\"]
         lines += [" \\\n".join(f"            {argument}" for argument in [zsh_flag(known) for known in flags_of(verb)] + rest), "        ;;"]
     lines += ["    help)", "        _describe -t verbs verb verbs", "        ;;", "    esac", "}", "", "_attentiond \"$@\""]

@@ -4,7 +4,8 @@
  * Every kernel has a C reference (reference.c) and may have faster versions beside it;
  * tests/kernels compares them bit by bit and times them. To make that possible the order of every
  * sum is part of the contract (canonical.h): a result never depends on the instruction set, on the
- * batch or on the number of threads.
+ * batch or on the number of threads. The exception is OpenBLAS in fp32 (has_foreign_sums), whose
+ * results depend on the processor.
  *
  * Thread-safety: kernels are pure functions of their arguments.
  */
@@ -107,6 +108,10 @@ struct mt_linear_f32 {
 struct mt_kernels {
     const char *name; /* "c", "avx2", ... */
 
+    /* linear_f32 adds in an order of its own instead of canonical.h's: the last digits are those of
+     * this table on this processor. */
+    bool has_foreign_sums;
+
     /* How many queries there are changes no bit of what each gives. */
     void (*attend_f32)(const struct mt_attend *attend);
     void (*attend_f16)(const struct mt_attend *attend);
@@ -162,11 +167,12 @@ struct mt_kernels {
 };
 
 /* The best table for this CPU, or the one that name asks for ("auto", "c", "avx2"); MT_UNSUPPORTED
- * where the CPU lacks it, MT_INVALID for an unknown name. */
+ * where the CPU or the build lacks it, MT_INVALID for an unknown name. */
 MT_MUST_CHECK enum mt_status mt_kernels_find(const char *name, const struct mt_kernels **out,
                                              struct mt_error *err);
 
-/* All tables that this CPU can run, best first; n of them. */
+/* All tables that this CPU can run, best first; n of them, "c" the last. "openblas" is the one before,
+ * so that "auto" means it only where there are none for the CPU itself. */
 const struct mt_kernels *const *mt_kernels_available(size_t *n);
 
 #endif

@@ -17,6 +17,10 @@ extern const struct mt_kernels mt_kernels_sse41, mt_kernels_avx2, mt_kernels_avx
 /* On 64-bit ARM only. */
 extern const struct mt_kernels mt_kernels_neon, mt_kernels_dotprod, mt_kernels_i8mm;
 
+/* In builds with OpenBLAS: its linear layers, and everything else by another table. The same table
+ * each time; for one thread. */
+const struct mt_kernels *mt_kernels_openblas(const struct mt_kernels *others);
+
 /* What attends for one of a's queries alone. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* All that there are, on any CPU, best first. */
-static const char *const known[] = {"amx",  "avx512vnni", "avxvnni", "avx2", "sse41",
-                                    "i8mm", "dotprod",    "neon",    "c"};
+static const char *const known[] = {"amx",  "avx512vnni", "avxvnni", "avx2",     "sse41",
+                                    "i8mm", "dotprod",    "neon",    "openblas", "c"};
 #define N_KNOWN (sizeof known / sizeof *known)
 
 /* Best first, for this CPU; written once. */
@@ -62,8 +62,10 @@ static enum mt_status fail_lacking(const char *name, struct mt_error *err)
     struct list list = {0};
     for (size_t i = 0; i < available.n; i++)
         append(&list, available.tables[i]->name, i + 1 == available.n);
-    return mt_fail(err, MT_UNSUPPORTED, "kernels \"%s\": this CPU lacks them; it has %s", name,
-                   list.names);
+    const char *who = strcmp(name, "openblas") == 0
+                          ? "this program was built without OpenBLAS; on this CPU"
+                          : "this CPU lacks them;";
+    return mt_fail(err, MT_UNSUPPORTED, "kernels \"%s\": %s it has %s", name, who, list.names);
 }
 
 static void detect(void)
@@ -80,6 +82,9 @@ static void detect(void)
     add(cpu.has_i8mm, &mt_kernels_i8mm);
     add(cpu.has_dotprod, &mt_kernels_dotprod);
     add(cpu.has_neon, &mt_kernels_neon);
+#endif
+#if defined(MT_HAS_OPENBLAS)
+    add(true, mt_kernels_openblas(available.n ? available.tables[0] : &mt_kernels_reference));
 #endif
     add(true, &mt_kernels_reference);
 }

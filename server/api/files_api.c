@@ -300,8 +300,10 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     const struct mt_guard_options guards = mt_guard_options_of(service->settings);
     mt_warnings_init(&state->warnings, &guards, service->metrics);
     enum mt_status status = read_request(state, request, &source, &target, &options, err);
-    if (!status)
+    if (!status) {
         options.target_lang = target;
+        options.source_lang = strcasecmp(source, "auto") != 0 ? source : NULL;
+    }
     if (!status)
         status = mt_document_create(state->file->bytes, state->file->length, &options,
                                     &state->document, err);

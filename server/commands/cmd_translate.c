@@ -3,11 +3,13 @@
 
 #include "base/cores.h"
 #include "base/file.h"
+#include "base/sanitized.h"
 #include "base/size.h"
 #include "model/files/hparams.h"
 #include "model/model.h"
 #include "server/api/decoding_params.h"
 #include "server/commands/document_command.h"
+#include "server/commands/file_list.h"
 #include "server/engine/engine.h"
 #include "server/commands/line_stream.h"
 #include "server/models/model_settings.h"
@@ -46,6 +48,7 @@ struct flags {
     const char *format;   /* of a document; NULL: lines, or what the file's name says */
     const char *encoding; /* of a document; NULL: it is found out */
     bool retranslate;
+    const char *output_dir; /* of documents; NULL: standard output */
 };
 
 /* Everything that is open while the verb runs; zero-initialised but for stop_fd. */
@@ -58,6 +61,7 @@ struct session {
     struct mt_text_direction direction;
     struct mt_proofreader reader;
     struct mt_warning_printer printer;
+    struct mt_file_list files;
     int stop_fd, stopped_by;
     struct mt_progress_bar bar;
 };
@@ -71,7 +75,9 @@ static const char detail[] =
     "itself then, and a line is one sentence (--split-sentences off), cut only where it is too\n"
     "long for the model.\n\n"
     "A FILE (.txt, .srt, .html, .po, .json and others: docs/documents.md), or standard input with\n"
-    "--format, is translated as a whole: what is no text in it stays as it is.\n";
+    "--format, is translated as a whole: what is no text in it stays as it is. With --output-dir\n"
+    "there may be several, and directories with all that is in them; each is written under its\n"
+    "own name, and one that fails is named, and keeps no other from being written.\n";
 
 static struct mt_sentence_options decoding_options(const struct mt_model *model,
                                                    const struct mt_settings *settings,
@@ -226,39 +232,132 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     return mt_line_stream_run(&stream, err);
 }
 
-/* Whether the flags go together, and whether they mean a document, and of which format. */
-static enum mt_status check_flags(const struct flags *flags, const char *path, bool *is_document,
-                                  enum mt_document_format *out, struct mt_error *err)
+/* Whether the flags go together, and whether they mean documents. */
+static enum mt_status check_flags(const struct flags *flags, size_t n_paths, bool *are_documents,
+                                  enum mt_document_format *format, struct mt_error *err)
 {
     char known[MT_DOCUMENT_LIST_BYTES];
-    *is_document = flags->format || path;
-    if (*is_document && flags->as_json)
+    *are_documents = flags->format || n_paths > 0;
+    if (*are_documents && flags->as_json)
         return mt_fail(err, MT_INVALID, "--json is for lines, not for a file");
     if (flags->num_hypotheses > 1 && !flags->as_json)
         return mt_fail(err, MT_INVALID, "--num-hypotheses %lld: more than 1 needs --json",
                        (long long)flags->num_hypotheses);
-    if (flags->retranslate && !*is_document)
+    if (flags->retranslate && !*are_documents)
         return mt_fail(err, MT_INVALID, "--retranslate is for files, not for lines");
-    if (flags->encoding && !*is_document)
+    if (flags->encoding && !*are_documents)
         return mt_fail(err, MT_INVALID, "--encoding is for files, not for lines");
-    if (flags->format && !mt_document_format_of_name(flags->format, out))
+    if (flags->output_dir && n_paths == 0)
+        return mt_fail(err, MT_INVALID, "--output-dir is for files, and none is named");
+    if (flags->output_dir && flags->output_dir[0] == '\0')
+        return mt_fail(err, MT_INVALID, "--output-dir is \"\", expected a directory");
+    if (flags->format && !mt_document_format_of_name(flags->format, format))
         return mt_fail(err, MT_INVALID, "--format is \"%.40s\", expected %s", flags->format,
                        mt_document_list_names(known));
-    if (flags->format || !path || mt_document_format_of_file(path, out))
-        return MT_OK;
-    if (mt_path_exists(path))
+    return MT_OK;
+}
+
+/* What is written to standard output: one file. */
+static enum mt_status check_path(const struct flags *flags, char *const *paths, size_t n,
+                                 enum mt_document_format *format, struct mt_error *err)
+{
+    char known[MT_DOCUMENT_LIST_BYTES];
+    struct stat st;
+    const char *path = n > 0 ? paths[0] : NULL;
+    bool is_there = path && (strcmp(path, "-") == 0 || stat(path, &st) == 0);
+    enum mt_document_format own;
+    bool is_named = path && mt_document_format_of_file(path, &own);
+    if (is_named && !flags->format)
+        *format = own;
+    if (path && !is_there && !is_named && !flags->format)
         return mt_fail(
             err, MT_INVALID,
             "\"%.200s\": there is no such file; text comes by a pipe, as in: echo Hello. | "
             "attentiond translate --model DIR",
             path);
+    if (n > 1)
+        return mt_fail(err, MT_INVALID,
+                       "%zu files: expected --output-dir DIR, to say where they are written", n);
+    if (is_there && strcmp(path, "-") != 0 && S_ISDIR(st.st_mode))
+        return mt_fail(err, MT_INVALID,
+                       "%.200s is a directory: expected --output-dir DIR, to say where its files "
+                       "are written",
+                       path);
+    if (flags->format || !path || is_named)
+        return MT_OK;
     return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
                    mt_document_list_extensions(known));
 }
 
-static enum mt_status run_document(struct session *session, const struct mt_settings *settings,
-                                   const struct flags *flags, enum mt_document_format format,
-                                   const char *path, struct mt_error *err)
+/* Which files, and where to. */
+static enum mt_status list_files(struct mt_file_list *list, const struct flags *flags,
+                                 char *const *paths, size_t n,
+                                 const enum mt_document_format *format, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    list->output_dir = flags->output_dir;
+    for (size_t i = 0; i < n && !status; i++)
+        status =
+            strcmp(paths[i], "-") == 0
+                ? mt_fail(err, MT_INVALID, "standard input has no name for a file in --output-dir")
+                : mt_file_list_add(list, paths[i], flags->format ? format : NULL, err);
+    if (!status && list->n == 0)
+        status = mt_fail(err, MT_NOT_FOUND, "no file in %.200s has a known format (%zu files)",
+                         paths[0], list->n_passed_over);
+    return status ? status : mt_file_list_check(list, err);
+}
+
+/* What became of a file, besides its translation; name: "" or "NAME: ". */
+static void tell(struct session *session, const char *name, const struct mt_document_report *report)
+{
+    mt_progress_bar_hide(&session->bar);
+    if (report->n_refused > 0)
+        mt_cli_say("attentiond translate: %s%zu texts stay as they are: their placeholders did "
+                   "not survive",
+                   name, report->n_refused);
+    if (report->n_translated == 0)
+        mt_cli_say("attentiond translate: %snothing of the file was translated (%zu texts)", name,
+                   report->n_texts);
+}
+
+/* One that fails is named, and the rest go on. */
+static enum mt_status run_files(struct session *session, struct mt_document_command *command,
+                                struct mt_error *err)
+{
+    const struct mt_file_list *list = &session->files;
+    size_t n_failed = 0;
+    command->n_files = list->n;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct mt_file_list_item *item = &list->items[i];
+        struct mt_document_report report = {0};
+        struct mt_text name = {0}, unit = {0};
+        mt_text_appendf(&name, "%s: ", item->path);
+        mt_text_appendf(&unit, "%stext", name.status ? "" : name.bytes);
+        command->path = item->path;
+        command->output = item->output;
+        command->document.format = item->format;
+        command->n_files_before = i;
+        command->unit = unit.status ? NULL : unit.bytes;
+        enum mt_status status = mt_document_command_run(command, &report, err);
+        mt_progress_bar_hide(&session->bar);
+        if (status)
+            mt_cli_say("attentiond translate: %s", err->message);
+        else
+            tell(session, name.status ? "" : name.bytes, &report);
+        n_failed += status != MT_OK;
+        mt_text_finish(&name);
+        mt_text_finish(&unit);
+    }
+    if (list->n_passed_over > 0)
+        mt_cli_say("attentiond translate: %zu files are of no known format", list->n_passed_over);
+    if (n_failed == 0)
+        return MT_OK;
+    return mt_fail(err, MT_IO, "%zu of %zu files were not translated", n_failed, list->n);
+}
+
+static enum mt_status run_documents(struct session *session, const struct mt_settings *settings,
+                                    const struct flags *flags, enum mt_document_format format,
+                                    const char *path, struct mt_error *err)
 {
     const struct mt_model_options model_options = mt_model_options_of_settings(settings);
     enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
@@ -274,7 +373,8 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
         .model = session->model,
         .document = {.format = format,
                      .retranslate = flags->retranslate,
-                     .encoding = flags->encoding},
+                     .encoding = flags->encoding,
+                     .confines = !MT_IS_SANITIZED},
         .translation =
             {
                 .decoding = decoding_options(session->model, settings, flags),
@@ -289,19 +389,18 @@ static enum mt_status run_document(struct session *session, const struct mt_sett
     };
     mt_text_direction_set(&session->direction, &command.translation);
     command.document.target_lang = mt_text_direction_target(&session->direction);
+    command.document.source_lang = mt_text_direction_source(&session->direction);
     mt_progress_bar_begin(&session->bar, "sentences");
     /* The table of settings lets no other name through. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);
-    status = mt_document_command_run(&command, &report, err);
+    if (flags->output_dir) {
+        status = run_files(session, &command, err);
+    } else {
+        status = mt_document_command_run(&command, &report, err);
+        if (!status)
+            tell(session, "", &report);
+    }
     mt_progress_bar_end(&session->bar);
-    if (!status && report.n_refused > 0)
-        fprintf(stderr,
-                "attentiond translate: %zu texts stay as they are: their placeholders did not "
-                "survive\n",
-                report.n_refused);
-    if (!status && report.n_translated == 0)
-        fprintf(stderr, "attentiond translate: nothing of the file was translated (%zu texts)\n",
-                report.n_texts);
     return status;
 }
 
@@ -354,17 +453,23 @@ int mt_cmd_translate(int argc, char **argv)
             .doc = "po, xliff, ts: what has a translation, too",
             .is_set = &flags.retranslate,
         },
+        {
+            .name = "output-dir",
+            .value_name = "DIR",
+            .doc = "where translated files are written, under their own names; what is there is "
+                   "replaced",
+            .string = &flags.output_dir,
+        },
         {0},
     };
     const struct mt_cli_command command = {
         .name = "translate",
         .verb = MT_VERB_TRANSLATE,
-        .synopsis = "--model DIR [flags] [FILE] < text",
-        .summary = "translate standard input line by line, or a whole file",
+        .synopsis = "--model DIR [flags] [FILE ...] < text",
+        .summary = "translate standard input line by line, or whole files",
         .detail = detail,
         .options = options,
-        .max_arguments = 1,
-        .hint = "text comes by a pipe",
+        .max_arguments = MT_FILE_LIST_MAX,
         .needs_model = true,
     };
     struct mt_cli cli;
@@ -373,14 +478,20 @@ int mt_cmd_translate(int argc, char **argv)
         return exit_code;
 
     struct session session = {.stop_fd = -1};
-    const char *path = cli.n_arguments ? cli.arguments[0] : NULL;
+    char **paths = cli.arguments;
+    size_t n_paths = cli.n_arguments;
     enum mt_document_format format = MT_DOCUMENT_TEXT;
-    bool is_document = false;
+    bool are_documents = false;
     struct mt_error err;
-    enum mt_status status = check_flags(&flags, path, &is_document, &format, &err);
+    enum mt_status status = check_flags(&flags, n_paths, &are_documents, &format, &err);
+    if (!status && flags.output_dir)
+        status = list_files(&session.files, &flags, paths, n_paths, &format, &err);
+    else if (!status)
+        status = check_path(&flags, paths, n_paths, &format, &err);
     if (!status)
-        status = is_document ? run_document(&session, &cli.settings, &flags, format, path, &err)
-                             : run(&session, &cli.settings, &flags, &err);
+        status = are_documents ? run_documents(&session, &cli.settings, &flags, format,
+                                               n_paths ? paths[0] : NULL, &err)
+                               : run(&session, &cli.settings, &flags, &err);
     mt_progress_bar_end(&session.bar);
     mt_warning_printer_end(&session.printer);
     if (status == MT_CANCELLED)
@@ -388,6 +499,7 @@ int mt_cmd_translate(int argc, char **argv)
     else
         exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
 
+    mt_file_list_finish(&session.files);
     mt_engine_destroy(session.engine);
     mt_splitter_destroy(session.splitter);
     mt_number_words_destroy(session.number_words);

@@ -13,6 +13,7 @@
 #include "server/models/served_model.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,8 +61,26 @@ static enum mt_status read_input(struct mt_text *out, struct mt_error *err)
     return mt_text_check(out, "standard input", err);
 }
 
-static enum mt_status write_output(const struct mt_text *text, struct mt_error *err)
+/* Nobody sees half of it. */
+static enum mt_status write_file(const char *path, const struct mt_text *text, struct mt_error *err)
 {
+    char *directory = strdup(path);
+    if (!directory)
+        return mt_fail_memory(err, strlen(path), "a file's name");
+    char *slash = strrchr(directory, '/');
+    if (slash && slash > directory) {
+        *slash = '\0';
+        mt_make_directories(directory);
+    }
+    free(directory);
+    return mt_file_write(path, text->bytes ? text->bytes : "", text->length, err);
+}
+
+static enum mt_status write_output(const struct mt_document_command *command,
+                                   const struct mt_text *text, struct mt_error *err)
+{
+    if (command->output)
+        return write_file(command->output, text, err);
     for (size_t n_written = 0; n_written < text->length;) {
         ssize_t n = write(STDOUT_FILENO, text->bytes + n_written, text->length - n_written);
         if (n > 0)
@@ -73,9 +92,26 @@ static enum mt_status write_output(const struct mt_text *text, struct mt_error *
     return MT_OK;
 }
 
-static void show_progress(void *bar, size_t n_done, size_t n)
+/* total: of sentences; 0: nobody knows. */
+static void update_bar(const struct mt_document_command *command, size_t n_done, size_t total)
 {
-    mt_progress_bar_update(bar, n_done, n_done, n);
+    char text[100];
+    if (!command->bar)
+        return;
+    if (command->n_files < 2) {
+        mt_progress_bar_update(command->bar, n_done, total ? n_done : 0, total);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "file %zu of %zu, %zu sentences", command->n_files_before + 1,
+                   command->n_files, n_done);
+    double share = total ? (double)n_done / (double)total : 0;
+    mt_progress_bar_show(command->bar, text, (double)command->n_files_before + share,
+                         (double)command->n_files);
+}
+
+static void show_progress(void *command, size_t n_done, size_t n)
+{
+    update_bar(command, n_done, n);
 }
 
 /* As many texts as make a window, or the rest of them. */
@@ -93,14 +129,14 @@ static enum mt_status translate_window(const struct mt_document_command *command
     if (!status && sentences->n > 0)
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
                            command->max_rows, sentences->items, sentences->n,
-                           is_only ? show_progress : NULL, command->bar, err);
+                           is_only ? show_progress : NULL, (void *)(size_t)command, err);
     for (; !status && sentences->n_looked < mt_document_translation_n_made(translation);
          sentences->n_looked++)
         status = mt_warning_printer_look(
-            command->printer, "text", sentences->n_looked + 1,
+            command->printer, command->unit ? command->unit : "text", sentences->n_looked + 1,
             mt_document_translation_passage(translation, sentences->n_looked), err);
     sentences->n_decoded += sentences->n;
-    mt_progress_bar_update(command->bar, sentences->n_decoded, 0, 0); /* of how many, who knows */
+    update_bar(command, sentences->n_decoded, 0);
     if (!status)
         status = mt_document_translation_render(translation, err);
     mt_document_translation_forget(translation);
@@ -158,8 +194,9 @@ enum mt_status mt_document_command_run(const struct mt_document_command *command
     if (!status)
         status = translate(command, document, &output, report, err);
     if (!status)
-        status = write_output(&output, err);
+        status = write_output(command, &output, err);
     report->encoding = NULL; /* the document's */
+    report->n_left = 0;      /* whose reasons are, too */
     mt_document_destroy(document);
     mt_text_finish(&output);
     return status;

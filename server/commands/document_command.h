@@ -1,6 +1,6 @@
 /*
  * `attentiond translate FILE`: a whole document (document.h) from a file or standard input to
- * standard output, decoded here and now.
+ * standard output or another file, decoded here and now.
  */
 #ifndef MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
 #define MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
@@ -24,10 +24,15 @@ struct mt_document_command {
     const struct mt_proofreader *reader;
     struct mt_warning_printer *printer; /* is told what it finds */
     const char *path;                   /* NULL or "-": standard input */
-    struct mt_progress_bar *bar;        /* may be NULL */
+    const char
+        *output; /* where it is written, with the directories that lack; NULL: standard output */
+    const char *unit;               /* before a text's number in warnings; NULL: "text" */
+    size_t n_files, n_files_before; /* for the bar, where this is one of several */
+    struct mt_progress_bar *bar;    /* may be NULL */
 };
 
-/* Writes nothing where it fails. *report as in mt_document_write, but for encoding, which is NULL.
+/* Writes nothing where it fails. *report as in mt_document_write, but for encoding and what is left, which
+ * are not there.
  * MT_CANCELLED: nobody reads the output any more. */
 MT_MUST_CHECK enum mt_status mt_document_command_run(const struct mt_document_command *command,
                                                      struct mt_document_report *report,

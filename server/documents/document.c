@@ -393,7 +393,7 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
             const char *code = options->target_lang ? options->target_lang : "";
             checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
-            document->confines = options->confines && is_package;
+            document->confines = options->confines && is_package && document->reader->pack;
             status = document->confines ? mt_document_read_confined(document, &checked, err)
                                         : mt_document_read(document, &checked, err);
         }
@@ -648,6 +648,9 @@ static enum mt_status write_file(struct mt_document_writing *writing, struct mt_
     if (document->package)
         return write_package(writing, out, err);
     mt_document_write_inner(writing, (struct mt_range){0, SIZE_MAX}, out);
+    if (document->reader->join)
+        document->reader->join(document, writing->translations, writing->report->n_translated > 0,
+                               out);
     encode(document, out, writing->report);
     return MT_OK;
 }

@@ -70,6 +70,7 @@ struct mt_document_options {
     enum mt_document_format format;
     bool retranslate; /* po, xliff, ts: what has a translation, too; header and comments stay */
     const char *target_lang; /* for files that say it; NULL, or none: not known. Borrowed */
+    const char *source_lang; /* the same */
     const char *encoding;    /* what the file is said to be in; "" or NULL: encoding.h finds out */
     size_t max_texts;        /* MT_LIMIT above; 0: no limit */
     bool confines; /* a package is read, and written later, in a process of its own: nothing that is

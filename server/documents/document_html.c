@@ -1,11 +1,28 @@
 /*
- * A page of HTML: one text (html_reader.h). What is this file's own is the declaration of its
- * encoding, since a translation needs characters that its source may not have needed.
+ * A page of HTML: one text (html_reader.h), and one for each attribute that has words
+ * (html_attributes.h). An attribute can be anywhere in the translated page, as its tag can: the page
+ * is shown with slots in the place of attributes, which travel with their tags and are filled then.
+ *
+ *   <html lang="en"><img alt="A red house">   ->   <html lang="{0}"><img alt="{1}">
+ *
+ * The braces are two control characters. A page that has these itself is left without slots.
+ *
+ * What else is this file's own is the declaration of its encoding, since a translation needs
+ * characters that its source may not have needed, and its language.
  */
 #include "server/documents/document_state.h"
+#include "server/text/html/html_attributes.h"
+#include "server/text/language.h"
+
+#include "base/size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <string.h>
 #include <strings.h>
+
+#include <unicode/uloc.h>
 
 /* Browsers look for the declaration no further (HTML, "prescan a byte stream"). */
 #define PRESCAN_BYTES 1024
@@ -48,21 +65,207 @@ static bool says_other(const char *text, struct mt_range charset)
            !mt_encoding_is_utf8(text + charset.begin, charset.end - charset.begin);
 }
 
+/* ---- slots ---- */
+
+#define SLOT_BEGIN '\x01'
+#define SLOT_END '\x02'
+#define NO_PIECE ((size_t)-1)
+
+struct slot {
+    struct mt_range range; /* of the file; what stands there where it is not translated */
+    size_t piece;          /* whose translation fills it; NO_PIECE: */
+    const char *as;        /* this, where anything is translated */
+};
+
+struct page {
+    struct slot *slots; /* ascending */
+    size_t n;
+    char lang[MT_LANGUAGE_BYTES], dir[16];
+};
+
+static void finish_html(void *own)
+{
+    struct page *page = own;
+    free(page->slots);
+    free(page);
+}
+
+static bool is_right_to_left(const char *lang)
+{
+    return uloc_isRightToLeft(lang);
+}
+
+/* What <html> says, where it says the language that is translated from. */
+static void add_language(struct page *page, const char *bytes,
+                         const struct mt_html_attributes *attributes, size_t begin,
+                         const struct mt_document_options *options)
+{
+    const struct mt_range lang = attributes->lang, dir = attributes->dir;
+    char said[MT_LANGUAGE_BYTES] = "", own[MT_LANGUAGE_BYTES], source[MT_LANGUAGE_BYTES];
+    size_t n = lang.end - lang.begin;
+    if (!options->target_lang || n == 0 || n >= sizeof said)
+        return;
+    memcpy(said, bytes + begin + lang.begin, n);
+    if (!mt_language_normalise(said, own) ||
+        (options->source_lang && mt_language_normalise(options->source_lang, source) &&
+         !mt_language_matches(own, source) && !mt_language_matches(source, own)))
+        return;
+    bool is_rtl = is_right_to_left(options->target_lang), was_rtl = is_right_to_left(own);
+    memcpy(page->lang, options->target_lang, strlen(options->target_lang) + 1);
+    page->slots[page->n++] =
+        (struct slot){{begin + lang.begin, begin + lang.end}, NO_PIECE, page->lang};
+    if (is_rtl == was_rtl)
+        return;
+    bool has_dir = dir.begin < dir.end;
+    (void)snprintf(page->dir, sizeof page->dir, has_dir ? "%s" : " dir=\"%s\"",
+                   is_rtl ? "rtl" : "ltr");
+    const struct mt_range at =
+        has_dir ? dir : (struct mt_range){attributes->lang_end, attributes->lang_end};
+    page->slots[page->n++] = (struct slot){{begin + at.begin, begin + at.end}, NO_PIECE, page->dir};
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct slot *x = a, *y = b;
+    return x->range.begin < y->range.begin ? -1 : x->range.begin > y->range.begin;
+}
+
+/* The value as text of HTML: a '<' in it is none of a tag. */
+static enum mt_status add_value(struct mt_document *document, struct mt_range value,
+                                struct mt_error *err)
+{
+    struct mt_document_piece *piece;
+    const struct mt_range nowhere = {document->length, document->length};
+    enum mt_status status = mt_document_add(document, nowhere, &piece, err);
+    for (size_t at = value.begin; at < value.end && !status; at++)
+        if (document->bytes[at] == '<')
+            mt_text_append_string(&piece->text, "&lt;");
+        else
+            mt_text_append(&piece->text, document->bytes + at, 1);
+    return status;
+}
+
+static enum mt_status find_slots(struct mt_document *document,
+                                 const struct mt_document_options *options, struct page *page,
+                                 struct mt_error *err)
+{
+    const char *text = document->bytes + document->begin;
+    size_t length = document->length - document->begin;
+    size_t most = document->max_n ? document->max_n : SIZE_MAX;
+    struct mt_html_attributes found = {0};
+    enum mt_status status = mt_html_find_attributes(text, length, most, &found, err);
+    page->slots = status ? NULL : calloc(found.n + 2, sizeof *page->slots);
+    if (!status && !page->slots)
+        status = mt_fail_memory(err, found.n * sizeof *page->slots, "a page");
+    for (size_t i = 0; i < found.n && !status; i++) {
+        const struct mt_range value = {document->begin + found.values[i].begin,
+                                       document->begin + found.values[i].end};
+        page->slots[page->n++] = (struct slot){value, document->n, NULL};
+        status = add_value(document, value, err);
+    }
+    if (!status) {
+        add_language(page, document->bytes, &found, document->begin, options);
+        qsort(page->slots, page->n, sizeof *page->slots, compare_slots);
+    }
+    mt_html_attributes_finish(&found);
+    return status;
+}
+
 static enum mt_status read_html(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
     const char *text = document->bytes + document->begin;
-    size_t length = document->length - document->begin;
+    size_t length = document->length - document->begin, at = document->begin;
     struct mt_document_piece *piece;
     struct mt_range range = {document->begin, document->length};
     if (length == 0)
         return MT_OK;
+    struct page *page = calloc(1, sizeof *page);
+    document->own = page;
+    if (!page)
+        return mt_fail_memory(err, sizeof *page, "a page");
     enum mt_status status = mt_document_add(document, range, &piece, err);
-    if (!status)
-        mt_text_append(&piece->text, text, length);
-    return status;
+    if (!status && !memchr(text, SLOT_BEGIN, length) && !memchr(text, SLOT_END, length))
+        status = find_slots(document, options, page, err);
+    if (status)
+        return status;
+    struct mt_text *shown = &document->pieces[0].text;
+    for (size_t i = 0; i < page->n; i++) {
+        mt_text_append(shown, document->bytes + at, page->slots[i].range.begin - at);
+        mt_text_appendf(shown, "%c%zu%c", SLOT_BEGIN, i, SLOT_END);
+        at = page->slots[i].range.end;
+    }
+    mt_text_append(shown, document->bytes + at, document->length - at);
+    return MT_OK;
 }
+
+/* A translation between the quotation marks that the value has, or gets. */
+static void write_value(const struct mt_document *document, struct mt_range value,
+                        const struct mt_text *translation, struct mt_text *out)
+{
+    char quote = value.begin > 0 ? document->bytes[value.begin - 1] : '"';
+    bool is_quoted = quote == '"' || quote == '\'';
+    if (!is_quoted)
+        mt_text_append(out, "\"", 1);
+    for (size_t i = 0; i < translation->length; i++)
+        if (translation->bytes[i] == '"' && quote != '\'')
+            mt_text_append_string(out, "&quot;");
+        else if (translation->bytes[i] == '\'' && quote == '\'')
+            mt_text_append_string(out, "&#39;");
+        else
+            mt_text_append(out, translation->bytes + i, 1);
+    if (!is_quoted)
+        mt_text_append(out, "\"", 1);
+}
+
+static void fill_slot(const struct mt_document *document, const struct slot *slot,
+                      const struct mt_text *translations, bool is_translated, struct mt_text *out)
+{
+    const struct mt_text *translation = NULL;
+    if (translations && slot->piece != NO_PIECE)
+        translation = &translations[slot->piece];
+    const struct mt_text *own =
+        slot->piece != NO_PIECE ? &document->pieces[slot->piece].text : NULL;
+    bool is_other = translation && translation->bytes &&
+                    (translation->length != own->length ||
+                     memcmp(translation->bytes, own->bytes, own->length) != 0);
+    if (is_other)
+        write_value(document, slot->range, translation, out);
+    else if (slot->as && is_translated)
+        mt_text_append_string(out, slot->as);
+    else
+        mt_text_append(out, document->bytes + slot->range.begin,
+                       slot->range.end - slot->range.begin);
+}
+
+/* In the place of the written page the one with its slots filled. */
+static void join_html(const struct mt_document *document, const struct mt_text *translations,
+                      bool is_translated, struct mt_text *out)
+{
+    const struct page *page = document->own;
+    struct mt_text filled = {.limit_bytes = out->limit_bytes};
+    if (!page || page->n == 0 || out->status)
+        return;
+    for (size_t at = 0; at < out->length;) {
+        const char *slot = memchr(out->bytes + at, SLOT_BEGIN, out->length - at);
+        size_t end = slot ? (size_t)(slot - out->bytes) : out->length;
+        mt_text_append(&filled, out->bytes + at, end - at);
+        at = end;
+        if (!slot)
+            continue;
+        char *behind = NULL;
+        size_t number = strtoul(slot + 1, &behind, 10);
+        if (*behind == SLOT_END && number < page->n) {
+            fill_slot(document, &page->slots[number], translations, is_translated, &filled);
+            behind++;
+        }
+        at = mt_size_max((size_t)(behind - out->bytes), at + 1);
+    }
+    mt_text_finish(out);
+    *out = filled;
+}
+
+/* ---- the declaration of the encoding ---- */
 
 /* Behind the beginning of the head, or 0: it is a fragment. */
 static size_t find_head(const char *text, size_t length)
@@ -81,7 +284,8 @@ static size_t find_head(const char *text, size_t length)
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
-    (void)piece;
+    if (piece->range.begin == piece->range.end)
+        return true; /* an attribute: in its slot */
     struct mt_range charset = find_charset(translation, length);
     struct mt_range replaced = {0, 0};
     const char *label = "";
@@ -104,5 +308,7 @@ const struct mt_document_reader mt_document_html_reader = {
     .read_text = mt_read_html,
     .read = read_html,
     .write = write_html,
+    .join = join_html,
+    .finish = finish_html,
     .find_charset = find_charset,
 };

@@ -6,14 +6,44 @@
  *   .NET's .resx            <root><data name="hi"><value>Hello</value><comment/></data>
  *   Apple's .stringsdict    <dict><key>one</key><string>%d file</string><key>other</key>...
  *
+ * A set of plural forms gets those that the target language has and the set lacks: "few" and "many" of
+ * Polish are what "other" says, behind the last form.
+ *
  * What is said not to be translated (translatable="false"), references (@string/hi), resources of other
  * types and names of controls (>>label.Name) stay.
  */
+#include "server/documents/plural_forms.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_message.h"
 #include "server/documents/xml_words.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* A form that the file lacks, written as another one is. */
+struct form {
+    struct mt_range before,
+        behind;           /* of that one's words, with its element and the blanks before it */
+    struct mt_range name; /* in before: "other" */
+    enum mt_plural_form form;
+};
+
+struct forms {
+    struct form *items;
+    size_t n, capacity;
+};
+
+/* The set of forms that is being read. */
+struct set {
+    bool has[MT_N_PLURAL_FORMS];
+    struct mt_range item; /* the form that is being read, with its element */
+    struct mt_range name; /* of it */
+    bool is_item;         /* it is one */
+    enum mt_plural_form form;
+    struct form other;     /* how "other" is written, */
+    struct mt_range words; /* and its words; empty: there is none */
+    size_t end;            /* of the last form */
+};
 
 struct reader {
     struct mt_document *document;
@@ -22,7 +52,9 @@ struct reader {
     size_t left;             /* depth of the element with all in which stays; 0: none */
     size_t message, content; /* depth of the message's element, and where its content begins */
     struct mt_range key;     /* of a property list: the content of the last <key>, and its depth */
-    size_t key_depth;
+    size_t key_depth, key_begin;
+    struct set set;
+    const char *target_lang; /* NULL: not known */
     bool (*is_message)(const struct reader *reader, const struct mt_xml_tag *tag);
     bool (*is_left)(const struct mt_xml_tag *tag);
 };
@@ -89,6 +121,143 @@ static bool is_plist_left(const struct mt_xml_tag *tag)
     return false;
 }
 
+/* ---- plural forms ---- */
+
+/* Where quotation marks hold the form's name in an item's tag. */
+static struct mt_range find_name(const char *bytes, struct mt_range tag, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t at = tag.begin + 1; at + n < tag.end; at++)
+        if (strchr("\"'", bytes[at - 1]) && memcmp(bytes + at, name, n) == 0 &&
+            bytes[at + n] == bytes[at - 1])
+            return (struct mt_range){at, at + n};
+    return (struct mt_range){0};
+}
+
+/* A message begins, which may be a form. */
+static void begin_form(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct set *set = &reader->set;
+    const char *bytes = reader->document->bytes;
+    const char *quantity = mt_xml_attribute(tag, "quantity");
+    bool is_key = !quantity && tag->depth == reader->key_depth;
+    set->is_item = false;
+    if (quantity && mt_plural_form_of(quantity, strlen(quantity), &set->form)) {
+        set->item.begin = tag->range.begin;
+        set->name = find_name(bytes, tag->range, quantity);
+    } else if (is_key && mt_plural_form_of(bytes + reader->key.begin,
+                                           reader->key.end - reader->key.begin, &set->form)) {
+        set->item.begin = reader->key_begin;
+        set->name = reader->key;
+    } else {
+        return;
+    }
+    set->is_item = set->name.begin < set->name.end;
+    while (set->item.begin > 0 && strchr(" \t\r\n", bytes[set->item.begin - 1]))
+        set->item.begin--;
+}
+
+/* Its end tag. */
+static void end_form(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    struct set *set = &reader->set;
+    if (!set->is_item)
+        return;
+    set->is_item = false;
+    set->has[set->form] = true;
+    set->end = tag->range.end;
+    if (set->form != MT_PLURAL_OTHER)
+        return;
+    set->words = (struct mt_range){reader->content, tag->range.begin};
+    set->other = (struct form){.before = {set->item.begin, reader->content},
+                               .behind = {tag->range.begin, tag->range.end},
+                               .name = set->name};
+}
+
+static enum mt_status add_form(struct reader *reader, enum mt_plural_form form,
+                               struct mt_error *err)
+{
+    struct mt_document *document = reader->document;
+    struct forms *forms = document->own;
+    size_t n = document->n;
+    enum mt_status status = mt_xml_message_add(document, reader->set.words, err);
+    if (status || document->n == n) /* it has no words */
+        return status;
+    struct form *items =
+        mt_document_grow(forms->items, forms->n, &forms->capacity, sizeof *items, err);
+    if (!items)
+        return MT_MEMORY;
+    forms->items = items;
+    struct mt_document_piece *piece = &document->pieces[n];
+    items[forms->n] = reader->set.other;
+    items[forms->n].form = form;
+    items[forms->n].before.end = piece->range.begin;
+    items[forms->n].behind.begin = piece->range.end;
+    piece->range = (struct mt_range){reader->set.end, reader->set.end};
+    piece->first = forms->n++;
+    return MT_OK;
+}
+
+/* Behind the last form those that the target has besides. */
+static enum mt_status end_set(struct reader *reader, struct mt_error *err)
+{
+    struct set *set = &reader->set;
+    bool needed[MT_N_PLURAL_FORMS];
+    enum mt_status status = MT_OK;
+    bool is_set = set->words.begin < set->words.end && reader->target_lang && !reader->left;
+    if (is_set)
+        mt_plural_forms_of_language(reader->target_lang, needed);
+    for (size_t i = 0; i < MT_N_PLURAL_FORMS && is_set && !status; i++)
+        if (needed[i] && !set->has[i])
+            status = add_form(reader, (enum mt_plural_form)i, err);
+    *set = (struct set){0};
+    return status;
+}
+
+static void finish_forms(void *own)
+{
+    struct forms *forms = own;
+    free(forms->items);
+    free(forms);
+}
+
+static void write_form_begin(const struct mt_document *document,
+                             const struct mt_document_piece *piece, struct mt_text *out)
+{
+    const struct form *form = &((struct forms *)document->own)->items[piece->first];
+    mt_text_append(out, document->bytes + form->before.begin,
+                   form->name.begin - form->before.begin);
+    mt_text_append_string(out, mt_plural_form_name(form->form));
+    mt_text_append(out, document->bytes + form->name.end, form->before.end - form->name.end);
+}
+
+/* A piece that takes no place is a form that is added. */
+static bool write_form(const struct mt_document *document, const struct mt_document_piece *piece,
+                       const char *translation, size_t length, struct mt_text *out)
+{
+    bool is_added = piece->range.begin == piece->range.end;
+    size_t before = out->length;
+    if (is_added)
+        write_form_begin(document, piece, out);
+    if (!mt_xml_message_write_piece(document, piece, translation, length, out)) {
+        out->length = before;
+        return false;
+    }
+    if (is_added) {
+        const struct form *form = &((struct forms *)document->own)->items[piece->first];
+        mt_text_append(out, document->bytes + form->behind.begin,
+                       form->behind.end - form->behind.begin);
+    }
+    return true;
+}
+
+/* ---- reading ---- */
+
+static bool begins_set(const struct mt_xml_tag *tag)
+{
+    return strcmp(tag->name, "plurals") == 0 || strcmp(tag->name, "dict") == 0;
+}
+
 static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
                                     struct mt_error *err)
 {
@@ -100,13 +269,17 @@ static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
         reader->path[tag->depth - 1] = known(tag->name);
     if (strcmp(tag->name, "key") == 0) {
         reader->key = (struct mt_range){tag->range.end, tag->range.end};
+        reader->key_begin = tag->range.begin;
         reader->key_depth = tag->depth;
     }
+    if (begins_set(tag))
+        reader->set = (struct set){0};
     if (!reader->left && reader->is_left(tag))
         reader->left = tag->depth;
     if (!reader->left && !reader->message && reader->is_message(reader, tag)) {
         reader->message = tag->depth;
         reader->content = tag->range.end;
+        begin_form(reader, tag);
     }
     return MT_OK;
 }
@@ -116,13 +289,16 @@ static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, s
     struct reader *reader = context;
     const char *bytes = reader->document->bytes;
     enum mt_status status = MT_OK;
+    if (begins_set(tag))
+        status = end_set(reader, err);
     if (tag->depth == reader->left)
         reader->left = 0;
     if (strcmp(tag->name, "key") == 0 && tag->range.begin > reader->key.begin)
         reader->key.end = tag->range.begin;
-    if (tag->depth != reader->message)
-        return MT_OK;
+    if (tag->depth != reader->message || status)
+        return status;
     reader->message = 0;
+    end_form(reader, tag);
     bool is_reference = strncmp(bytes + reader->content, "@string/", 8) == 0 ||
                         strncmp(bytes + reader->content, "@android:", 9) == 0;
     if (reader->content < tag->range.begin && !is_reference)
@@ -131,15 +307,25 @@ static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, s
     return status;
 }
 
+static enum mt_status read_with_forms(struct mt_document *document, struct reader *reader,
+                                      const struct mt_document_options *options,
+                                      struct mt_error *err)
+{
+    document->own = calloc(1, sizeof(struct forms));
+    if (!document->own)
+        return mt_fail_memory(err, sizeof(struct forms), "a file");
+    reader->target_lang = options->target_lang;
+    return mt_xml_read(document, begin_element, end_element, reader, err);
+}
+
 static enum mt_status read_android(struct mt_document *document,
                                    const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
     struct reader reader = {.document = document,
                             .root = "resources",
                             .is_message = is_android_message,
                             .is_left = is_android_left};
-    return mt_xml_read(document, begin_element, end_element, &reader, err);
+    return read_with_forms(document, &reader, options, err);
 }
 
 static enum mt_status read_resx(struct mt_document *document,
@@ -157,12 +343,11 @@ static enum mt_status read_stringsdict(struct mt_document *document,
                                        const struct mt_document_options *options,
                                        struct mt_error *err)
 {
-    (void)options;
     struct reader reader = {.document = document,
                             .root = "plist",
                             .is_message = is_plist_message,
                             .is_left = is_plist_left};
-    return mt_xml_read(document, begin_element, end_element, &reader, err);
+    return read_with_forms(document, &reader, options, err);
 }
 
 /* A translation that begins with @ or ? would be a reference. */
@@ -174,8 +359,8 @@ static bool write_android(const struct mt_document *document, const struct mt_do
     if (is_reference)
         mt_text_append(&escaped, "\\", 1);
     mt_text_append(&escaped, translation, length);
-    bool is_written = !escaped.status && mt_xml_message_write_piece(document, piece, escaped.bytes,
-                                                                    escaped.length, out);
+    bool is_written =
+        !escaped.status && write_form(document, piece, escaped.bytes, escaped.length, out);
     mt_text_finish(&escaped);
     return is_written;
 }
@@ -185,6 +370,7 @@ const struct mt_document_reader mt_document_android_reader = {
     .read = read_android,
     .find_charset = mt_xml_find_encoding,
     .write = write_android,
+    .finish = finish_forms,
     .replaces_messages = true,
 };
 
@@ -192,7 +378,8 @@ const struct mt_document_reader mt_document_stringsdict_reader = {
     .read_text = mt_read_xml_words,
     .read = read_stringsdict,
     .find_charset = mt_xml_find_encoding,
-    .write = mt_xml_message_write_piece,
+    .write = write_form,
+    .finish = finish_forms,
     .replaces_messages = true,
 };
 

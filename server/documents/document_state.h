@@ -51,6 +51,10 @@ struct mt_document_reader {
     /* The same, and a text that is its own translation leaves the file's bytes as they are. */
     bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
                          const char *translation, size_t length, struct mt_text *out);
+    /* Changes the whole file that was written of the pieces: those that stand nowhere by themselves are
+     * put in. is_translated: one of them differs from its text. NULL: nothing is to be done. */
+    void (*join)(const struct mt_document *document, const struct mt_text *translations,
+                 bool is_translated, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
     /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
      * format say nothing. bytes end in NUL. */
@@ -60,7 +64,7 @@ struct mt_document_reader {
     bool replaces_messages;
     /* A file is a package (package.h), of which read makes the parts that hold words. It may be read
      * in another process (document_confined.h): what writing needs of the format's own is handed over.
-     * NULL: nothing. */
+     * NULL: it is read here. */
     bool is_package;
     void (*pack)(const void *own, struct mt_text *out);
     mt_document_unpack *unpack;

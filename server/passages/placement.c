@@ -187,10 +187,16 @@ static size_t point_at(const struct placer *placer, size_t source, bool leads)
 
 /* ---- stand-ins ---- */
 
+/* Whether a word that ends beside c ends there. */
+static bool parts_from(uint32_t c)
+{
+    return !mt_is_word_char(c) || c >= MT_FIRST_IDEOGRAPH;
+}
+
 static bool is_whole_word(const char *text, size_t length, size_t begin, size_t end)
 {
-    bool begins = begin == 0 || !mt_is_word_char(char_at(text, mt_previous_char(text, begin)));
-    return begins && (end >= length || !mt_is_word_char(char_at(text, end)));
+    return (begin == 0 || parts_from(char_at(text, mt_previous_char(text, begin)))) &&
+           (end >= length || parts_from(char_at(text, end)));
 }
 
 /* Keeps removed ascending; false where the range meets one that is there. */
@@ -609,6 +615,51 @@ static struct mt_range with_punctuation(const struct mt_placement_input *input,
     return range;
 }
 
+/* The sign at an edge of a span that says what its number is of: a currency or %. 0: none. */
+static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *mark)
+{
+    const char *text = marked->text.bytes;
+    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    if (inner.begin >= inner.end)
+        return 0;
+    const uint32_t edges[] = {char_at(text, inner.begin),
+                              char_at(text, mt_previous_char(text, inner.end))};
+    for (size_t i = 0; i < 2; i++)
+        if (edges[i] == '%' || u_charType((UChar32)edges[i]) == U_CURRENCY_SYMBOL)
+            return edges[i];
+    return 0;
+}
+
+static size_t over_space(const char *text, size_t at, size_t end)
+{
+    return at < end && u_isspace((UChar32)char_at(text, at))
+               ? at + mt_utf8_length((unsigned char)text[at])
+               : at;
+}
+
+static size_t over_space_back(const char *text, size_t at, size_t begin)
+{
+    size_t before = at > begin ? mt_previous_char(text, at) : at;
+    return at > begin && u_isspace((UChar32)char_at(text, before)) ? before : at;
+}
+
+/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. */
+static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
+                                 struct mt_range range, struct mt_range within)
+{
+    const char *text = input->target;
+    uint32_t unit = unit_of(input->marked, mark);
+    size_t behind = over_space(text, range.end, within.end);
+    size_t before = over_space_back(text, range.begin, within.begin);
+    if (!unit)
+        return range;
+    if (behind < within.end && char_at(text, behind) == unit)
+        range.end = behind + mt_utf8_length((unsigned char)text[behind]);
+    else if (before > within.begin && char_at(text, mt_previous_char(text, before)) == unit)
+        range.begin = mt_previous_char(text, before);
+    return range;
+}
+
 static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, struct mt_range all)
 {
     struct mt_range inner = mt_range_trim(marked->text.bytes, all.begin, all.end);
@@ -636,7 +687,7 @@ static void place_span(struct placer *placer, size_t index, struct mt_range sour
         return;
     }
     struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
-    range = with_punctuation(input, mark, range, within);
+    range = with_unit(input, mark, with_punctuation(input, mark, range, within), within);
     *place = (struct mt_place){.begin = range.begin, .end = range.end};
     for (size_t i = run.first; i < run.end; i++)
         placer->units[i].is_taken = true;

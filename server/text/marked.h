@@ -117,4 +117,8 @@ bool mt_marked_is_plain(const struct mt_marked *marked);
 /* A character that words are made of. */
 bool mt_is_word_char(uint32_t code_point);
 
+/* From here on come Chinese and Japanese, which go on without a blank: a letter of theirs beside another
+ * script, a number or a placeholder is of another word. */
+#define MT_FIRST_IDEOGRAPH 0x2E80
+
 #endif

@@ -1,6 +1,7 @@
 #include "server/text/placeholders.h"
 
 #include "base/text.h"
+#include "server/text/marked.h"
 #include "server/text/splitter.h"
 
 #include <string.h>
@@ -15,9 +16,6 @@
 #define LONGEST_FOLDER_BYTES 64
 /* An IBAN has 34 characters at most. */
 #define MAX_ACCOUNT_GROUPS 9
-/* From here on come Chinese and Japanese, which go on without a blank: a letter of theirs beside a
- * placeholder is another word. */
-#define FIRST_IDEOGRAPH 0x2E80
 
 /* ---- classes of characters ---- */
 
@@ -56,7 +54,7 @@ static bool is_word_char(uint32_t c)
 {
     if (c < 0x80)
         return is_name_char((char)c);
-    return c < FIRST_IDEOGRAPH &&
+    return c < MT_FIRST_IDEOGRAPH &&
            (u_isalnum((UChar32)c) || u_charType((UChar32)c) == U_NON_SPACING_MARK);
 }
 
@@ -167,7 +165,7 @@ static size_t trim_url(const char *text, size_t begin, size_t end)
 static size_t match_url(const char *text, size_t length, size_t begin)
 {
     static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
-                                          "www.",    "ssh://",   "git://", "file://"};
+                                          "www.",    "ssh://",   "git://", "file://", "tel:+"};
     if (begin > 0 && is_name_char(text[begin - 1]))
         return 0;
     for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {

@@ -123,22 +123,24 @@ function post(path, body, signal) {
 export const settings = async () => (await request("frontend/settings", {})).json();
 export const languages = async () => (await request("languages", {})).json();
 
+export const models = async () => (await (await request("models", {})).json()).models;
+
 let mostAlternatives = 3;
 
 /** How many hypotheses translate() makes the search keep, where the model does not keep more. */
 export const beamSize = () => mostAlternatives + 1;
 
 /** {translatedText, alternatives, sentences, and more where there is something to say} */
-export async function translate(text, source, target, signal) {
+export async function translate(text, source, target, signal, model) {
     try {
-        return await (await post("translate", {q: text, source, target, alternatives: mostAlternatives, return_sentences: true}, signal)).json();
+        return await (await post("translate", {q: text, source, target, alternatives: mostAlternatives, return_sentences: true, ...(model && {model})}, signal)).json();
     } catch (error) {
         // An operator may allow fewer.
         const limit = /alternatives parameter must be <= (\d+)/.exec(error.said);
         if (!limit)
             throw error;
         mostAlternatives = Number(limit[1]);
-        return translate(text, source, target, signal);
+        return translate(text, source, target, signal, model);
     }
 }
 

@@ -74,8 +74,9 @@ const linear = (x) => (x <= 10 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) *
 const MIDDLE = 0.179;
 
 /** Text that is readable on weightColour(weight). */
-export function inkOn(weight) {
-    const [r, g, b] = current().weights[step(spread(weight))];
+export const inkOn = (weight) => inkOnColour(current().weights[step(spread(weight))]);
+
+function inkOnColour([r, g, b]) {
     return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > MIDDLE ? "#000000" : "#ffffff";
 }
 
@@ -98,6 +99,9 @@ const signed = ({plus, minus}, value) => (value < 0 ? minus : plus)[step(Math.mi
 
 /** Blue above 0, orange below; values from -1 to 1. */
 export const signedColour = (value) => asCss(signed(current(), value));
+
+/** The same, and what is readable on it: {background, color}. */
+export const signedCell = (value) => ({background: signedColour(value), color: inkOnColour(signed(current(), value))});
 
 /** Values from -1 to 1 as an image likewise. */
 export function signedImage(values, columns) {

@@ -9,7 +9,7 @@ export class Grid {
         this.container = container;
         this.note = note;
         this.onOpen = onOpen;
-        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "1500px"});
+        this.observer = new IntersectionObserver((entries) => this.onSight(entries), {rootMargin: "4000px"});
         this.repaint = frame(() => this.cells?.forEach((cell) => paint(cell)));
         document.addEventListener("themechange", this.repaint);
     }

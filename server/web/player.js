@@ -2,8 +2,8 @@
 // its computation, drawn with the numbers of POST /attention. Loaded when it is opened first.
 
 import {$, announce, directionOf, element, embed, hashFields, readable, replaceHash, roving} from "./dom.js";
-import {firstOf} from "./inspector.js";
 import {copyButtons} from "./copying.js";
+import {firstOf} from "./inspector.js";
 import {Numbers} from "./player_numbers.js";
 import {MOMENTS} from "./player_moments.js";
 import {WhatIf} from "./whatif.js";

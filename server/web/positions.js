@@ -99,7 +99,7 @@ export class Positions {
             ...shown.map((column) => ({x: x(column), y: TOP - 9, text: number(2 * Math.PI * this.base ** this.powers[waveOf(column)]), anchor: "middle"})),
             {x: LEFT + width / 2, y: TOP + height + 29, text: "dimension", anchor: "middle"},
             {x: LEFT + width / 2, y: TOP - 29, text: "length of the wave, in positions", anchor: "middle"},
-            {x: 4, y: TOP - 9, text: "position", anchor: "start"},
+            {x: 4, y: TOP - 29, text: "position", anchor: "start"},
         ];
         return {width, height, left: LEFT, top: TOP, bottom: BOTTOM, image, ticks, title: this.title()};
     }

@@ -5,9 +5,9 @@
 import * as api from "./api.js";
 
 export class Translation {
-    /** reply: POST /translate's. signal: drops what is still on its way. */
-    constructor(q, source, target, reply, signal) {
-        Object.assign(this, {q, source, target, signal, warnings: reply.warnings ?? []});
+    /** reply: POST /translate's, with the model of that name if one was asked for. signal: drops what is still on its way. */
+    constructor(q, source, target, reply, signal, model) {
+        Object.assign(this, {q, target, signal, model, source: reply.detectedLanguage?.language ?? source, warnings: reply.warnings ?? []});
         const {translatedText: text, alternatives = [], sentences, via, models} = reply;
         this.pivot = via && {via, models};
         this.sentences = sentences.map((one) => ({source: one.source, text: one.target.text, choices: [one.target.text, ...one.alternatives]}));
@@ -58,7 +58,7 @@ export class Translation {
      * about this text.
      */
     async findAttention({source, text, choices}) {
-        const asked = {q: source.text, source: this.source, target: this.target, split_sentences: "off"};
+        const asked = {q: source.text, source: this.source, target: this.target, split_sentences: "off", ...(this.model && {model: this.model})};
         const forcing = {...asked, target_text: text};
         let request, reply;
         for (request of text === choices[0] ? [asked, {...asked, beam_size: api.beamSize()}, forcing] : [forcing]) {

@@ -2,10 +2,11 @@
 
 import * as api from "./api.js";
 import {$, announce, changeHash, directionOf, element, embed, frame, hashFields, percent} from "./dom.js";
+import {AUTO, Choices} from "./choices.js";
 import {count, tooLong} from "./messages.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
-import {changed, findWords, weightsOf, wordsOf} from "./words.js";
+import {findWords, markChanged, weightsOf, wordsOf} from "./words.js";
 
 const DEBOUNCE_MS = 250;
 // Beyond this a link would not fit everywhere that links are pasted.
@@ -36,6 +37,7 @@ export class Translator {
         this.output = $("#translation");
         this.source = $("#source-lang");
         this.target = $("#target-lang");
+        this.choices = new Choices(this);
         this.grow = frame(() => this.fitText());
         this.wire();
         if (!embed)
@@ -49,7 +51,10 @@ export class Translator {
             this.fillTargets();
             this.run();
         });
-        this.target.addEventListener("change", () => this.run());
+        this.target.addEventListener("change", () => {
+            this.choices.fill(this.source.value, this.target.value);
+            this.run();
+        });
         $("#clear").addEventListener("click", () => {
             this.text.value = "";
             this.text.focus();
@@ -59,8 +64,9 @@ export class Translator {
         this.output.addEventListener("pointerover", (event) => this.point(event.target));
         this.output.addEventListener("pointerleave", () => this.mark(null));
         this.output.addEventListener("click", (event) => this.choose(event.target));
-        window.addEventListener("beforeprint", () => (this.text.style.height = `${this.text.scrollHeight + 2}px`));
-        window.addEventListener("afterprint", this.grow);
+        // A text field cuts off on paper what it does not show.
+        window.addEventListener("beforeprint", () => this.marks.firstChild ?? this.marks.append(this.text.value));
+        window.addEventListener("afterprint", () => this.mark(null));
         document.addEventListener("waiting", ({detail}) => this.showWaiting(detail));
         new ResizeObserver(this.grow).observe(this.text.parentElement);
     }
@@ -74,6 +80,7 @@ export class Translator {
             this.fail(error, () => this.start());
             return;
         }
+        await this.choices.start();
         this.fillLanguages(asked.get("source"), asked.get("target"));
         this.fillExamples();
         await this.run();
@@ -88,7 +95,9 @@ export class Translator {
             sources.push({code: source, name: source, targets: [target]});
         this.sources = sources;
         this.source.replaceChildren(...sources.map(({code, name}) => element("option", {value: code, textContent: name})));
-        const isKnown = sources.some(({code}) => code === source);
+        if (sources.length)
+            this.source.append(element("option", {value: AUTO, textContent: "Detect language"}));
+        const isKnown = source === AUTO || sources.some(({code}) => code === source);
         this.source.value = isKnown ? source : (sources[0]?.code ?? "");
         this.fillTargets(target);
         const isServed = (!source || isKnown) && (!target || this.target.value === target);
@@ -102,11 +111,14 @@ export class Translator {
     }
 
     fillTargets(wanted = this.target.value) {
-        const source = this.sources.find(({code}) => code === this.source.value);
-        const targets = (source?.targets ?? []).filter((code) => code !== source.code);
+        const code = this.source.value;
+        const sources = this.sources.filter((one) => code === AUTO || one.code === code);
+        const targets = [...new Set(sources.flatMap((one) => one.targets.filter((target) => target !== one.code)))];
         this.target.replaceChildren(...targets.map((code) => element("option", {value: code, textContent: this.nameOf(code)})));
         this.target.value = targets.includes(wanted) ? wanted : (targets[0] ?? "");
-        this.text.lang = this.source.value;
+        this.choices.fill(code, this.target.value);
+        this.pointStart();
+        this.text.lang = code === AUTO ? "" : code;
         this.output.lang = this.target.value;
         this.text.dir = this.marks.dir = directionOf(this.source.value);
         this.output.dir = directionOf(this.target.value);
@@ -116,6 +128,16 @@ export class Translator {
         const examples = EXAMPLES[this.source.value.split("-")[0]] ?? [];
         $("#examples").append(...examples.map((text) => element("button.example", {type: "button", textContent: text, onclick: () => this.fill(text)})));
         $("#examples").classList.toggle("empty", !examples.length);
+    }
+
+    /** The walk through the steps leads to an example in a language that is served. */
+    pointStart() {
+        const [q] = EXAMPLES[this.source.value.split("-")[0]] ?? [];
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q: q ?? ""});
+        for (const link of $("#start").querySelectorAll("a")) {
+            link.dataset.hash ??= link.hash;
+            link.href = q ? `?${fields}${link.dataset.hash}&step=3` : "#source-text";
+        }
     }
 
     fill(text) {
@@ -160,8 +182,9 @@ export class Translator {
         this.setBusy(true);
         try {
             this.checkLength(q);
-            const reply = await api.translate(q, this.source.value, this.target.value, signal);
-            this.show(new Translation(q, this.source.value, this.target.value, reply, signal));
+            const {model} = this.choices;
+            const reply = await api.translate(q, this.source.value, this.target.value, signal, model);
+            this.show(new Translation(q, this.source.value, this.target.value, reply, signal, model));
             await this.onTranslation(this.current, this.index);
         } catch (error) {
             if (error.name !== "AbortError")
@@ -185,7 +208,9 @@ export class Translator {
         this.mark(null);
         this.output.replaceChildren();
         $("#alternatives").hidden = $("#warnings").hidden = true;
-        $("#copy").disabled = true;
+        for (const old of document.querySelectorAll(".stale"))
+            old.classList.remove("stale");
+        $("#copy").disabled = $("#own").disabled = true;
         this.onTranslation(null);
     }
 
@@ -195,12 +220,23 @@ export class Translator {
             const {via, models} = translation.pivot;
             this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
         }
+        this.showDetected(translation.source);
         this.showNotice();
         this.index = this.restore(translation);
         this.fillOutput();
         this.fillWarnings();
         this.showPicked(this.index);
         announce(`Translation: ${translation.text}`);
+    }
+
+    /** Which language the server found, where it was asked to. */
+    showDetected(code) {
+        const option = $(`[value=${AUTO}]`, this.source);
+        if (!option)
+            return;
+        const isFound = this.source.value === AUTO && code !== AUTO;
+        option.textContent = isFound ? `Detected: ${this.nameOf(code)}` : "Detect language";
+        this.choices.fill(this.source.value, this.target.value);
     }
 
     /** The other translations that the address names are taken; returns the sentence that it names. */
@@ -222,6 +258,7 @@ export class Translator {
         const parts = whole ? [whole.text] : gaps.flatMap((gap, i) => (i < sentences.length ? [gap, sentenceElement(sentences[i].text, i, target)] : [gap]));
         this.output.replaceChildren(...parts);
         $("#copy").disabled = !text;
+        $("#own").disabled = !sentences.length;
     }
 
     fillWarnings() {
@@ -257,15 +294,7 @@ export class Translator {
     /** Another translation of a sentence, with the words that are not in the one that is there. */
     alternative(index, choice, text) {
         const {target} = this.current;
-        const [before, words] = [text, choice].map((one) => findWords(one, target));
-        const isNew = changed(before.map((word) => word.text), words.map((word) => word.text));
-        const parts = [];
-        let at = 0;
-        words.forEach((word, i) => {
-            parts.push(choice.slice(at, word.begin), isNew[i] ? element("mark", {textContent: word.text}) : word.text);
-            at = word.end;
-        });
-        const button = element("button.alternative", {type: "button", lang: target, dir: directionOf(target), onclick: () => this.take(index, choice)}, element("span", {}, ...parts, choice.slice(at)));
+        const button = element("button.alternative", {type: "button", lang: target, dir: directionOf(target), onclick: () => this.take(index, choice)}, element("span", {}, ...markChanged(choice, text, target)));
         const item = element("li", {}, button);
         requestAnimationFrame(() => {
             if (button.firstChild.scrollHeight > button.firstChild.clientHeight + 1)
@@ -362,7 +391,7 @@ export class Translator {
     keepLink(q) {
         if (embed)
             return; // It is another page's to say.
-        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q});
+        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, ...(this.choices.model && {model: this.choices.model}), q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
         const isOther = this.linked !== undefined && this.linked !== String(fields);
         this.linked = String(fields);
@@ -375,7 +404,7 @@ export class Translator {
         this.text.style.height = "auto";
         this.text.style.height = `${Math.min(window.innerHeight * 0.5, this.text.scrollHeight + 2)}px`;
         $("#clear").hidden = !this.text.value;
-        $("#examples").hidden = Boolean(this.text.value);
+        $("#examples").hidden = $("#start").hidden = Boolean(this.text.value);
     }
 
     // Words linked on hover ---------------------------------------------------------------------

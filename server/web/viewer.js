@@ -42,10 +42,10 @@ function readHash() {
 const isWhy = () => hashFields().get("view") === "why";
 
 export class Viewer {
-    /** onPicked(index): of the sentence that is looked at. onFailed(error, retry) */
-    constructor({onPicked, onFailed}) {
+    /** onPicked(index): of the sentence that is looked at. onInspected(inspector): its numbers are there. onFailed(error, retry) */
+    constructor({onPicked, onInspected, onFailed}) {
         this.read();
-        Object.assign(this, {onPicked, onFailed});
+        Object.assign(this, {onPicked, onInspected, onFailed});
         const onStep = (step) => this.chooseStep(step);
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
@@ -89,6 +89,8 @@ export class Viewer {
     }
 
     onHash() {
+        if (hashFields().get("view") === "compare")
+            return; // that is app.js's
         if (isWhy()) {
             this.reopenWhy();
             return;
@@ -170,6 +172,7 @@ export class Viewer {
             this.step = undefined;
         this.markStep();
         this.showView();
+        this.onInspected(this.inspector);
         if (this.player)
             this.player.show(this.inspector);
         else if (isWhy() || embed)
@@ -388,11 +391,12 @@ export class Viewer {
     /** What asks for the numbers that are shown: {path, body}. */
     request() {
         const {view, kind, layer, head} = this;
+        const several = view === "head" ? this.picked.heads : [];
         if (view === "positions") {
             const layout = $("#layout :checked")?.value;
             return {path: `positions?${layout ? `layout=${layout}&` : ""}n=${$("#positions-n").value}`};
         }
-        const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(head === "mean" ? {reduce: "heads"} : {heads: [head]})};
+        const fields = kind === "alignment" ? {} : view === "grid" ? {kinds: [kind]} : {kinds: [kind], layers: [layer], ...(several.length ? {heads: several} : head === "mean" ? {reduce: "heads"} : {heads: [head]})};
         return {path: "attention", body: {...this.inspector.request, ...fields}};
     }
 

@@ -1,7 +1,7 @@
 // What if: heads, layers and words of the source as switches, and what becomes of the translation.
 
 import {announce, element, roving} from "./dom.js";
-import {changed, findWords} from "./words.js";
+import {findWords, markChanged} from "./words.js";
 
 const KINDS = {encoder: "Encoder", decoder: "Decoder, looking back", cross: "Decoder, looking at the source"};
 const N_LISTED = 5;
@@ -64,20 +64,12 @@ export class WhatIf {
     result() {
         const before = this.player.inspector.sentence;
         const after = this.player.run.sentence;
-        const [first, second] = [before, after].map(({target}) => findWords(target.text, this.player.inspector.request.target));
-        const marks = changed(first.map(({text}) => text), second.map(({text}) => text));
-        const parts = [];
-        let at = 0;
-        second.forEach((word, i) => {
-            parts.push(after.target.text.slice(at, word.begin), marks[i] ? element("mark", {textContent: word.text}) : word.text);
-            at = word.end;
-        });
         const row = (name, text, score) => element("div.outcome", {}, element("span", {textContent: name}), element("p", {lang: this.player.inspector.request.target, dir: "auto"}, ...text), element("small", {textContent: `log-probability ${score.toFixed(2).replace("-", "−")}`}));
         const same = before.target.text === after.target.text;
         announce(this.player.isAltered ? (same ? "The translation stays the same." : `Now: ${after.target.text}`) : "");
         if (!this.player.isAltered)
             return element("div.outcomes", {}, row("As it is", [before.target.text], total(before)));
-        return element("div.outcomes", {}, row("Before", [before.target.text], total(before)), row(same ? "Now (the same)" : "Now", [...parts, after.target.text.slice(at)], total(after)));
+        return element("div.outcomes", {}, row("Before", [before.target.text], total(before)), row(same ? "Now (the same)" : "Now", markChanged(after.target.text, before.target.text, this.player.inspector.request.target), total(after)));
     }
 
     tools() {

@@ -1,5 +1,7 @@
 // From tokens to words: where words stand in a text, and how much each looked at each.
 
+import {element} from "./dom.js";
+
 /** [{begin, end, text}] of a text's words, in UTF-16 units from offset. Punctuation is none. */
 export function findWords(text, language, offset = 0) {
     if (window.Intl?.Segmenter) {
@@ -67,7 +69,7 @@ export function linkWords(inspector, sourceLanguage, targetLanguage) {
 }
 
 /** Which words of b are not in a, in order: the longest common subsequence stays unmarked. */
-export function changed(a, b) {
+function changed(a, b) {
     const length = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
     for (let i = a.length - 1; i >= 0; i--)
         for (let j = b.length - 1; j >= 0; j--)
@@ -81,4 +83,17 @@ export function changed(a, b) {
         else
             j++;
     return marks;
+}
+
+/** A text as strings and elements, in which the words that another text lacks are marked. */
+export function markChanged(text, other, language) {
+    const [words, others] = [text, other].map((one) => findWords(one, language));
+    const isNew = changed(others.map((one) => one.text), words.map((one) => one.text));
+    const parts = [];
+    let at = 0;
+    words.forEach((word, i) => {
+        parts.push(text.slice(at, word.begin), isNew[i] ? element("mark", {textContent: word.text}) : word.text);
+        at = word.end;
+    });
+    return [...parts, text.slice(at)];
 }

@@ -521,17 +521,77 @@ class Files(Case):
         self.assertEqual(self.translated("", path), filled)
         self.assertEqual(self.translated("", path, "--retranslate"), filled.replace("X", tired))
 
+    def folder(self, files):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name)
+        for name, content in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(content, encoding="utf-8")
+        return root
+
+    @staticmethod
+    def contents(root):
+        return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()}
+
+    def test_directories_are_translated_with_all_that_is_in_them(self):
+        root = self.folder({"in/one.txt": "I am tired.\n", "in/old/two.txt": "She is my sister.\n", "in/old/three.bin": "x",
+                            "in/.git/four.txt": "Hidden.\n", "five.txt": "I love it.\n"})
+        os.symlink(root / "five.txt", root / "in" / "link.txt")
+        tired, sister, love = (line + "\n" for line in self.translated("I am tired.\nShe is my sister.\nI love it.\n").splitlines())
+        expected = {"one.txt": tired, "old/two.txt": sister, "five.txt": love}
+        result = run("", str(root / "in"), str(root / "five.txt"), "--output-dir", str(root / "new/out"))
+        self.assertEqual((result.returncode, result.stdout, complaints(result)),
+                         (OK, b"", [b"attentiond translate: 1 files are of no known format"]))
+        self.assertEqual(self.contents(root / "new/out"), expected)
+        # Once more, into the directory itself, which is not translated.
+        for _ in range(2):
+            result = run("", str(root / "in"), "--output-dir", str(root / "in/de"))
+            self.assertEqual(result.returncode, OK, result.stderr)
+            self.assertEqual(self.contents(root / "in/de"), {"one.txt": tired, "old/two.txt": sister})
+
+    def test_a_file_that_fails_is_named_and_the_rest_go_on(self):
+        root = self.folder({"a.srt": "x\n", "b.txt": "I am tired.\n", "c.po": "y\n", "out/a.srt": "what was there\n"})
+        result = run("", *(str(root / name) for name in ("a.srt", "b.txt", "c.po", "d.txt")), "--output-dir", str(root / "out"))
+        self.assertEqual(result.returncode, FAILED)
+        said = result.stderr.decode()
+        for message in ("a.srt: line 1: ", "c.po: line 1: ", "d.txt: cannot open", "3 of 4 files were not translated"):
+            self.assertIn(message, said)
+        self.assertEqual(self.contents(root / "out"),
+                         {"a.srt": "what was there\n", "b.txt": self.translated("I am tired.\n")})
+
+    def test_no_file_is_written_over_another(self):
+        root = self.folder({"a/x.txt": "One.\n", "b/x.txt": "Two.\n"})
+        result = run("", str(root / "a/x.txt"), str(root / "b"), "--output-dir", str(root / "out"))
+        self.assertEqual((result.returncode, (root / "out").exists()), (USAGE, False))
+        self.assertIn(b"would both become", result.stderr)
+        result = run("", str(root / "a/x.txt"), "--output-dir", str(root / "a"))
+        self.assertEqual((result.returncode, (root / "a/x.txt").read_text()), (USAGE, "One.\n"))
+        self.assertIn(b"would take its place", result.stderr)
+
+    def test_output_that_cannot_be_written_leaves_nothing(self):
+        root = self.folder({"a.txt": "One.\n", "file": "here\n"})
+        result = run("", str(root / "a.txt"), "--output-dir", str(root / "file"))
+        self.assertEqual(result.returncode, FAILED)
+        self.assertIn(b"1 of 1 files were not translated", result.stderr)
+        self.assertEqual(self.contents(root), {"a.txt": "One.\n", "file": "here\n"})
+
     def test_wrong_use_is_refused(self):
         for flags, code, message in (
                 ([__file__], USAGE, "test_translate.py: expected a name that ends in .txt, .srt"),
                 (["Hello world"], USAGE, '"Hello world": there is no such file; text comes by a pipe, as in: echo Hello. | '),
-                (["Hello", "world"], USAGE, 'unexpected argument "world"; expected: --model DIR [flags] [FILE] < text; text comes'),
+                (["Hello", "world"], USAGE, '"Hello": there is no such file; text comes by a pipe'),
+                ([str(ROOT / "docs")], USAGE, "docs is a directory: expected --output-dir DIR"),
+                (["--output-dir", "x"], USAGE, "--output-dir is for files, and none is named"),
+                (["--output-dir", "x", "-", "--format", "srt"], USAGE, "standard input has no name for a file"),
+                (["--output-dir", "x", "--format", "srt", str(ROOT / "docs")], USAGE, "--format is for files, and this is a directory"),
+                (["--output-dir", "x", __file__], USAGE, "test_translate.py: expected a name that ends in .txt"),
                 (["--format", "doc"], USAGE, '--format is "doc", expected text, srt'),
                 (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
                 (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
                 (["--encoding", "utf-16"], USAGE, "--encoding is for files, not for lines"),
                 (["--format", "text", "--encoding", "x"], USAGE, 'encoding is "x", expected'),
-                (["a.srt", "b.srt"], USAGE, "b.srt"),
+                (["a.srt", "b.srt"], USAGE, "2 files: expected --output-dir DIR"),
                 (["/nowhere/film.srt"], FAILED, "/nowhere/film.srt: cannot open"),
                 (["--format", "srt"], FAILED, "standard input: line 1: \"x\" begins no subtitle"),
                 ([self.file("a.po", "x\n")], FAILED, "a.po: line 1: ")):

@@ -249,7 +249,7 @@ class Files(unittest.TestCase):
                 "strings.xml": '<resources><string name="Hello">%s</string><string '
                                'translatable="false">Hello</string></resources>',
                 "a.resx": '<root><data name="Hello"><value>%s</value><comment>Hello</comment></data></root>',
-                "a.stringsdict": "<plist><dict><key>other</key><string>%s</string></dict></plist>",
+                "a.stringsdict": "<plist><dict><key>one</key><string>%s</string></dict></plist>",
         }.items():
             for sentence in ("I am tired.", "Where is the train station?"):
                 reply = upload(self.daemon, content.replace("%s", sentence), name)
@@ -306,6 +306,20 @@ class Files(unittest.TestCase):
             self.assertIn(message, reply.json["error"])
         self.assertIn("a zip or an office document, expected a text", upload(self.daemon, content, "a.txt").json["error"])
         self.assertEqual(path_of(upload(self.daemon, content, "a.docx"))[-5:], ".docx")
+
+    def test_a_document_that_is_meant_to_do_harm_takes_nothing_with_it(self):
+        main = '<Types><Override PartName="/d.xml" ContentType="wordprocessingml.document.main+xml"/></Types>'
+        for name, xml, message in (("bomb", b" " * (40 << 20), "have more than 33554432 bytes"),
+                                   ("deep", b"<a>" * 200000, "nested deeper than 256"),
+                                   ("entity", b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "an entity is declared")):
+            file = io.BytesIO()
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:
+                package.writestr("[Content_Types].xml", main)
+                package.writestr("d.xml", xml)
+            reply = upload(self.daemon, file.getvalue(), "a.docx")
+            self.assertIn(reply.status, (400, 413), name)
+            self.assertIn(message, reply.json["error"])
+            self.assertEqual(path_of(upload(self.daemon, sample("fields.docx"), "a.docx"))[-5:], ".docx")
 
     def test_an_xliff_file_for_another_language_is_refused(self):
         self.refused(400, 'line 2: target-language is "fr-CA", expected "de"',

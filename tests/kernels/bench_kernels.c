@@ -26,6 +26,7 @@ struct bench {
     struct mt_attend attend;
     size_t cold; /* where the next cold keys are */
     struct mt_qgemm gemm;
+    struct mt_linear_f32 linear;
     unsigned char *bytes;
     size_t n_bytes;
     uint64_t count;  /* done by the last run, where it counts */
@@ -311,10 +312,44 @@ static void bench_qgemm_shape(struct bench *b, size_t n, size_t k)
     free(a);
 }
 
+/* The fp32 linear layer. */
+
+static void run_linear(struct bench *b)
+{
+    b->kernels->linear_f32(&b->linear);
+}
+
+static void bench_linear_shape(struct bench *b, size_t n, size_t k)
+{
+    static const size_t rows[] = {1, 8, 32, 128};
+    char name[40];
+    snprintf(name, sizeof name, "linear %5zu x %-4zu", n, k);
+    if (!is_wanted(b, name))
+        return;
+    float *weights = take(n * k * sizeof *weights), *y = take(MAX_ROWS * n * sizeof *y);
+    for (size_t i = 0; i < n * k; i++)
+        weights[i] = b->x[i % k];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        b->linear = (struct mt_linear_f32){.x = b->x,
+                                           .ldx = k,
+                                           .n_rows = rows[i],
+                                           .w = weights,
+                                           .n_in = k,
+                                           .n_columns = n,
+                                           .y = y,
+                                           .ldy = n};
+        double seconds = time_of(run_linear, b);
+        printf("  %s rows %3zu %9.1f us %7.1f GMAC/s\n", name, rows[i], seconds * 1e6,
+               (double)n * (double)k * (double)rows[i] / seconds * 1e-9);
+    }
+    free(weights);
+    free(y);
+}
+
 void bench_table(const struct mt_kernels *kernels, const char *only)
 {
     struct bench b = {.kernels = kernels, .only = only};
-    size_t n = mt_size_max((size_t)MAX_ROWS * MT_SELECT_BLOCK,
+    size_t n = mt_size_max((size_t)MAX_ROWS * 4 * D_MODEL,
                            (size_t)MT_ATTEND_QUERIES * HEADS * MAX_POSITIONS);
     b.x = take(n * sizeof *b.x);
     b.y = take(n * sizeof *b.y);
@@ -325,6 +360,8 @@ void bench_table(const struct mt_kernels *kernels, const char *only)
     bench_ceilings(&b);
     bench_attend(&b);
     bench_small(&b);
+    bench_linear_shape(&b, 512, 512);
+    bench_linear_shape(&b, 512, 2048);
     bench_qgemm_shape(&b, 512, 512);
     bench_qgemm_shape(&b, 2048, 512);
     bench_qgemm_shape(&b, 512, 2048);

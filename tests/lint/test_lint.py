@@ -48,6 +48,15 @@ MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 120
 LONG_FUNCTION_LINES = 60  # of which there is at most one in ten
 
+# The only files beyond MOST_BLOB_BYTES: a clone brings every version of each, for ever.
+MOST_BLOB_BYTES = 1 << 20
+WEIGHTS = {
+    "tests/models/en-de/model.safetensors",
+    "weights/en-de/model.safetensors",
+    "weights/en-fr/model.safetensors",
+    "weights/en-ja/model.bin",
+}
+
 # Directories that mean the same on every machine: a checkout may lie in one, files may name them.
 COMMON = {"/", "/tmp", "/usr", "/usr/src", "/var", "/opt", "/srv", "/mnt", "/home", "/root", "/src", "/build"}
 
@@ -191,6 +200,10 @@ class Lint(unittest.TestCase):
         files = collections.Counter(os.path.dirname(path) for path in sources(".c", ".h", ".cc", rooms=(*BELOW, "tests")))
         self.assertEqual([f"{folder}: {n} files of C" for folder, n in sorted(files.items())
                           if n > MOST_FOLDER_FILES], [])
+
+    def test_only_weights_are_large(self):
+        large = {path for path in all_files() if (ROOT / path).stat().st_size > MOST_BLOB_BYTES}
+        self.assertEqual(large, WEIGHTS, f"files of more than {MOST_BLOB_BYTES} bytes; what is larger is made by a script, or named here")
 
     def test_no_source_file_is_included(self):
         wrong = [f"{path}:{number}: {target}" for path in sources(".c", ".h", ".cc", rooms=(*BELOW, "tests"))

@@ -10,7 +10,9 @@ is set (MT_SHARED_DIR/vectors/en-de), else the few that are committed beside thi
    reference itself hardly knew (a margin between its two best tokens under 1e-4, at the first
    different step for greedy, anywhere for beam search) a line is listed instead.
 2. In fp32 and in int8 the same lines give the same bytes, scores and all, with batches of 1 and of
-   64 rows, 1 worker and 2, 1 thread and 2, and with every instruction set that this CPU has.
+   64 rows, 1 worker and 2, 1 thread and 2, and with every instruction set that this CPU has. OpenBLAS
+   in fp32 gives bytes of its own, which are compared among themselves in the same way, and its ids
+   with the reference's.
 """
 
 import json
@@ -125,9 +127,20 @@ def has_kernels(binary, model, name):
     return done.returncode == 0
 
 
-def check_shapes(report, binary, model, precision, name, beam_size, sources, expected):
-    shapes = dict(SHAPES)
-    shapes.update({k: ["--kernels", k] for k in all_kernels(binary, model) if has_kernels(binary, model, k)})
+def check_openblas(report, binary, model, name, beam_size, vectors, sources):
+    flags = ["--kernels", "openblas"]
+    lines = translate(binary, model, sources, beam_size, *flags)
+    check_reference(report, name, beam_size, vectors, lines)
+    check_shapes(report, binary, model, "fp32", name, beam_size, sources, lines,
+                 {f"openblas, {shape}": flags + more for shape, more in SHAPES.items()})
+
+
+def kernel_shapes(binary, model, precision):
+    names = [name for name in all_kernels(binary, model) if has_kernels(binary, model, name)]
+    return {name: ["--kernels", name] for name in names if (name, precision) != ("openblas", "fp32")}
+
+
+def check_shapes(report, binary, model, precision, name, beam_size, sources, expected, shapes):
     for shape, flags in shapes.items():
         some = sources[:N_LINES_IN_C] if "c" in flags else sources
         for line, other in zip(expected, translate(binary, model, some, beam_size, *flags, precision=precision)):
@@ -152,9 +165,13 @@ def main():
         sources = [vector["source"] for vector in vectors]
         lines = translate(binary, model, sources, beam_size)
         check_reference(report, name, beam_size, vectors, lines)
-        check_shapes(report, binary, model, "fp32", name, beam_size, sources, lines)
+        check_shapes(report, binary, model, "fp32", name, beam_size, sources, lines,
+                     SHAPES | kernel_shapes(binary, model, "fp32"))
+        if has_kernels(binary, model, "openblas"):
+            check_openblas(report, binary, model, name, beam_size, vectors, sources)
         lines = translate(binary, model, sources, beam_size, precision="int8")
-        check_shapes(report, binary, model, "int8", name, beam_size, sources, lines)
+        check_shapes(report, binary, model, "int8", name, beam_size, sources, lines,
+                     SHAPES | kernel_shapes(binary, model, "int8"))
     sys.exit(f"{report.n_failed} differences" if report.n_failed else 0)
 
 

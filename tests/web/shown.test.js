@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {describe, it} from "node:test";
-import {Daemon, bundled, eventually, launch, visitingWith} from "./page.js";
+import {Daemon, barriers, bundled, eventually, launch, visitingWith} from "./page.js";
 
 const STATION = "Where is the train station?";
 const PHONE = "I would have called you yesterday, but I lost my phone.";
@@ -341,11 +341,12 @@ describe("paper, few colours, no script", () => {
         await page.waitForSelector("#map-note:not(:empty)");
         const before = await page.evaluate(() => document.documentElement.dataset.theme);
         await page.evaluate(() => window.addEventListener("beforeprint", () => (window.printed = {
-            theme: document.documentElement.dataset.theme, pictures: [...document.querySelectorAll(".paper svg")].map((svg) => [svg.parentElement.parentElement.id, svg.querySelector("rect").getAttribute("fill"), svg.querySelector("text").textContent]),
+            theme: document.documentElement.dataset.theme, text: document.querySelector("#source-marks").textContent, pictures: [...document.querySelectorAll(".paper svg")].map((svg) => [svg.parentElement.parentElement.id, svg.querySelector("rect").getAttribute("fill"), svg.querySelector("text").textContent]),
         })));
         const pdf = await page.pdf({format: "A4"});
         assert.ok(pdf.length > 10_000);
-        const {theme, pictures} = await page.evaluate(() => window.printed);
+        const {theme, text, pictures} = await page.evaluate(() => window.printed);
+        assert.equal(text, await page.inputValue("#source-text"));
         assert.deepEqual([before, theme], ["dark", "light"]);
         assert.ok(pictures.some(([where]) => where === "links") && pictures.some(([where]) => where === "map"), JSON.stringify(pictures));
         for (const [, fill] of pictures)
@@ -354,7 +355,7 @@ describe("paper, few colours, no script", () => {
         await page.setViewportSize({width: 718, height: 1000}); // A4 between its margins
         const [paper, rights] = await page.evaluate(() => [document.documentElement.clientWidth, [...document.querySelectorAll(".paper svg, .card, #translation")].map((one) => one.getBoundingClientRect().right)]);
         assert.ok(rights.length > 4 && rights.every((right) => right <= paper), rights.join());
-        for (const selector of [".strip", ".matrix"])
+        for (const selector of [".strip", ".matrix", "#source-text"])
             assert.equal(await page.isVisible(selector), false, selector);
         await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark"));
     }, {options: {colorScheme: "dark"}});
@@ -378,6 +379,39 @@ describe("paper, few colours, no script", () => {
         await page.waitForURL(`${daemon.url}/translate`);
         assert.match(await page.content(), /Wo ist der Bahnhof/);
     }, {options: {javaScriptEnabled: false}, allowing: /404/});
+});
+
+describe("every view", () => {
+    const VIEWS = {map: "&layer=1&head=2", grid: "", head: "&layer=1&head=2&heads=1%2C4", positions: ""};
+    const ready = async (page, view) => {
+        await page.waitForSelector({map: "#map-note:not(:empty)", grid: ".thumb.ready", head: ".tokens .token", positions: "#positions-note:not(:empty)"}[view]);
+        await page.waitForSelector(`#view-${view}:not([aria-busy])`);
+    };
+
+    for (const colorScheme of ["light", "dark"])
+        visiting(`has no barriers that axe-core knows, in ${colorScheme}`, async (visit, page) => {
+            for (const [view, rest] of Object.entries(VIEWS)) {
+                await visit.open({q: PHONE, hash: `#view=${view}&kind=cross${rest}`});
+                await visit.linked();
+                await ready(page, view);
+                assert.deepEqual(await barriers(page), [], view);
+            }
+            await page.fill("#source-text", `${PHONE} `.repeat(4).replaceAll(".", ","));
+            await visit.linked();
+            assert.deepEqual(await barriers(page), [], "bands");
+        }, {options: {colorScheme}});
+
+    visiting("fits every width", async (visit, page) => {
+        for (const width of [390, 768, 1280, 2560]) {
+            await page.setViewportSize({width, height: 900});
+            for (const [view, rest] of Object.entries(VIEWS)) {
+                await visit.open({q: `${PHONE} `.repeat(3).replaceAll(".", ","), hash: `#view=${view}&kind=cross${rest}`});
+                await visit.linked();
+                await ready(page, view);
+                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${view} at ${width}`);
+            }
+        }
+    });
 });
 
 describe("the end", () => {

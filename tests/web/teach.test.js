@@ -1,9 +1,14 @@
-// What teachers take from the page at /: a card in a frame of their own page, and the request behind what is shown.
+// What teachers use the page at / for: two translations side by side, a card in a frame of their own page, the request
+// behind what is shown.
 
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
 import {createServer} from "node:http";
+import {tmpdir} from "node:os";
+import path from "node:path";
 import {describe, it} from "node:test";
+import {ROOT} from "../daemon.mjs";
 import {Daemon, Visit, barriers, eventually, launch} from "./page.js";
 
 const PHONE = "I would have called you yesterday, but I lost my phone.";
@@ -17,7 +22,23 @@ const course = createServer((request, response) => {
 await new Promise((resolve) => course.listen(0, "127.0.0.1", resolve));
 const COURSE = `http://127.0.0.1:${course.address().port}`;
 
-const [daemon, framed, browser] = await Promise.all([Daemon.start(), Daemon.start("--frame-ancestors", `https://example.org, ${COURSE}`), launch()]);
+/** A folder of models: the bundled English-German one by another name, and the same files said to translate back. */
+function makeModels() {
+    const folder = mkdtempSync(path.join(tmpdir(), "models-"));
+    symlinkSync(path.join(ROOT, "weights/en-de"), path.join(folder, "second"));
+    const back = path.join(folder, "de-en");
+    mkdirSync(back);
+    const original = path.join(ROOT, "tests/models/en-de");
+    for (const name of readdirSync(original))
+        if (name !== "tokenizer_config.json")
+            symlinkSync(path.join(original, name), path.join(back, name));
+    const config = JSON.parse(readFileSync(path.join(original, "tokenizer_config.json"), "utf8"));
+    writeFileSync(path.join(back, "tokenizer_config.json"), JSON.stringify({...config, source_lang: "de", target_lang: "en"}));
+    return folder;
+}
+
+const models = makeModels();
+const [daemon, framed, browser] = await Promise.all([Daemon.start("--models-directory", models), Daemon.start("--frame-ancestors", `https://example.org, ${COURSE}`), launch()]);
 process.on("exit", () => [daemon, framed].forEach((one) => one.process.kill("SIGKILL")));
 
 function visiting(name, test, {options, on = daemon, allowing} = {}) {
@@ -165,10 +186,200 @@ describe("in a frame", () => {
     }, {allowing: /403/});
 });
 
+describe("the start page", () => {
+    visiting("shows an example with the bundled model's own weights, and a walk through its steps", async (visit, page) => {
+        await visit.open();
+        await page.waitForSelector("#start:not([hidden])");
+        const drawn = await page.$$eval("#start path", (paths) => paths.map((path) => Number(path.dataset.weight)));
+        const [{alignment}] = (await daemon.attention({q: "Where is the train station?", model: "second"})).sentences;
+        const {matrix} = alignment;
+        [matrix[0][0], matrix[1][1], matrix[2][2], matrix[3][3], matrix[3][4]].forEach((weight, i) => assert.ok(Math.abs(drawn[i] - weight) < 0.02, `${drawn[i]}, expected ${weight}`));
+        const links = page.locator("#start a");
+        assert.equal(await links.count(), 7);
+        assert.equal(visit.requests.filter((request) => request.method() === "POST").length, 0);
+        for (const width of [390, 2560, 1280]) {
+            await page.setViewportSize({width, height: 900});
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+            await visit.shot(`start-${width}`);
+        }
+        assert.deepEqual(await barriers(page), []);
+        for (const [i, at] of [[4, "translation 6 3"], [2, "source 12 3"]]) {
+            await visit.open();
+            await links.nth(i).click();
+            await page.waitForSelector(`.moment[data-at^="${at}"]:not([aria-busy])`);
+            assert.equal(await page.isVisible("#start"), false);
+        }
+    });
+
+    visiting("comes back with an empty text, in the dark too", async (visit, page) => {
+        await visit.open();
+        await page.waitForSelector("#start:not([hidden])");
+        await page.fill("#source-text", "Thank you.");
+        await visit.linked();
+        assert.equal(await page.isVisible("#start"), false);
+        await page.click("#clear");
+        await page.waitForSelector("#start:not([hidden])");
+        assert.deepEqual(await barriers(page), []);
+    }, {options: {colorScheme: "dark"}});
+});
+
+describe("comparing", () => {
+    const ask = async (fields) => (await daemon.attention({split_sentences: "off", ...fields})).sentences[0];
+    const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + logprob, 0);
+    const compared = (page, what) => page.waitForSelector(`#comparison[data-shown^="${what}"]:not([aria-busy])`);
+    const marks = (page, side) => page.locator(`.compare-sides > div:nth-child(${side}) .compare-target mark`).allTextContents();
+
+    visiting("the model's translation and the reader's own, and looks into that", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        assert.deepEqual(visit.requests.filter((request) => /compare/.test(request.url())), []);
+        const first = await ask({q: PHONE});
+        await page.click("#own");
+        await compared(page, "yours alignment");
+        assert.match(await page.textContent("#comparison"), /Both translations are the same\./);
+        const own = first.target.text.replace("gestern", "heute");
+        assert.notEqual(own, first.target.text);
+        await page.fill("#comparison textarea", own);
+        const second = await ask({q: PHONE, target_text: own});
+        await eventually(async () => assert.deepEqual([await marks(page, 1), await marks(page, 2)], [["gestern"], ["heute"]]));
+        const difference = Math.abs(total(second) - total(first)).toFixed(2);
+        await eventually(async () => assert.equal(await page.textContent("#comparison [role=status]"), `The model finds yours less probable, by ${difference} in natural logarithms.`));
+        await visit.shot("compare", "#compare");
+        await page.getByRole("button", {name: "Look into this one above"}).click();
+        await eventually(async () => assert.equal(await page.textContent("#translation"), own));
+        await eventually(async () => assert.equal(await page.locator(".words").nth(1).textContent(), own));
+    });
+
+    visiting("two sentences, at an address", async (visit, page) => {
+        const other = "I would have called you today, but I lost my phone.";
+        await visit.open({q: PHONE, hash: `#${new URLSearchParams({view: "compare", with: "sentence", b: other, kind: "encoder", layer: 1, head: 2})}`});
+        await compared(page, "sentence encoder 1 2");
+        assert.equal(await page.locator(".compare-source mark").first().textContent(), "yesterday");
+        assert.equal(await page.locator("#comparison .matrix").count(), 2);
+        assert.ok((await visit.colours("#comparison .matrix canvas")) > 20);
+        await page.locator("#comparison select").first().selectOption("cross");
+        await compared(page, "sentence cross 1 2");
+        assert.equal(new URL(page.url()).hash, `#${new URLSearchParams({view: "compare", with: "sentence", b: other, kind: "cross", layer: 1, head: 2})}`);
+    });
+
+    visiting("two models, and subtracts their weights where both have the same pieces", async (visit, page) => {
+        const pieces = (one) => [...one.source_tokens, ...one.output_tokens].map(({piece}) => piece).join(" ");
+        let found;
+        for (const q of ["Thank you.", "We sing.", "I am tired.", "Good morning.", "Where is the train station?", "He is here."]) {
+            const both = await Promise.all([ask({q}), ask({q, model: "second"})]);
+            if (pieces(both[0]) === pieces(both[1]))
+                found ??= {q, both};
+        }
+        assert.ok(found, "no sentence of these has the same pieces in both models");
+        const [a, b] = found.both.map(({alignment}) => alignment.matrix.flat());
+        await visit.open({q: found.q, hash: "#view=compare&with=model&b=second"});
+        await compared(page, "model alignment");
+        const cells = await page.locator("#comparison tbody td").allTextContents();
+        assert.equal(cells.length, a.length);
+        cells.forEach((cell, i) => assert.ok(Math.abs(Number(cell.replace("−", "-")) - 100 * (a[i] - b[i])) <= 0.6, `${cell}, expected ${100 * (a[i] - b[i])}`));
+        await page.getByLabel("Your translation", {exact: true}).check();
+        await compared(page, "yours alignment");
+        assert.match(await page.textContent("#comparison"), /Both look alike, to a hundredth\./);
+    });
+
+    visiting("says what cannot be compared", async (visit, page) => {
+        await visit.open({q: "Thank you.", hash: "#view=compare&with=sentence"});
+        await eventually(async () => assert.match(await page.textContent("#comparison"), /Type a sentence/));
+        await page.fill("#comparison textarea", " . ");
+        await eventually(async () => assert.doesNotMatch(await page.textContent("#comparison"), /Type a sentence/));
+        await page.fill("#comparison textarea", "The cat sits there and sleeps. ".repeat(400));
+        await eventually(async () => assert.match(await page.textContent("#comparison"), /has read only its beginning/));
+        await page.fill("#comparison textarea", "We sing.");
+        await compared(page, "sentence alignment");
+        await page.route("**/attention", (route) => route.fulfill({status: 400, body: '{"error":"not today"}'}));
+        await page.fill("#comparison textarea", "We run.");
+        await eventually(async () => assert.match(await page.textContent("#comparison"), /[Nn]ot today/));
+    }, {allowing: /400/});
+
+    for (const colorScheme of ["light", "dark"])
+        visiting(`has no barriers and fits every width, in ${colorScheme}`, async (visit, page) => {
+            for (const width of [390, 768, 1280, 2560]) {
+                await page.setViewportSize({width, height: 900});
+                await visit.open({q: PHONE, hash: "#view=compare&with=sentence&b=We+sing+and+lost+it.&kind=cross&layer=1&head=1"});
+                await compared(page, "sentence cross 1 1");
+                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+                await visit.shot(`compare-${colorScheme}-${width}`, "#compare");
+            }
+            assert.deepEqual(await barriers(page), []);
+        }, {options: {colorScheme}});
+});
+
+describe("choosing", () => {
+    visiting("swaps the languages and the texts", async (visit, page) => {
+        await visit.open({q: "Thank you."});
+        await visit.linked();
+        const text = await page.textContent("#translation");
+        await page.click("#swap");
+        await eventually(async () => assert.deepEqual([await page.inputValue("#source-lang"), await page.inputValue("#target-lang"), await page.inputValue("#source-text")], ["de", "en", text]));
+        await visit.linked();
+    });
+
+    visiting("leaves the language to the server, and says which it found", async (visit, page) => {
+        await visit.open({q: "Where is the train station, and when does it close?", source: "auto"});
+        await visit.linked();
+        await eventually(async () => assert.equal(await page.$eval("#source-lang", (select) => select.selectedOptions[0].textContent), "Detected: English"));
+        await visit.targetWord("ist").first().click();
+        await page.waitForSelector(".bars");
+    });
+
+    visiting("takes a model by its name, in the address, too", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        await page.selectOption("#model-id", "second");
+        await eventually(async () => assert.match(await page.textContent("#model"), /^second: /));
+        assert.equal(new URL(page.url()).searchParams.get("model"), "second");
+        await page.reload();
+        await eventually(async () => assert.match(await page.textContent("#model"), /^second: /));
+        await page.selectOption("#model-id", "");
+        await eventually(async () => assert.match(await page.textContent("#model"), /^en-de: /));
+    });
+});
+
+describe("docs/teaching.md", () => {
+    const lessons = readFileSync(path.join(ROOT, "docs/teaching.md"), "utf8");
+    const items = lessons.split(/^## /m).slice(1, 6).flatMap((lesson) => lesson.split(/^- /m).slice(1).map((item) => ({name: lesson.split("\n")[0], item: item.replace(/\s+/g, " ")})));
+
+    it("has five lessons of addresses", () => {
+        assert.equal(new Set(items.map(({name}) => name)).size, 5);
+        assert.ok(items.every(({item}) => item.includes("](http://localhost:5000/?")));
+    });
+
+    it("shows at each address what the lesson says", async () => {
+        const bundled = await Daemon.start("--model", path.join(ROOT, "weights/en-de"));
+        const visit = await Visit.begin(browser, bundled);
+        const {page} = visit;
+        for (const {name, item} of items) {
+            let shown = "";
+            for (const [, url] of item.matchAll(/\]\((http:[^)]*)\)/g)) {
+                const fields = new URLSearchParams(new URL(url).hash.slice(1));
+                const ready = {why: `.moment[data-at*=" ${fields.get("at")} ${fields.get("step")} "]:not([aria-busy])`, compare: "#comparison[data-shown]:not([aria-busy])", positions: "#positions-note:not(:empty)"}[fields.get("view")];
+                await page.goto("about:blank");
+                await page.goto(url.replace("http://localhost:5000", bundled.url));
+                await visit.linked();
+                await page.waitForSelector(ready ?? "#kind-note:not(:empty)");
+                await page.waitForSelector("#player:not([aria-busy])", {state: "attached"});
+                shown += (await page.evaluate(() => document.body.innerText)).replace(/\s+/g, " ");
+            }
+            const claims = [...item.matchAll(/\*\*(.+?)\*\*/g)].map(([, claim]) => claim);
+            assert.ok(claims.length, `nothing is claimed: ${item}`);
+            for (const claim of claims)
+                assert.ok(shown.includes(claim), `${name}: "${claim}" is not there: ${item}`);
+        }
+        await visit.end();
+        assert.equal(await bundled.stop(), 0);
+    });
+});
+
 describe("the end", () => {
     it("lets the daemons stop in good order", async () => {
         await browser.close();
         course.close();
+        rmSync(models, {recursive: true});
         for (const one of [daemon, framed])
             assert.equal(await one.stop(), 0, one.log);
     });

@@ -2,8 +2,6 @@
  * quotation marks around a word. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 /* As many dots are no ellipsis. */
@@ -161,6 +159,36 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
         if (is_alone || has_words)
             mt_codes_claim(finder, MT_CODE_EDGE, i, next);
     }
+}
+
+/* Words with nothing but commas or semicolons between them: red,green,blue. One comma is a slip. */
+static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t n_commas = 0, n_semicolons = 0;
+    if (item->taken != MT_FREE || item->has_digit)
+        return false;
+    for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
+        bool is_mark = mt_codes_is_one_of(finder->text[i], ",;");
+        if (is_mark ? is_short_before(finder, i) || is_short_behind(finder, i + 1)
+                    : !is_letter_at(finder, i))
+            return false;
+        n_commas += finder->text[i] == ',';
+        n_semicolons += finder->text[i] == ';';
+    }
+    if (n_commas + 2 * n_semicolons < 2)
+        return false;
+    for (size_t i = item->core_begin; i < item->core_end; i++)
+        if (mt_codes_is_one_of(finder->text[i], ",;"))
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
+    return true;
+}
+
+static bool take_lists(struct mt_codes_finder *finder)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < finder->n_items; i++)
+        has_some |= take_listed(finder, &finder->items[i]);
+    return has_some;
 }
 
 /* Quotation marks that are open behind text[begin, end): what closes one is no sign of a path. */
@@ -500,7 +528,10 @@ void mt_codes_find_edges(struct mt_codes_finder *finder)
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
         take_dots(finder, begin, end);
-        if (mt_codes_list_items(finder, begin, end) && is_special(finder)) {
+        bool is_listed = mt_codes_list_items(finder, begin, end);
+        if (is_listed && take_lists(finder))
+            is_listed = mt_codes_list_items(finder, begin, end);
+        if (is_listed && is_special(finder)) {
             take_separators(finder);
             if (mt_codes_list_items(finder, begin, end))
                 take_signs(finder);

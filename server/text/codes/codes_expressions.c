@@ -2,8 +2,6 @@
  * One of the operators has to say that it is one: prose has hyphens and slashes, too. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 enum operator_kind {
@@ -141,7 +139,7 @@ static enum operand operand_of(const struct mt_codes_finder *finder,
     return is_strong && (is_short || has_number) ? EXPRESSION : NO_OPERAND;
 }
 
-/* Words on both sides of = or && without blanks: x==value, debug=true. */
+/* Words on both sides of = or && without blanks: x==value, debug=true; several behind semicolons. */
 static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin, n_operators = 0;
@@ -157,6 +155,10 @@ static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_
             return false;
         if (at == item->core_end)
             return n_operators > 0;
+        if (n_operators > 0 && finder->text[at] == ';') {
+            at++;
+            continue;
+        }
         enum operator_kind kind = operator_at(finder, at, item->core_end, &n);
         if (kind < STRONG_OPERATOR || finder->text[at] == '^')
             return false;

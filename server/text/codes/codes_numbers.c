@@ -168,6 +168,28 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
+static bool is_digits(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        if (!mt_codes_digit_at(finder, at))
+            return false;
+    return begin < end;
+}
+
+/* 2 1/2: models read two numbers, and lose one. */
+static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *whole = item_at(finder, i), *part = item_at(finder, i + 1);
+    if (!is_digits(finder, whole->begin, whole->end) || !follows(finder, whole, part))
+        return 0;
+    const char *slash =
+        memchr(finder->text + part->core_begin, '/', part->core_end - part->core_begin);
+    size_t at = slash ? (size_t)(slash - finder->text) : part->core_end;
+    bool is_one = is_digits(finder, part->core_begin, at) &&
+                  is_digits(finder, at + 1, part->core_end) && part->core_end - at <= 3;
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, whole->begin, part->core_end) ? 2 : 0;
+}
+
 /* 5'11", 6' 2": feet and inches. */
 static size_t take_feet(struct mt_codes_finder *finder, size_t i)
 {
@@ -360,8 +382,8 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_currency, take_amount,  take_price,   take_ratio, take_feet,
-        take_tagged,   take_version, take_release, take_numero};
+        take_currency, take_amount, take_price,   take_ratio,   take_mixed,
+        take_feet,     take_tagged, take_version, take_release, take_numero};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

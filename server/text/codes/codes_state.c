@@ -1,7 +1,6 @@
 #include "server/text/codes/codes_state.h"
 
 #include "base/size.h"
-#include "server/text/marked.h"
 #include "server/text/codes/reading.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #define MT_SERVER_TEXT_CODES_CODES_STATE_H
 
 #include "server/text/codes/codes_find.h"
+#include "server/text/marked.h"
 #include "server/text/scripts.h"
 
 #include <string.h>
@@ -138,10 +139,6 @@ bool mt_codes_joins_numbers(uint32_t c);
 bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
 /* What cannot be read, or one of < > \ ^ | ` =, which models seldom met in a sentence. */
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
-
-/* From here on come Chinese and Japanese, which go on without a blank: beside another script they are
- * another word. */
-#define MT_FIRST_IDEOGRAPH 0x2E80
 
 static inline bool mt_codes_is_ascii_letter(char c)
 {

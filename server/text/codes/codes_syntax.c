@@ -5,6 +5,7 @@
 #include "server/text/codes/reading.h"
 #include "server/text/placeholders.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include <unicode/uchar.h>
@@ -75,6 +76,18 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
     return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command
                ? edge(at + 1 - begin)
                : nothing;
+}
+
+/* \\u20ac, \\x41: a character as source code writes it. */
+static struct syntax match_escaped_char(const struct mt_codes_finder *finder, size_t begin)
+{
+    bool is_short = starts(finder, begin, "\\x");
+    size_t at = begin + 2, n_digits = is_short ? 2 : 4;
+    if ((!is_short && !starts(finder, begin, "\\u")) || is_word_before(finder, begin))
+        return nothing;
+    while (at < begin + 2 + n_digits && isxdigit((unsigned char)mt_codes_char(finder, at)))
+        at++;
+    return at == begin + 2 + n_digits ? word(at - begin) : nothing;
 }
 
 /* {% if %} {%- endif -%} {# note #} {{#if x}} {{else}} {{/if}} {/if} {if $x}. */
@@ -478,9 +491,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon, match_keys,      match_statement, match_bracketed, match_argument,
-        match_spaced,   match_set,       match_code,      match_sentinel,  match_shortcode,
-        match_variable, match_shown_tag, match_entity,    match_postcode};
+        match_emoticon,  match_escaped_char, match_keys,      match_statement, match_bracketed,
+        match_argument,  match_spaced,       match_set,       match_code,      match_sentinel,
+        match_shortcode, match_variable,     match_shown_tag, match_entity,    match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

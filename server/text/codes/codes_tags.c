@@ -318,8 +318,8 @@ static size_t open_link(const struct mt_codes_finder *finder, struct mt_open_tag
     return begin + n;
 }
 
-/* **words**, *words*, __words__, ~~words~~: marks that touch their words, and nothing on their other
- * side does. */
+/* **words**, *words*, __words__, ~~words~~, ''words'': marks that touch their words, and nothing on their
+ * other side does. */
 static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
     char mark = finder->text[begin];
@@ -328,7 +328,7 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
         return 0;
     while (mt_codes_char(finder, end) == mark)
         end++;
-    if (end - begin > 3 || (mark == '~' && end - begin != 2))
+    if (end - begin > 3 || (mark == '~' && end - begin != 2) || (mark == '\'' && end - begin < 2))
         return 0;
     uint32_t before = mt_codes_before(finder, begin), behind = mt_codes_at(finder, end);
     bool touches_before = mt_codes_is_letter(before) || mt_codes_is_digit(before);
@@ -370,6 +370,7 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
     case '*':
     case '_':
     case '~':
+    case '\'':
         return take_emphasis(finder, tags, begin);
     default:
         return 0;

@@ -2,8 +2,6 @@
  * model cannot read. */
 #include "server/text/codes/codes_state.h"
 
-#include "server/text/marked.h"
-
 #include <unicode/uchar.h>
 
 /* ---- brackets that cannot be read ---- */

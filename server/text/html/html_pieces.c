@@ -102,7 +102,7 @@ static bool is_inline(const GumboNode *node)
     return is_inline_tag(tag) && !is_choice(node);
 }
 
-static bool says_no(const GumboNode *node)
+bool mt_html_says_no(const GumboNode *node)
 {
     const GumboAttribute *attribute = gumbo_get_attribute(&node->v.element.attributes, "translate");
     return attribute && strcasecmp(attribute->value, "no") == 0;
@@ -116,8 +116,7 @@ static bool is_ignored(const struct mt_coded_options *options, const GumboNode *
     return false;
 }
 
-/* Left as it is, with everything in it. */
-static bool is_left_alone(const struct mt_coded_options *options, const GumboNode *node)
+bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *node)
 {
     static const GumboTag tags[] = {
         GUMBO_TAG_PRE,     GUMBO_TAG_CODE,      GUMBO_TAG_KBD,     GUMBO_TAG_SAMP,
@@ -128,8 +127,8 @@ static bool is_left_alone(const struct mt_coded_options *options, const GumboNod
         GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
     };
     return node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML ||
-           is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) || says_no(node) ||
-           is_ignored(options, node);
+           is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) ||
+           mt_html_says_no(node) || is_ignored(options, node);
 }
 
 static bool has_words(const char *text)
@@ -328,7 +327,7 @@ static void find_extent(const struct lister *lister, const GumboNode *node, stru
 static bool is_word(const GumboNode *node)
 {
     return node->type == GUMBO_NODE_ELEMENT && !mt_html_is_raw_text(node) && holds_words(node) &&
-           (says_no(node) || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
+           (mt_html_says_no(node) || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
 }
 
 static bool add_left_alone(struct lister *lister, const GumboNode *node)
@@ -350,7 +349,7 @@ static bool add_element(struct lister *lister, const GumboNode *node)
 {
     GumboTag tag = node->v.element.tag;
     size_t n_before = ++lister->n_elements, index = lister->pieces->n;
-    if (is_left_alone(lister->options, node))
+    if (mt_html_is_left_alone(lister->options, node))
         return add_left_alone(lister, node);
     struct mt_range start = start_tag(lister, node), end = end_tag(lister, node);
     bool is_among_words = is_inline(node);
@@ -412,6 +411,13 @@ static bool is_too_deep(const GumboNode *root)
             return false;
     }
     return false;
+}
+
+enum mt_status mt_html_check_depth(const struct mt_html_tree *tree, struct mt_error *err)
+{
+    if (!is_too_deep(tree->output->document))
+        return MT_OK;
+    return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
 }
 
 /* ---- in the order of the source ---- */
@@ -542,8 +548,9 @@ enum mt_status mt_html_list(const char *source, size_t length, const struct mt_h
     out->source = source;
     out->parsed = tree->source;
     out->length = length;
-    if (is_too_deep(tree->output->document))
-        return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
+    enum mt_status status = mt_html_check_depth(tree, err);
+    if (status)
+        return status;
     const GumboVector *children = &tree->output->document->v.document.children;
     for (unsigned i = 0; i < children->length && !lister.status; i++)
         (void)add_node(&lister, children->data[i]);

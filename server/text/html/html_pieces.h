@@ -73,6 +73,14 @@ MT_MUST_CHECK enum mt_status mt_html_list(const char *source, size_t length,
                                           struct mt_html_pieces *out, struct mt_error *err);
 void mt_html_pieces_finish(struct mt_html_pieces *pieces);
 
+/* MT_LIMIT: the tree is deeper than MT_HTML_MAX_DEPTH. */
+MT_MUST_CHECK enum mt_status mt_html_check_depth(const struct mt_html_tree *tree,
+                                                 struct mt_error *err);
+
+/* Whether an element is left as it is, with everything in it; and whether it says so itself. */
+bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *element);
+bool mt_html_says_no(const GumboNode *element);
+
 /* Through a TEXT. */
 struct mt_html_walk mt_html_walk(const struct mt_html_pieces *pieces, size_t text);
 

@@ -378,7 +378,7 @@ static size_t join_terms(struct mt_number_side *side, size_t index, size_t end, 
     }
     if (n_terms < 2)
         return 1;
-    first->n_readings = 0;
+    first->n_readings = first->n_plain = 0;
     add_reading(first, mt_number_value_of_integer(sum));
     first->at.end = first[n_terms - 1].at.end;
     for (size_t i = 1; i < n_terms; i++)
@@ -394,6 +394,8 @@ static void scale_numbers(struct mt_number_side *side)
         size_t end, n_readings = number->n_readings;
         uint32_t power = scale_behind(side, number, &end);
         n_terms = 1;
+        number->n_plain = n_readings;
+        number->is_scaled = power > 0;
         for (size_t k = 0; k < n_readings && power > 0; k++) {
             struct mt_number_value scaled = number->readings[k];
             if (scaled.exponent == MT_NUMBER_GROUPS)

@@ -146,6 +146,12 @@ static bool is_word_char_at(const char *text, size_t length, size_t at)
     return at < length && mt_is_word_char(mt_utf8_decode(text + at));
 }
 
+/* Whether a word in Latin letters ends there: others need no blank behind it. */
+static bool is_end(const char *text, size_t length, size_t at)
+{
+    return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
+}
+
 /* Bytes of "1st", "2nd", "23rd", "11th", as English writes it, at text[at]; 0: none. */
 static size_t english_ordinal(const char *text, size_t length, size_t at, uint32_t *number)
 {
@@ -158,29 +164,47 @@ static size_t english_ordinal(const char *text, size_t length, size_t at, uint32
                          : last == 2                        ? "nd"
                                                             : "rd";
     bool is_one = end > at && end + 2 <= length && memcmp(text + end, ending, 2) == 0 &&
-                  !is_word_char_at(text, length, end + 2) &&
-                  (at == 0 || !mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
+                  is_end(text, length, end + 2) &&
+                  (at == 0 || is_end(text, length, mt_previous_char(text, at)));
     return is_one ? end + 2 - at : 0;
 }
 
-/* Whether the source has the same bytes as a word of its own. */
-static bool is_copied(const struct mt_number_signs *pair, const char *word, size_t n)
+static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
 {
-    for (size_t at = 0; at + n <= pair->n_source; at++)
-        if (memcmp(pair->source + at, word, n) == 0 &&
-            !is_word_char_at(pair->source, pair->n_source, at + n) &&
-            (at == 0 ||
-             !mt_is_word_char(mt_utf8_decode(pair->source + mt_previous_char(pair->source, at)))))
+    uint32_t number;
+    for (size_t at = 0; at < pair->n_source; at++)
+        if (is_digit(pair->source[at]) &&
+            english_ordinal(pair->source, pair->n_source, at, &number) && number == wanted)
             return true;
     return false;
+}
+
+/* Bytes of an ordinal at target[at] that is English, or what a model makes of one it cannot spell: "2nd",
+ * "2n", "1ster"; 0: none. */
+static size_t copied_ordinal(const struct mt_number_signs *pair, size_t at, uint32_t *number)
+{
+    static const char *const endings[] = {"st", "nd", "rd", "th"};
+    const char *text = pair->target;
+    size_t end = at, n_letters = 0;
+    for (*number = 0; end < pair->n_target && is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
+         end++)
+        *number = *number * 10 + (uint32_t)(text[end] - '0');
+    while (end + n_letters < pair->n_target && text[end + n_letters] >= 'a' &&
+           text[end + n_letters] <= 'z')
+        n_letters++;
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        is_one =
+            is_one || (n_letters > 0 && memcmp(text + end, endings[i], n_letters < 2 ? 1 : 2) == 0);
+    return is_one && is_end(text, pair->n_target, end + n_letters) ? end + n_letters - at : 0;
 }
 
 static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struct mt_text *out)
 {
     uint32_t number;
-    size_t n = english_ordinal(pair->target, pair->n_target, at, &number);
+    size_t n = copied_ordinal(pair, at, &number);
     if (n == 0 || !pair->target_lang || strncmp(pair->target_lang, "en", 2) == 0 ||
-        !is_copied(pair, pair->target + at, n))
+        !is_in_source(pair, number))
         return 0;
     UErrorCode code = U_ZERO_ERROR;
     UChar units[MAX_ORDINAL_UNITS];
@@ -194,7 +218,9 @@ static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struc
     bool is_written = U_SUCCESS(code) && (size_t)n_bytes <= sizeof bytes;
     mt_text_append(out, bytes, is_written ? (size_t)n_bytes : 0);
     unum_close(format);
-    return is_written ? n : 0;
+    bool has_stop = is_written && n_bytes > 0 && bytes[n_bytes - 1] == '.' &&
+                    at + n < pair->n_target && pair->target[at + n] == '.';
+    return is_written ? n + has_stop : 0;
 }
 
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out)

@@ -3,10 +3,11 @@
  *
  *   currency   "It was £3.50." became "C'était 3,50 $.": the sign that the same digits have in the source
  *              is put there
- *   ordinals   "2nd" was copied: "2.", "2e", 第2, as CLDR writes the number in the target language
+ *   ordinals   "2nd" was copied, or misspelt ("2n."): "2.", "2e", 第2, as CLDR writes the number in the
+ *              target language
  *
  * Only where that is sure: of the signs beside those digits in the source none is the translation's, and
- * all are the same; an ordinal is the source's own, to the letter.
+ * all are the same; the source has the ordinal.
  *
  * Thread-safety: safe.
  */

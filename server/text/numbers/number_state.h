@@ -33,6 +33,8 @@ struct mt_number {
     size_t first, n; /* groups */
     struct mt_number_value readings[MT_MAX_READINGS];
     size_t n_readings;
+    size_t n_plain;  /* of these, without the word behind it: of "3 million" 3 */
+    bool is_scaled;  /* there is such a word */
     bool is_matched; /* as a whole */
 };
 

@@ -27,10 +27,12 @@ static void match(struct mt_number_side *side, struct mt_number *number)
         side->groups[number->first + i].is_matched = true;
 }
 
+/* Where both sides say of how many they are, it counts: three million are no 3万. */
 static bool can_be_same(const struct mt_number *a, const struct mt_number *b)
 {
-    for (size_t i = 0; i < a->n_readings; i++)
-        for (size_t k = 0; k < b->n_readings; k++)
+    bool are_scaled = a->is_scaled && b->is_scaled;
+    for (size_t i = are_scaled ? a->n_plain : 0; i < a->n_readings; i++)
+        for (size_t k = are_scaled ? b->n_plain : 0; k < b->n_readings; k++)
             if (mt_number_is_same(a->readings[i], b->readings[k]))
                 return true;
     return false;
@@ -82,8 +84,11 @@ static bool are_of_other_kinds(const struct mt_number_side *source,
 static bool have_same_value(const struct mt_number_side *source, const struct mt_number_group *from,
                             const struct mt_number_side *target, const struct mt_number_group *to)
 {
-    return mt_number_is_same(from->value, to->value) && !is_of_amount(source, from) &&
-           !is_of_amount(target, to) && !are_of_other_kinds(source, from, target, to);
+    const struct mt_number *a = &source->numbers[from->number], *b = &target->numbers[to->number];
+    bool has_other_scale = a->is_scaled && b->is_scaled && !can_be_same(a, b);
+    return mt_number_is_same(from->value, to->value) && !has_other_scale &&
+           !is_of_amount(source, from) && !is_of_amount(target, to) &&
+           !are_of_other_kinds(source, from, target, to);
 }
 
 /* Two groups, the hour before a colon or a full stop. */

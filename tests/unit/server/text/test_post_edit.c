@@ -106,7 +106,10 @@ static const struct {
     /* An ordinal that was copied. */
     {"The 2nd and 23rd of May", "Der 2nd und 23rd Mai", "Der 2. und 23. Mai"},
     {"The 2nd", "Der 3rd", "Der 3rd"},
-    {"The 1st", "Der 1ster", "Der 1ster"},
+    {"The 1st", "Der 1ster", "Der 1."},
+    {"The 2nd of May", "Der 2n. Mai", "Der 2. Mai"},
+    {"The 5th bus", "Der 5te Bus, 5m", "Der 5te Bus, 5m"},
+    {"The 2 m", "Die 2n", "Die 2n"},
     {"A 2th", "Ein 2th", "Ein 2th"},
     /* Nothing of it. */
     {"Where is it?", "Wo ist es?", "Wo ist es?"},
