@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/ascii.h"
 #include "base/json_reader.h"
 #include "base/size.h"
 
@@ -78,11 +79,6 @@ static int peek(const struct scanner *s)
     return s->at < s->end ? (unsigned char)*s->at : -1;
 }
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static void skip_space(struct scanner *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
@@ -110,7 +106,7 @@ static enum mt_status scan_literal(struct scanner *s, const char *literal)
 static size_t scan_digits(struct scanner *s)
 {
     const char *begin = s->at;
-    while (is_digit(peek(s)))
+    while (mt_ascii_is_digit(peek(s)))
         s->at++;
     return (size_t)(s->at - begin);
 }
@@ -137,10 +133,10 @@ static enum mt_status scan_exponent(struct scanner *s, int64_t *out)
     bool is_negative = peek(s) == '-';
     if (is_negative || peek(s) == '+')
         s->at++;
-    if (!is_digit(peek(s)))
+    if (!mt_ascii_is_digit(peek(s)))
         return expected(s, "a digit of the exponent");
     int64_t exponent = 0;
-    for (; is_digit(peek(s)); s->at++)
+    for (; mt_ascii_is_digit(peek(s)); s->at++)
         if (exponent < EXPONENT_CEILING)
             exponent = exponent * 10 + (*s->at - '0');
     *out = is_negative ? -exponent : exponent;
@@ -153,7 +149,7 @@ static enum mt_status scan_number(struct scanner *s)
     if (peek(s) == '-')
         s->at++;
     const char *integer = s->at;
-    if (!is_digit(peek(s)))
+    if (!mt_ascii_is_digit(peek(s)))
         return expected(s, "a digit");
     size_t n_integer = 1;
     if (*s->at == '0')
@@ -190,9 +186,9 @@ static int32_t hex4(const char *p, const char *end)
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
         int c = (unsigned char)p[i] | 0x20;
-        if (!is_digit((unsigned char)p[i]) && (c < 'a' || c > 'f'))
+        if (!mt_ascii_is_digit((unsigned char)p[i]) && (c < 'a' || c > 'f'))
             return -1;
-        value = value * 16 + (is_digit((unsigned char)p[i]) ? p[i] - '0' : c - 'a' + 10);
+        value = value * 16 + (mt_ascii_is_digit((unsigned char)p[i]) ? p[i] - '0' : c - 'a' + 10);
     }
     return value;
 }
@@ -409,7 +405,7 @@ static enum mt_status scan_value(struct scanner *s)
     case 'n':
         return scan_literal(s, "null");
     default:
-        if (peek(s) == '-' || is_digit(peek(s)))
+        if (peek(s) == '-' || mt_ascii_is_digit(peek(s)))
             return scan_number(s);
         return expected(s, "a value");
     }

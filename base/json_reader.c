@@ -1,5 +1,6 @@
 #include "base/json_reader.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "base/text.h"
 
@@ -10,11 +11,6 @@
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static void skip_space(struct mt_json_reader *reader)
@@ -118,7 +114,7 @@ bool mt_json_reader_u64(struct mt_json_reader *reader, uint64_t *out)
     skip_to_value(reader);
     const char *at = reader->at;
     uint64_t value = 0;
-    for (; at < reader->end && is_digit(*at); at++)
+    for (; at < reader->end && mt_ascii_is_digit(*at); at++)
         if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
             return false;
@@ -141,7 +137,7 @@ struct mt_json_span mt_json_reader_excerpt(struct mt_json_reader *reader)
 
 static uint32_t hex_digit(char c)
 {
-    return (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    return (uint32_t)(mt_ascii_is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
 static uint32_t hex4(const char *p)

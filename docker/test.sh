@@ -31,6 +31,7 @@ docker_build() { docker build -f docker/Dockerfile -t "$image" .; }
 docker_config() {
     docker inspect --format '{{json .Config}}' "$image"
 }
+docker_megabytes() { echo $(($(docker image inspect --format '{{.Size}}' "$image") / 1000000)); }
 # start USER MODEL: the daemon in the background
 docker_start() {
     docker run --detach --name "$image" --read-only --ulimit "$few_files" --user "$1" --publish "127.0.0.1:$port:5000" \
@@ -38,6 +39,8 @@ docker_start() {
     docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
 }
 docker_inside() { docker exec "$image" "$@"; }
+docker_beside() { docker run --rm --entrypoint "$1" "$image" "${@:2}"; }
+docker_written() { docker diff "$image"; }
 docker_stop() {
     docker kill --signal TERM "$image" >/dev/null
     exit_code=$(docker wait "$image")
@@ -54,6 +57,14 @@ make_base() {
     rm -rf "$rootfs"
     .ci/make-root trixie "$rootfs" >"$work/debootstrap.log" 2>&1 ||
         fail "no base image: see $work/debootstrap.log"
+    # What makes a Debian slim, now and in the packages to come
+    (
+        cd "$rootfs"
+        printf 'path-exclude /usr/share/%s/*\n' doc groff info linda lintian locale man >etc/dpkg/dpkg.cfg.d/slim
+        echo 'path-include /usr/share/doc/*/copyright' >>etc/dpkg/dpkg.cfg.d/slim
+        rm -rf usr/share/{groff,info,linda,lintian,locale,man}/* var/lib/apt/lists/* var/cache/apt/* var/log/*.log
+        find usr/share/doc -not -type d -not -name copyright -delete
+    )
     container=$(buildah from scratch)
     buildah add --quiet "$container" "$rootfs" / >/dev/null
     buildah config --cmd bash "$container"
@@ -68,15 +79,27 @@ buildah_build() {
 buildah_config() {
     buildah inspect --type image "$image" | tr -d ' \n'
 }
+# What its files take, as all layers do that hold nothing twice
+buildah_megabytes() {
+    container=$(buildah from --pull-never "$image")
+    du --summarize --apparent-size --block-size=MB "$(buildah mount "$container")" | cut -d M -f 1
+    buildah_clean
+}
 # The entrypoint and command of the image, which "buildah run" would not use by itself.
 buildah_start() {
     container=$(buildah from --pull-never --ulimit "$few_files" "$image")
+    touch "$work/started"
     buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
         --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
         "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
     runner=$!
 }
 buildah_inside() { buildah run --env ATTENTIOND_PORT="$port" "$container" -- "$@"; }
+buildah_beside() { buildah_inside "$@"; }
+# There is no --read-only here, so it is seen afterwards that nothing was written but what buildah itself puts there.
+buildah_written() {
+    find "$(buildah mount "$container")" -xdev -type f -newer "$work/started" -not -path '*/run/.containerenv' -not -path '*/etc/*'
+}
 # The daemon is the last of a chain of helpers; a signal to the first of them would kill, not stop.
 buildah_stop() {
     local pid=$runner child
@@ -121,6 +144,8 @@ serves_as() {
     expect "files of apt" '^0$' "$("${engine}_inside" find /var/lib/apt/lists /var/cache/apt -type f | wc -l)"
     "${engine}_stop"
     expect "exit code after SIGTERM" '^0$' "$exit_code"
+    expect "files that it wrote" '^0$' "$("${engine}_written" | wc -l)"
+    ! "${engine}_beside" attentiond healthcheck >/dev/null 2>&1 || fail "healthcheck is content when nothing serves"
     "${engine}_clean"
 }
 
@@ -137,6 +162,10 @@ expect "command" '"Cmd":\["serve"\]' "$config"
 expect "health check" '"CMD","attentiond","healthcheck"' "$config"
 expect "port" '"5000/tcp":{}' "$config"
 expect "volume" '"/models":{}' "$config"
+
+megabytes=$("${engine}_megabytes")
+[ "$megabytes" -lt 300 ] || fail "the image has $megabytes MB, and should have less than 300"
+say "megabytes: $megabytes"
 
 serves_as 10001:0 ""
 serves_as 23456:0 /models/mine

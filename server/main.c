@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "base/nearest.h"
+#include "model/kernels/kernels.h"
 #include "server/commands/cli.h"
 #include "server/commands/commands.h"
 
@@ -107,6 +108,7 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     hold_standard_descriptors();
+    mt_kernels_end_foreign_threads();
     if (argc < 2) {
         print_help(stderr);
         return MT_EXIT_USAGE;

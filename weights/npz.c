@@ -1,5 +1,6 @@
 #include "weights/npz.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "weights/zip.h"
 
@@ -80,7 +81,7 @@ static bool take_size(struct header *h, size_t *out)
     skip_blanks(h);
     const char *begin = h->at;
     size_t value = 0;
-    while (h->at < h->end && *h->at >= '0' && *h->at <= '9') {
+    while (h->at < h->end && mt_ascii_is_digit(*h->at)) {
         size_t digit = (size_t)(*h->at++ - '0');
         if (!mt_size_mul(value, 10, &value) || !mt_size_add(value, digit, &value))
             return false;

@@ -1,5 +1,6 @@
 #include "model/families/marian_settings.h"
 
+#include "base/ascii.h"
 #include "base/yaml_reader.h"
 
 #include <errno.h>
@@ -119,12 +120,12 @@ enum mt_status mt_marian_number(const struct mt_marian_settings *settings, const
     at += is_negative;
     double value = 0.0;
     int n_digits = 0, exponent = 0;
-    for (; *at >= '0' && *at <= '9' && n_digits < 15; at++, n_digits++)
+    for (; mt_ascii_is_digit(*at) && n_digits < 15; at++, n_digits++)
         value = value * 10.0 + (*at - '0');
     if (*at == '.')
-        for (at++; *at >= '0' && *at <= '9' && n_digits < 15; at++, n_digits++, exponent--)
+        for (at++; mt_ascii_is_digit(*at) && n_digits < 15; at++, n_digits++, exponent--)
             value = value * 10.0 + (*at - '0');
-    while (exponent < 0 && *at >= '0' && *at <= '9')
+    while (exponent < 0 && mt_ascii_is_digit(*at))
         at++; /* more than a double holds */
     if (n_digits && (*at == 'e' || *at == 'E')) {
         char *end;

@@ -171,6 +171,11 @@ struct mt_kernels {
 MT_MUST_CHECK enum mt_status mt_kernels_find(const char *name, const struct mt_kernels **out,
                                              struct mt_error *err);
 
+/* Ends the threads that some builds of OpenBLAS start for themselves when the program is loaded, one for
+ * each processor. To be called before the program starts threads or gives up rights, which these would
+ * keep. */
+void mt_kernels_end_foreign_threads(void);
+
 /* All tables that this CPU can run, best first; n of them, "c" the last. "openblas" is the one before,
  * so that "auto" means it only where there are none for the CPU itself. */
 const struct mt_kernels *const *mt_kernels_available(size_t *n);

@@ -182,9 +182,19 @@ static void qgemm(const struct mt_qgemm *g)
         table.activate(g->activation, g->y + m * g->ldy, g->n_columns);
 }
 
+/* Of a build with threads; others have no such function. */
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+void mt_openblas_stay_alone(void)
+{
+    openblas_set_num_threads(1);
+    if (blas_thread_shutdown_)
+        blas_thread_shutdown_();
+}
+
 const struct mt_kernels *mt_kernels_openblas(const struct mt_kernels *others)
 {
-    openblas_set_num_threads(1); /* the teams are ours */
+    mt_openblas_stay_alone();
     table = *others;
     table.name = "openblas";
     table.has_foreign_sums = true;

@@ -20,6 +20,8 @@ extern const struct mt_kernels mt_kernels_neon, mt_kernels_dotprod, mt_kernels_i
 /* In builds with OpenBLAS: its linear layers, and everything else by another table. The same table
  * each time; for one thread. */
 const struct mt_kernels *mt_kernels_openblas(const struct mt_kernels *others);
+/* Ends OpenBLAS's own threads: the teams are ours. */
+void mt_openblas_stay_alone(void);
 
 /* What attends for one of a's queries alone. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);

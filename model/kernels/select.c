@@ -89,6 +89,13 @@ static void detect(void)
     add(true, &mt_kernels_reference);
 }
 
+void mt_kernels_end_foreign_threads(void)
+{
+#if defined(MT_HAS_OPENBLAS)
+    mt_openblas_stay_alone();
+#endif
+}
+
 const struct mt_kernels *const *mt_kernels_available(size_t *n)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

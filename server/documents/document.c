@@ -51,16 +51,22 @@ static const struct {
     [MT_DOCUMENT_XLSX] = {"xlsx", ".xlsx",
                           "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
                           &mt_document_xlsx_reader},
+    [MT_DOCUMENT_ODT] = {"odt", ".odt", "application/vnd.oasis.opendocument.text",
+                         &mt_document_odt_reader},
+    [MT_DOCUMENT_ODP] = {"odp", ".odp", "application/vnd.oasis.opendocument.presentation",
+                         &mt_document_odp_reader},
+    [MT_DOCUMENT_ODS] = {"ods", ".ods", "application/vnd.oasis.opendocument.spreadsheet",
+                         &mt_document_ods_reader},
+    [MT_DOCUMENT_EPUB] = {"epub", ".epub", "application/epub+zip", &mt_document_epub_reader},
 };
 
 /* Other extensions of the same formats. */
 static const struct {
     const char *extension, *as;
 } aliases[] = {
-    {".htm", ".html"},
-    {".yaml", ".yml"},
-    {".markdown", ".md"},
-    {".xlf", ".xliff"},
+    {".htm", ".html"},  {".yaml", ".yml"},   {".markdown", ".md"},
+    {".xlf", ".xliff"}, {".xhtml", ".html"}, {".xht", ".html"},
+    {".ott", ".odt"},   {".otp", ".odp"},    {".ots", ".ods"},
 };
 
 const char *mt_document_format_name(enum mt_document_format format)
@@ -278,7 +284,8 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
     if (!is_package && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
         return mt_fail(err, MT_FORMAT,
                        "the file is a zip or an office document, expected a text: documents of "
-                       "Office have names that end in .docx, .pptx or .xlsx");
+                       "Office have names that end in .docx, .pptx or .xlsx, OpenDocument's in "
+                       ".odt, .odp or .ods, books in .epub");
     return MT_OK;
 }
 

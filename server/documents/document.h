@@ -46,6 +46,10 @@ enum mt_document_format {
     MT_DOCUMENT_DOCX,        /* Word's */
     MT_DOCUMENT_PPTX,        /* PowerPoint's */
     MT_DOCUMENT_XLSX,        /* Excel's */
+    MT_DOCUMENT_ODT,         /* OpenDocument's texts, */
+    MT_DOCUMENT_ODP,         /* presentations */
+    MT_DOCUMENT_ODS,         /* and spreadsheets */
+    MT_DOCUMENT_EPUB,        /* books */
     MT_N_DOCUMENT_FORMATS
 };
 

@@ -10,6 +10,7 @@
  * Dashes, notes, blanks and tags around a turn stay where they are. Cues without a sentence that
  * goes on are translated for themselves, so nobody's words appear before they are spoken.
  */
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/documents/cue_layout.h"
 #include "server/documents/document_state.h"
@@ -63,7 +64,7 @@ struct reader {
 static bool read_digits(const char **at, const char *end, size_t n_min, size_t n_max, int64_t *out)
 {
     size_t n = 0;
-    for (*out = 0; *at < end && **at >= '0' && **at <= '9' && n < n_max; n++)
+    for (*out = 0; *at < end && mt_ascii_is_digit(**at) && n < n_max; n++)
         *out = *out * 10 + (*(*at)++ - '0');
     return n >= n_min;
 }
@@ -138,7 +139,7 @@ static bool looks_like_times(const struct mt_document *document,
 {
     const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
     skip_blanks(&at, end);
-    return at < end && *at >= '0' && *at <= '9' && has_arrow(document, line);
+    return at < end && mt_ascii_is_digit(*at) && has_arrow(document, line);
 }
 
 static bool is_number(const struct mt_document *document, const struct mt_document_line *line)

@@ -8,9 +8,12 @@
  * The braces are two control characters. A page that has these itself is left without slots.
  *
  * What else is this file's own is the declaration of its encoding, since a translation needs
- * characters that its source may not have needed, and its language.
+ * characters that its source may not have needed, and its language. A page that says that it is XML,
+ * and is, is read as such (xhtml.h).
  */
 #include "server/documents/document_state.h"
+#include "server/documents/markup/xhtml.h"
+#include "server/documents/xml_elements.h"
 #include "server/text/html/html_attributes.h"
 #include "server/text/language.h"
 
@@ -49,6 +52,13 @@ static struct mt_range find_charset(const char *text, size_t length)
         }
     }
     return (struct mt_range){0};
+}
+
+/* XML's declaration, or HTML's. */
+static struct mt_range find_encoding(const char *text, size_t length)
+{
+    const struct mt_range declared = mt_xml_find_encoding(text, length);
+    return declared.end > declared.begin ? declared : find_charset(text, length);
 }
 
 static bool is_ascii(const char *text, size_t length)
@@ -180,11 +190,19 @@ static enum mt_status read_html(struct mt_document *document,
     struct mt_range range = {document->begin, document->length};
     if (length == 0)
         return MT_OK;
+    enum mt_status status = MT_FORMAT;
+    if (mt_xhtml_is_said(document->bytes, document->length))
+        status = mt_xhtml_reader.read(document, options, err);
+    if (status != MT_FORMAT) {
+        document->reader = &mt_xhtml_reader;
+        return status;
+    }
+    mt_xhtml_reader.finish(document->own);
     struct page *page = calloc(1, sizeof *page);
     document->own = page;
     if (!page)
         return mt_fail_memory(err, sizeof *page, "a page");
-    enum mt_status status = mt_document_add(document, range, &piece, err);
+    status = mt_document_add(document, range, &piece, err);
     if (!status && !memchr(text, SLOT_BEGIN, length) && !memchr(text, SLOT_END, length))
         status = find_slots(document, options, page, err);
     if (status)
@@ -310,5 +328,5 @@ const struct mt_document_reader mt_document_html_reader = {
     .write = write_html,
     .join = join_html,
     .finish = finish_html,
-    .find_charset = find_charset,
+    .find_charset = find_encoding,
 };

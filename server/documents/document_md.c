@@ -9,6 +9,7 @@
  * Code, HTML, comments, addresses, definitions of links and front matter stay. A hard line break ends a
  * text, and so does each line where all of them end with a sentence.
  */
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/documents/message.h"
 
@@ -121,7 +122,7 @@ static size_t extend_right(const struct reader *reader, const struct part *part,
 static bool is_directive(const char *line)
 {
     static const char *const beginnings[] = {":::", "{%", "{{<", "{{%", "!!! ", "$$", "\\["};
-    if (line[0] == '[' && line[1] == '!' && line[2] >= 'A' && line[2] <= 'Z')
+    if (line[0] == '[' && line[1] == '!' && mt_ascii_is_capital(line[2]))
         return true;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (strncmp(line, beginnings[i], strlen(beginnings[i])) == 0)

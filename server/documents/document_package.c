@@ -76,16 +76,33 @@ enum mt_status mt_document_read_parts(struct mt_document *document, mt_document_
     return MT_OK;
 }
 
+/* The number of an entry, or of all. */
+static size_t find_entry(const struct mt_package *package, const char *name)
+{
+    size_t n = mt_package_n_entries(package), index = 0;
+    while (index < n && strcasecmp(mt_package_name(package, index), name) != 0)
+        index++;
+    return index;
+}
+
+bool mt_document_has_entry(const struct mt_document *document, const char *name)
+{
+    struct mt_package *package = NULL;
+    struct mt_error err;
+    bool has = !mt_package_open(document->bytes, document->length, &package, &err) &&
+               find_entry(package, name) < mt_package_n_entries(package);
+    mt_package_destroy(package);
+    return has;
+}
+
 enum mt_status mt_document_read_entry(const struct mt_document *document, const char *name,
                                       struct mt_text *out, struct mt_error *err)
 {
     struct mt_package *package = NULL;
     mt_text_append(out, "", 0);
     enum mt_status status = mt_package_open(document->bytes, document->length, &package, err);
-    size_t n = package ? mt_package_n_entries(package) : 0, index = 0;
-    while (index < n && strcasecmp(mt_package_name(package, index), name) != 0)
-        index++;
-    if (!status && index == n)
+    size_t index = package ? find_entry(package, name) : 0;
+    if (!status && index == mt_package_n_entries(package))
         status =
             mt_fail(err, MT_FORMAT, "the file is a zip without \"%s\", expected a document", name);
     if (!status)

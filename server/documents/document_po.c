@@ -14,6 +14,7 @@
  * comments ordered its way; it reports errors through global callbacks that must not return; and
  * its licence would become the whole program's.
  */
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/accelerator.h"
 #include "server/documents/document_state.h"
@@ -288,7 +289,7 @@ static enum mt_status read_index(struct reader *reader, size_t *length)
     bool is_plural = *at == '[';
     size_t n = 0, index = 0;
     if (is_plural) {
-        for (n = 1; at[n] >= '0' && at[n] <= '9' && n < 4; n++)
+        for (n = 1; mt_ascii_is_digit(at[n]) && n < 4; n++)
             index = index * 10 + (size_t)(at[n] - '0');
         if (n == 1 || at[n] != ']')
             return fail(reader, "has no index: expected msgstr[0], msgstr[1], ...");

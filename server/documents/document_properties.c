@@ -11,6 +11,8 @@
  */
 #include "server/documents/message.h"
 
+#include "base/ascii.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +117,7 @@ static enum mt_status read_value(struct reader *reader, size_t at, size_t *end)
 static bool has_argument(const struct mt_text *text)
 {
     for (size_t i = 0; i + 1 < text->length; i++)
-        if (text->bytes[i] == '{' && text->bytes[i + 1] >= '0' && text->bytes[i + 1] <= '9')
+        if (text->bytes[i] == '{' && mt_ascii_is_digit(text->bytes[i + 1]))
             return true;
     return false;
 }

@@ -15,7 +15,8 @@
 
 struct mt_document_piece {
     struct mt_text text;
-    const char *left;      /* why it stays as it is, and its text is empty; NULL: it does not */
+    const char *left; /* why it stays as it is, and its text is empty; NULL: it does not. Borrowed
+                              as long as the document */
     struct mt_range range; /* bytes of the file that its translation replaces */
     size_t first, n;       /* the format's own */
     size_t line;           /* where it begins */
@@ -76,12 +77,14 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
     mt_document_yaml_reader, mt_document_md_reader, mt_document_android_reader,
     mt_document_resx_reader, mt_document_xliff_reader, mt_document_tmx_reader,
     mt_document_ts_reader, mt_document_stringsdict_reader, mt_document_xcstrings_reader,
-    mt_document_docx_reader, mt_document_pptx_reader, mt_document_xlsx_reader;
+    mt_document_docx_reader, mt_document_pptx_reader, mt_document_xlsx_reader,
+    mt_document_odt_reader, mt_document_odp_reader, mt_document_ods_reader, mt_document_epub_reader;
 
 /* An entry of a package that holds words. */
 struct mt_document_part {
     size_t entry;
     char name[80];         /* its beginning, for messages */
+    char reason[200];      /* why it stays as it is; or "" */
     struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
 };
 
@@ -126,6 +129,8 @@ typedef bool mt_document_is_part(void *context, const char *name);
 MT_MUST_CHECK enum mt_status mt_document_read_parts(struct mt_document *document,
                                                     mt_document_is_part *is_part, void *context,
                                                     struct mt_error *err);
+/* Of a document that is a package yet. */
+bool mt_document_has_entry(const struct mt_document *document, const char *name);
 /* One entry by its name, in any case. MT_FORMAT: there is none. */
 MT_MUST_CHECK enum mt_status mt_document_read_entry(const struct mt_document *document,
                                                     const char *name, struct mt_text *out,

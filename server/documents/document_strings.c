@@ -9,6 +9,8 @@
  */
 #include "server/documents/message.h"
 
+#include "base/ascii.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +86,7 @@ static enum mt_status read_string(struct reader *reader, struct mt_range *out, b
     *is_quoted = quote == '"' || quote == '\'';
     if (!*is_quoted) {
         while (bytes[at] && ((unsigned char)bytes[at] >= 0x80 || strchr(word_signs, bytes[at]) ||
-                             (bytes[at] >= '0' && bytes[at] <= '9') ||
+                             mt_ascii_is_digit(bytes[at]) ||
                              ((bytes[at] | 0x20) >= 'a' && (bytes[at] | 0x20) <= 'z')))
             at++;
         *out = (struct mt_range){begin, at};

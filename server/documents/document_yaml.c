@@ -16,6 +16,7 @@
  *
  * Numbers, booleans, dates, symbols (:day), aliases and what has a tag of its own stay.
  */
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/documents/message.h"
 
@@ -97,8 +98,7 @@ static bool is_other_type(const char *value, size_t length)
     if (length > 1 && value[0] == ':' && value[1] != ' ')
         return true;
     size_t digit = strspn(value, "+-.");
-    return digit < length && value[digit] >= '0' && value[digit] <= '9' &&
-           strspn(value, number) == length;
+    return digit < length && mt_ascii_is_digit(value[digit]) && strspn(value, number) == length;
 }
 
 static bool is_string(const yaml_event_t *event)

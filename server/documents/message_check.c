@@ -1,5 +1,6 @@
 #include "server/documents/message_check.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/protect.h"
 #include "server/text/splitter.h"
@@ -17,14 +18,9 @@ struct placeholders {
     bool is_complete;
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_name_char(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+    return mt_ascii_is_letter_or_digit(c) || c == '_';
 }
 
 /* ---- placeholders ---- */
@@ -47,7 +43,7 @@ static size_t match_dollars(const char *text, size_t length, size_t at)
 {
     size_t end = at + 1, n_letters = 0;
     for (; end < length && (is_name_char(text[end]) || text[end] == '@'); end++)
-        n_letters += is_letter(text[end]);
+        n_letters += mt_ascii_is_letter(text[end]);
     return text[at] == '$' && n_letters > 0 && end < length && text[end] == '$' ? end + 1 : 0;
 }
 

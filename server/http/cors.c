@@ -1,5 +1,6 @@
 #include "server/http/cors.h"
 
+#include "base/ascii.h"
 #include "server/http/client.h"
 
 #include <string.h>
@@ -31,8 +32,7 @@ static struct span next_item(const char **list)
 /* RFC 3986, 3.1 */
 static bool is_in_scheme(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("+-.", c));
+    return mt_ascii_is_letter_or_digit(c) || (c && strchr("+-.", c));
 }
 
 /* What follows "scheme://"; empty where that is not what it begins with. */

@@ -1,5 +1,7 @@
 #include "server/http/http_gate.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -17,8 +19,7 @@ static bool is_token(const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)bytes[i];
-        bool is_alphanumeric =
-            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_alphanumeric = mt_ascii_is_letter_or_digit(c);
         if (!is_alphanumeric && (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
             return false;
     }

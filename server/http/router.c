@@ -1,5 +1,7 @@
 #include "server/http/router.h"
 
+#include "base/ascii.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -7,8 +9,7 @@ enum mt_dialect mt_route_dialect(const char *target)
 {
     const char *scheme = target[0] == '/' ? NULL : strstr(target, "://");
     const char *path = scheme ? scheme + 3 + strcspn(scheme + 3, "/?#") : target;
-    bool has_version =
-        strncmp(path, "/v", 2) == 0 && path[2] >= '0' && path[2] <= '9' && path[3] == '/';
+    bool has_version = strncmp(path, "/v", 2) == 0 && mt_ascii_is_digit(path[2]) && path[3] == '/';
     return has_version ? MT_DEEPL : MT_LIBRETRANSLATE;
 }
 

@@ -1,5 +1,6 @@
 #include "server/inspection/switch_names.h"
 
+#include "base/ascii.h"
 #include "server/http/params.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static bool read_number(const char **text, const char *end, size_t *out)
 {
     const char *begin = *text;
     size_t value = 0;
-    while (*text < end && **text >= '0' && **text <= '9' && *text - begin < 3)
+    while (*text < end && mt_ascii_is_digit(**text) && *text - begin < 3)
         value = value * 10 + (size_t)(*(*text)++ - '0');
     *out = value;
     return *text > begin;

@@ -1,5 +1,6 @@
 #include "server/models/catalog_state.h"
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/size.h"
@@ -30,7 +31,7 @@ static void make_id(const char *name, char out[ID_BYTES])
     size_t n = 0;
     for (; name[n] != '\0' && n < ID_BYTES - 1; n++) {
         char c = name[n];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_plain = mt_ascii_is_letter_or_digit(c);
         out[n] = is_plain || strchr("-._", c) ? c : '_';
     }
     out[n] = '\0';

@@ -1,5 +1,6 @@
 #include "server/passages/passage_state.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/left_words.h"
 
@@ -52,7 +53,7 @@ static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_
         const struct mt_mark *mark = &marked->marks[i];
         const char *word = marked->text.bytes + mark->begin;
         if (mark->kind == MT_MARK_STAND_IN && mark->begin >= sentence.begin &&
-            mark->end <= sentence.end && *word >= '0' && *word <= '9')
+            mark->end <= sentence.end && mt_ascii_is_digit(*word))
             n_garbled += !memmem(pair->target, pair->n_target, word, mark->end - mark->begin);
     }
     return n_garbled;

@@ -1,5 +1,6 @@
 #include "server/pull/names.h"
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -15,15 +16,10 @@
     "@REVISION where you like), argos:en-fr, firefox:en-fr, or an https:// address of an "   \
     ".argosmodel file or of a directory"
 
-static bool is_letter_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static bool has_only(const char *text, size_t length, const char *others)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0' || (!is_letter_or_digit(text[i]) && !strchr(others, text[i])))
+        if (text[i] == '\0' || (!mt_ascii_is_letter_or_digit(text[i]) && !strchr(others, text[i])))
             return false;
     return true;
 }
@@ -297,7 +293,7 @@ void mt_pull_name_local(const struct mt_pull_name *name, char out[MT_PULL_LOCAL_
 
 static char plain(char c)
 {
-    if (c >= 'A' && c <= 'Z')
+    if (mt_ascii_is_capital(c))
         return (char)(c + ('a' - 'A'));
     return c == '_' ? '-' : c;
 }

@@ -1,5 +1,6 @@
 #include "server/pull/transfer.h"
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/size.h"
 
@@ -52,7 +53,7 @@ char *mt_url_origin(const char *url)
         asprintf(&origin, "%s://%s:%s", scheme, host, port) < 0)
         origin = NULL;
     for (char *at = origin; at && *at; at++)
-        if (*at >= 'A' && *at <= 'Z')
+        if (mt_ascii_is_capital(*at))
             *at = (char)(*at - 'A' + 'a');
     curl_free(scheme);
     curl_free(host);

@@ -1,19 +1,10 @@
 #include "server/text/cue_tags.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 
 #include <string.h>
 #include <strings.h>
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Behind what closes it, or 0; not beyond the line, and not beyond another tag: "a <b" is none. */
 static size_t find_end(const char *text, size_t length, size_t at, char closing)
@@ -30,8 +21,8 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
     char first = at + 1 < length ? text[at + 1] : '\0';
     char second = at + 2 < length ? text[at + 2] : '\0';
     size_t end = 0;
-    bool is_tag = is_letter(first) || (first == '/' && is_letter(second));
-    bool is_time = markup == MT_CUES_VTT && is_digit(first) && is_digit(second);
+    bool is_tag = mt_ascii_is_letter(first) || (first == '/' && mt_ascii_is_letter(second));
+    bool is_time = markup == MT_CUES_VTT && mt_ascii_is_digit(first) && mt_ascii_is_digit(second);
     bool is_brace = markup == MT_CUES_SRT &&
                     (first == '\\' || (first && strchr("yYcCfFsSpPoO", first) && second == ':'));
     if (at < length && text[at] == '<' && (is_tag || is_time))
@@ -47,7 +38,7 @@ static size_t name_of(const char *text, const struct mt_cue_tag *tag, const char
     size_t begin = tag->begin + 1 + tag->is_closing, end = begin;
     if (text[tag->begin] == '{')
         return 0;
-    while (end < tag->end && is_letter(text[end]))
+    while (end < tag->end && mt_ascii_is_letter(text[end]))
         end++;
     *out = text + begin;
     return end - begin;

@@ -1,5 +1,7 @@
 #include "server/text/language.h"
 
+#include "base/ascii.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +61,7 @@ static atomic_bool are_canonical[26][26];
 
 static atomic_bool *short_code(const char *code)
 {
-    bool is_short =
-        code[0] >= 'a' && code[0] <= 'z' && code[1] >= 'a' && code[1] <= 'z' && code[2] == '\0';
+    bool is_short = mt_ascii_is_small(code[0]) && mt_ascii_is_small(code[1]) && code[2] == '\0';
     return is_short ? &are_canonical[code[0] - 'a'][code[1] - 'a'] : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "server/text/localise.h"
 
+#include "base/ascii.h"
 #include "server/text/numbers/number_notation.h"
 
 #include <string.h>
@@ -8,20 +9,15 @@
 
 #define MAX_QUOTE_UNITS 8
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The digits and what is between them, in the target's notation; a sign or currency beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
                                    size_t length, struct mt_text *out, struct mt_error *err)
 {
     size_t begin = 0, end = length;
     bool is_sure = false;
-    while (begin < end && !is_digit(words[begin]))
+    while (begin < end && !mt_ascii_is_digit(words[begin]))
         begin++;
-    while (end > begin && !is_digit(words[end - 1]))
+    while (end > begin && !mt_ascii_is_digit(words[end - 1]))
         end--;
     const struct mt_notation_input input = {
         .number = words + begin,

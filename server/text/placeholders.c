@@ -1,5 +1,6 @@
 #include "server/text/placeholders.h"
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "server/text/marked.h"
 #include "server/text/splitter.h"
@@ -19,24 +20,9 @@
 
 /* ---- classes of characters ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_char(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_';
-}
-
-static bool is_capital(char c)
-{
-    return c >= 'A' && c <= 'Z';
+    return mt_ascii_is_letter_or_digit(c) || c == '_';
 }
 
 bool mt_placeholder_may_touch(char c)
@@ -140,7 +126,7 @@ static size_t match_percent(const char *text, size_t length, size_t begin)
         i++;
     if (i >= length || !strchr("diouxXeEfFgGaAcspn@r", text[i]))
         return 0;
-    return is_letter(at(text, length, i + 1)) ? 0 : i + 1 - begin;
+    return mt_ascii_is_letter(at(text, length, i + 1)) ? 0 : i + 1 - begin;
 }
 
 static bool is_url_char(char c)
@@ -209,7 +195,8 @@ static size_t match_mail(const char *text, size_t length, size_t begin)
 
 static bool is_group_char(char c, char mark)
 {
-    return is_digit(c) || (mark != '.' && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+    return mt_ascii_is_digit(c) ||
+           (mark != '.' && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
 }
 
 /* Groups of digits with the same mark between them: decimal ones at full stops, hexadecimal ones at
@@ -221,7 +208,7 @@ static size_t match_groups(const char *text, size_t length, size_t begin, char m
     bool has_double = false;
     while (i - begin < MAX_PLACEHOLDER_BYTES && is_group_char(at(text, length, i), mark)) {
         for (; is_group_char(at(text, length, i), mark); i++)
-            n_digits += is_digit(text[i]);
+            n_digits += mt_ascii_is_digit(text[i]);
         n_groups++;
         if (at(text, length, i) != mark)
             break;
@@ -244,7 +231,7 @@ static bool is_thousands(const char *groups, size_t length)
     size_t n_groups = 0;
     for (size_t begin = 0, end; begin < length; begin = end + 1, n_groups++) {
         unsigned value = 0;
-        for (end = begin; end < length && end - begin <= 3 && is_digit(groups[end]); end++)
+        for (end = begin; end < length && end - begin <= 3 && mt_ascii_is_digit(groups[end]); end++)
             value = 10 * value + (unsigned)(groups[end] - '0');
         size_t n = end - begin;
         if (n > 3 || (begin > 0 && n < 3))
@@ -258,13 +245,13 @@ static bool is_thousands(const char *groups, size_t length)
 static size_t match_dotted(const char *text, size_t length, size_t begin)
 {
     char before = begin > 0 ? text[begin - 1] : ' ';
-    if (is_digit(before) || (before && strchr(".:-", before)))
+    if (mt_ascii_is_digit(before) || (before && strchr(".:-", before)))
         return 0;
     size_t n = match_groups(text, length, begin, '.');
     if (!n || is_thousands(text + begin, n))
         return 0;
     size_t end = begin + n + (at(text, length, begin + n) == ':');
-    while (is_digit(at(text, length, end))) /* the port */
+    while (mt_ascii_is_digit(at(text, length, end))) /* the port */
         end++;
     return text[end - 1] == ':' ? n : end - begin;
 }
@@ -289,7 +276,7 @@ static size_t match_key(const char *text, size_t length, size_t begin)
     for (; is_name_char(at(text, length, i)) ||
            (i > begin && at(text, length, i) == ':' && is_name_char(at(text, length, i + 1)));
          i++)
-        n_turns += i > begin && is_digit(text[i]) && is_letter(text[i - 1]);
+        n_turns += i > begin && mt_ascii_is_digit(text[i]) && mt_ascii_is_letter(text[i - 1]);
     return n_turns >= 2 && i - begin >= LEAST_KEY_BYTES && !is_word_at(text, length, i) ? i - begin
                                                                                         : 0;
 }
@@ -299,10 +286,10 @@ static size_t match_key(const char *text, size_t length, size_t begin)
 static size_t end_of_group(const char *text, size_t length, size_t begin, bool is_iban)
 {
     size_t end = begin, n_digits = 0;
-    for (; end < begin + 4 &&
-           (is_digit(at(text, length, end)) || (is_iban && is_capital(at(text, length, end))));
+    for (; end < begin + 4 && (mt_ascii_is_digit(at(text, length, end)) ||
+                               (is_iban && mt_ascii_is_capital(at(text, length, end))));
          end++)
-        n_digits += is_digit(text[end]);
+        n_digits += mt_ascii_is_digit(text[end]);
     bool is_whole = end == begin + 4 || (is_iban && n_digits > 0 && n_digits == end - begin);
     return is_whole && !is_word_at(text, length, end) ? end : 0;
 }
@@ -310,8 +297,10 @@ static size_t end_of_group(const char *text, size_t length, size_t begin, bool i
 /* DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111: groups of four, as accounts and cards have. */
 static size_t match_account(const char *text, size_t length, size_t begin)
 {
-    bool is_iban = is_capital(at(text, length, begin)) && is_capital(at(text, length, begin + 1)) &&
-                   is_digit(at(text, length, begin + 2)) && is_digit(at(text, length, begin + 3));
+    bool is_iban = mt_ascii_is_capital(at(text, length, begin)) &&
+                   mt_ascii_is_capital(at(text, length, begin + 1)) &&
+                   mt_ascii_is_digit(at(text, length, begin + 2)) &&
+                   mt_ascii_is_digit(at(text, length, begin + 3));
     size_t end = end_of_group(text, length, begin, is_iban), n_groups = 1;
     if (end != begin + 4)
         return 0;
@@ -333,7 +322,7 @@ static size_t match_timestamp(const char *text, size_t length, size_t begin)
     if (length - begin < sizeof shape - 1)
         return 0;
     for (size_t i = begin; i < end; i++)
-        if (shape[i - begin] == 'd' ? !is_digit(text[i]) : text[i] != shape[i - begin])
+        if (shape[i - begin] == 'd' ? !mt_ascii_is_digit(text[i]) : text[i] != shape[i - begin])
             return 0;
     while (at(text, length, end) && strchr("0123456789:.+-Z", text[end]))
         end++;
@@ -364,7 +353,7 @@ static bool is_in_folder(const char *text, size_t length, size_t begin)
 static size_t match_path(const char *text, size_t length, size_t begin)
 {
     size_t end = begin;
-    if (is_letter(at(text, length, begin)) && starts(text, length, begin + 1, ":\\"))
+    if (mt_ascii_is_letter(at(text, length, begin)) && starts(text, length, begin + 1, ":\\"))
         end += 3;
     else if (starts(text, length, begin, "\\\\") && is_name_char(at(text, length, begin + 2)))
         end += 2;
@@ -419,7 +408,7 @@ size_t mt_emoji_at(const char *text, size_t length, size_t begin)
 {
     size_t end = begin;
     char first = at(text, length, begin);
-    bool is_keycap = (is_digit(first) || first == '#' || first == '*') &&
+    bool is_keycap = (mt_ascii_is_digit(first) || first == '#' || first == '*') &&
                      (starts(text, length, begin + 1, "\xEF\xB8\x8F\xE2\x83\xA3") ||
                       starts(text, length, begin + 1, "\xE2\x83\xA3"));
     if (is_keycap)
@@ -451,7 +440,7 @@ static bool is_name_of_count(const char *bytes, size_t length)
     while (begin < length && strchr("%${ ", bytes[begin]))
         begin++;
     size_t end = begin;
-    while (end < length && is_letter(bytes[end]))
+    while (end < length && mt_ascii_is_letter(bytes[end]))
         end++;
     for (size_t i = end; i < length; i++)
         if (bytes[i] != '}' && bytes[i] != ' ')

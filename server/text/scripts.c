@@ -1,5 +1,6 @@
 #include "server/text/scripts.h"
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -33,11 +34,6 @@ static size_t find(const char *text, size_t at, size_t length, const char *what)
     return at;
 }
 
-static bool is_ascii_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Past the tag, comment, script or style that begins at a `<`; at itself where none does. */
 static size_t skip_tag(const char *text, size_t at, size_t length)
 {
@@ -47,7 +43,8 @@ static size_t skip_tag(const char *text, size_t at, size_t length)
         return find(text, at, length, "</script");
     if (begins(text, at, length, "<style"))
         return find(text, at, length, "</style");
-    bool is_tag = at + 1 < length && (is_ascii_letter(text[at + 1]) || strchr("/!?", text[at + 1]));
+    bool is_tag =
+        at + 1 < length && (mt_ascii_is_letter(text[at + 1]) || strchr("/!?", text[at + 1]));
     return is_tag ? find(text, at, length, ">") : at;
 }
 
@@ -55,7 +52,7 @@ static size_t skip_entity(const char *text, size_t at, size_t length)
 {
     do
         at++;
-    while (at < length && (text[at] == '#' || is_ascii_letter(text[at])));
+    while (at < length && (text[at] == '#' || mt_ascii_is_letter(text[at])));
     return at;
 }
 

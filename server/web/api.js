@@ -2,6 +2,7 @@
 
 import {embed} from "./dom.js";
 import {explain, waiting} from "./messages.js";
+import {t} from "./text.js";
 
 /** An error whose message is for the reader; said: the API's own. status 0: no answer at all. */
 export class ApiError extends Error {
@@ -26,7 +27,7 @@ async function send(path, options) {
     } catch (error) {
         if (error.name === "AbortError")
             throw error;
-        throw new ApiError("The server does not answer. Your text is still here.", 0);
+        throw new ApiError(t`The server does not answer. Your text is still here.`, 0);
     }
 }
 
@@ -75,7 +76,7 @@ function askForKey(message, refused) {
         return true; // Another request has asked meanwhile.
     if (!mayAsk)
         return false;
-    const given = window.prompt(`${message}. API key:`)?.trim() || null;
+    const given = window.prompt(t`${message}. API key:`)?.trim() || null;
     mayAsk = given !== null;
     key = given;
     storeKey(key);

@@ -2,9 +2,11 @@
 
 import * as api from "./api.js";
 import {$, announce, hashFields, wireTheme} from "./dom.js";
+import {t, wireLanguage} from "./text.js";
 import {Translator} from "./translator.js";
 import {Viewer} from "./viewer.js";
 
+wireLanguage();
 const viewer = new Viewer({
     onPicked: (sentence) => translator.showPicked(sentence),
     onFailed: (error, retry) => translator.fail(error, retry),
@@ -63,4 +65,4 @@ wireTheme();
 await translator.start();
 document.documentElement.dataset.ready = "true";
 if (!$("#source-text").value)
-    announce("Type a text to translate it.");
+    announce(t`Type a text to translate it.`);

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import {$, element} from "./dom.js";
+import {t} from "./text.js";
 
 /** The source language that leaves it to the server. */
 export const AUTO = "auto";
@@ -32,7 +33,7 @@ export class Choices {
         const names = (this.models ?? []).filter(fits).map(({id}) => id);
         if (!names.includes(this.model))
             this.model = "";
-        $("#model-id").replaceChildren(element("option", {value: "", textContent: "automatic"}), ...names.map((value) => element("option", {value, textContent: value})));
+        $("#model-id").replaceChildren(element("option", {value: "", textContent: t`automatic`}), ...names.map((value) => element("option", {value, textContent: value})));
         $("#model-id").value = this.model;
         $("#model-choice").hidden = names.length < 2;
         $("#swap").disabled = !this.swapped(source, target);

@@ -7,10 +7,11 @@ import {announce, element, frame, hashFields, percent, readable, replaceHash} fr
 import {HeatMap} from "./heatmap.js";
 import {Inspector} from "./inspector.js";
 import {decimals} from "./player_numbers.js";
+import {plural, t} from "./text_why.js";
 import {markChanged} from "./words.js";
 
-const MODES = {yours: "Your translation", model: "Another model", sentence: "Another sentence"};
-const KINDS = {alignment: "Alignment", cross: "Cross", encoder: "Encoder", decoder: "Decoder"};
+const MODES = {yours: t`Your translation`, model: t`Another model`, sentence: t`Another sentence`};
+const KINDS = {alignment: t`Alignment`, cross: t`Cross`, encoder: t`Encoder`, decoder: t`Decoder`};
 const DEBOUNCE_MS = 400;
 // More cells than people compare by eye.
 const MOST_DIFFERENCES = 1600;
@@ -40,7 +41,7 @@ export class Comparison {
 
     wire() {
         const radio = (mode, name) => element("label", {}, element("input", {type: "radio", name: "compare-with", value: mode, checked: mode === this.mode, onchange: () => this.choose({mode, other: ""})}), element("span", {textContent: name}));
-        const modes = element("fieldset.segments", {}, element("legend", {textContent: "Compare with"}), ...Object.entries(MODES).map(([mode, name]) => radio(mode, name)));
+        const modes = element("fieldset.segments", {}, element("legend", {textContent: t`Compare with`}), ...Object.entries(MODES).map(([mode, name]) => radio(mode, name)));
         this.field = element("div.compare-field");
         this.note = element("p.readout", {role: "status"});
         this.sides = element("div.compare-sides");
@@ -102,10 +103,10 @@ export class Comparison {
             clearTimeout(this.timer);
             this.timer = setTimeout(() => this.choose({other: area.value}), DEBOUNCE_MS);
         });
-        const label = element("label.compare-text", {}, isYours ? "Your translation of the sentence" : "The sentence to compare with", area);
+        const label = element("label.compare-text", {}, isYours ? t`Your translation of the sentence` : t`The sentence to compare with`, area);
         if (!isYours)
             return label;
-        const inside = element("button.quiet", {type: "button", textContent: "Look into this one above", onclick: () => area.value.trim() && this.onTake(area.value.trim())});
+        const inside = element("button.quiet", {type: "button", textContent: t`Look into this one above`, onclick: () => area.value.trim() && this.onTake(area.value.trim())});
         return element("div", {}, label, inside);
     }
 
@@ -114,12 +115,12 @@ export class Comparison {
         const reads = ({sources, targets}) => sources.includes(source) && targets.length > 0;
         const names = this.models.filter(reads).sort((a, b) => b.targets.includes(target) - a.targets.includes(target)).map(({id}) => id).filter((id) => id !== this.inspector.model.id);
         if (!names.length)
-            return element("p.hint", {textContent: "This server has no other model that reads this language."});
+            return element("p.hint", {textContent: t`This server has no other model that reads this language.`});
         if (!names.includes(this.other))
             this.other = names[0];
         const select = element("select", {onchange: () => this.choose({other: select.value})}, ...names.map((value) => element("option", {value, textContent: value})));
         select.value = this.other;
-        return element("label.picker", {}, "Model ", select);
+        return element("label.picker", {}, t`Model`, " ", select);
     }
 
     /** What B is asked with; null: there is nothing to compare with yet. */
@@ -143,7 +144,7 @@ export class Comparison {
         const request = this.request();
         this.second?.close();
         this.second = null;
-        this.note.textContent = request ? "" : this.mode === "sentence" ? "Type a sentence, for instance one in which a word means something else." : "";
+        this.note.textContent = request ? "" : this.mode === "sentence" ? t`Type a sentence, for instance one in which a word means something else.` : "";
         if (!request) {
             this.box.removeAttribute("aria-busy");
             await this.draw();
@@ -157,10 +158,10 @@ export class Comparison {
             if (reply.sentences.length)
                 this.second = new Inspector(reply, request);
             else
-                this.note.textContent = "There is no word in it to translate.";
+                this.note.textContent = t`There is no word in it to translate.`;
             await this.draw();
             if (this.second && this.second.sentence.source.text.length < request.q.trim().length)
-                this.note.textContent = "It is too long for the model, which has read only its beginning.";
+                this.note.textContent = t`It is too long for the model, which has read only its beginning.`;
         } catch (error) {
             if (error.name === "AbortError")
                 return;
@@ -174,7 +175,7 @@ export class Comparison {
 
     side(name, own, other) {
         const {sentence, request, model} = own;
-        const title = {yours: name === "B" ? "yours" : "as above", model: model.id, sentence: name === "B" ? "the other sentence" : "this sentence"}[this.mode];
+        const title = {yours: name === "B" ? t`yours` : t`as above`, model: model.id, sentence: name === "B" ? t`the other sentence` : t`this sentence`}[this.mode];
         const isComparable = other && other.request.target === request.target;
         const text = (value, theirs, language, kind) => element(`p.${kind}`, {lang: language, dir: "auto"}, ...(theirs === undefined ? [value] : markChanged(value, theirs, language)));
         const sum = total(sentence);
@@ -182,7 +183,7 @@ export class Comparison {
         return element("div", {}, element("h3", {textContent: `${name}: ${title}`}),
             text(sentence.source.text, other?.sentence.source.text, request.source, "compare-source"),
             text(sentence.target.text, isComparable ? other.sentence.target.text : undefined, request.target, "compare-target"),
-            element("p.hint", {textContent: `Log-probability ${decimals(sum)}, ${decimals(sum / n)} a piece; ${n} pieces.`}));
+            element("p.hint", {textContent: plural(n, () => t`Log-probability ${decimals(sum)}; one piece.`, () => t`Log-probability ${decimals(sum)}, ${decimals(sum / n)} a piece; ${n} pieces.`)}));
     }
 
     async draw() {
@@ -192,7 +193,7 @@ export class Comparison {
             const same = inspector.sentence.target.text === second.sentence.target.text;
             const gain = total(second.sentence) - total(inspector.sentence);
             const isJudged = this.mode === "yours" && !same;
-            this.note.textContent = same ? "Both translations are the same." : isJudged ? `The model finds yours ${gain > 0 ? "more" : "less"} probable, by ${decimals(Math.abs(gain))} in natural logarithms.` : "";
+            this.note.textContent = same ? t`Both translations are the same.` : isJudged ? (gain > 0 ? t`The model finds yours more probable, by ${decimals(gain)} in natural logarithms.` : t`The model finds yours less probable, by ${decimals(-gain)} in natural logarithms.`) : "";
             announce(this.note.textContent || `B: ${second.sentence.target.text}`);
         }
         await this.drawMaps();
@@ -213,7 +214,7 @@ export class Comparison {
         const numbers = (n) => Array.from({length: n}, (_, i) => [i, String(i)]);
         const focused = document.activeElement?.dataset?.key;
         const kinds = Object.entries(KINDS).filter(([kind]) => kind !== "decoder" || !(this.inspector.model.no_decoder_attention || this.second.model.no_decoder_attention));
-        this.pickers.replaceChildren(picker("Attention of", kinds, "kind"), ...(this.kind === "alignment" ? [] : [picker("Layer", numbers(nLayers), "layer"), picker("Head", [["mean", "mean of all"], ...numbers(nHeads)], "head")]));
+        this.pickers.replaceChildren(picker(t`Attention of`, kinds, "kind"), ...(this.kind === "alignment" ? [] : [picker(t`Layer`, numbers(nLayers), "layer"), picker(t`Head`, [["mean", t`mean of all`], ...numbers(nHeads)], "head")]));
         if (focused)
             this.pickers.querySelector(`[data-key=${focused}]`)?.focus();
     }
@@ -231,7 +232,7 @@ export class Comparison {
             if (second !== this.second || kind !== this.kind || layer !== this.layer || head !== this.head)
                 return;
             const axes = [inspector, second].map((one) => one.axes(kind));
-            const name = kind === "alignment" ? KINDS.alignment : `${KINDS[kind]}, layer ${layer}, ${head === "mean" ? "mean of all heads" : `head ${head}`}`;
+            const name = kind === "alignment" ? KINDS.alignment : head === "mean" ? t`${KINDS[kind]}, layer ${layer}, mean of all heads` : t`${KINDS[kind]}, layer ${layer}, head ${head}`;
             both.forEach((values, i) => this.heat[i].show({values, axes: axes[i], name: `${"AB"[i]}: ${name}`, hasSteps: false}));
             if (samePieces(axes[0].rows, axes[1].rows) && samePieces(axes[0].columns, axes[1].columns))
                 this.difference.replaceChildren(...differences(both, axes[0]));
@@ -247,10 +248,10 @@ export class Comparison {
 function differences([a, b], {rows, columns}) {
     const values = Array.from(a, (value, i) => value - b[i]);
     const most = values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-    const title = element("h3", {textContent: "A less B"});
+    const title = element("h3", {textContent: t`A less B`});
     if (most < 0.005)
-        return [title, element("p.hint", {textContent: "Both look alike, to a hundredth."})];
-    const hint = element("p.hint", {textContent: `The same pieces on both sides, so their weights can be subtracted: blue where A looks more, orange where B does. The largest difference is ${percent(most)}.`});
+        return [title, element("p.hint", {textContent: t`Both look alike, to a hundredth.`})];
+    const hint = element("p.hint", {textContent: t`The same pieces on both sides, so their weights can be subtracted: blue where A looks more, orange where B does. The largest difference is ${percent(most)}.`});
     if (values.length > MOST_DIFFERENCES)
         return [title, hint];
     const name = ({token}) => readable(token.piece);
@@ -260,6 +261,6 @@ function differences([a, b], {rows, columns}) {
         return one;
     };
     const body = rows.map((row, i) => element("tr", {}, element("th", {scope: "row", textContent: name(row)}), ...columns.map((_, j) => cell(values[i * columns.length + j]))));
-    const table = element("table", {}, element("caption", {textContent: "Differences in hundredths"}), element("thead", {}, element("tr", {}, element("td"), ...columns.map((column) => element("th", {scope: "col", textContent: name(column)})))), element("tbody", {}, ...body));
-    return [title, hint, element("div.table-scroll", {tabIndex: 0, role: "region", "aria-label": "A less B"}, table)];
+    const table = element("table", {}, element("caption", {textContent: t`Differences in hundredths`}), element("thead", {}, element("tr", {}, element("td"), ...columns.map((column) => element("th", {scope: "col", textContent: name(column)})))), element("tbody", {}, ...body));
+    return [title, hint, element("div.table-scroll", {tabIndex: 0, role: "region", "aria-label": t`A less B`}, table)];
 }

@@ -2,6 +2,7 @@
 
 import {hasKey} from "./api.js";
 import {announce, element} from "./dom.js";
+import {t} from "./text.js";
 
 const FRAME = [900, 620];
 
@@ -42,11 +43,11 @@ function frame() {
 async function copy(text, box) {
     try {
         await navigator.clipboard.writeText(text);
-        announce("Copied.");
+        announce(t`Copied.`);
         return true;
     } catch {
         // Not here, where the page was not fetched by TLS: it is shown, and chosen.
-        const field = element("textarea", {readOnly: true, rows: 4, value: text, "aria-label": "To be copied"});
+        const field = element("textarea", {readOnly: true, rows: 4, value: text, "aria-label": t`To be copied`});
         box.querySelector("textarea")?.remove();
         box.append(field);
         field.select();
@@ -56,14 +57,14 @@ async function copy(text, box) {
 
 /** Buttons that copy what request() gives: {path, body}. hasFrame: the address shows it in a frame, too. */
 export function copyButtons(request, {hasFrame = false} = {}) {
-    const button = (name, make) => element("button", {type: "button", textContent: name, "data-copy": name, onclick: async ({currentTarget: one}) => {
+    const button = (id, name, make) => element("button", {type: "button", textContent: name, "data-copy": id, onclick: async ({currentTarget: one}) => {
         if (await copy(make(request()), box)) {
-            one.textContent = "Copied";
+            one.textContent = t`Copied`;
             setTimeout(() => (one.textContent = name), 1500);
         }
     }});
-    const box = element("div.downloads.copies", {role: "group", "aria-label": "Copy what is shown"}, element("span", {textContent: "Copy as"}), button("curl", curl), button("Python", python));
+    const box = element("div.downloads.copies", {role: "group", "aria-label": t`Copy what is shown`}, element("span", {textContent: t`Copy as`}), button("curl", "curl", curl), button("Python", "Python", python));
     if (hasFrame)
-        box.append(button("frame", frame), element("p.hint", {textContent: "A frame shows this card in another page, where the server's frame_ancestors allows that page."}));
+        box.append(button("frame", t`frame`, frame), element("p.hint", {textContent: t`A frame shows this card in another page, where the server's frame_ancestors allows that page.`}));
     return box;
 }

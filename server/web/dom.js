@@ -1,5 +1,7 @@
 // Small helpers around the document.
 
+import {t} from "./text.js";
+
 export const $ = (selector, root = document) => root.querySelector(selector);
 
 /** The card that is alone here, in a frame of another page; undefined: this is the whole page. */
@@ -112,7 +114,7 @@ export function fitCanvas(canvas, width, height) {
     return context;
 }
 
-export const percent = (x) => (x > 0 && x < 0.01 ? "< 1 %" : `${Math.round(x * 100)} %`);
+export const percent = (x) => (x > 0 && x < 0.01 ? t`< ${1} %` : t`${Math.round(x * 100)} %`);
 
 /** A piece as people read it: the mark of a word's beginning becomes a blank, or is dropped. */
 export function readable(piece) {
@@ -124,7 +126,7 @@ export const announce = (text) => {
     $("#status").textContent = text;
 };
 
-const THEMES = {auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark"};
+const THEMES = {auto: t`Theme: auto`, light: t`Theme: light`, dark: t`Theme: dark`};
 
 /** The button of theme.js. */
 export function wireTheme() {

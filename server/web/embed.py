@@ -1,10 +1,12 @@
 """Makes a C file of the page's files: embed.py OUTPUT FILE...
 
-Pages and the API's description have routes of their own, any other file is "/web/NAME". The same input
-gives the same output.
+Pages and the API's description have routes of their own, any other file is "/web/NAME". A file of translations,
+text/NAME, has each text of the page and what it is in another language; the page knows a text by its hash (text.js),
+so that only the translations travel. The same input gives the same output.
 """
 
 import hashlib
+import json
 import pathlib
 import sys
 import zlib
@@ -24,6 +26,31 @@ BYTES_PER_LINE = 20
 def packed(data):
     compressor = zlib.compressobj(9, zlib.DEFLATED, GZIP_WINDOW_BITS)
     return compressor.compress(data) + compressor.flush()
+
+
+def name_of(text):
+    """FNV-1a of the UTF-16 units in base 36, as text.js has it."""
+    value = 0x811C9DC5
+    units = text.encode("utf-16-le")
+    for low, high in zip(units[::2], units[1::2]):
+        value = (value ^ (low | high << 8)) * 0x01000193 % 2**32
+    digits = ""
+    while value:
+        value, digit = divmod(value, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits
+
+
+def served(path):
+    """A file's bytes as they are sent."""
+    data = path.read_bytes()
+    if path.parent.name != "text":
+        return data
+    texts = json.loads(data)
+    named = {name_of(text): translation for text, translation in texts.items()}
+    if len(named) != len(texts):
+        raise SystemExit(f"{path}: two texts have the same hash; change one of them by a word")
+    return json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def array(name, data):
@@ -49,7 +76,7 @@ def entry(index, path, data):
 
 def main(output, *names):
     paths = sorted(map(pathlib.Path, names), key=lambda path: path.name)
-    contents = [path.read_bytes() for path in paths]
+    contents = [served(path) for path in paths]
     parts = ['#include "server/api/web.h"', ""]
     for index, data in enumerate(contents):
         parts += [array(f"bytes_{index}", data), array(f"packed_{index}", packed(data))]

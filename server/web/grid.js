@@ -3,6 +3,7 @@
 
 import {element, frame, inGrid, percent, readable, roving} from "./dom.js";
 import {weightImage} from "./colours.js";
+import {t} from "./text_inside.js";
 
 export class Grid {
     constructor(container, note, {onOpen}) {
@@ -21,27 +22,27 @@ export class Grid {
         this.cells = [];
         this.container.replaceChildren();
         const {columns} = inspector.axes(kind);
-        const grid = element("div.grid", {role: "grid", "aria-label": `All heads: ${kind} attention, ${nLayers} layers of ${nHeads} heads`});
+        const grid = element("div.grid", {role: "grid", "aria-label": t`All heads: ${nLayers} layers of ${nHeads} heads`});
         grid.style.setProperty("--heads", nHeads);
         for (let layer = 0; layer < nLayers; layer++)
             grid.append(this.layerRow(layer, nHeads, columns.length));
         this.container.append(grid);
         roving(grid, "button", inGrid(nHeads));
         grid.querySelector("button").tabIndex = 0;
-        this.note.textContent = "Each square is a head: rows write, columns are looked at. Click one to open it.";
+        this.note.textContent = t`Each square is a head: rows write, columns are looked at. Click one to open it.`;
     }
 
     layerRow(layer, nHeads, columns) {
-        const row = element("div.grid-row", {role: "row"}, element("span.grid-name", {role: "rowheader", textContent: `Layer ${layer}`}));
+        const row = element("div.grid-row", {role: "row"}, element("span.grid-name", {role: "rowheader", textContent: t`Layer ${layer}`}));
         row.dataset.layer = layer;
         for (let head = 0; head < nHeads; head++) {
             const canvas = element("canvas", {"aria-hidden": "true"});
-            const label = `Layer ${layer}, head ${head}`;
+            const label = t`Layer ${layer}, head ${head}`;
             const button = element("button.thumb", {type: "button", tabIndex: -1, "aria-label": label, onclick: () => this.onOpen(layer, head)}, canvas, element("span", {textContent: head, "aria-hidden": "true"}));
             row.append(element("div", {role: "gridcell"}, button));
             const cell = {canvas, columns, layer, head, label};
             this.cells.push(cell);
-            const explain = () => (this.note.textContent = cell.values ? this.describe(cell) : `${label}: loading.`);
+            const explain = () => (this.note.textContent = cell.values ? this.describe(cell) : t`${label}: loading.`);
             button.addEventListener("pointerenter", explain);
             button.addEventListener("focus", explain);
         }
@@ -93,7 +94,7 @@ export class Grid {
         }
         const most = sums.indexOf(Math.max(...sums));
         const favourite = this.inspector.axes(this.kind).columns[most].token;
-        return `${label}: a row's largest weight is ${percent(sharpness)} on average; “${readable(favourite.piece)}” gets most, ${percent(sums[most])}.`;
+        return t`${label}: a row's largest weight is ${percent(sharpness)} on average; “${readable(favourite.piece)}” gets most, ${percent(sums[most])}.`;
     }
 }
 

@@ -3,6 +3,7 @@
 
 import {element, fitCanvas, frame, percent, readable} from "./dom.js";
 import {weightPalette} from "./colours.js";
+import {decimal, t} from "./text_inside.js";
 
 const LABEL_FONT = "13px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
@@ -19,7 +20,7 @@ export class HeatMap {
         this.spacer = element("div.spacer", {}, this.canvas);
         this.box = element("div.matrix", {tabIndex: 0}, this.spacer);
         this.box.setAttribute("role", "application");
-        this.box.setAttribute("aria-roledescription", "heat map");
+        this.box.setAttribute("aria-roledescription", t`heat map`);
         this.live = element("p.visually-hidden", {"aria-live": "polite"});
         container.append(this.box, this.live);
         this.draw = frame(() => this.paint());
@@ -35,13 +36,13 @@ export class HeatMap {
     /** axes: {rows, columns} of {token, input}; values [rows, columns]; hasSteps: rows are steps. */
     show({values, axes, name, hasSteps}) {
         Object.assign(this, {values, axes, name, hasSteps, cell: null});
-        this.box.setAttribute("aria-label", `${name}: ${axes.rows.length} rows, ${axes.columns.length} columns. Arrow keys move from cell to cell.`);
+        this.box.setAttribute("aria-label", t`${name}: ${axes.rows.length} rows, ${axes.columns.length} columns. Arrow keys move from cell to cell.`);
         this.note.textContent = this.hint();
         this.resize();
     }
 
     hint() {
-        return this.hasSteps ? "Point at a cell. Click a row for what else could have been written there." : "Point at a cell.";
+        return this.hasSteps ? t`Point at a cell. Click a row for what else could have been written there.` : t`Point at a cell.`;
     }
 
     select(step) {
@@ -97,11 +98,11 @@ export class HeatMap {
 
     describe({row, column}) {
         const {token, input} = this.axes.rows[row];
-        const who = this.hasSteps ? `Step ${row}, which read “${readable(input.piece)}” and wrote “${readable(token.piece)}”` : `“${readable(token.piece)}”`;
+        const who = this.hasSteps ? t`Step ${row}, which read “${readable(input.piece)}” and wrote “${readable(token.piece)}”` : t`“${readable(token.piece)}”`;
         if (column < 0)
-            return `${who}.`;
+            return t`${who}.`;
         const weight = this.values[row * this.axes.columns.length + column];
-        return `${who}, gave “${readable(this.axes.columns[column].token.piece)}” ${percent(weight)} of its attention.`;
+        return t`${who}, gave “${readable(this.axes.columns[column].token.piece)}” ${percent(weight)} of its attention.`;
     }
 
     onKey(event) {
@@ -238,7 +239,7 @@ export function fillTable(container, {values, axes, name, hasSteps}) {
     const head = element("tr", {}, element("td"), ...axes.columns.map(({token}) => element("th", {scope: "col", textContent: readable(token.piece)})));
     const body = axes.rows.map(({token, input}, row) => {
         const title = hasSteps ? `${row}: ${readable(input.piece)} → ${readable(token.piece)}` : readable(token.piece);
-        const cells = axes.columns.map((_, column) => element("td", {textContent: values[row * axes.columns.length + column].toFixed(3)}));
+        const cells = axes.columns.map((_, column) => element("td", {textContent: decimal(values[row * axes.columns.length + column], 3)}));
         return element("tr", {}, element("th", {scope: "row", textContent: title}), ...cells);
     });
     container.replaceChildren(element("table", {}, element("caption", {textContent: name}), element("thead", {}, head), element("tbody", {}, ...body)));

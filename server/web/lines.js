@@ -3,6 +3,7 @@
 
 import {element, fitCanvas, frame, inRow, percent, readable} from "./dom.js";
 import {inkOn, weightColour} from "./colours.js";
+import {t} from "./text_inside.js";
 
 const ROW = 28;
 // Fainter lines cannot be told from the paper.
@@ -51,7 +52,7 @@ export class Lines {
                 button.addEventListener("click", () => this.onStep(i));
             return button;
         });
-        this.columns[side].setAttribute("aria-label", side === "rows" ? "Looking" : "Looked at");
+        this.columns[side].setAttribute("aria-label", side === "rows" ? t`Looking` : t`Looked at`);
         this.columns[side].replaceChildren(...items.map((item) => element("li", {}, item)));
         return items;
     }
@@ -100,9 +101,9 @@ export class Lines {
         const other = this.axes[side === "rows" ? "columns" : "rows"];
         const best = this.strongest(side, i);
         const {token, input} = this.axes[side][i];
-        const who = input ? `${readable(input.piece)} → ${readable(token.piece)}: step ${i},` : `${readable(token.piece)}:`;
-        const verb = side === "rows" ? "looked most at" : "was looked at most by";
-        return `${who} ${verb} ${readable(other[best].token.piece)}, ${percent(this.weightsOf(side, i)[best])}`;
+        const who = input ? t`${readable(input.piece)} → ${readable(token.piece)}: step ${i},` : t`${readable(token.piece)}:`;
+        const [whom, share] = [readable(other[best].token.piece), percent(this.weightsOf(side, i)[best])];
+        return side === "rows" ? t`${who} looked most at ${whom}, ${share}` : t`${who} was looked at most by ${whom}, ${share}`;
     }
 
     select(step) {
@@ -123,7 +124,7 @@ export class Lines {
                 button.style.background = isTinted ? weightColour(weight) : "";
                 button.style.color = isTinted ? inkOn(weight) : "";
             });
-        this.note.textContent = active ? `${this.describe(active.side, active.i)}.` : `Left looks at right. Point at a token to see its lines alone${this.hasSteps ? "; click one on the left for what else could have been written" : ""}.`;
+        this.note.textContent = active ? t`${this.describe(active.side, active.i)}.` : this.hasSteps ? t`Left looks at right. Point at a token to see its lines alone; click one on the left for what else could have been written.` : t`Left looks at right. Point at a token to see its lines alone.`;
         this.draw();
     }
 

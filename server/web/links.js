@@ -3,6 +3,7 @@
 import {bidi, directionOf, element, frame, percent, svg} from "./dom.js";
 import {cutIntoBands} from "./bands.js";
 import {inkOn, weightColour} from "./colours.js";
+import {parts, t} from "./text_inside.js";
 import {linkWords} from "./words.js";
 
 const SHOWN_IN_NOTE = 3;
@@ -12,7 +13,7 @@ const FAINT = 0.07;
 const DRAWN = 0.12;
 // What is left of a line whose other end is in another band.
 const STUB = 14;
-const TITLES = {source: "Source", target: "Translation"};
+const TITLES = {source: t`Source`, target: t`Translation`};
 
 export class Links {
     constructor(scroller, note, {onStep}) {
@@ -84,25 +85,25 @@ export class Links {
         if ([...lines].some((line) => line.scrollWidth > line.clientWidth)) {
             const widths = (side) => this.cells[side].map((cell) => cell.getBoundingClientRect().width);
             const style = getComputedStyle(lines[0]);
-            this.layOut(cutIntoBands({source: widths("source"), target: widths("target")}, this.words.target, room - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1));
+            this.layOut(cutIntoBands({source: widths("source"), target: widths("target")}, this.words.target, room - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1), true);
         }
         if (this.container.contains(focus))
             focus.focus({preventScroll: true});
         this.draw();
     }
 
-    layOut(bands) {
+    layOut(bands, mayWrap = false) {
         this.bandOf = {source: [], target: []};
         const line = (side, [begin, end], band) => {
             this.bandOf[side].splice(begin, end - begin, ...Array(end - begin).fill(band));
             const {length} = this.words[side];
             const row = element("p.words", {role: "group", lang: this.languages[side], dir: directionOf(this.languages[side])}, ...this.cells[side].slice(begin, end));
-            row.setAttribute("aria-label", `${TITLES[side]}, word by word${end - begin < length ? `: ${begin + 1} to ${end} of ${length}` : ""}`);
+            row.setAttribute("aria-label", end - begin < length ? t`${TITLES[side]}, word by word: ${begin + 1} to ${end} of ${length}` : t`${TITLES[side]}, word by word`);
             return row;
         };
         const title = (side) => element("span.side", {textContent: TITLES[side], "aria-hidden": "true"});
         const nodes = bands.map(({source, target}, band) => element("div.band", {}, line("source", source, band), line("target", target, band)));
-        this.container.classList.toggle("banded", bands.length > 1);
+        this.container.classList.toggle("banded", mayWrap);
         this.container.replaceChildren(this.svg, title("source"), ...nodes, title("target"));
     }
 
@@ -118,9 +119,9 @@ export class Links {
         const links = (side === "target" ? word.from : word.to).filter((link) => link.isStrong).slice(0, SHOWN_IN_NOTE);
         const others = this.words[side === "target" ? "source" : "target"];
         if (!links.length)
-            return side === "target" ? "no word stands out" : "no word came mostly from it";
-        const list = links.map((link) => `${others[link.index].text} ${percent(link.weight)}`).join(", ");
-        return side === "target" ? `from ${list}` : `went into ${list}`;
+            return side === "target" ? t`no word stands out` : t`no word came mostly from it`;
+        const list = links.map((link) => `${others[link.index].text} ${percent(link.weight)}`).join(t`, `);
+        return side === "target" ? t`from ${list}` : t`went into ${list}`;
     }
 
     focused() {
@@ -192,15 +193,16 @@ export class Links {
         const word = this.words[side][i];
         const own = bidi("b", word.text);
         if (side === "target" && !word.steps.length) {
-            this.note.replaceChildren(own, " is in no piece that the model wrote.");
+            this.note.replaceChildren(...parts`${own} is in no piece that the model wrote.`);
             return;
         }
         const others = this.words[side === "target" ? "source" : "target"];
         const links = [...weights.values()].filter((link) => link.weight >= FAINT).slice(0, SHOWN_IN_NOTE + 1);
-        const list = links.flatMap((link, k) => [k ? ", " : "", bidi("b", others[link.index].text), ` ${percent(link.weight)}`]);
+        const named = links.flatMap((link, k) => [k ? t`, ` : "", bidi("b", others[link.index].text), ` ${percent(link.weight)}`]);
         const rest = side === "target" ? word.rest : 0;
-        this.note.replaceChildren(own, side === "target" ? " looked at " : " was looked at by ", ...(list.length ? list : ["no word in particular"]),
-            rest >= FAINT ? `; ${percent(rest)} went to punctuation and the end of the sentence.` : ".");
+        const list = named.length ? named : t`no word in particular`;
+        const said = side === "source" ? parts`${own} was looked at by ${list}.` : rest >= FAINT ? parts`${own} looked at ${list}; ${percent(rest)} went to punctuation and the end of the sentence.` : parts`${own} looked at ${list}.`;
+        this.note.replaceChildren(...said);
     }
 
     // Lines -------------------------------------------------------------------------------------------
@@ -216,23 +218,23 @@ export class Links {
     /** The lines, as they lie in a box on the screen; those of the active word last. */
     threads(box) {
         const threads = [];
-        this.words.target.forEach((target, t) => {
+        this.words.target.forEach((target, k) => {
             for (const link of target.from) {
-                const isActive = this.active && (this.active.side === "target" ? this.active.i === t : this.active.i === link.index);
+                const isActive = this.active && (this.active.side === "target" ? this.active.i === k : this.active.i === link.index);
                 if (isActive ? link.weight >= FAINT : link.isStrong && link.weight >= DRAWN)
-                    threads.push(this.thread(link, t, box, isActive));
+                    threads.push(this.thread(link, k, box, isActive));
             }
         });
         return threads.sort((a, b) => (a.state === "active") - (b.state === "active"));
     }
 
-    thread(link, t, box, isActive) {
+    thread(link, k, box, isActive) {
         const from = this.buttons.source[link.index].getBoundingClientRect();
-        const to = this.buttons.target[t].getBoundingClientRect();
+        const to = this.buttons.target[k].getBoundingClientRect();
         const [x1, y1] = [from.left + from.width / 2 - box.left, from.bottom - box.top];
         const [x2, y2] = [to.left + to.width / 2 - box.left, to.top - box.top];
         const bend = Math.max(18, (y2 - y1) / 2);
-        const isWithin = this.bandOf.source[link.index] === this.bandOf.target[t];
+        const isWithin = this.bandOf.source[link.index] === this.bandOf.target[k];
         return {
             path: isWithin ? `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}` : `M${x1} ${y1}v${STUB}M${x2} ${y2}v${-STUB}`,
             state: isActive ? "active" : this.active ? "faded" : "",

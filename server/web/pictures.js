@@ -2,6 +2,7 @@
 
 import {weightImage, weightPalette} from "./colours.js";
 import {element, readable} from "./dom.js";
+import {t} from "./text_inside.js";
 
 const FONT = "system-ui, sans-serif";
 const MARGIN = 16;
@@ -113,7 +114,7 @@ export function gridPicture(cells, name) {
     for (const {layer, head, values, columns} of cells) {
         const [x, y] = [left + head * step, top + layer * step];
         if (head === 0)
-            sheet.text(MARGIN, y + THUMB / 2, `Layer ${layer}`, {fill: sheet.muted});
+            sheet.text(MARGIN, y + THUMB / 2, t`Layer ${layer}`, {fill: sheet.muted});
         if (values)
             sheet.image(x, y, THUMB, THUMB, values, columns);
         sheet.add("rect", {x, y, width: THUMB, height: THUMB, fill: "none", stroke: sheet.line});

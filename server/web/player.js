@@ -6,6 +6,7 @@ import {copyButtons} from "./copying.js";
 import {firstOf} from "./inspector.js";
 import {Numbers} from "./player_numbers.js";
 import {MOMENTS} from "./player_moments.js";
+import {t} from "./text_why.js";
 import {WhatIf} from "./whatif.js";
 
 const PLAY_MS = 2500;
@@ -55,15 +56,15 @@ export class Player {
         this.body = element("div.moment");
         this.note = element("p.readout", {role: "status"});
         this.notice = element("p.hint", {hidden: true});
-        this.steps = element("div.player-strip.pieces", {role: "listbox", "aria-label": "Step"});
-        this.moments = element("div.player-strip.moments", {role: "tablist", "aria-label": "Moments of the step"});
+        this.steps = element("div.player-strip.pieces", {role: "listbox", "aria-label": t`Step`});
+        this.moments = element("div.player-strip.moments", {role: "tablist", "aria-label": t`Moments of the step`});
         this.pickers = element("div.controls");
         this.sideButton = element("button.quiet", {type: "button", onclick: () => this.choose({side: this.sideButton.dataset.to, step: 0, layer: undefined, head: undefined})});
-        this.playing = element("button.quiet.play", {type: "button", textContent: "Play", "aria-pressed": "false", onclick: () => this.play(!this.timer)});
-        const tools = element("div.player-tools", {}, button("‹", "Previous step", () => this.go(-1)), this.count = element("span"), button("›", "Next step", () => this.go(1)), this.playing, element("span.grow"), this.sideButton);
+        this.playing = element("button.quiet.play", {type: "button", textContent: t`Play`, "aria-pressed": "false", onclick: () => this.play(!this.timer)});
+        const tools = element("div.player-tools", {}, button("‹", t`Previous step`, () => this.go(-1)), this.count = element("span"), button("›", t`Next step`, () => this.go(1)), this.playing, element("span.grow"), this.sideButton);
         this.whatIf = new WhatIf(this);
         this.about = element("p.readout", {hidden: !embed, dir: "auto"});
-        this.whole = element("a", {target: "_blank", rel: "noopener", textContent: "Open the whole page"});
+        this.whole = element("a", {target: "_blank", rel: "noopener", textContent: t`Open the whole page`});
         const copies = embed ? element("p.hint", {}, this.whole) : copyButtons(() => ({path: "attention", body: {...this.run.request, ...this.numbers.shown}}), {hasFrame: true});
         const panel = element("div", {id: "moment", role: "tabpanel"}, this.title, this.pickers, this.lead, this.body, this.note);
         this.box.replaceChildren(this.about, this.notice, tools, this.steps, this.moments, panel, copies, this.whatIf.box);
@@ -100,7 +101,7 @@ export class Player {
         this.off = this.off.filter(has);
         const nWords = this.whatIf.words(sentence).length;
         this.without = this.without.filter((word) => word < nWords);
-        this.notice.textContent = unknown.length ? `The model ${model.id} has no ${unknown.join(", ")}: left out.` : "";
+        this.notice.textContent = unknown.length ? t`The model ${model.id} has no ${unknown.join(t`, `)}: left out.` : "";
         this.notice.hidden = !unknown.length;
     }
 
@@ -131,7 +132,7 @@ export class Player {
             if (numbers !== this.numbers)
                 return;
             if (!sentence)
-                throw new Error("No word is left to translate.");
+                throw new Error(t`No word is left to translate.`);
             this.run = {request, sentence, model: inspector.model, sources: sentence.source_tokens, inputs: sentence.decoder_input_tokens, outputs: sentence.output_tokens};
             this.about.textContent = `${sentence.source.text} → ${sentence.target.text}`;
             this.whatIf.show({off, ids, without});
@@ -201,7 +202,7 @@ export class Player {
         clearInterval(this.timer);
         this.timer = isOn ? setInterval(() => this.tick(), PLAY_MS) : 0;
         this.playing.setAttribute("aria-pressed", String(isOn));
-        this.playing.textContent = isOn ? "Pause" : "Play";
+        this.playing.textContent = isOn ? t`Pause` : t`Play`;
     }
 
     tick() {
@@ -247,12 +248,12 @@ export class Player {
         this.layer = Math.min(this.layer, nLayers - 1);
         this.head = Math.min(this.head, nHeads - 1);
         this.playing.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
-        this.count.textContent = this.side === "source" ? `word ${this.step + 1} of ${this.tokens.length}` : `step ${this.step + 1} of ${this.tokens.length}`;
-        this.sideButton.textContent = this.side === "source" ? "Look at the translation's steps" : "Look at the source's words";
+        this.count.textContent = this.side === "source" ? t`word ${this.step + 1} of ${this.tokens.length}` : t`step ${this.step + 1} of ${this.tokens.length}`;
+        this.sideButton.textContent = this.side === "source" ? t`Look at the translation's steps` : t`Look at the source's words`;
         const picker = (name, n) => {
             const select = element("select", {onchange: () => this.choose({[name]: Number(select.value)})}, ...Array.from({length: n}, (_, value) => element("option", {value, textContent: value})));
             select.value = this[name];
-            return element("label.picker", {}, name === "layer" ? "Layer " : "Head ", select);
+            return element("label.picker", {}, name === "layer" ? t`Layer` : t`Head`, " ", select);
         };
         this.pickers.replaceChildren(...(moment.hasLayer ? [picker("layer", nLayers)] : []), ...(moment.hasHead ? [picker("head", nHeads)] : []));
     }

@@ -4,6 +4,7 @@
 import {attention, positions} from "./api.js";
 import {signedImage} from "./colours.js";
 import {element} from "./dom.js";
+import {decimal, t} from "./text_why.js";
 
 const MOST_KEPT = 50;
 const PRECISION = 5;
@@ -90,26 +91,26 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, Math.a
 
 /** A vector as a strip of cells: blue above 0, orange below, as strong as its largest number allows. */
 export function strip(values, what, most = largest(values)) {
-    const canvas = element("canvas.vector", {width: values.length, height: 1, role: "img", "aria-label": `${what}: ${values.length} numbers`});
+    const canvas = element("canvas.vector", {width: values.length, height: 1, role: "img", "aria-label": t`${what}: ${values.length} numbers`});
     canvas.repaint = () => canvas.getContext("2d").putImageData(signedImage(values.map((value) => value / most), values.length), 0, 0);
     canvas.repaint();
     return canvas;
 }
 
-export const decimals = (value, n = 2) => (value === null ? "−∞" : value.toFixed(n).replace("-", "−"));
+export const decimals = (value, n = 2) => (value === null ? "−∞" : decimal(value, n));
 
 /** The numbers behind strips, one row a cell: [{name, values}]. */
 export function table(columns, caption, sum) {
-    const head = element("tr", {}, element("th", {scope: "col", textContent: "cell"}), ...columns.map(({name}) => element("th", {scope: "col", textContent: name})));
+    const head = element("tr", {}, element("th", {scope: "col", textContent: t`cell`}), ...columns.map(({name}) => element("th", {scope: "col", textContent: name})));
     const rows = columns[0].values.map((_, i) => element("tr", {}, element("th", {scope: "row", textContent: i}), ...columns.map(({values}) => element("td", {textContent: decimals(values[i], 3)}))));
-    const foot = sum === undefined ? [] : [element("tr", {}, element("th", {scope: "row", textContent: "sum"}), ...columns.map((_, i) => element("td", {textContent: i === columns.length - 1 ? decimals(sum, 3) : ""})))];
+    const foot = sum === undefined ? [] : [element("tr", {}, element("th", {scope: "row", textContent: t`sum`}), ...columns.map((_, i) => element("td", {textContent: i === columns.length - 1 ? decimals(sum, 3) : ""})))];
     return element("div.table-scroll", {tabIndex: 0, role: "region", "aria-label": caption}, element("table", {}, element("caption", {textContent: caption}), element("thead", {}, head), element("tbody", {}, ...rows, ...foot)));
 }
 
 /** Named strips below each other, and a table of their numbers to open. */
 export function strips(columns, caption) {
     const rows = columns.map(({name, values, hint = ""}) => element("div.vector-row", {}, element("span", {textContent: name}), strip(values, name), element("small", {textContent: hint})));
-    const details = element("details.numbers", {}, element("summary", {textContent: "Numbers as a table"}));
+    const details = element("details.numbers", {}, element("summary", {textContent: t`Numbers as a table`}));
     const same = columns.filter(({values}) => values.length === columns[0].values.length);
     details.addEventListener("toggle", () => details.open && details.children.length < 2 && details.append(table(same, caption)));
     return element("div", {}, ...rows, details);

@@ -3,13 +3,15 @@
 
 import {element, fitCanvas, frame} from "./dom.js";
 import {signedImage} from "./colours.js";
+import {decimal, language, t} from "./text_inside.js";
 
 export const BASE = 10_000; // the paper's, and that of every model
 const [LEFT, RIGHT, TOP, BOTTOM] = [52, 14, 44, 40];
 const FONT = "11px system-ui, sans-serif";
 const N_TICKS = 8;
+const LAYOUTS = {concatenated: t`concatenated`, interleaved: t`interleaved`};
 
-const number = (value) => value.toLocaleString("en", {maximumSignificantDigits: 3});
+const number = (value) => new Intl.NumberFormat(language, {maximumSignificantDigits: 3}).format(value);
 
 /** Whole numbers from 0 below n, some N_TICKS of them. */
 function ticksBelow(n) {
@@ -36,7 +38,7 @@ export class Positions {
         Object.assign(this, {reply, base});
         this.readWaves();
         this.values = base === BASE ? Float32Array.from(reply.matrix.flat()) : this.compute();
-        this.canvas.setAttribute("aria-label", `Positional encoding, ${reply.layout}: ${reply.n} positions downwards, ${reply.d_model} dimensions across, base ${base.toLocaleString("en")}`);
+        this.canvas.setAttribute("aria-label", t`Positional encoding, ${LAYOUTS[reply.layout]}: ${reply.n} positions downwards, ${reply.d_model} dimensions across, base ${base}`);
         this.note.textContent = this.hint();
         this.draw();
     }
@@ -77,11 +79,11 @@ export class Positions {
 
     hint() {
         const last = this.powers.at(-1);
-        return `Positions ${this.first} to ${this.first + this.reply.n - 1} downwards, dimensions 0 to ${this.reply.d_model - 1} across. The fastest wave takes ${number(2 * Math.PI)} positions, the slowest ${number(2 * Math.PI * this.base ** last)}.`;
+        return t`Positions ${this.first} to ${this.first + this.reply.n - 1} downwards, dimensions 0 to ${this.reply.d_model - 1} across. The fastest wave takes ${number(2 * Math.PI)} positions, the slowest ${number(2 * Math.PI * this.base ** last)}.`;
     }
 
     title() {
-        return `Positional encoding, ${this.reply.layout}, base ${this.base.toLocaleString("en")}`;
+        return t`Positional encoding, ${LAYOUTS[this.reply.layout]}, base ${this.base}`;
     }
 
     /** What is drawn, and where: {width, height, left, top, image, ticks of {x, y, text, anchor}}. */
@@ -97,9 +99,9 @@ export class Positions {
             ...ticksBelow(n).map((row) => ({x: LEFT - 6, y: TOP + ((row + 0.5) / n) * height, text: row + this.first, anchor: "end"})),
             ...shown.map((column) => ({x: x(column), y: TOP + height + 11, text: column, anchor: "middle"})),
             ...shown.map((column) => ({x: x(column), y: TOP - 9, text: number(2 * Math.PI * this.base ** this.powers[waveOf(column)]), anchor: "middle"})),
-            {x: LEFT + width / 2, y: TOP + height + 29, text: "dimension", anchor: "middle"},
-            {x: LEFT + width / 2, y: TOP - 29, text: "length of the wave, in positions", anchor: "middle"},
-            {x: 4, y: TOP - 29, text: "position", anchor: "start"},
+            {x: LEFT + width / 2, y: TOP + height + 29, text: t`dimension`, anchor: "middle"},
+            {x: LEFT + width / 2, y: TOP - 29, text: t`length of the wave, in positions`, anchor: "middle"},
+            {x: 4, y: TOP - 29, text: t`position`, anchor: "start"},
         ];
         return {width, height, left: LEFT, top: TOP, bottom: BOTTOM, image, ticks, title: this.title()};
     }
@@ -130,9 +132,10 @@ export class Positions {
         }
         const isSine = layout === "concatenated" ? column < d / 2 : column % 2 === 0;
         const i = layout === "concatenated" ? column % (d / 2) : Math.floor(column / 2);
-        const power = Math.abs(this.powers[i] - (2 * i) / d) < 1e-3 ? `(${2 * i}/${d})` : this.powers[i].toFixed(4);
+        const power = Math.abs(this.powers[i] - (2 * i) / d) < 1e-3 ? `(${2 * i}/${d})` : decimal(this.powers[i], 4);
         const position = row + this.first;
-        const value = this.values[row * d + column].toFixed(3).replace("-", "−");
-        this.note.textContent = `Position ${position}, dimension ${column}: ${isSine ? "sin" : "cos"}(${position} / ${this.base}^${power}) = ${value}; its wave takes ${number(2 * Math.PI * this.base ** this.powers[i])} positions.`;
+        const value = decimal(this.values[row * d + column], 3);
+        const formula = `${isSine ? "sin" : "cos"}(${position} / ${this.base}^${power}) = ${value}`;
+        this.note.textContent = t`Position ${position}, dimension ${column}: ${formula}; its wave takes ${number(2 * Math.PI * this.base ** this.powers[i])} positions.`;
     }
 }

@@ -2,6 +2,7 @@
 // had to choose from when it wrote it.
 
 import {announce, directionOf, element, percent, readable, roving} from "./dom.js";
+import {decimal, parts, t} from "./text_inside.js";
 
 export class Steps {
     constructor(list, panel, {onStep}) {
@@ -25,9 +26,9 @@ export class Steps {
         const probability = Math.exp(token.logprob ?? 0);
         const bar = element("i.sure");
         bar.style.inlineSize = `${Math.max(2, probability * 100)}%`;
-        const name = token.special ? "end" : readable(token.piece);
+        const name = token.special ? t`end` : readable(token.piece);
         const button = element("button.piece", {type: "button", role: "option", tabIndex: -1, onclick: () => this.onStep(step)}, element("span", {textContent: name}), bar);
-        button.setAttribute("aria-label", `${token.special ? "end of the sentence" : name}, probability ${percent(probability)}`);
+        button.setAttribute("aria-label", t`${token.special ? t`end of the sentence` : name}, probability ${percent(probability)}`);
         button.setAttribute("aria-selected", "false");
         button.classList.toggle("special", token.special);
         button.classList.toggle("starts-word", token.piece.startsWith("\u2581"));
@@ -64,9 +65,9 @@ export class Steps {
         const bars = top.map((candidate) => bar(candidate, candidate.id === token.id));
         if (rank < 0)
             bars.push(bar({piece: token.piece, logprob: token.logprob}, true));
-        const title = element("h3", {}, `Step ${step}: having read “${readable(input.piece)}”, it wrote `, element("b", {textContent: written}));
-        announce(`Step ${step} wrote ${written}. Most probable: ${top.slice(0, 3).map(({piece, logprob}) => `${readable(piece)} ${percent(Math.exp(logprob))}`).join(", ")}.`);
-        this.panel.replaceChildren(title, element("ol.bars", {"aria-label": "Most probable next pieces"}, ...bars), element("p.hint", {textContent: uncertainty(entropy) + choice(rank)}));
+        const title = element("h3", {}, ...parts`Step ${step}: having read “${readable(input.piece)}”, it wrote ${element("b", {textContent: written})}`);
+        announce(t`Step ${step} wrote ${written}. Most probable: ${top.slice(0, 3).map(({piece, logprob}) => `${readable(piece)} ${percent(Math.exp(logprob))}`).join(t`, `)}.`);
+        this.panel.replaceChildren(title, element("ol.bars", {"aria-label": t`Most probable next pieces`}, ...bars), element("p.hint", {textContent: uncertainty(entropy) + choice(rank)}));
     }
 }
 
@@ -77,7 +78,7 @@ function bar({piece, logprob}, isWritten) {
     const item = element("li", {}, element("span.name", {textContent: readable(piece)}), element("span.track", {}, length), element("span.value", {textContent: percent(probability)}));
     item.classList.toggle("written", isWritten);
     if (isWritten)
-        item.append(element("span.visually-hidden", {textContent: " (written)"}));
+        item.append(element("span.visually-hidden", {textContent: t` (written)`}));
     return item;
 }
 
@@ -85,11 +86,11 @@ function uncertainty(entropy) {
     if (entropy === undefined)
         return "";
     const bits = entropy / Math.LN2;
-    return `Entropy ${bits.toFixed(2)} bits: as unsure as between ${Math.exp(entropy).toFixed(1)} equally likely pieces. `;
+    return `${t`Entropy ${decimal(bits, 2)} bits: as unsure as between ${decimal(Math.exp(entropy), 1)} equally likely pieces.`} `;
 }
 
 function choice(rank) {
     if (rank === 0)
-        return "It wrote the most probable one.";
-    return "It did not write the most probable one: beam search keeps several beginnings and takes the one that is best as a whole.";
+        return t`It wrote the most probable one.`;
+    return t`It did not write the most probable one: beam search keeps several beginnings and takes the one that is best as a whole.`;
 }

@@ -3,7 +3,8 @@
 import * as api from "./api.js";
 import {$, announce, changeHash, directionOf, element, embed, frame, hashFields, percent} from "./dom.js";
 import {AUTO, Choices} from "./choices.js";
-import {count, tooLong} from "./messages.js";
+import {tooLong} from "./messages.js";
+import {addressed, keptText, languageName, plural, t} from "./text.js";
 import {Translation} from "./translation.js";
 import {describeWarnings} from "./warnings.js";
 import {findWords, markChanged, weightsOf, wordsOf} from "./words.js";
@@ -73,7 +74,7 @@ export class Translator {
 
     async start() {
         const asked = new URLSearchParams(location.search);
-        this.text.value = asked.get("q") ?? "";
+        this.text.value = keptText() ?? asked.get("q") ?? "";
         try {
             [this.languages, {charLimit: this.limit}] = await Promise.all([api.languages(), api.settings()]);
         } catch (error) {
@@ -94,20 +95,20 @@ export class Translator {
         if (!sources.length && source && target)
             sources.push({code: source, name: source, targets: [target]});
         this.sources = sources;
-        this.source.replaceChildren(...sources.map(({code, name}) => element("option", {value: code, textContent: name})));
+        this.source.replaceChildren(...sources.map(({code}) => element("option", {value: code, textContent: this.nameOf(code)})));
         if (sources.length)
-            this.source.append(element("option", {value: AUTO, textContent: "Detect language"}));
+            this.source.append(element("option", {value: AUTO, textContent: t`Detect language`}));
         const isKnown = source === AUTO || sources.some(({code}) => code === source);
         this.source.value = isKnown ? source : (sources[0]?.code ?? "");
         this.fillTargets(target);
         const isServed = (!source || isKnown) && (!target || this.target.value === target);
-        this.notice = isServed ? "" : `This server does not translate from ${this.nameOf(source ?? this.source.value)} into ${this.nameOf(target ?? this.target.value)}.`;
+        this.notice = isServed ? "" : t`This server does not translate from ${this.nameOf(source ?? this.source.value)} into ${this.nameOf(target ?? this.target.value)}.`;
         if (!sources.length)
-            this.notice = "This server does not say which languages its model translates: set source_lang and target_lang.";
+            this.notice = t`This server does not say which languages its model translates: set source_lang and target_lang.`;
     }
 
     nameOf(code) {
-        return this.languages.find((language) => language.code === code)?.name ?? nameOfAny(code);
+        return languageName(code, this.languages.find((one) => one.code === code)?.name);
     }
 
     fillTargets(wanted = this.target.value) {
@@ -126,14 +127,14 @@ export class Translator {
 
     fillExamples() {
         const examples = EXAMPLES[this.source.value.split("-")[0]] ?? [];
-        $("#examples").append(...examples.map((text) => element("button.example", {type: "button", textContent: text, onclick: () => this.fill(text)})));
+        $("#examples").append(...examples.map((text) => element("button.example", {type: "button", lang: this.source.value, textContent: text, onclick: () => this.fill(text)})));
         $("#examples").classList.toggle("empty", !examples.length);
     }
 
     /** The walk through the steps leads to an example in a language that is served. */
     pointStart() {
         const [q] = EXAMPLES[this.source.value.split("-")[0]] ?? [];
-        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, q: q ?? ""});
+        const fields = new URLSearchParams({...addressed, source: this.source.value, target: this.target.value, q: q ?? ""});
         for (const link of $("#start").querySelectorAll("a")) {
             link.dataset.hash ??= link.hash;
             link.href = q ? `?${fields}${link.dataset.hash}&step=3` : "#source-text";
@@ -218,7 +219,7 @@ export class Translator {
         this.current = translation;
         if (translation.pivot) {
             const {via, models} = translation.pivot;
-            this.notice = `Translated through ${via.map((code) => this.nameOf(code)).join(" and ")}, with ${models.join(" and ")}. Attention is that of one model, so there is none to show.`;
+            this.notice = t`Translated through ${via.map((code) => this.nameOf(code)).join(t` and `)}, with ${models.join(t` and `)}. Attention is that of one model, so there is none to show.`;
         }
         this.showDetected(translation.source);
         this.showNotice();
@@ -226,7 +227,7 @@ export class Translator {
         this.fillOutput();
         this.fillWarnings();
         this.showPicked(this.index);
-        announce(`Translation: ${translation.text}`);
+        announce(t`Translation: ${translation.text}`);
     }
 
     /** Which language the server found, where it was asked to. */
@@ -235,7 +236,7 @@ export class Translator {
         if (!option)
             return;
         const isFound = this.source.value === AUTO && code !== AUTO;
-        option.textContent = isFound ? `Detected: ${this.nameOf(code)}` : "Detect language";
+        option.textContent = isFound ? t`Detected: ${this.nameOf(code)}` : t`Detect language`;
         this.choices.fill(this.source.value, this.target.value);
     }
 
@@ -267,10 +268,10 @@ export class Translator {
         const lines = describeWarnings(warnings.filter(({sentence}) => isFirst(sentences[sentence])), sentences);
         const items = lines.slice(0, MOST_WARNINGS).map(({sentence, name, more, what}) => {
             const subject = sentence === undefined ? name : element("button.go", {type: "button", textContent: name, onclick: () => this.onPointed(sentence)});
-            return element("li", {}, subject, `${more}: ${what}.`);
+            return element("li", {}, subject, t`${more}: ${what}.`);
         });
         if (lines.length > items.length)
-            items.push(element("li", {textContent: `There are ${lines.length - items.length} more.`}));
+            items.push(element("li", {textContent: plural(lines.length - items.length, () => t`There is one more.`, () => t`There are ${lines.length - items.length} more.`)}));
         $("#warnings ul").replaceChildren(...items);
         $("#warnings").hidden = !items.length;
         $("#warnings").classList.remove("stale");
@@ -283,7 +284,7 @@ export class Translator {
         const {text, choices} = this.current.part(index);
         const others = choices.filter((choice) => choice !== text);
         const items = others.map((choice) => this.alternative(index, choice, text));
-        $("#alternatives h3").textContent = sentences.length > 1 ? `Other translations of sentence ${index + 1}` : "Other translations the model found";
+        $("#alternatives h3").textContent = sentences.length > 1 ? t`Other translations of sentence ${index + 1}` : t`Other translations the model found`;
         $("#alternatives ul").replaceChildren(...items);
         $("#alternatives").hidden = !others.length;
         $("#alternatives").classList.remove("stale");
@@ -298,10 +299,10 @@ export class Translator {
         const item = element("li", {}, button);
         requestAnimationFrame(() => {
             if (button.firstChild.scrollHeight > button.firstChild.clientHeight + 1)
-                item.append(element("button.quiet", {type: "button", textContent: "All of it", "aria-expanded": "false", onclick: ({target: more}) => {
+                item.append(element("button.quiet", {type: "button", textContent: t`All of it`, "aria-expanded": "false", onclick: ({target: more}) => {
                     const isOpen = button.classList.toggle("open");
                     more.setAttribute("aria-expanded", String(isOpen));
-                    more.textContent = isOpen ? "Less" : "All of it";
+                    more.textContent = isOpen ? t`Less` : t`All of it`;
                 }}));
         });
         return item;
@@ -315,7 +316,7 @@ export class Translator {
         this.fillWarnings();
         this.showPicked(index);
         $("#alternatives button")?.focus();
-        announce(`Translation: ${text}`);
+        announce(t`Translation: ${text}`);
         await this.onTranslation(this.current, index);
     }
 
@@ -327,7 +328,7 @@ export class Translator {
         if (!(error instanceof api.ApiError))
             console.error(error);
         const message = element("span", {textContent: error.message});
-        const again = element("button.quiet", {type: "button", textContent: "Try again", onclick: () => {
+        const again = element("button.quiet", {type: "button", textContent: t`Try again`, onclick: () => {
             this.forgive();
             retry();
         }});
@@ -365,7 +366,7 @@ export class Translator {
     showCount() {
         const n = [...this.text.value].length;
         $("#count").hidden = !(this.limit >= 0 && n > NEAR_LIMIT * this.limit);
-        $("#count").textContent = $("#count").hidden ? "" : `${count(n)} of ${count(this.limit)} characters`;
+        $("#count").textContent = $("#count").hidden ? "" : t`${n} of ${this.limit} characters`;
         $("#count").classList.toggle("over", n > this.limit);
     }
 
@@ -378,24 +379,24 @@ export class Translator {
         const button = $("#copy");
         try {
             await navigator.clipboard.writeText(this.current.text);
-            button.textContent = "Copied";
+            button.textContent = t`Copied`;
         } catch {
             getSelection().selectAllChildren(this.output);
-            button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+            button.textContent = document.execCommand("copy") ? t`Copied` : t`Selected`;
         }
-        announce("The translation is copied.");
-        setTimeout(() => (button.textContent = "Copy"), 1500);
+        announce(t`The translation is copied.`);
+        setTimeout(() => (button.textContent = t`Copy`), 1500);
     }
 
     /** The address of the page leads back to this text. */
     keepLink(q) {
         if (embed)
             return; // It is another page's to say.
-        const fields = new URLSearchParams({source: this.source.value, target: this.target.value, ...(this.choices.model && {model: this.choices.model}), q});
+        const fields = new URLSearchParams({...addressed, source: this.source.value, target: this.target.value, ...(this.choices.model && {model: this.choices.model}), q});
         const isEmpty = !q.trim() || q.length > MOST_LINK_CHARACTERS;
         const isOther = this.linked !== undefined && this.linked !== String(fields);
         this.linked = String(fields);
-        history.replaceState(null, "", (isEmpty ? location.pathname : `?${fields}`) + location.hash);
+        history.replaceState(null, "", (isEmpty ? location.pathname + (addressed.lang ? `?${new URLSearchParams(addressed)}` : "") : `?${fields}`) + location.hash);
         if (isOther) // these are of the text before
             changeHash({step: undefined, sentence: undefined, taken: undefined});
     }
@@ -491,13 +492,4 @@ function weigh(node, {source, source_tokens: sources, output_tokens: outputs, al
     const words = findWords(source.text, language, source.begin_utf16);
     const weights = weightsOf(rows, sources.map((token) => wordsOf(token, words)), words.length);
     return words.map((word, i) => ({begin: word.begin + offset, end: word.end + offset, weight: weights[i]}));
-}
-
-/** A language by its name in the page's own, if the browser knows it. */
-function nameOfAny(code) {
-    try {
-        return new Intl.DisplayNames([document.documentElement.lang], {type: "language"}).of(code);
-    } catch {
-        return code; // It is none.
-    }
 }

@@ -2,26 +2,25 @@
 // at, and the views that show them.
 
 import * as api from "./api.js";
-import {$, changeHash, element, embed, hashFields, replaceHash, roving} from "./dom.js";
+import {$, changeHash, element, embed, hashFields, percent, replaceHash, roving} from "./dom.js";
 import {headColour, signedColour, weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
 import {saveAttention, savePicture, savePositions} from "./downloads.js";
-import {Grid} from "./grid.js";
 import {HeatMap, fillTable} from "./heatmap.js";
 import {Inspector, firstOf, mean} from "./inspector.js";
-import {Lines} from "./lines.js";
 import {Links} from "./links.js";
 import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
-import {BASE, Positions} from "./positions.js";
 import {Steps} from "./steps.js";
+import {integer, t} from "./text_inside.js";
 
 const VIEWS = ["map", "grid", "head", "positions"];
 const KINDS = {
-    alignment: "How the translation looked at the source, as the mean of chosen heads: rows are its pieces, columns those of the source.",
-    cross: "The decoder looking at the source: each row is a step, and what it looked at while it wrote a piece.",
-    encoder: "The source looking at itself: how each piece takes in its surroundings.",
-    decoder: "The decoder looking back at what it has written: a step knows no later ones, so the upper half is empty.",
+    alignment: t`How the translation looked at the source, as the mean of chosen heads: rows are its pieces, columns those of the source.`,
+    cross: t`The decoder looking at the source: each row is a step, and what it looked at while it wrote a piece.`,
+    encoder: t`The source looking at itself: how each piece takes in its surroundings.`,
+    decoder: t`The decoder looking back at what it has written: a step knows no later ones, so the upper half is empty.`,
 };
+const NAMES = {cross: t`cross attention`, encoder: t`encoder attention`, decoder: t`decoder attention`};
 const LEGEND = [0, 0.05, 0.2, 0.5, 1];
 const SIGNED_LEGEND = [-1, -0.5, 0, 0.5, 1];
 
@@ -41,6 +40,25 @@ function readHash() {
 
 const isWhy = () => hashFields().get("view") === "why";
 
+// Views that are loaded when they are looked at first.
+const LATER = {
+    grid: async (viewer) => {
+        const {Grid} = await import("./grid.js");
+        return new Grid($("#grid"), $("#grid-note"), {onOpen: (layer, head) => viewer.open(layer, head)});
+    },
+    headView: async (viewer) => {
+        const {Lines} = await import("./lines.js");
+        const lines = new Lines($("#lines"), $("#lines-note"), {onStep: (step) => viewer.chooseStep(step)});
+        lines.select(viewer.step);
+        lines.setThreshold(Number($("#threshold").value) / 100);
+        return lines;
+    },
+    positions: async () => {
+        const {Positions} = await import("./positions.js");
+        return new Positions($("#positions"), $("#positions-note"));
+    },
+};
+
 export class Viewer {
     /** onPicked(index): of the sentence that is looked at. onInspected(inspector): its numbers are there. onFailed(error, retry) */
     constructor({onPicked, onInspected, onFailed}) {
@@ -50,9 +68,6 @@ export class Viewer {
         this.links = new Links($("#links"), $("#links-note"), {onStep});
         this.steps = new Steps($("#pieces"), $("#step"), {onStep});
         this.map = new HeatMap($("#map"), $("#map-note"), {onStep});
-        this.headView = new Lines($("#lines"), $("#lines-note"), {onStep});
-        this.grid = new Grid($("#grid"), $("#grid-note"), {onOpen: (layer, head) => this.open(layer, head)});
-        this.positions = new Positions($("#positions"), $("#positions-note"));
         this.wire();
     }
 
@@ -100,13 +115,21 @@ export class Viewer {
         this.chooseStep(this.step);
     }
 
+    /** A promise of one of LATER, which then is this[name]. */
+    async part(name) {
+        this.parts ??= {};
+        this.parts[name] ??= LATER[name](this);
+        this.parts[name].catch(() => delete this.parts[name]); // It may come at another try.
+        return (this[name] = await this.parts[name]);
+    }
+
     fillLegend() {
         const swatch = (background, name) => {
             const colour = element("i");
             colour.style.background = background;
             return element("span", {}, colour, name);
         };
-        $("#legend").replaceChildren(...LEGEND.map((weight) => swatch(weightColour(weight), `${weight * 100} %`)));
+        $("#legend").replaceChildren(...LEGEND.map((weight) => swatch(weightColour(weight), percent(weight))));
         $("#signed-legend").replaceChildren(...SIGNED_LEGEND.map((value) => swatch(signedColour(value), String(value).replace("-", "−"))));
     }
 
@@ -138,7 +161,7 @@ export class Viewer {
         // Another pick, perhaps of the same sentence with another translation, makes this one's reply old.
         const pick = (this.pick = Symbol());
         $("#sentences").hidden = n < 2;
-        $("#sentences span").textContent = `Sentence ${picked + 1} of ${n}`;
+        $("#sentences span").textContent = t`Sentence ${picked + 1} of ${n}`;
         $("#sentences [data-step='-1']").disabled = picked === 0;
         $("#sentences [data-step='1']").disabled = picked === n - 1;
         $("#inside").classList.add("stale"); // what is shown belongs to another sentence
@@ -161,7 +184,7 @@ export class Viewer {
         $("#inside").classList.remove("stale");
         $("#inside").hidden = !reply.sentences.length;
         const {id, layers_enc, layers_dec, heads} = reply.model;
-        $("#model").textContent = `${id}: ${layers_enc} encoder and ${layers_dec} decoder layers of ${heads} heads, counted from 0`;
+        $("#model").textContent = t`${id}: ${layers_enc} encoder and ${layers_dec} decoder layers of ${heads} heads, counted from 0`;
         if (!reply.sentences.length)
             return;
         this.inspector?.close();
@@ -227,7 +250,7 @@ export class Viewer {
     markStep() {
         this.links.select(this.step);
         this.map.select(this.step);
-        this.headView.select(this.step);
+        this.headView?.select(this.step);
         return this.steps.select(this.step);
     }
 
@@ -285,8 +308,8 @@ export class Viewer {
         const isShown = this.view === "head" && this.kind !== "alignment";
         $("#heads").hidden = !isShown;
         if ($("#heads").querySelectorAll("button").length !== nHeads)
-            $("#heads").replaceChildren(element("span", {textContent: "Several in colours"}), ...Array.from({length: nHeads}, (_, head) => {
-                const chip = element("button.chip", {type: "button", textContent: head, tabIndex: head ? -1 : 0, "aria-label": `Head ${head}`});
+            $("#heads").replaceChildren(element("span", {textContent: t`Several in colours`}), ...Array.from({length: nHeads}, (_, head) => {
+                const chip = element("button.chip", {type: "button", textContent: head, tabIndex: head ? -1 : 0, "aria-label": t`Head ${head}`});
                 chip.dataset.head = head;
                 return chip;
             }));
@@ -298,19 +321,19 @@ export class Viewer {
 
     showThreshold() {
         const value = Number($("#threshold").value);
-        $("#threshold-value").textContent = `${value} %`;
-        this.headView.setThreshold(value / 100);
+        $("#threshold-value").textContent = percent(value / 100);
+        this.headView?.setThreshold(value / 100);
     }
 
     name() {
         const {kind, layer, head} = this;
         const several = this.picked.heads;
         if (kind !== "alignment" && this.view === "head" && several.length)
-            return `${kind} attention, layer ${layer}, ${several.length > 1 ? "heads" : "head"} ${several.join(", ")}`;
+            return several.length > 1 ? t`${NAMES[kind]}, layer ${layer}, heads ${several.join(t`, `)}` : t`${NAMES[kind]}, layer ${layer}, head ${several[0]}`;
         if (kind !== "alignment")
-            return `${kind} attention, layer ${layer}, ${head === "mean" ? "mean of all heads" : `head ${head}`}`;
+            return head === "mean" ? t`${NAMES[kind]}, layer ${layer}, mean of all heads` : t`${NAMES[kind]}, layer ${layer}, head ${head}`;
         const {layers, heads, mode} = this.inspector.sentence.alignment;
-        return `alignment: ${mode === "mean" ? "mean" : "maximum"} of layers ${ranges(layers)}, heads ${ranges(heads)}`;
+        return mode === "mean" ? t`alignment: mean of layers ${ranges(layers)}, heads ${ranges(heads)}` : t`alignment: maximum of layers ${ranges(layers)}, heads ${ranges(heads)}`;
     }
 
     showView() {
@@ -329,13 +352,23 @@ export class Viewer {
         $("#download-note").hidden = isPositions;
         const {shift} = this.inspector.sentence.alignment;
         $(".steps-note").hidden = this.kind === "encoder";
-        $("#kind-note").textContent = KINDS[this.kind] + (this.kind === "alignment" ? ` Here: ${this.name()}, read at the step that has the piece as ${shift}.` : "");
+        $("#kind-note").textContent = KINDS[this.kind] + (this.kind === "alignment" ? ` ${shift === "input" ? t`Here: ${this.name()}, read at the step that has the piece as input.` : t`Here: ${this.name()}, read at the step that has the piece as output.`}` : "");
         if (isPositions)
             this.showPositions();
         else if (this.view === "grid")
-            this.grid.show(this.inspector, this.kind);
+            this.showGrid();
         else
             this.showMatrix();
+    }
+
+    async showGrid() {
+        try {
+            const grid = await this.part("grid");
+            if (this.view === "grid")
+                grid.show(this.inspector, this.kind);
+        } catch (error) {
+            $("#grid-note").textContent = error.message;
+        }
     }
 
     async showMatrix() {
@@ -345,6 +378,7 @@ export class Viewer {
         box.setAttribute("aria-busy", "true");
         try {
             const found = await inspector.matrix(selection);
+            const shown = view === "map" ? this.map : await this.part("headView");
             const chosen = view === "head" && kind !== "alignment" ? this.picked.heads : [];
             const all = chosen.length ? await inspector.layer(kind, layer) : [];
             if (inspector !== this.inspector || view !== this.view || kind !== this.kind || layer !== this.layer || head !== this.head)
@@ -352,7 +386,7 @@ export class Viewer {
             const heads = chosen.length ? chosen.map((one) => ({values: all[one], colour: headColour(one, all.length)})) : undefined;
             const values = heads ? mean(heads.map((one) => one.values)) : found;
             this.matrix = {values, heads, axes: inspector.axes(kind), name: this.name(), hasSteps: kind !== "encoder"};
-            (view === "map" ? this.map : this.headView).show(this.matrix);
+            shown.show(this.matrix);
             this.fillNumbers();
         } catch (error) {
             if (error.name !== "AbortError" && inspector === this.inspector)
@@ -371,17 +405,16 @@ export class Viewer {
         $("#positions-n-value").textContent = n;
         // Without a layout the reply is in the model's own, and says which.
         const layout = $("#layout :checked")?.value;
-        const base = 10 ** Number($("#positions-base").value);
-        const rounded = base > BASE * 0.99 ? BASE : Number(base.toPrecision(2));
-        $("#positions-base-value").textContent = rounded.toLocaleString("en");
+        const base = Number((10 ** $("#positions-base").value).toPrecision(2));
+        $("#positions-base-value").textContent = integer(base);
         this.positionsRequest?.abort();
         this.positionsRequest = new AbortController();
         try {
             const reply = await api.positions(layout, n, this.positionsRequest.signal, this.inspector.model.id);
             $(`#layout [value=${reply.layout}]`).checked = true;
             if (!layout)
-                $(`#layout [value=${reply.layout}]`).nextElementSibling.append(" (this model)");
-            this.positions.show(reply, rounded);
+                $(`#layout [value=${reply.layout}]`).nextElementSibling.append(t` (this model)`);
+            (await this.part("positions")).show(reply, base);
         } catch (error) {
             if (error.name !== "AbortError")
                 $("#positions-note").textContent = error.message;
@@ -403,10 +436,10 @@ export class Viewer {
     /** What is shown, as a picture and a name for it; undefined: nothing yet. */
     async picture() {
         const {view, kind, layer, head} = this;
-        if (view === "positions" && this.positions.reply)
+        if (view === "positions" && this.positions?.reply)
             return [positionsPicture(this.positions), `positions-${this.positions.reply.layout}-${this.positions.reply.n}`];
         if (view === "grid")
-            return [gridPicture(await this.grid.whole(), `${kind} attention, all heads`), `attention-${kind}-all-heads`];
+            return [gridPicture(await (await this.part("grid")).whole(), t`${NAMES[kind]}, all heads`), `attention-${kind}-all-heads`];
         if (!this.matrix || view === "positions")
             return undefined;
         const {heads} = this.picked;
@@ -420,13 +453,13 @@ export class Viewer {
         if (!this.inspector || $("#inside").hidden)
             return;
         putOnPaper($("#links"), linkPictures(this.links, true));
-        if (this.view === "grid")
-            putOnPaper($("#grid"), [gridPicture(this.grid.cells, `${this.kind} attention, all heads`)]);
-        else if (this.view === "positions" && this.positions.reply)
+        if (this.view === "grid" && this.grid?.cells)
+            putOnPaper($("#grid"), [gridPicture(this.grid.cells, t`${NAMES[this.kind]}, all heads`)]);
+        else if (this.view === "positions" && this.positions?.reply)
             putOnPaper($("#positions"), [positionsPicture(this.positions)]);
         else if (this.view === "map" && this.matrix)
             putOnPaper($("#map"), [mapPicture(this.matrix)]);
-        else if (this.view === "head" && this.matrix)
+        else if (this.view === "head" && this.headView?.axes)
             putOnPaper($("#lines"), [linesPicture(this.headView)]);
     }
 
@@ -439,7 +472,7 @@ export class Viewer {
                 const [picture, name] = await this.picture();
                 await savePicture(picture, name, format);
             } else if (this.view === "positions") {
-                const {layout, n} = this.positions.reply;
+                const {layout, n} = (await this.part("positions")).reply;
                 savePositions(await api.positionsFile(layout, n, format, this.inspector.model.id), {layout, n}, format);
             } else {
                 await saveAttention(this.inspector, format, {kind});
@@ -447,7 +480,7 @@ export class Viewer {
             $("#download-note").classList.remove("error");
         } catch (error) {
             $("#download-note").hidden = false;
-            $("#download-note").textContent = `${button.textContent}: ${error instanceof TypeError ? "there is nothing to save yet." : error.message}`;
+            $("#download-note").textContent = `${button.textContent}: ${error instanceof TypeError ? t`there is nothing to save yet.` : error.message}`;
             $("#download-note").classList.add("error");
         }
         button.disabled = false;
@@ -455,7 +488,7 @@ export class Viewer {
 }
 
 function fillSelect(select, values, chosen) {
-    const names = values.map((value) => (value === "mean" ? "mean of all" : String(value)));
+    const names = values.map((value) => (value === "mean" ? t`mean of all` : String(value)));
     if (select.dataset.names !== names.join()) {
         select.replaceChildren(...values.map((value, i) => element("option", {value, textContent: names[i]})));
         select.dataset.names = names.join();
@@ -473,5 +506,5 @@ function ranges(numbers) {
         else
             parts.push([number, number]);
     }
-    return parts.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(", ");
+    return parts.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(t`, `);
 }

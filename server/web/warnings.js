@@ -1,20 +1,22 @@
 // What the server suspects of a translation, in plain words.
 
+import {t} from "./text.js";
+
 const QUOTED_CHARACTERS = 32;
 
 // Of a translation; a kind that is not here is shown by its name.
 const KINDS = {
-    repetition: "says the same over and over",
-    length: "is much longer or shorter than what it translates",
-    truncated: "was cut off, because it grew too long",
-    cut: "was made in pieces, because the sentence is too long for the model",
-    numbers: "has other numbers than what it translates",
-    untranslated: "is the same as what it translates",
-    unaligned: "was made without an alignment, for which the server had no memory left: numbers, tags and placeholders may be wrong",
-    unreadable: "comes from a text with characters that the model cannot read",
-    source_words: "seems to hold words that were not translated",
-    unsure: "is one that the model is unsure of",
-    source_language: "comes from a text that seems to be in another language than the chosen one",
+    repetition: t`says the same over and over`,
+    length: t`is much longer or shorter than what it translates`,
+    truncated: t`was cut off, because it grew too long`,
+    cut: t`was made in pieces, because the sentence is too long for the model`,
+    numbers: t`has other numbers than what it translates`,
+    untranslated: t`is the same as what it translates`,
+    unaligned: t`was made without an alignment, for which the server had no memory left: numbers, tags and placeholders may be wrong`,
+    unreadable: t`comes from a text with characters that the model cannot read`,
+    source_words: t`seems to hold words that were not translated`,
+    unsure: t`is one that the model is unsure of`,
+    source_language: t`comes from a text that seems to be in another language than the chosen one`,
 };
 
 const words = (name) => name.replaceAll("_", " ");
@@ -27,29 +29,29 @@ function quote(text) {
 
 /** Numbers, as the source and the model wrote them. */
 function numbers({missing = [], added = [], repaired = [], ...others}) {
-    const parts = [[missing, "missing"], [added, "not in the source"], [repaired, "corrected to"]].filter(([list]) => list.length).map(([list, what]) => `${what}: ${list.join(", ")}`);
-    return (parts.length ? ` (${parts.join("; ")})` : "") + details(others);
+    const parts = [[missing, t`missing`], [added, t`not in the source`], [repaired, t`corrected to`]].filter(([list]) => list.length).map(([list, what]) => `${what}: ${list.join(", ")}`);
+    return (parts.length ? ` (${parts.join(t`; `)})` : "") + details(others);
 }
 
 /** Members that we know nothing of: "expected 12, found 21". */
 function details(others) {
     const parts = Object.entries(others).map(([name, value]) => `${words(name)} ${[value].flat().map((one) => (typeof one === "object" ? JSON.stringify(one) : one)).join(", ")}`);
-    return parts.length ? ` (${parts.join("; ")})` : "";
+    return parts.length ? ` (${parts.join(t`; `)})` : "";
 }
 
 function describe({kind = "unknown", sentence, model, text, ...others}) {
-    return (Object.hasOwn(KINDS, kind) ? KINDS[kind] : `may be wrong: ${words(kind)}`) + (kind === "numbers" ? numbers(others) : details(others));
+    return (Object.hasOwn(KINDS, kind) ? KINDS[kind] : t`may be wrong: ${words(kind)}`) + (kind === "numbers" ? numbers(others) : details(others));
 }
 
 /** Who is warned of, in two parts: the name, and what tells it apart from others. */
 function nameOf({sentence, model}, sentences) {
     if (sentence === undefined)
-        return ["The translation", ""];
+        return [t`The translation`, ""];
     if (model)
-        return [`Sentence ${sentence + 1}`, ` of ${model}`];
+        return [t`Sentence ${sentence + 1}`, t` of ${model}`];
     if (sentences.length === 1)
-        return ["The translation", ""];
-    return [`Sentence ${sentence + 1}`, sentence in sentences ? `, “${quote(sentences[sentence].source.text)}”` : ""];
+        return [t`The translation`, ""];
+    return [t`Sentence ${sentence + 1}`, sentence in sentences ? t`, “${quote(sentences[sentence].source.text)}”` : ""];
 }
 
 /**
@@ -65,5 +67,5 @@ export function describeWarnings(warnings, sentences) {
         line.what.push(describe(warning));
         lines.set(name + more, line);
     }
-    return [...lines.values()].map((line) => ({...line, what: line.what.join("; ")}));
+    return [...lines.values()].map((line) => ({...line, what: line.what.join(t`; `)}));
 }

@@ -1,9 +1,10 @@
 // What if: heads, layers and words of the source as switches, and what becomes of the translation.
 
 import {announce, element, roving} from "./dom.js";
+import {decimal, t} from "./text_why.js";
 import {findWords, markChanged} from "./words.js";
 
-const KINDS = {encoder: "Encoder", decoder: "Decoder, looking back", cross: "Decoder, looking at the source"};
+const KINDS = {encoder: t`Encoder`, decoder: t`Decoder, looking back`, cross: t`Decoder, looking at the source`};
 const N_LISTED = 5;
 
 const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + (logprob ?? 0), 0);
@@ -12,7 +13,7 @@ export class WhatIf {
     constructor(player) {
         this.player = player;
         this.body = element("div");
-        this.box = element("details.what-if", {ontoggle: () => this.fill()}, element("summary", {}, element("h3", {textContent: "What if a head were off, or a word not there?"})), this.body);
+        this.box = element("details.what-if", {ontoggle: () => this.fill()}, element("summary", {}, element("h3", {textContent: t`What if a head were off, or a word not there?`})), this.body);
     }
 
     /** Another sentence. */
@@ -54,7 +55,7 @@ export class WhatIf {
         if (!this.box.open || !this.player.run)
             return;
         const focus = document.activeElement?.dataset?.name;
-        this.body.replaceChildren(element("p.lead", {textContent: "Switch off a head and what it gathers is 0; the model translates without it, and everything above is of that run."}), this.result(), this.tools(), ...this.grids(), this.sourceWords());
+        this.body.replaceChildren(element("p.lead", {textContent: t`Switch off a head and what it gathers is 0; the model translates without it, and everything above is of that run.`}), this.result(), this.tools(), ...this.grids(), this.sourceWords());
         if (focus)
             this.body.querySelector(`[data-name="${focus}"]`)?.focus();
     }
@@ -64,17 +65,17 @@ export class WhatIf {
     result() {
         const before = this.player.inspector.sentence;
         const after = this.player.run.sentence;
-        const row = (name, text, score) => element("div.outcome", {}, element("span", {textContent: name}), element("p", {lang: this.player.inspector.request.target, dir: "auto"}, ...text), element("small", {textContent: `log-probability ${score.toFixed(2).replace("-", "−")}`}));
+        const row = (name, text, score) => element("div.outcome", {}, element("span", {textContent: name}), element("p", {lang: this.player.inspector.request.target, dir: "auto"}, ...text), element("small", {textContent: t`log-probability ${decimal(score, 2)}`}));
         const same = before.target.text === after.target.text;
-        announce(this.player.isAltered ? (same ? "The translation stays the same." : `Now: ${after.target.text}`) : "");
+        announce(this.player.isAltered ? (same ? t`The translation stays the same.` : t`Now: ${after.target.text}`) : "");
         if (!this.player.isAltered)
-            return element("div.outcomes", {}, row("As it is", [before.target.text], total(before)));
-        return element("div.outcomes", {}, row("Before", [before.target.text], total(before)), row(same ? "Now (the same)" : "Now", markChanged(after.target.text, before.target.text, this.player.inspector.request.target), total(after)));
+            return element("div.outcomes", {}, row(t`As it is`, [before.target.text], total(before)));
+        return element("div.outcomes", {}, row(t`Before`, [before.target.text], total(before)), row(same ? t`Now (the same)` : t`Now`, markChanged(after.target.text, before.target.text, this.player.inspector.request.target), total(after)));
     }
 
     tools() {
-        const all = element("button.quiet", {type: "button", textContent: "As it was", disabled: !this.player.isAltered, onclick: () => this.player.choose({off: [], ids: [], without: []})});
-        this.measuring = element("button.quiet", {type: "button", textContent: "Measure all heads", onclick: () => this.measure()});
+        const all = element("button.quiet", {type: "button", textContent: t`As it was`, disabled: !this.player.isAltered, onclick: () => this.player.choose({off: [], ids: [], without: []})});
+        this.measuring = element("button.quiet", {type: "button", textContent: t`Measure all heads`, onclick: () => this.measure()});
         this.progress = element("span.hint", {role: "status", textContent: this.costs ? this.summary() : ""});
         return element("div.player-tools", {}, all, this.measuring, this.progress);
     }
@@ -96,7 +97,7 @@ export class WhatIf {
         const button = (name, text, layer) => {
             const cost = this.costs?.get(name);
             const is = isOff(name) || isOff(layer);
-            const one = element("button.switch", {type: "button", textContent: text, "aria-pressed": String(is), "aria-label": `${layer ? "" : `${text}: `}${name} is ${is ? "off" : "on"}${cost === undefined ? "" : `, its absence costs ${cost.toFixed(2)}`}`, title: cost === undefined ? name : `${name}: ${cost.toFixed(3)}`, onclick: () => this.toggle(name)});
+            const one = element("button.switch", {type: "button", textContent: text, "aria-pressed": String(is), "aria-label": (layer ? "" : `${text}: `) + (is ? t`${name} is off` : t`${name} is on`) + (cost === undefined ? "" : t`, its absence costs ${decimal(cost, 2)}`), title: cost === undefined ? name : `${name}: ${decimal(cost, 3)}`, onclick: () => this.toggle(name)});
             one.dataset.name = name;
             if (layer && isOff(layer))
                 one.disabled = true;
@@ -105,7 +106,7 @@ export class WhatIf {
             return one;
         };
         return this.names().map(({kind, layers}) => {
-            const rows = layers.map(({name, heads}, layer) => element("div.switches", {}, button(name, `layer ${layer}`), ...heads.map((head, i) => button(head, String(i), name))));
+            const rows = layers.map(({name, heads}, layer) => element("div.switches", {}, button(name, t`layer ${layer}`), ...heads.map((head, i) => button(head, String(i), name))));
             const group = element("div.switch-group", {role: "group", "aria-label": KINDS[kind]}, element("h4", {textContent: KINDS[kind]}), ...rows);
             roving(group, ".switch");
             return group;
@@ -117,12 +118,12 @@ export class WhatIf {
         const words = this.words(inspector.sentence);
         const buttons = words.map(({text}, i) => {
             const isOff = without.includes(i);
-            const one = element("button.switch", {type: "button", lang: inspector.request.source, textContent: text, "aria-pressed": String(isOff), "aria-label": `${text} is ${isOff ? "left out" : "there"}`, onclick: () => this.player.choose({ids: [], without: isOff ? without.filter((one) => one !== i) : [...without, i]})});
+            const one = element("button.switch", {type: "button", lang: inspector.request.source, textContent: text, "aria-pressed": String(isOff), "aria-label": isOff ? t`${text} is left out` : t`${text} is there`, onclick: () => this.player.choose({ids: [], without: isOff ? without.filter((one) => one !== i) : [...without, i]})});
             one.dataset.name = `word-${i}`;
             one.disabled = !isOff && without.length === words.length - 1;
             return one;
         });
-        const group = element("div.switch-group", {role: "group", "aria-label": "Words of the source"}, element("h4", {textContent: "Words of the source"}), element("div.switches", {dir: "auto"}, ...buttons));
+        const group = element("div.switch-group", {role: "group", "aria-label": t`Words of the source`}, element("h4", {textContent: t`Words of the source`}), element("div.switches", {dir: "auto"}, ...buttons));
         roving(group, ".switch");
         return group;
     }
@@ -131,7 +132,7 @@ export class WhatIf {
 
     summary() {
         const sorted = [...this.costs].sort(([, a], [, b]) => b - a);
-        return `Their absence costs the translation most log-probability: ${sorted.slice(0, N_LISTED).map(([name, cost]) => `${name} ${cost.toFixed(2)}`).join(", ")}. Least: ${sorted.at(-1)[0]}.`;
+        return t`Their absence costs the translation most log-probability: ${sorted.slice(0, N_LISTED).map(([name, cost]) => `${name} ${decimal(cost, 2)}`).join(t`, `)}. Least: ${sorted.at(-1)[0]}.`;
     }
 
     /** How much less probable the model's own translation is without each head. */
@@ -151,7 +152,7 @@ export class WhatIf {
             for (const name of names) {
                 const [found] = (await numbers.plain({...request, target_ids: ids, switch_off: [name]}, signal)).sentences;
                 costs.set(name, own - total(found));
-                this.progress.textContent = `${costs.size} of ${names.length}`;
+                this.progress.textContent = t`${costs.size} of ${names.length}`;
             }
             this.costs = costs;
             this.fill();

@@ -184,6 +184,25 @@ class Installation(unittest.TestCase):
                          input="Where is the train station?\n", env=clean)
             self.assertEqual((result.returncode, result.stdout), (0, answer), result.stderr)
 
+    def test_another_installation_keeps_the_settings(self):
+        root = pathlib.Path(self.folder.name)
+        (settings,) = root.rglob("etc/attentiond/attentiond.json")
+        unit = (self.prefix / "lib/systemd/system/attentiond.service").read_text()
+        self.assertIn(f"ATTENTIOND_CONFIG=/{settings.relative_to(root)}\n", unit)
+        delivered = settings.read_text()
+        own, bundled = json.loads(delivered)["models_directory"].split(":")
+        self.assertEqual((own, root / bundled[1:] / "en-de/config.json"),
+                         ("/var/lib/attentiond/models", self.prefix / "share/attentiond/en-de/config.json"))
+        result = run(self.program, "check-config", "--config", settings, "--models-directory", root / bundled[1:])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        settings.write_text('{"port": 5001}')
+        command = ["meson", "install", "--no-rebuild", "-C", BUILD, "--destdir", self.folder.name]
+        self.assertEqual(run(*command).returncode, 0)
+        self.assertEqual(settings.read_text(), '{"port": 5001}')
+        settings.unlink()
+        self.assertEqual(run(*command).returncode, 0)
+        self.assertEqual(settings.read_text(), delivered)
+
     @needs("systemd-analyze")
     def test_unit_is_one_that_systemd_understands(self):
         unit = self.prefix / "lib/systemd/system/attentiond.service"

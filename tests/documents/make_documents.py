@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Makes the documents beside it with python-docx (python3-docx): make_documents.py [FOLDER]."""
+"""Makes the documents beside it with python-docx (python3-docx), and with LibreOffice (libreoffice-writer-nogui, -calc-nogui,
+-impress-nogui) those of OpenDocument and a book: make_documents.py [FOLDER]."""
 import os
+import subprocess
 import sys
 
 import docx
@@ -132,3 +134,6 @@ def fields():
 
 letter()
 fields()
+for source, kind in (("letter.fodt", "odt"), ("letter.fodt", "epub"), ("prices.fods", "ods"), ("slides.fodp", "odp")):
+    subprocess.run(["soffice", "--headless", "--convert-to", kind, "--outdir", FOLDER,
+                    os.path.join(os.path.dirname(os.path.abspath(__file__)), source)], check=True)

@@ -1,6 +1,7 @@
 /*
  * Feeds the readers of Office's documents with packages and with the XML of one part, which is put into a
- * package: the first byte says which (kinds). What is read is written without translations and with each
+ * package: the first byte says which (kinds); that of OpenDocument with content.xml ('o'), that of books
+ * with a chapter ('e'). What is read is written without translations and with each
  * text as its own, which gives the same bytes; and with other ones, which gives a file that can be read.
  */
 #include "server/documents/document.h"
@@ -111,6 +112,21 @@ static void check(const char *bytes, size_t size, const struct mt_document_optio
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* content.xml, or a chapter, in a package. */
+static char *make_other(bool is_book, const char *xml, size_t n, size_t *length)
+{
+    const struct entry odt[] = {
+        {"mimetype", "application/vnd.oasis.opendocument.text", 0, ZIP_CM_STORE, false},
+        {"META-INF/manifest.xml", "<manifest/>", 0, ZIP_CM_STORE, false},
+        {"content.xml", n ? xml : "", n, ZIP_CM_STORE, false}};
+    const struct entry epub[] = {
+        {"META-INF/container.xml", "<rootfile full-path=\"a.opf\"/>", 0, ZIP_CM_STORE, false},
+        {"a.opf", "<item href=\"b\" media-type=\"application/xhtml+xml\"/>", 0, ZIP_CM_STORE,
+         false},
+        {"b", n ? xml : "", n, ZIP_CM_STORE, false}};
+    return make_package(is_book ? epub : odt, 3, length);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const targets[] = {NULL, "de", "ar", "ja"};
@@ -132,6 +148,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else if (kinds[i].part)
             file = make_docx(bytes, length, &length);
         check(file ? file : bytes, length, &options);
+        free(file);
+    }
+    if (data[0] == 'o' || data[0] == 'e') {
+        const struct mt_document_options options = {
+            .format = data[0] == 'o' ? MT_DOCUMENT_ODT : MT_DOCUMENT_EPUB, .target_lang = "de"};
+        size_t length;
+        char *file = make_other(data[0] == 'e', (const char *)data + 1, size - 1, &length);
+        check(file, length, &options);
         free(file);
     }
     return 0;

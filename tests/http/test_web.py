@@ -1,13 +1,17 @@
 """The web page's files: types, validators, compression, policy; what a browser needs before it runs."""
 
 import gzip
+import json
 import pathlib
 import re
+import sys
 import unittest
 
 from serve import ROOT, Daemon, run
 
 FOLDER = pathlib.Path(ROOT) / "server/web"
+sys.path.insert(0, str(FOLDER))
+import embed
 PAGES = {"/": "index.html", "/docs": "docs.html"}
 DESCRIPTIONS = ("/openapi.json", "/spec")
 FILES = {**PAGES, **{path: "openapi.json" for path in DESCRIPTIONS}, **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
@@ -42,6 +46,18 @@ class Web(unittest.TestCase):
                 self.assertEqual(reply.headers["content-type"], TYPES[pathlib.Path(name).suffix])
                 self.assertEqual(reply.headers["vary"], "Accept-Encoding")
                 self.assertEqual(reply.headers["cache-control"], "no-cache")
+
+    def test_sends_translations_by_the_hash_of_their_text(self):
+        for text, published in (("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968)):  # FNV-1a, 32 bits
+            self.assertEqual(int(embed.name_of(text), 36), published)
+        names = sorted((FOLDER / "text").iterdir())
+        self.assertEqual(len(names), 9)
+        for path in names:
+            texts = json.loads(path.read_text(encoding="utf-8"))
+            reply = self.daemon.get(f"/web/{path.name}")
+            self.assertEqual((reply.status, reply.headers["content-type"]), (200, "application/json"))
+            self.assertEqual(list(reply.json.values()), list(texts.values()))
+            self.assertEqual(list(reply.json), [embed.name_of(text) for text in texts])
 
     def test_answers_304_to_who_has_the_file(self):
         plain = self.daemon.get("/").headers["etag"]

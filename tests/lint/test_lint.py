@@ -271,6 +271,16 @@ class Lint(unittest.TestCase):
                     wrong.append(f"{page}: {target}")
         self.assertEqual(wrong, [])
 
+    def test_there_is_one_version(self):
+        places = {
+            "meson.build": r"(?m)^  version: '(.*)'",
+            "server/web/openapi.json": r'(?m)^    "version": "(.*)"',
+            "packaging/kubernetes/kustomization.yaml": r'newTag: "(.*)"',
+            "NEWS.md": r"(?m)^## (\S+)",
+        }
+        found = {path: re.search(pattern, text(path))[1] for path, pattern in places.items()}
+        self.assertEqual(len(set(found.values())), 1, found)
+
     def test_every_header_compiles_alone(self):
         is_x86 = platform.machine() == "x86_64"
 

@@ -146,6 +146,10 @@ describe("directions and lengths", () => {
             assert.ok(height < 6000, `the page is ${height} pixels long`);
             const lines = await page.$$eval(".words", (all) => all.map((line) => line.getBoundingClientRect().height));
             assert.ok(lines.length > 4 && Math.max(...lines) < 50, lines.join());
+            await page.fill("#source-text", "Donaudampfschiff".repeat(20)); // one word that fits nowhere
+            await eventually(async () => assert.match(await page.locator(".words").first().textContent(), /^Donau/));
+            await visit.linked();
+            assert.equal(await page.$eval("#links", (box) => box.scrollWidth - box.clientWidth), 0);
         }, {options: {viewport: {width, height: 844}}});
 
     visiting("other translations fold after three lines", async (visit, page) => {

@@ -64,6 +64,7 @@ describe("copying", () => {
     /** What the button copies. */
     async function copied(page, box, name) {
         await page.evaluate(() => navigator.clipboard.writeText(""));
+        await page.locator("#downloads").scrollIntoViewIfNeeded();
         await page.locator(`${box} [data-copy="${name}"]`).click();
         let text;
         await eventually(async () => assert.ok((text = await page.evaluate(() => navigator.clipboard.readText()))));
@@ -123,6 +124,7 @@ describe("copying", () => {
         });
         await visit.open({q: PHONE});
         await visit.linked();
+        await page.locator("#downloads").scrollIntoViewIfNeeded();
         await page.click("#viewer [data-copy=curl]");
         await eventually(async () => assert.match(await page.inputValue("#viewer .copies textarea"), /^curl -s 'http/));
         assert.deepEqual(await barriers(page), []);

@@ -56,6 +56,8 @@ void mt_office_pack(const void *own, struct mt_text *out)
                                        .length = strlen(text->element_prefix)};
         mt_flat_put_number(out, text->first);
         mt_flat_put_number(out, text->n);
+        mt_flat_put_number(out, text->n_before);
+        mt_flat_put_number(out, text->n_after);
         mt_flat_put_text(out, &text->prefix);
         mt_flat_put_text(out, &text->suffix);
         mt_flat_put_number(out, text->look);
@@ -142,7 +144,10 @@ static enum mt_status unpack_text(const struct mt_document *document, struct tex
     const struct mt_office *office = document->own;
     struct mt_text prefix = {0};
     text->first = mt_flat_number(flat, office->n_codes);
-    text->n = mt_flat_number(flat, office->n_codes - text->first);
+    size_t most = office->n_codes - text->first;
+    text->n = mt_flat_number(flat, most);
+    text->n_before = mt_flat_number(flat, most - text->n);
+    text->n_after = mt_flat_number(flat, most - text->n - text->n_before);
     mt_flat_text(flat, &text->prefix);
     mt_flat_text(flat, &text->suffix);
     text->look = mt_flat_number(flat, office->n_looks - 1);
@@ -191,7 +196,8 @@ static bool is_piece_sound(const struct mt_office *office, const struct mt_docum
     if (piece->first >= office->n_texts)
         return false;
     const struct text *text = &office->texts[piece->first];
-    for (size_t i = text->first; i < text->first + text->n; i++) {
+    size_t end = text->first + text->n + text->n_before + text->n_after;
+    for (size_t i = text->first; i < end; i++) {
         const struct mt_range ranges[] = {office->codes[i].verbatim,
                                           office->codes[i].verbatim_close};
         for (size_t k = 0; k < 2; k++) {

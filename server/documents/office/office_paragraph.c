@@ -323,9 +323,10 @@ static size_t current_look(const struct maker *maker)
 static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
+    bool is_gap = maker->office->format && strspn(token->bytes.bytes, " ") == token->bytes.length;
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
-    if (!maker->has_group && token->look != current_look(maker)) {
+    if (!maker->has_group && token->look != current_look(maker) && !is_gap) {
         enum mt_status status = add_code(maker, &code);
         if (status)
             return status;
@@ -443,6 +444,26 @@ static void append_outside(const struct maker *maker, size_t begin, size_t end, 
             append_token(maker, &maker->tokens[i], out);
 }
 
+/* The same as codes, which may hold texts. */
+static enum mt_status add_outside(struct maker *maker, size_t begin, size_t end, size_t *n)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = begin; i < end && !status; i++) {
+        const struct mt_office_token *token = &maker->tokens[i];
+        struct code *code;
+        if (token->kind == MT_OFFICE_NOTHING)
+            continue;
+        status = add_code(maker, &code);
+        if (status)
+            return status;
+        maker->text->n--;
+        ++*n;
+        take_bytes(token, &code->open, &code->verbatim);
+        code->look = token->look;
+    }
+    return status;
+}
+
 /* The range of tokens [begin, end), which may begin and end within runs that a cut stands in. */
 static struct mt_range find_range(struct maker *maker, size_t begin, size_t end, size_t n)
 {
@@ -464,6 +485,8 @@ static struct mt_range find_range(struct maker *maker, size_t begin, size_t end,
 static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, size_t n)
 {
     struct mt_office *office = maker->office;
+    const struct mt_office_format *format = office->format;
+    const struct mt_office_token *tokens = maker->tokens;
     struct mt_document_piece *piece;
     size_t first = begin, last = end;
     enum mt_status status = MT_OK;
@@ -478,10 +501,10 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     if (!texts)
         return MT_MEMORY;
     office->texts = texts;
-    if (office->format) {
-        begin = first; /* what stands outside is no part of a run, and may hold texts */
-        end = last;
-    }
+    while (begin < first && tokens[begin].outer.end <= tokens[begin + 1].outer.begin && format)
+        begin++;
+    while (end > last && tokens[end - 2].outer.end <= tokens[end - 1].outer.begin && format)
+        end--;
     maker->text = &texts[office->n_texts++];
     *maker->text = (struct text){.first = office->n_codes};
     maker->text->look = find_look(maker, first, last);
@@ -492,11 +515,17 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
         return status;
     piece->first = office->n_texts - 1;
     maker->out = &piece->text;
-    append_outside(maker, begin, first, &maker->text->prefix);
+    if (!format)
+        append_outside(maker, begin, first, &maker->text->prefix);
     for (size_t i = first; i < last && !status; i++)
-        status = make_token(maker, &maker->tokens[i]);
+        status = make_token(maker, &tokens[i]);
     end_group(maker);
-    append_outside(maker, last, end, &maker->text->suffix);
+    if (!format)
+        append_outside(maker, last, end, &maker->text->suffix);
+    if (format && !status)
+        status = add_outside(maker, begin, first, &maker->text->n_before);
+    if (format && !status)
+        status = add_outside(maker, last, end, &maker->text->n_after);
     return status;
 }
 
@@ -686,6 +715,12 @@ static bool write_translation(struct writer *writer, const char *translation, si
     return writer->n_open == 0 && !writer->out.status;
 }
 
+static void write_outside(struct writer *writer, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        write_point(writer, code_at(writer, i), 'e');
+}
+
 bool mt_office_write_piece(struct mt_document_writing *writing,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out)
@@ -696,9 +731,11 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
     struct writer writer = {
         .writing = writing, .office = office, .text = text, .is_behind_blank = true};
     writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
+    write_outside(&writer, text->n, text->n_before);
     mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
     bool is_written = writer.is_written && write_translation(&writer, translation, length);
     mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
+    write_outside(&writer, text->n + text->n_before, text->n_after);
     is_written = is_written && !writer.out.status &&
                  mt_xml_is_content(writer.out.bytes, writer.out.length, office->format);
     if (!writer.is_written || writer.out.status)

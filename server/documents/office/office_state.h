@@ -21,6 +21,7 @@ struct code {
 
 struct text {
     size_t first, n;               /* codes */
+    size_t n_before, n_after;      /* those that stay before and behind it, behind these */
     struct mt_text prefix, suffix; /* what stays before and behind it */
     size_t look;
     char element_prefix[MT_OFFICE_MAX_PREFIX + 1];

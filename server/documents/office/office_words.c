@@ -1,5 +1,6 @@
 #include "server/documents/office/office_words.h"
 
+#include "base/ascii.h"
 #include "server/documents/xml_words.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ bool mt_office_read_tag(const char *text, size_t length, struct mt_office_tag *o
         return false;
     out->is_closing = text[at] == '/';
     begin = at += out->is_closing;
-    for (; at < length && at < begin + MAX_DIGITS && text[at] >= '0' && text[at] <= '9'; at++)
+    for (; at < length && at < begin + MAX_DIGITS && mt_ascii_is_digit(text[at]); at++)
         out->code = out->code * 10 + (size_t)(text[at] - '0');
     if (at == begin)
         return false;

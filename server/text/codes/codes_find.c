@@ -1,5 +1,6 @@
 #include "server/text/codes/codes_find.h"
 
+#include "base/ascii.h"
 #include "server/text/codes/codes_state.h"
 #include "server/text/codes/reading.h"
 #include "server/text/terms.h"
@@ -184,7 +185,7 @@ static size_t plain_word(const char *text)
     size_t n = 0;
     for (;;) {
         size_t begin = n;
-        n += text[n] >= 'A' && text[n] <= 'Z';
+        n += mt_ascii_is_capital(text[n]);
         n += strspn(text + n, SMALL_LETTERS);
         if (n == begin)
             return 0;

@@ -142,7 +142,7 @@ static bool has_ordinals(const char *language)
     static const char *const languages[] = {"de", "da", "fi", "nb", "nn", "no", "cs", "sk", "sl",
                                             "hr", "sr", "bs", "pl", "hu", "et", "lv", "is", "tr"};
     for (size_t i = 0; language && i < sizeof languages / sizeof *languages; i++)
-        if (strncmp(language, languages[i], 2) == 0 && !mt_codes_is_ascii_letter(language[2]))
+        if (strncmp(language, languages[i], 2) == 0 && !mt_ascii_is_letter(language[2]))
             return true;
     return false;
 }
@@ -155,7 +155,7 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     while (at < line->end && at - from < 3 && mt_codes_digit_at(finder, at))
         at++;
     bool is_number = at > from;
-    if (!is_number && mt_codes_is_ascii_letter(mt_codes_char(finder, at)))
+    if (!is_number && mt_ascii_is_letter(mt_codes_char(finder, at)))
         at++;
     char mark = mt_codes_char(finder, at);
     bool is_list = mark == ')' || (mark == '.' && is_number && !is_bracketed &&

@@ -1,6 +1,8 @@
 /* Names that are copied: files, hosts, identifiers, hashes, names with signs. */
 #include "server/text/codes/codes_state.h"
 
+#include "base/ascii.h"
+
 #include <strings.h>
 
 #include <unicode/uchar.h>
@@ -10,21 +12,6 @@ struct run {
     const char *text;
     size_t begin, end;
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_small(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_capital(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
 
 static size_t name_end(const struct run *run, size_t at)
 {
@@ -58,8 +45,8 @@ static size_t match_camel(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_humps = 0;
     for (size_t i = run->begin + 1; i < end; i++)
-        n_humps += is_capital(run->text[i]) && is_small(run->text[i - 1]);
-    bool is_one = is_small(run->text[run->begin]) && n_humps > 0 && end - run->begin > 2 &&
+        n_humps += mt_ascii_is_capital(run->text[i]) && mt_ascii_is_small(run->text[i - 1]);
+    bool is_one = mt_ascii_is_small(run->text[run->begin]) && n_humps > 0 && end - run->begin > 2 &&
                   !is_unit(run->text + run->begin, end - run->begin);
     return is_one ? end : 0;
 }
@@ -69,7 +56,7 @@ static size_t match_snake(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_inner = 0, n_letters = 0;
     for (size_t i = run->begin; i < end; i++) {
-        n_letters += mt_codes_is_ascii_letter(run->text[i]);
+        n_letters += mt_ascii_is_letter(run->text[i]);
         n_inner += run->text[i] == '_' && i > run->begin && i + 1 < end &&
                    run->text[i - 1] != '_' && run->text[i + 1] != '_';
     }
@@ -83,14 +70,13 @@ static size_t match_call(const struct run *run)
     while (at < run->end && mt_codes_is_one_of(run->text[at], ".:") && at > run->begin)
         at = name_end(run, at + 1);
     if (at == run->begin || at >= run->end || run->text[at] != '(' ||
-        !mt_codes_is_ascii_letter(run->text[run->begin]))
+        !mt_ascii_is_letter(run->text[run->begin]))
         return 0;
     const char *close = memchr(run->text + at, ')', run->end - at);
     if (!close)
         return 0;
     size_t end = (size_t)(close - run->text) + 1;
-    while (end + 1 < run->end && run->text[end] == '.' &&
-           mt_codes_is_ascii_letter(run->text[end + 1])) {
+    while (end + 1 < run->end && run->text[end] == '.' && mt_ascii_is_letter(run->text[end + 1])) {
         end = name_end(run, end + 1);
         if (end + 1 < run->end && run->text[end] == '(' && run->text[end + 1] == ')')
             end += 2;
@@ -98,7 +84,7 @@ static size_t match_call(const struct run *run)
     bool is_code = (size_t)(close - run->text) == at + 1;
     for (size_t i = at + 1; i + 1 < end; i++)
         is_code = is_code || mt_codes_is_one_of(run->text[i], "\"'=,") ||
-                  (is_digit(run->text[i]) && is_small(run->text[run->begin]));
+                  (mt_ascii_is_digit(run->text[i]) && mt_ascii_is_small(run->text[run->begin]));
     return is_code ? end : 0;
 }
 
@@ -110,11 +96,11 @@ static size_t match_hash(const struct run *run)
     for (size_t i = run->begin; i < end; i++) {
         char c = run->text[i];
         is_hex = is_hex && mt_hex_digit(c) >= 0;
-        n_digits += is_digit(c);
-        n_letters += !is_digit(c);
-        has_small = has_small || is_small(c);
-        has_capital = has_capital || is_capital(c);
-        n_turns += i > run->begin && is_digit(c) != is_digit(run->text[i - 1]);
+        n_digits += mt_ascii_is_digit(c);
+        n_letters += !mt_ascii_is_digit(c);
+        has_small = has_small || mt_ascii_is_small(c);
+        has_capital = has_capital || mt_ascii_is_capital(c);
+        n_turns += i > run->begin && mt_ascii_is_digit(c) != mt_ascii_is_digit(run->text[i - 1]);
     }
     bool is_address =
         end - run->begin > 2 && run->text[run->begin] == '0' && run->text[run->begin + 1] == 'x';
@@ -165,11 +151,11 @@ static void count_label(const struct run *run, struct mt_range label, struct lab
 {
     bool is_number = true;
     for (size_t i = label.begin; i < label.end; i++)
-        is_number = is_number && (is_digit(run->text[i]) || run->text[i] == '-');
+        is_number = is_number && (mt_ascii_is_digit(run->text[i]) || run->text[i] == '-');
     if (labels->n++ == 0)
         labels->first = label;
     else
-        labels->n_capital += is_capital(run->text[label.begin]);
+        labels->n_capital += mt_ascii_is_capital(run->text[label.begin]);
     labels->last = label;
     labels->n_short += label.end - label.begin < 2;
     labels->n_numbers += is_number;
@@ -201,7 +187,8 @@ static bool is_file_or_host(const struct run *run, const struct labels *labels)
     size_t n_first = labels->first.end - labels->first.begin;
     if (labels->n < 2 || labels->n_numbers == labels->n)
         return false;
-    if (is_among(endings, last, n_last) && (n_last > 1 || (n_first > 1 && is_small(first[0]))))
+    if (is_among(endings, last, n_last) &&
+        (n_last > 1 || (n_first > 1 && mt_ascii_is_small(first[0]))))
         return !is_among(abbreviations, first, n_first);
     if (labels->n_short == 0 && labels->n_numbers == 0)
         return !is_among(abbreviations, first, n_first) &&
@@ -224,7 +211,7 @@ static size_t match_path(const struct run *run)
         return 0;
     if (n_lead > 0) { /* with a word of small letters, or a file's ending behind the full stop */
         size_t n = labels.end - at;
-        bool is_word = n > 2 && (is_small(run->text[at]) || run->text[run->begin] != '/');
+        bool is_word = n > 2 && (mt_ascii_is_small(run->text[at]) || run->text[run->begin] != '/');
         is_path = n_slashes > 0 ? is_word || is_path
                                 : n_lead == 1 && n > 1 &&
                                       (is_among(endings, run->text + at, n) ||
@@ -241,7 +228,7 @@ static size_t match_path(const struct run *run)
     }
     if (!is_path)
         return 0;
-    if (end + 1 < run->end && run->text[end] == ':' && is_digit(run->text[end + 1]))
+    if (end + 1 < run->end && run->text[end] == ':' && mt_ascii_is_digit(run->text[end + 1]))
         end = name_end(run, end + 1);
     while (end < run->end &&
            (mt_codes_is_one_of(run->text[end], "/?=&%#+_-.~") || is_label_at(run, end)))
@@ -272,13 +259,14 @@ static size_t match_ampersand(const struct run *run)
 static size_t match_sharp(const struct run *run)
 {
     size_t at = run->begin;
-    while (at < run->end && mt_codes_is_ascii_letter(run->text[at]))
+    while (at < run->end && mt_ascii_is_letter(run->text[at]))
         at++;
     if (at == run->begin || at >= run->end)
         return 0;
     if (run->end - at >= 2 && run->text[at] == '+' && run->text[at + 1] == '+')
         return at + 2;
-    return run->text[at] == '#' && at - run->begin == 1 && is_capital(run->text[run->begin])
+    return run->text[at] == '#' && at - run->begin == 1 &&
+                   mt_ascii_is_capital(run->text[run->begin])
                ? at + 1
                : 0;
 }
@@ -288,7 +276,7 @@ static size_t match_flag(const struct run *run)
 {
     size_t at = run->begin + 2;
     if (run->end - run->begin < 4 || memcmp(run->text + run->begin, "--", 2) != 0 ||
-        !is_small(run->text[at]))
+        !mt_ascii_is_small(run->text[at]))
         return 0;
     while (at < run->end && (mt_codes_is_name_char(run->text[at]) || run->text[at] == '-'))
         at++;
@@ -299,18 +287,18 @@ static size_t match_flag(const struct run *run)
 static size_t match_joined(const struct run *run)
 {
     size_t at = name_end(run, run->begin), n = 0;
-    if (at == run->begin || at >= run->end || !mt_codes_is_ascii_letter(run->text[run->begin]))
+    if (at == run->begin || at >= run->end || !mt_ascii_is_letter(run->text[run->begin]))
         return 0;
     if (run->text[at] == '[') {
         const char *close = memchr(run->text + at, ']', run->end - at);
         size_t end = close ? (size_t)(close - run->text) + 1 : 0;
-        bool is_index = end > at + 2 && !is_digit(run->text[at + 1]) &&
+        bool is_index = end > at + 2 && !mt_ascii_is_digit(run->text[at + 1]) &&
                         (end - at == 3 || mt_codes_is_one_of(run->text[at + 1], "'\"$"));
         return is_index ? end : 0;
     }
     while (at + 2 < run->end && (memcmp(run->text + at, "::", 2) == 0 || run->text[at] == '@')) {
         size_t next = at + (run->text[at] == ':' ? 2 : 1), end = name_end(run, next);
-        if (end == next || is_digit(run->text[next]))
+        if (end == next || mt_ascii_is_digit(run->text[next]))
             break;
         at = end;
         n++;
@@ -324,13 +312,13 @@ static size_t match_protocol(const struct run *run)
     size_t at = run->begin;
     if (run->end - at > 10 && memcmp(run->text + at, "localhost:", 10) == 0)
         return run->end;
-    while (at < run->end && is_capital(run->text[at]))
+    while (at < run->end && mt_ascii_is_capital(run->text[at]))
         at++;
     if (at - run->begin < 3 || at + 1 >= run->end || run->text[at] != '/' ||
-        !is_digit(run->text[at + 1]))
+        !mt_ascii_is_digit(run->text[at + 1]))
         return 0;
     at++;
-    while (at < run->end && (is_digit(run->text[at]) || run->text[at] == '.'))
+    while (at < run->end && (mt_ascii_is_digit(run->text[at]) || run->text[at] == '.'))
         at++;
     return at;
 }

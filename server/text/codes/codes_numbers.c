@@ -65,7 +65,7 @@ static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_
 static bool is_english(const struct mt_codes_finder *finder)
 {
     const char *language = finder->options->source_lang;
-    return !language || (strncmp(language, "en", 2) == 0 && !mt_codes_is_ascii_letter(language[2]));
+    return !language || (strncmp(language, "en", 2) == 0 && !mt_ascii_is_letter(language[2]));
 }
 
 /* ---- with a currency ---- */
@@ -110,7 +110,7 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
     static const char *const multiples[] = {"bn", "m", "M", "k", "K", "B", "tn", "mln", "b", "T"};
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin;
-    for (size_t n = 0; n < 2 && mt_codes_is_ascii_letter(mt_codes_char(finder, at)); n++)
+    for (size_t n = 0; n < 2 && mt_ascii_is_letter(mt_codes_char(finder, at)); n++)
         at++; /* US$, A$ */
     bool has_sign =
         at < item->core_end && u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL;

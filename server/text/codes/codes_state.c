@@ -21,7 +21,7 @@ bool mt_codes_is_blank(uint32_t c)
 bool mt_codes_is_letter(uint32_t c)
 {
     if (c < 0x80)
-        return mt_codes_is_ascii_letter((char)c);
+        return mt_ascii_is_letter((char)c);
     return u_isalpha((UChar32)c) || (U_GET_GC_MASK((UChar32)c) & U_GC_M_MASK) != 0;
 }
 
@@ -35,7 +35,7 @@ bool mt_codes_is_outer(uint32_t c)
     static const uint32_t marks[] = {'.',    ',',    ';',    ':',    '!',    '?',    '"',    '\'',
                                      0xA1,   0xBF,   0x2026, 0x3001, 0x3002, 0xFF01, 0xFF0C, 0xFF0E,
                                      0xFF1A, 0xFF1B, 0xFF1F, 0x60C,  0x61B,  0x61F,  0x6D4,  0x964};
-    if (mt_codes_is_ascii_letter((char)c) && c < 0x80)
+    if (mt_ascii_is_letter((char)c) && c < 0x80)
         return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (c == marks[i])
@@ -322,7 +322,7 @@ static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *
     item->is_name = u_isupper((UChar32)mt_codes_at(finder, item->core_begin));
     for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
         uint32_t c = mt_codes_at(finder, i);
-        if (c < 0x80 && finder->ascii[c] == MT_READS && mt_codes_is_ascii_letter((char)c)) {
+        if (c < 0x80 && finder->ascii[c] == MT_READS && mt_ascii_is_letter((char)c)) {
             item->has_letter = true;
             continue;
         }

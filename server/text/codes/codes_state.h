@@ -9,6 +9,8 @@
 #define MT_SERVER_TEXT_CODES_CODES_STATE_H
 
 #include "server/text/codes/codes_find.h"
+
+#include "base/ascii.h"
 #include "server/text/marked.h"
 #include "server/text/scripts.h"
 
@@ -140,14 +142,9 @@ bool mt_codes_is_invisible(const struct mt_codes_finder *finder, uint32_t c);
 /* What cannot be read, or one of < > \ ^ | ` =, which models seldom met in a sentence. */
 bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c);
 
-static inline bool mt_codes_is_ascii_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static inline bool mt_codes_is_name_char(char c)
 {
-    return mt_codes_is_ascii_letter(c) || (c >= '0' && c <= '9') || c == '_';
+    return mt_ascii_is_letter_or_digit(c) || c == '_';
 }
 
 static inline bool mt_codes_is_one_of(char c, const char *set)
@@ -158,7 +155,7 @@ static inline bool mt_codes_is_one_of(char c, const char *set)
 static inline bool mt_codes_digit_at(const struct mt_codes_finder *finder, size_t at)
 {
     char c = mt_codes_char(finder, at);
-    return c >= '0' && c <= '9';
+    return mt_ascii_is_digit(c);
 }
 
 /* Where the line that text[begin] is in ends. */

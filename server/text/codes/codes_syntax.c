@@ -2,6 +2,7 @@
  * escapes, mentions, emoji. */
 #include "server/text/codes/codes_state.h"
 
+#include "base/ascii.h"
 #include "server/text/codes/reading.h"
 #include "server/text/placeholders.h"
 
@@ -71,7 +72,7 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
         return nothing;
     size_t at = begin + 1 + (mt_codes_char(finder, begin + 1) == '\\');
     char behind = mt_codes_char(finder, at + 1);
-    bool is_small = behind >= 'a' && behind <= 'z';
+    bool is_small = mt_ascii_is_small(behind);
     bool is_command = is_small && begin > 0 && mt_codes_is_blank(mt_codes_before(finder, begin));
     return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command
                ? edge(at + 1 - begin)
@@ -241,7 +242,7 @@ static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t
         at < finder->length && at - begin < MAX_SYNTAX_BYTES &&
         (mt_codes_is_name_char(finder->text[at]) || mt_codes_is_one_of(finder->text[at], ".-:")) &&
         !(c == '_' && starts(finder, at, "__"))) {
-        n_letters += mt_codes_is_ascii_letter(finder->text[at]);
+        n_letters += mt_ascii_is_letter(finder->text[at]);
         at++;
     }
     size_t n_close = 0;
@@ -263,9 +264,9 @@ static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_
         return nothing;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
            (mt_codes_char(finder, at) && mt_codes_is_one_of(finder->text[at], "+-"))) {
-        n_letters += (finder->text[at] >= 'a' && finder->text[at] <= 'z') ||
+        n_letters += mt_ascii_is_small(finder->text[at]) ||
                      (at == begin + 1 && mt_codes_is_one_of(finder->text[at], "+-")); /* :+1: */
-        if (finder->text[at] >= 'A' && finder->text[at] <= 'Z')
+        if (mt_ascii_is_capital(finder->text[at]))
             return nothing;
         at++;
     }
@@ -397,7 +398,7 @@ static struct syntax match_shown_tag(const struct mt_codes_finder *finder, size_
     size_t name = at, n = closed_by(finder, at, "&gt;", MAX_SYNTAX_BYTES);
     while (mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
-    bool has_name = at > name && mt_codes_is_ascii_letter(finder->text[name]);
+    bool has_name = at > name && mt_ascii_is_letter(finder->text[name]);
     const char *rest = finder->text + at;
     bool is_tag = has_name && n > 0 &&
                   (n == at + 4 - name || starts(finder, at, "/") ||
@@ -430,17 +431,15 @@ static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t
 {
     const char *text = finder->text;
     size_t at = begin, end = finder->length;
-    while (at < end && at - begin < 2 && text[at] >= 'A' && text[at] <= 'Z')
+    while (at < end && at - begin < 2 && mt_ascii_is_capital(text[at]))
         at++;
     if (at == begin || is_word_before(finder, begin) || !mt_codes_digit_at(finder, at))
         return nothing;
     at++;
-    if (at < end &&
-        (mt_codes_is_digit((unsigned char)text[at]) || (text[at] >= 'A' && text[at] <= 'Z')))
+    if (at < end && (mt_ascii_is_digit(text[at]) || mt_ascii_is_capital(text[at])))
         at++;
-    bool is_inward = end - at >= 4 && text[at] == ' ' &&
-                     mt_codes_is_digit((unsigned char)text[at + 1]) && text[at + 2] >= 'A' &&
-                     text[at + 2] <= 'Z' && text[at + 3] >= 'A' && text[at + 3] <= 'Z';
+    bool is_inward = end - at >= 4 && text[at] == ' ' && mt_ascii_is_digit(text[at + 1]) &&
+                     mt_ascii_is_capital(text[at + 2]) && mt_ascii_is_capital(text[at + 3]);
     return is_inward && !is_word_at(finder, at + 4) ? word(at + 4 - begin) : nothing;
 }
 
@@ -513,7 +512,7 @@ static bool is_of_word(struct mt_codes_finder *finder, size_t at)
 {
     const struct mt_tokenizer *tokenizer = finder->options->tokenizer;
     size_t end = at, with = 0, without = 0;
-    while (end - at < MAX_WORD_BYTES && mt_codes_is_ascii_letter(mt_codes_char(finder, end)))
+    while (end - at < MAX_WORD_BYTES && mt_ascii_is_letter(mt_codes_char(finder, end)))
         end++;
     if (!tokenizer || end - at < 2 || !u_islower((UChar32)finder->text[at + 1]))
         return false;
@@ -543,8 +542,7 @@ static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
 static bool may_begin(const struct mt_codes_finder *finder, size_t at)
 {
     char c = finder->text[at];
-    bool is_inner = mt_codes_is_ascii_letter(c) && at > 0 &&
-                    mt_codes_is_ascii_letter(finder->text[at - 1]) &&
+    bool is_inner = mt_ascii_is_letter(c) && at > 0 && mt_ascii_is_letter(finder->text[at - 1]) &&
                     finder->taken[at - 1] == MT_FREE;
     return !is_inner && c != ' ' && c != ',' && c != '.' && c != '"' && c != '?';
 }

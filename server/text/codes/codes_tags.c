@@ -87,7 +87,7 @@ static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct 
     bool is_number = true;
     for (size_t i = out->tag.name_begin; i < at; i++)
         is_number = is_number && mt_codes_digit_at(finder, i);
-    if (!is_number && !mt_codes_is_ascii_letter(finder->text[out->tag.name_begin]))
+    if (!is_number && !mt_ascii_is_letter(finder->text[out->tag.name_begin]))
         return false;
     char quote = '\0';
     for (; at < limit; at++) {

@@ -39,4 +39,8 @@
 #define MT_HTML_MAX_ROOT_TAGS 8
 #define MT_HTML_MAX_ALL_ATTRIBUTES 4096
 
+/* Appends the characters that HTML calls so, as in "nbsp"; nothing where there are none. */
+MT_MUST_CHECK enum mt_status mt_html_append_entity(const char *name, struct mt_text *out,
+                                                   struct mt_error *err);
+
 #endif

@@ -182,6 +182,35 @@ void mt_html_finish(struct mt_html_tree *tree)
     *tree = (struct mt_html_tree){0};
 }
 
+static const char *text_in(const GumboNode *node)
+{
+    const GumboVector *children = mt_html_children(node);
+    while (children && children->length > 0) {
+        node = children->data[children->length - 1];
+        children = mt_html_children(node);
+    }
+    bool is_text = node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE;
+    return is_text ? node->v.text.text : "";
+}
+
+enum mt_status mt_html_append_entity(const char *name, struct mt_text *out, struct mt_error *err)
+{
+    struct mt_html_tree tree = {0};
+    struct mt_text source = {0};
+    mt_text_appendf(&source, "<p>&%s;", name);
+    enum mt_status status = mt_text_check(&source, "an entity", err);
+    if (!status)
+        status = mt_html_parse(source.bytes, source.length, &tree, err);
+    if (!status) {
+        const char *text = text_in(tree.output->root);
+        if (text[0] != '&' || text[1] == '\0')
+            mt_text_append_string(out, text);
+    }
+    mt_html_finish(&tree);
+    mt_text_finish(&source);
+    return status ? status : mt_text_check(out, "an entity", err);
+}
+
 /* ---- what elements are ---- */
 
 static bool is_among(GumboTag tag, const GumboTag *tags, size_t n)

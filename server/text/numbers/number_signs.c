@@ -1,5 +1,6 @@
 #include "server/text/numbers/number_signs.h"
 
+#include "base/ascii.h"
 #include "server/text/marked.h"
 
 #include <stdbool.h>
@@ -15,11 +16,6 @@
 #define MAX_ORDINAL_UNITS 32
 #define MAX_ORDINAL_BYTES 96
 #define MAX_ORDINAL_DIGITS 9
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_currency(uint32_t c)
 {
@@ -58,7 +54,7 @@ static size_t separator_at(const char *text, size_t length, size_t at)
     uint32_t c = at < length ? mt_utf8_decode(text + at) : 0;
     size_t n = c ? mt_utf8_length((unsigned char)text[at]) : 0;
     bool is_one = c == '.' || c == ',' || c == '\'' || c == 0x2019 || c == 0xA0 || c == 0x202F;
-    return is_one && at + n < length && is_digit(text[at + n]) ? n : 0;
+    return is_one && at + n < length && mt_ascii_is_digit(text[at + n]) ? n : 0;
 }
 
 /* Reads the amount that begins at text[at]; returns where it ends, at: there is none. */
@@ -68,7 +64,7 @@ static size_t read_amount(const char *text, size_t length, size_t at, struct amo
     out->n = 0;
     while (end < length && out->n < MAX_AMOUNT_BYTES) {
         size_t n = out->n ? separator_at(text, length, end) : 0;
-        if (!is_digit(text[end + n]))
+        if (!mt_ascii_is_digit(text[end + n]))
             break;
         out->digits[out->n++] = text[end + n];
         end += n + 1;
@@ -82,7 +78,8 @@ static size_t amount_begin(const char *text, size_t length, size_t end)
     size_t begin = end;
     while (begin > 0 && end - begin < MAX_AMOUNT_BYTES) {
         size_t before = mt_previous_char(text, begin);
-        if (!is_digit(text[before]) && (begin == end || !separator_at(text, length, before)))
+        if (!mt_ascii_is_digit(text[before]) &&
+            (begin == end || !separator_at(text, length, before)))
             break;
         begin = before;
     }
@@ -156,7 +153,8 @@ static bool is_end(const char *text, size_t length, size_t at)
 static size_t english_ordinal(const char *text, size_t length, size_t at, uint32_t *number)
 {
     size_t end = at;
-    for (*number = 0; end < length && is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS; end++)
+    for (*number = 0; end < length && mt_ascii_is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
+         end++)
         *number = *number * 10 + (uint32_t)(text[end] - '0');
     uint32_t last = *number % 10, tens = *number % 100 / 10;
     const char *ending = tens == 1 || last == 0 || last > 3 ? "th"
@@ -173,7 +171,7 @@ static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
 {
     uint32_t number;
     for (size_t at = 0; at < pair->n_source; at++)
-        if (is_digit(pair->source[at]) &&
+        if (mt_ascii_is_digit(pair->source[at]) &&
             english_ordinal(pair->source, pair->n_source, at, &number) && number == wanted)
             return true;
     return false;
@@ -186,7 +184,8 @@ static size_t copied_ordinal(const struct mt_number_signs *pair, size_t at, uint
     static const char *const endings[] = {"st", "nd", "rd", "th"};
     const char *text = pair->target;
     size_t end = at, n_letters = 0;
-    for (*number = 0; end < pair->n_target && is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
+    for (*number = 0;
+         end < pair->n_target && mt_ascii_is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
          end++)
         *number = *number * 10 + (uint32_t)(text[end] - '0');
     while (end + n_letters < pair->n_target && text[end + n_letters] >= 'a' &&
@@ -226,8 +225,8 @@ static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struc
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out)
 {
     char first = pair->target[at];
-    if (is_digit(first))
-        return at > 0 && is_digit(pair->target[at - 1]) ? 0 : write_ordinal(pair, at, out);
+    if (mt_ascii_is_digit(first))
+        return at > 0 && mt_ascii_is_digit(pair->target[at - 1]) ? 0 : write_ordinal(pair, at, out);
     if ((unsigned char)first < 0x80 && first != '$')
         return 0;
     uint32_t c = mt_utf8_decode(pair->target + at);

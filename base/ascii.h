@@ -1,0 +1,37 @@
+/*
+ * Letters and digits of ASCII, whatever the locale. A byte of another character is none of them, and
+ * neither is what a reader returns at its end (-1).
+ *
+ * Thread-safety: the functions are safe.
+ */
+#ifndef MT_BASE_ASCII_H
+#define MT_BASE_ASCII_H
+
+#include <stdbool.h>
+
+static inline bool mt_ascii_is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool mt_ascii_is_capital(int c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool mt_ascii_is_small(int c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool mt_ascii_is_letter(int c)
+{
+    return mt_ascii_is_capital(c) || mt_ascii_is_small(c);
+}
+
+static inline bool mt_ascii_is_letter_or_digit(int c)
+{
+    return mt_ascii_is_letter(c) || mt_ascii_is_digit(c);
+}
+
+#endif

@@ -1,0 +1,672 @@
+#include "server/documents/markup/markup_reader.h"
+
+#include "base/size.h"
+#include "server/documents/office/office_paragraph.h"
+#include "server/documents/xml_words.h"
+#include "server/text/html/html_reader.h"
+#include "server/text/xml/xml_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Texts within texts. */
+#define MAX_PARAGRAPHS 16
+#define MAX_NAME 80
+/* Of a note: bytes, and letters in them. */
+#define MAX_NOTE_BYTES 6
+#define MAX_NOTE_LETTERS 2
+/* Blanks from which on they part texts. */
+#define MANY_BLANKS 2
+#define NONE ((size_t)-1)
+
+/* One that is open within a paragraph. */
+struct element {
+    size_t depth;
+    size_t token; /* of a pair: its OPEN */
+    size_t looks; /* of a look: how long the paragraph's were before; else NONE */
+    size_t begin; /* where it begins */
+    bool is_note;
+};
+
+struct paragraph {
+    size_t depth;
+    bool is_flow;
+    struct mt_office_token *tokens;
+    size_t n, capacity;
+    struct element elements[MT_XML_MAX_DEPTH];
+    size_t n_elements;
+    struct mt_text looks; /* the tags of those that are open */
+    size_t look;
+    size_t n_looks; /* that are open */
+    bool is_behind_blank, has_words;
+    bool takes_words; /* the last token does */
+    /* behind the last character that is no blank: the token, the bytes of it, the place in the file */
+    size_t solid_token, solid_length, solid_end;
+    /* the element that is copied */
+    size_t whole_depth, whole_begin, n_blanks;
+    enum mt_markup_role whole_role;
+    struct mt_text whole_words; /* the beginning of what it holds */
+    size_t whole_id;
+};
+
+struct reader {
+    struct mt_document *document;
+    struct mt_office *office;
+    const struct mt_markup *markup;
+    void *context;
+    mt_markup_take *scan;                         /* instead of reading texts */
+    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
+    size_t n;
+    size_t left_depth; /* of an element that stays with all in it */
+    size_t cdata;      /* where one begins, or NONE */
+    char entity[MAX_NAME], entity_text[16];
+    struct mt_error *err;
+};
+
+/* ---- names and attributes ---- */
+
+/* A name with the table's prefix instead of its namespace. */
+static void name_of(const struct mt_markup *markup, const char *name, char out[MAX_NAME])
+{
+    const char *blank = strrchr(name, ' ');
+    const char *prefix = blank ? "?:" : "", *local = blank ? blank + 1 : name;
+    size_t n_space = blank ? (size_t)(blank - name) : 0;
+    for (size_t i = 0; i < markup->n_namespaces && blank; i++)
+        if (strlen(markup->namespaces[i][0]) == n_space &&
+            memcmp(markup->namespaces[i][0], name, n_space) == 0)
+            prefix = markup->namespaces[i][1];
+    size_t n = strlen(prefix), n_local = mt_size_min(strlen(local), MAX_NAME - 1 - n);
+    memcpy(out, prefix, n);
+    memcpy(out + n, local, n_local);
+    out[n + n_local] = '\0';
+}
+
+const char *mt_markup_attribute(const struct mt_markup *markup, const struct mt_markup_tag *tag,
+                                const char *name)
+{
+    char own[MAX_NAME];
+    for (const char *const *at = tag->attributes; at && *at; at += 2) {
+        name_of(markup, at[0], own);
+        if (strcmp(own, name) == 0)
+            return at[1];
+    }
+    return NULL;
+}
+
+struct mt_range mt_markup_find_attribute(const char *bytes, struct mt_range tag, const char *name)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t n = strlen(name), at = tag.begin;
+    at += strcspn(bytes + at, " \t\r\n/>");
+    while (at < tag.end) {
+        at += strspn(bytes + at, blanks);
+        size_t begin = at, end = at + strcspn(bytes + at, " \t\r\n=/>");
+        const char *colon = memchr(bytes + begin, ':', end - begin);
+        at = end + strspn(bytes + end, blanks);
+        if (at >= tag.end || bytes[at] != '=')
+            break;
+        at++;
+        at += strspn(bytes + at, blanks);
+        const char *close =
+            at < tag.end ? memchr(bytes + at + 1, bytes[at], tag.end - at - 1) : NULL;
+        if (!close)
+            break;
+        if (colon && !strchr(name, ':'))
+            begin = (size_t)(colon - bytes) + 1;
+        if (end - begin == n && memcmp(bytes + begin, name, n) == 0)
+            return (struct mt_range){at + 1, (size_t)(close - bytes)};
+        at = (size_t)(close - bytes) + 1;
+    }
+    return (struct mt_range){0, 0};
+}
+
+/* ---- tokens ---- */
+
+static struct paragraph *current(const struct reader *reader)
+{
+    return reader->n > 0 ? reader->paragraphs[reader->n - 1] : NULL;
+}
+
+static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
+                                struct mt_range range, struct mt_office_token **out)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = mt_office_add_token(&p->tokens, &p->n, &p->capacity, out, reader->err);
+    if (status)
+        return status;
+    **out = (struct mt_office_token){.kind = kind,
+                                     .is_verbatim = kind != MT_OFFICE_WORDS,
+                                     .range = range,
+                                     .outer = range,
+                                     .look = p->look,
+                                     .mate = MT_NO_MATE};
+    mt_text_append(&(*out)->bytes, "", 0);
+    p->takes_words = false;
+    return MT_OK;
+}
+
+static void drop_tokens(struct paragraph *p, size_t n)
+{
+    p->takes_words = false;
+    while (p->n > n)
+        mt_text_finish(&p->tokens[--p->n].bytes);
+}
+
+static enum mt_status add_texts(struct reader *reader, struct mt_office_token *tokens, size_t n)
+{
+    const struct mt_office_paragraph paragraph = {.prefix = "", .tokens = tokens, .n = n};
+    return mt_office_add_texts(reader->document, &paragraph, reader->err);
+}
+
+static enum mt_status add_point(struct reader *reader, struct mt_range range, char form)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    enum mt_status status = add_token(reader, MT_OFFICE_POINT, range, &token);
+    if (status)
+        return status;
+    token->form = form;
+    p->is_behind_blank = form == 'b' || form == 'e';
+    return MT_OK;
+}
+
+/* ---- words ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The token that words are added to, and whose range has them. */
+static enum mt_status open_words(struct reader *reader, struct mt_range range,
+                                 struct mt_office_token **out)
+{
+    struct paragraph *p = current(reader);
+    if (p->takes_words) {
+        *out = &p->tokens[p->n - 1];
+        (*out)->range.end = (*out)->outer.end = range.end;
+        return MT_OK;
+    }
+    range.begin = mt_size_min(range.begin, reader->cdata);
+    enum mt_status status = add_token(reader, MT_OFFICE_WORDS, range, out);
+    p->takes_words = !status;
+    return status;
+}
+
+static enum mt_status add_character(struct reader *reader, const char *bytes, size_t n,
+                                    struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    bool is_gap = n == 1 && is_blank(*bytes);
+    if (is_gap && p->is_behind_blank)
+        return MT_OK;
+    enum mt_status status = open_words(reader, range, &token);
+    if (status)
+        return status;
+    mt_text_append(&token->bytes, is_gap ? " " : bytes, n);
+    p->is_behind_blank = is_gap;
+    if (!is_gap) {
+        p->has_words = p->has_words ||
+                       !mt_is_space(mt_utf8_decode(token->bytes.bytes + token->bytes.length - n));
+        p->solid_token = p->n - 1;
+        p->solid_length = token->bytes.length;
+        p->solid_end = range.end;
+    }
+    return token->bytes.status ? mt_text_check(&token->bytes, "a paragraph", reader->err) : MT_OK;
+}
+
+static void note_whole(struct paragraph *p, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length && p->whole_words.length < 1; i++)
+        if (!is_blank(text[i]))
+            mt_text_append(&p->whole_words, text + i, 1);
+}
+
+/* What stands in the file as it is read has a place for each character; else there is one for all. */
+static enum mt_status take_text(struct reader *reader, const char *text, size_t length,
+                                struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = MT_OK;
+    if (!p || reader->left_depth > 0)
+        return MT_OK;
+    if (p->whole_depth > 0) {
+        note_whole(p, text, length);
+        return MT_OK;
+    }
+    bool is_plain = range.end - range.begin == length;
+    for (size_t i = 0, n; i < length && !status; i += n) {
+        n = mt_size_min(mt_utf8_length((unsigned char)text[i]), length - i);
+        const struct mt_range own = {range.begin + i, range.begin + i + n};
+        status = add_character(reader, text + i, n, is_plain ? own : range);
+    }
+    return status;
+}
+
+static enum mt_status take_entity(struct reader *reader, const struct mt_xml_event *event)
+{
+    struct paragraph *p = current(reader);
+    struct mt_text text = {0};
+    size_t n = strlen(event->name);
+    if (!p || reader->left_depth > 0)
+        return MT_OK;
+    if (n >= MAX_NAME || strcmp(event->name, reader->entity) != 0) {
+        reader->entity_text[0] = '\0';
+        if (n < MAX_NAME)
+            memcpy(reader->entity, event->name, n + 1);
+        enum mt_status status = mt_html_append_entity(event->name, &text, reader->err);
+        if (!status && text.length > 0 && text.length < sizeof reader->entity_text)
+            memcpy(reader->entity_text, text.bytes, text.length + 1);
+        mt_text_finish(&text);
+        if (status)
+            return status;
+    }
+    if (reader->entity_text[0])
+        return take_text(reader, reader->entity_text, strlen(reader->entity_text), event->range);
+    return p->whole_depth > 0 ? MT_OK : add_point(reader, event->range, '\0');
+}
+
+/* ---- paragraphs ---- */
+
+static void drop_paragraph(struct reader *reader)
+{
+    struct paragraph *p = reader->paragraphs[--reader->n];
+    drop_tokens(p, 0);
+    free(p->tokens);
+    mt_text_finish(&p->looks);
+    mt_text_finish(&p->whole_words);
+    free(p);
+}
+
+static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml_event *event,
+                                      bool is_flow)
+{
+    if (reader->n == MAX_PARAGRAPHS)
+        return mt_fail(reader->err, MT_LIMIT, "line %zu: paragraphs are nested deeper than %d",
+                       event->line, MAX_PARAGRAPHS);
+    struct paragraph *p = calloc(1, sizeof *p);
+    if (!p)
+        return mt_fail_memory(reader->err, sizeof *p, "a paragraph");
+    p->depth = event->depth;
+    p->is_flow = is_flow;
+    p->is_behind_blank = true;
+    p->solid_token = NONE;
+    mt_text_append(&p->looks, "", 0);
+    reader->paragraphs[reader->n++] = p;
+    return MT_OK;
+}
+
+/* Makes texts of what was read of a paragraph, of which more may come. */
+static enum mt_status flush(struct reader *reader)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = MT_OK;
+    while (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS && p->solid_token != p->n - 1)
+        drop_tokens(p, p->n - 1); /* blanks */
+    if (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS) {
+        struct mt_office_token *last = &p->tokens[p->n - 1];
+        if (last->outer.end == last->range.end) /* not in an element */
+            last->outer.end = p->solid_end;
+        last->bytes.length = p->solid_length;
+        last->range.end = p->solid_end;
+    }
+    if (p->has_words)
+        status = add_texts(reader, p->tokens, p->n);
+    drop_tokens(p, 0);
+    p->n_elements = p->n_looks = p->look = p->looks.length = 0;
+    p->has_words = false;
+    p->is_behind_blank = true;
+    p->solid_token = NONE;
+    return status;
+}
+
+/* ---- elements within a paragraph ---- */
+
+static void begin_whole(struct paragraph *p, const struct mt_markup_tag *tag, size_t depth,
+                        enum mt_markup_role role)
+{
+    p->whole_depth = depth;
+    p->whole_begin = tag->range.begin;
+    p->whole_role = role;
+    p->whole_words.length = 0;
+}
+
+static enum mt_status add_blanks(struct reader *reader, struct mt_range range)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    if (p->n_blanks >= MANY_BLANKS)
+        return add_point(reader, range, 'e');
+    enum mt_status status = open_words(reader, range, &token);
+    if (status)
+        return status;
+    mt_text_append(&token->bytes, " ", 1);
+    p->is_behind_blank = false; /* another one counts */
+    p->solid_token = p->n - 1;
+    p->solid_length = token->bytes.length;
+    p->solid_end = range.end;
+    return MT_OK;
+}
+
+static enum mt_status add_border(struct reader *reader, struct mt_range range, bool is_start)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    enum mt_status status =
+        add_token(reader, is_start ? MT_OFFICE_OPEN : MT_OFFICE_CLOSE, range, &token);
+    if (status)
+        return status;
+    token->family = MT_OFFICE_RANGE;
+    token->id = p->whole_id;
+    return MT_OK;
+}
+
+static enum mt_status end_whole(struct reader *reader, size_t end)
+{
+    struct paragraph *p = current(reader);
+    const struct mt_range range = {p->whole_begin, end};
+    char first = p->whole_words.length > 0 ? p->whole_words.bytes[0] : '\0';
+    p->whole_depth = 0;
+    switch (p->whole_role) {
+    case MT_MARKUP_BLANKS:
+        return add_blanks(reader, range);
+    case MT_MARKUP_UNSEEN:
+        return MT_OK;
+    case MT_MARKUP_START:
+    case MT_MARKUP_END:
+        return add_border(reader, range, p->whole_role == MT_MARKUP_START);
+    case MT_MARKUP_BREAK:
+        return add_point(reader, range, 'b');
+    case MT_MARKUP_EDGE:
+        return add_point(reader, range, 'e');
+    case MT_MARKUP_WORD:
+        return add_point(reader, range, 'w');
+    case MT_MARKUP_OTHER:
+        if (first)
+            return add_point(reader, range, first >= '0' && first <= '9' ? 'n' : 'w');
+        break;
+    default:
+        break;
+    }
+    return add_point(reader, range, '\0');
+}
+
+/* Of both ends of a stretch of words: the same of equal names. */
+static size_t id_of(const struct reader *reader, const struct mt_markup_tag *tag)
+{
+    static const char *const names[] = {"text:name", "text:change-id", "text:id", "office:name"};
+    const char *end = strstr(tag->name, "-start");
+    size_t n = (size_t)((end ? end : tag->name + strlen(tag->name)) - tag->name), id = 0;
+    if (!end && n > strlen("-end"))
+        n -= strlen("-end");
+    for (size_t i = 0; i < n; i++)
+        id = id * 31 + (unsigned char)tag->name[i];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = mt_markup_attribute(reader->markup, tag, names[i]);
+        for (; value && *value; value++)
+            id = id * 31 + (unsigned char)*value;
+    }
+    return id;
+}
+
+static enum mt_status set_looks(struct reader *reader)
+{
+    struct paragraph *p = current(reader);
+    enum mt_status status = mt_text_check(&p->looks, "a paragraph", reader->err);
+    return status ? status
+                  : mt_office_look(reader->office, p->looks.bytes, p->looks.length, &p->look,
+                                   reader->err);
+}
+
+static enum mt_status begin_element(struct reader *reader, const struct mt_markup_tag *tag,
+                                    size_t depth, enum mt_markup_role role)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *token;
+    struct element *element = &p->elements[p->n_elements++];
+    *element = (struct element){.depth = depth,
+                                .token = p->n,
+                                .looks = NONE,
+                                .begin = tag->range.begin,
+                                .is_note = role == MT_MARKUP_NOTE};
+    if (role != MT_MARKUP_LOOK)
+        return add_token(reader, MT_OFFICE_OPEN, tag->range, &token);
+    const struct mt_range look =
+        reader->markup->look ? reader->markup->look(reader->context, tag) : tag->range;
+    element->looks = p->looks.length;
+    p->n_looks++;
+    p->takes_words = false;
+    mt_text_append(&p->looks, reader->document->bytes + look.begin, look.end - look.begin);
+    return set_looks(reader);
+}
+
+/* A number or two letters. */
+static bool is_note(const struct paragraph *p, size_t open)
+{
+    size_t n_bytes = 0, n_letters = 0;
+    for (size_t i = open + 1; i < p->n; i++) {
+        const struct mt_text *bytes = &p->tokens[i].bytes;
+        n_bytes += bytes->length;
+        for (size_t k = 0; k < bytes->length && n_bytes <= MAX_NOTE_BYTES; k++)
+            n_letters += ((unsigned char)bytes->bytes[k] | 32) >= 'a' ||
+                         (unsigned char)bytes->bytes[k] >= 0x80;
+    }
+    return n_bytes <= MAX_NOTE_BYTES && n_letters <= MAX_NOTE_LETTERS;
+}
+
+static enum mt_status end_element(struct reader *reader, struct mt_range tag)
+{
+    struct paragraph *p = current(reader);
+    const struct element element = p->elements[--p->n_elements];
+    struct mt_office_token *token;
+    if (element.looks != NONE) {
+        p->looks.length = element.looks;
+        p->looks.bytes[p->looks.length] = '\0';
+        p->takes_words = false;
+        p->n_looks--;
+        for (size_t i = element.token; i < p->n && p->n_looks == 0; i++)
+            p->tokens[i].outer = (struct mt_range){element.begin, tag.end};
+        return set_looks(reader);
+    }
+    if (!element.is_note || !is_note(p, element.token))
+        return add_token(reader, MT_OFFICE_CLOSE, tag, &token);
+    size_t begin = p->tokens[element.token].range.begin;
+    drop_tokens(p, element.token);
+    return add_point(reader, (struct mt_range){begin, tag.end}, '\0');
+}
+
+/* ---- events ---- */
+
+static enum mt_markup_role role_of(const struct reader *reader, const struct mt_markup_tag *tag)
+{
+    const struct mt_markup *markup = reader->markup;
+    enum mt_markup_role role = MT_MARKUP_OTHER;
+    for (size_t i = 0; i < markup->n_elements; i++)
+        if (strcmp(markup->elements[i].name, tag->name) == 0)
+            role = markup->elements[i].role;
+    return markup->role ? markup->role(reader->context, tag, role) : role;
+}
+
+/* Whether the value is what stands in the file, but for entities of XML's and blanks. */
+static bool is_readable(const char *raw, size_t length, const char *value)
+{
+    struct mt_text plain = {0};
+    mt_text_append(&plain, "", 0);
+    mt_xml_unescape(raw, length, &plain);
+    for (size_t i = 0; i < plain.length; i++)
+        if (is_blank(plain.bytes[i]))
+            plain.bytes[i] = ' ';
+    bool is_same = !plain.status && strcmp(plain.bytes, value) == 0;
+    mt_text_finish(&plain);
+    return is_same;
+}
+
+static enum mt_status add_attribute(struct reader *reader, struct mt_range range, const char *value)
+{
+    struct mt_office_token token = {
+        .form = '"', .range = range, .outer = range, .mate = MT_NO_MATE};
+    mt_text_append_string(&token.bytes, value);
+    enum mt_status status = mt_text_check(&token.bytes, "an attribute", reader->err);
+    if (!status)
+        status = add_texts(reader, &token, 1);
+    mt_text_finish(&token.bytes);
+    return status;
+}
+
+/* Attributes that hold texts. */
+static enum mt_status take_attributes(struct reader *reader, const struct mt_markup_tag *tag)
+{
+    const struct mt_markup *markup = reader->markup;
+    const char *bytes = reader->document->bytes;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < markup->n_values && !status; i++) {
+        const struct mt_markup_value *known = &markup->values[i];
+        if (known->element && strcmp(known->element, tag->name) != 0)
+            continue;
+        const char *value = mt_markup_attribute(markup, tag, known->attribute);
+        if (!value || value[strspn(value, " \t\r\n")] == '\0')
+            continue;
+        const struct mt_range range = mt_markup_find_attribute(bytes, tag->range, known->attribute);
+        if (is_readable(bytes + range.begin, range.end - range.begin, value))
+            status = add_attribute(reader, range, value);
+    }
+    return status;
+}
+
+/* Of an element that is copied: which blanks, and which stretch. */
+static void note_attributes(const struct reader *reader, const struct mt_markup_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    const char *n = mt_markup_attribute(reader->markup, tag, "text:c");
+    p->n_blanks = n ? strtoul(n, NULL, 10) : 1;
+    p->whole_id = id_of(reader, tag);
+}
+
+static enum mt_status take_begin(struct reader *reader, const struct mt_xml_event *event,
+                                 const struct mt_markup_tag *tag)
+{
+    struct paragraph *p = current(reader);
+    size_t depth = event->depth;
+    enum mt_markup_role role = role_of(reader, tag);
+    enum mt_status status = role == MT_MARKUP_LEFT ? MT_OK : take_attributes(reader, tag);
+    bool is_text = role == MT_MARKUP_TEXT || role == MT_MARKUP_FLOW;
+    bool is_inside = p && p->whole_depth == 0;
+    bool parts = is_inside && p->is_flow && (role == MT_MARKUP_OTHER || role == MT_MARKUP_LEFT);
+    if (status)
+        return status;
+    if (role == MT_MARKUP_LEFT || role == MT_MARKUP_COPY || role == MT_MARKUP_WORD)
+        reader->left_depth = depth;
+    if (parts)
+        return flush(reader);
+    if (is_inside && (role == MT_MARKUP_PAIR || role == MT_MARKUP_NOTE || role == MT_MARKUP_LOOK))
+        return begin_element(reader, tag, depth, role);
+    if (is_inside) {
+        begin_whole(p, tag, depth, role);
+        note_attributes(reader, tag);
+    }
+    return is_text ? begin_paragraph(reader, event, role == MT_MARKUP_FLOW) : MT_OK;
+}
+
+static enum mt_status take_end(struct reader *reader, const struct mt_xml_event *event)
+{
+    struct paragraph *p = current(reader);
+    if (reader->left_depth == event->depth)
+        reader->left_depth = 0;
+    if (!p || reader->left_depth > 0)
+        return MT_OK;
+    if (p->whole_depth == event->depth)
+        return end_whole(reader, event->range.end);
+    if (p->whole_depth > 0)
+        return MT_OK;
+    if (p->depth == event->depth) {
+        enum mt_status status = flush(reader);
+        drop_paragraph(reader);
+        p = current(reader);
+        return status || !p || p->whole_depth != event->depth ? status
+                                                              : end_whole(reader, event->range.end);
+    }
+    if (p->n_elements > 0 && p->elements[p->n_elements - 1].depth == event->depth)
+        return end_element(reader, event->range);
+    return flush(reader);
+}
+
+static enum mt_status end_cdata(struct reader *reader, size_t end)
+{
+    struct paragraph *p = current(reader);
+    reader->cdata = NONE;
+    if (!p || p->n == 0 || p->tokens[p->n - 1].kind != MT_OFFICE_WORDS || p->whole_depth > 0 ||
+        reader->left_depth > 0)
+        return MT_OK;
+    p->tokens[p->n - 1].range.end = p->tokens[p->n - 1].outer.end = end;
+    if (p->solid_token == p->n - 1)
+        p->solid_end = end;
+    return MT_OK;
+}
+
+static enum mt_status take(void *context, const struct mt_xml_event *event, struct mt_error *err)
+{
+    struct reader *reader = context;
+    struct paragraph *p = current(reader);
+    char name[MAX_NAME];
+    bool is_begin = event->kind == MT_XML_BEGIN && reader->left_depth == 0;
+    const struct mt_markup_tag tag = {name, event->attributes, event->range};
+    if (is_begin)
+        name_of(reader->markup, event->name, name);
+    if (reader->scan)
+        return is_begin ? reader->scan(reader->context, &tag, err) : MT_OK;
+    switch (event->kind) {
+    case MT_XML_BEGIN:
+        return is_begin ? take_begin(reader, event, &tag) : MT_OK;
+    case MT_XML_END:
+        return take_end(reader, event);
+    case MT_XML_TEXT:
+        return take_text(reader, event->text, event->length, event->range);
+    case MT_XML_ENTITY:
+        return take_entity(reader, event);
+    case MT_XML_CDATA_BEGIN:
+        reader->cdata = event->range.begin;
+        return MT_OK;
+    case MT_XML_CDATA_END:
+        return end_cdata(reader, event->range.end);
+    case MT_XML_OTHER:
+        if (p && p->whole_depth == 0 && reader->left_depth == 0)
+            return add_point(reader, event->range, '\0');
+        break;
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_range(struct reader *reader, struct mt_range range)
+{
+    const struct mt_xml_source source = {.bytes = reader->document->bytes,
+                                         .range = range,
+                                         .knows_entities = true,
+                                         .has_namespaces = true};
+    reader->cdata = NONE;
+    enum mt_status status = mt_xml_parse(&source, take, reader, reader->err);
+    while (reader->n > 0)
+        drop_paragraph(reader);
+    return status;
+}
+
+enum mt_status mt_markup_read(struct mt_document *document, struct mt_range range,
+                              const struct mt_markup *markup, void *context, struct mt_error *err)
+{
+    struct reader reader = {.document = document,
+                            .office = document->own,
+                            .markup = markup,
+                            .context = context,
+                            .err = err};
+    return read_range(&reader, range);
+}
+
+enum mt_status mt_markup_scan(const struct mt_document *document, struct mt_range range,
+                              const struct mt_markup *markup, mt_markup_take *take_tag,
+                              void *context, struct mt_error *err)
+{
+    struct mt_document view = *document;
+    struct reader reader = {
+        .document = &view, .markup = markup, .context = context, .scan = take_tag, .err = err};
+    return read_range(&reader, range);
+}

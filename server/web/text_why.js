@@ -1,0 +1,7 @@
+// The same for what is loaded later: the step player, its switches and the comparison.
+
+import {loadTexts} from "./text.js";
+
+export {decimal, integer, parts, percentOf, plural, t} from "./text.js";
+
+await loadTexts("why");
