@@ -46,6 +46,8 @@ static char *write_with(const struct mt_document *document, enum kind kind, size
         struct mt_document_text text = mt_document_text(document, i);
         assert(text.bytes[text.length] == '\0');
         assert(mt_utf8_valid_prefix(text.bytes, text.length) == text.length);
+        if (text.length == 0) /* it is left */
+            continue;
         if (kind == OTHER)
             mt_text_append_string(&translations[i], "New ");
         mt_text_append(&translations[i], text.bytes, text.length);
