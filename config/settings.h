@@ -62,7 +62,7 @@ struct mt_settings {
     int64_t max_body_bytes;
     bool web_page;
     char *frame_ancestors; /* "": none; "*", or those whose pages may show the page in a frame */
-    char *cors_origins; /* "*", or those whose pages may read replies */
+    char *cors_origins;    /* "*", or those whose pages may read replies */
     /* files */
     bool files_translation;
     int64_t max_document_bytes, max_documents;

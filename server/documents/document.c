@@ -583,7 +583,7 @@ static void report_piece(struct mt_document_writing *writing, size_t index, cons
     const struct mt_document_piece *piece = &writing->document->pieces[index];
     const struct mt_text *translation =
         writing->translations ? &writing->translations[index] : NULL;
-    report->n_refused += reason && translation && translation->bytes;
+    report->n_refused += reason && !piece->left && translation && translation->bytes;
     if (!reason && is_same(piece, translation))
         reason = "its translation is the text itself";
     if (reason)

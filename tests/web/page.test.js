@@ -613,7 +613,7 @@ describe("for everyone", () => {
     visiting("can be used with the keyboard alone", async (visit, page) => {
         await visit.open({q: STATION});
         await visit.linked();
-        await page.focus("#theme");
+        await page.focus("#page-language");
         await page.keyboard.press("Shift+Tab");
         await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.className), "skip"));
         await page.keyboard.press("Enter");
